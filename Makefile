@@ -15,9 +15,14 @@ LOCKED := $(BIN)/python -m pip install --quiet --require-hashes --requirement re
 
 # On Linux torch is the build for CPUs, which PyPI does not have: PyTorch's index is asked for it where
 # pip has been told of no other place.
+# Only where the lock has no hash for this Python and processor are versions alone what counts; a
+# hash that is wrong is an error.
 $(STAMP): pyproject.toml requirements.lock
 	@$(VENV)
-	$(LOCKED) || $(LOCKED) --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu
+	@$(BIN)/python tools/locked.py; case $$? in \
+	0) $(LOCKED) || $(LOCKED) --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu ;; \
+	3) $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]" ;; \
+	*) exit 1 ;; esac
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -78,9 +83,9 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Renews the pinned prompts, the page of commands and what pages show of other files.
+# Renews the pinned prompts, numbers and sentences, the page of commands and what pages show of other files.
 golden: setup
-	$(BIN)/pytest -q tests/instruments/test_golden.py --renew-golden
+	$(BIN)/pytest -q tests/instruments/test_golden.py tests/pinned --renew-golden
 	$(BIN)/pytest -q tests/test_docs.py -k "page_of_commands or shows_other_files" --renew-golden
 
 # Speed on one core, by CPU time, against the ready-made ways (about six minutes).

@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.instruments.types import Instrument, Prompt
 from goffman.models.base import LoadOptions
-from goffman.models.spec import load
-from goffman.models.tasks import Call
-from goffman.records import Instrument, Prompt
-from goffman.runs.ask import Asked, Job, ask_fills
-from goffman.runs.folder import open_run
-from goffman.runs.plan import Plan, limits_for, make_plan, settings_of
+from goffman.models.resolve import load
+from goffman.runs.batch_plan import (
+    Plan,
+    limits_for,
+    make_plan,
+    settings_of,
+)
+from goffman.runs.collect import Collected, Job, ask_fills
+from goffman.runs.run import open_run
+from goffman.workers.protocol import Call
 
 INSTRUMENT = load_instrument("social-distance")
 PROMPTS = render(INSTRUMENT).prompts
@@ -35,19 +40,19 @@ def prepared(model: Any, limit: int | None = None) -> Plan:
     return make_plan(model.encode(texts), limits_for(model.identity.device))
 
 
-def ask_all(model: Any, limit: int | None = None, *, run: Path | None = None) -> Asked:
+def ask_all(model: Any, limit: int | None = None, *, run: Path | None = None) -> Collected:
     """Tokenise, ask, and write every answer to disk: into a run folder that stays, if given."""
     return _ask(model, INSTRUMENT, PROMPTS[:limit], run)
 
 
-def ask_tree(model: Any, limit: int | None = None, *, run: Path | None = None) -> Asked:
+def ask_tree(model: Any, limit: int | None = None, *, run: Path | None = None) -> Collected:
     """As ``ask_all``, with all steps of recursive masking."""
     return _ask(model, TREE, render(TREE).prompts[:limit], run)
 
 
 def _ask(
     model: Any, instrument: Instrument, prompts: Sequence[Prompt], folder: Path | None
-) -> Asked:
+) -> Collected:
     with (
         tempfile.TemporaryDirectory() as temporary,
         open_run(folder or Path(temporary) / "run") as run,
@@ -85,5 +90,5 @@ class Recording:
     def queued(self) -> None:
         """The same; a GPU gets a batch before it has answered the last."""
         call = Call(method="fill_batch", told=self.batches[0][1])
-        for answers in call.each(self._model, (encoded for encoded, _ in self.batches)):
+        for answers in call.score_prompts(self._model, (encoded for encoded, _ in self.batches)):
             answers()

@@ -17,24 +17,24 @@ from pathlib import Path
 from typing import Any
 
 STAGES = (
-    ("goffman.flow", "who_is_asked", "prompts"),
-    ("goffman.flow", "check", "models checked (torch and transformers imported)"),
-    ("goffman.asking.place.Place", "load", "models loaded"),
-    ("goffman.flow", "ask_fills", "masked model asked"),
-    ("goffman.flow", "ask_labels", "classifier asked"),
-    ("goffman.reports.settled", "measure", "measured"),
-    ("goffman.analysis.measured", "score", "  scores"),
-    ("goffman.analysis.measured", "estimates", "  estimates"),
-    ("goffman.analysis.measured", "robustness", "  robustness"),
-    ("goffman.analysis.measured", "by_wording", "  by wording"),
-    ("goffman.analysis.measured", "set_beside", "  beside people"),
-    ("goffman.reports.write", "write_report", "report"),
-    ("goffman.reports.write", "figures_of", "  figures made"),
-    ("goffman.reports.write", "write_images", "  figures drawn"),
-    ("goffman.reports.write", "evidence_of", "  evidence"),
-    ("goffman.reports.write", "page", "  page"),
-    ("goffman.reports.html", "vega", "    Vega's script"),
-    ("goffman.reports.write", "write_tables", "  tables"),
+    ("goffman.pipeline", "who_is_asked", "prompts"),
+    ("goffman.pipeline", "check", "models checked (torch and transformers imported)"),
+    ("goffman.execution.Place", "load", "models loaded"),
+    ("goffman.pipeline", "ask_fills", "masked model asked"),
+    ("goffman.pipeline", "ask_labels", "classifier asked"),
+    ("goffman.report.cache", "measure", "measured"),
+    ("goffman.analysis.analyze", "score", "  scores"),
+    ("goffman.analysis.analyze", "estimates", "  estimates"),
+    ("goffman.analysis.analyze", "leave_one_out", "  leave one out"),
+    ("goffman.analysis.analyze", "by_wording", "  by wording"),
+    ("goffman.analysis.analyze", "set_beside", "  beside people"),
+    ("goffman.report.write", "write_report", "report"),
+    ("goffman.report.write", "figures_of", "  figures made"),
+    ("goffman.report.write", "write_images", "  figures drawn"),
+    ("goffman.report.write", "evidence_of", "  evidence"),
+    ("goffman.report.write", "page", "  page"),
+    ("goffman.report.page", "vega", "    Vega's script"),
+    ("goffman.report.write", "write_tables", "  tables"),
 )
 """Where a function is looked up, its name there, and what it does."""
 
@@ -45,8 +45,8 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="so many prompts of each instrument; for a try")
     arguments = parser.parse_args()
     began = time.process_time(), time.monotonic()
-    from goffman.flow import AskOptions, audit
-    from goffman.models.local import BUNDLED_PAIR
+    from goffman.models.files import BUNDLED_PAIR
+    from goffman.pipeline import AskOptions, audit
 
     spent: dict[str, list[float]] = {"goffman imported": _since(began)}
     for where, name, said in STAGES:

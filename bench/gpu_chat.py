@@ -19,7 +19,12 @@ import transformers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from goffman.models.base import Identity, Opening, Sampling, Turn
+from goffman.models.base import (
+    ChatRequest,
+    Identity,
+    PromptParts,
+    Sampling,
+)
 from goffman.models.chat_local import LocalChat
 from tiny_chat import tokenizer_of
 
@@ -111,7 +116,7 @@ def check(size: str) -> None:
         for captured in (True, False):
             chat = chat_of(model, "float32", batch=32, temperature=temperature)
             chat._graphs._works = captured
-            turns = [Turn(text=t, trial=1, seed=n) for n, t in enumerate(questions(64))]
+            turns = [ChatRequest(text=t, trial=1, seed=n) for n, t in enumerate(questions(64))]
             said = heard[captured]
             chat.chat(turns, lambda at, reply, said=said: said.__setitem__(at, reply.text))
             assert chat._graphs._works is captured, "the step could not be captured"
@@ -123,12 +128,12 @@ def measure(size: str, batch: int, rounds: int) -> None:
     model = make(size, torch.bfloat16)
     chat = chat_of(model, "bf16", batch=batch, temperature=1.0)
     texts = questions(batch)
-    turns = [Turn(text=text, trial=1, seed=n) for n, text in enumerate(texts)]
+    turns = [ChatRequest(text=text, trial=1, seed=n) for n, text in enumerate(texts)]
     ids = chat.encode(texts)
     longest = max(map(len, ids))
     prompt = torch.randint(0, 1000, (batch, longest), device="cuda")
     plain, ours, one, alone, choices = [], [], [], [], []
-    openings = [Opening(text=text) for text in texts]
+    openings = [PromptParts(text=text) for text in texts]
     encoded = chat.next_word.encode(openings)
     work = {
         "generate": lambda: generate(model, prompt),

@@ -25,8 +25,8 @@ VOCABULARY = 50_265
 
 def prompts() -> list[str]:
     """The 3,892 social-distance prompts."""
-    from goffman.instruments.load import load_instrument
-    from goffman.instruments.render import render
+    from goffman.instruments.loader import load_instrument
+    from goffman.instruments.renderer import render
 
     return [
         prompt.text

@@ -18,14 +18,14 @@ import threading
 import time
 from pathlib import Path
 
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling, Sampling
-from goffman.models.spec import load
-from goffman.runs.ask_replies import ChatJob, ask_replies
-from goffman.runs.folder import open_run
+from goffman.models.resolve import load
+from goffman.runs.collect_replies import ChatJob, ask_replies
 from goffman.runs.manifest import chat_entry, with_model
-from goffman.runs.read import read_answers
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import open_run
 
 SERVER = Path(__file__).parents[1] / "tests" / "chat_server.py"
 PAGE = os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from goffman.reports.write import write_report
+from goffman.report.write import write_report
 
 TIMES = 3
 

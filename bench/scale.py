@@ -30,16 +30,16 @@ NOISE = 0.3
 """The standard deviation by which the logarithm of a probability is moved."""
 
 STAGES = {
-    "goffman.analysis.measured": (
+    "goffman.analysis.analyze": (
         "score",
         "estimates",
-        "robustness",
+        "leave_one_out",
         "by_wording",
         "set_beside",
         "keep_tables",
         "sections_of",
     ),
-    "goffman.reports.write": (
+    "goffman.report.write": (
         "read_run",
         "figures_of",
         "write_images",
@@ -47,8 +47,8 @@ STAGES = {
         "page",
         "_tables",
     ),
-    "goffman.api.calls": ("compare_runs",),
-    "goffman.reports.compare_page": ("courses", "figures_of", "evidence_of_runs", "rendered"),
+    "goffman.api.public": ("compare_runs",),
+    "goffman.comparison.page": ("courses", "figures_of", "evidence_of_runs", "rendered"),
 }
 """What is timed within a command: functions, by the module that calls them."""
 
@@ -130,12 +130,12 @@ def made(place: Path, arguments: argparse.Namespace) -> None:
 
 def measured(place: Path, _: argparse.Namespace, name: str = "first") -> None:
     """What goffman audit does when all is answered, but for the page."""
-    from goffman.analysis.measured import measure
-    from goffman.analysis.score import load_words
-    from goffman.runs.folder import open_run
+    from goffman.analysis.analyze import measure_run
+    from goffman.runs.run import open_run
+    from goffman.scoring import load_words
 
     with open_run(place / name) as run:
-        measure(run, load_words(), seed=0, pairs=(), note=print)
+        measure_run(run, load_words(), seed=0, pairs=(), note=print)
 
 
 def measured_too(place: Path, _: argparse.Namespace) -> None:
@@ -145,15 +145,15 @@ def measured_too(place: Path, _: argparse.Namespace) -> None:
 
 def reported(place: Path, _: argparse.Namespace) -> None:
     """goffman report."""
-    from goffman.reports.write import write_report
+    from goffman.report.write import write_report
 
     write_report(place / "first")
 
 
 def compared(place: Path, _: argparse.Namespace) -> None:
     """goffman compare --output FILE.html."""
-    from goffman.api.calls import compare
-    from goffman.reports.compare_page import compare_page
+    from goffman.api.public import compare
+    from goffman.comparison.page import compare_page
 
     found = compare(place / "first", place / "second")
     runs = [run.measured for run in found.runs]
@@ -163,8 +163,8 @@ def compared(place: Path, _: argparse.Namespace) -> None:
 
 def in_paper(place: Path, _: argparse.Namespace) -> None:
     """goffman export --to paper."""
-    from goffman.reports.paper import write_paper
-    from goffman.reports.run import read_run
+    from goffman.export.paper import write_paper
+    from goffman.report.load import read_run
 
     write_paper(read_run(place / "first"), place / "paper")
 
@@ -180,18 +180,19 @@ COMMANDS: dict[str, Callable[[Path, argparse.Namespace], None]] = {
 
 OF_COMMAND: dict[str, Sequence[str]] = {
     "made": (),
-    "measured": ("goffman.analysis.measured",),
+    "measured": ("goffman.analysis.analyze",),
     "measured_too": (),
-    "reported": ("goffman.reports.write",),
-    "compared": ("goffman.api.calls", "goffman.reports.compare_page"),
+    "reported": ("goffman.report.write",),
+    "compared": ("goffman.api.public", "goffman.comparison.page"),
     "in_paper": (),
 }
 
 
 def make(folder: Path, arguments: argparse.Namespace, draws: np.random.Generator) -> None:
     """A run of one instrument with more models, conditions and items."""
+    from goffman.modes import of_asked
+    from goffman.runs.answers import parquet
     from goffman.runs.files import Folder
-    from goffman.runs.folder import PROMPTS
     from goffman.runs.manifest import (
         Manifest,
         checksum,
@@ -199,14 +200,14 @@ def make(folder: Path, arguments: argparse.Namespace, draws: np.random.Generator
         with_table,
         write_manifest,
     )
-    from goffman.runs.read import read_answers
-    from goffman.runs.store import parquet
+    from goffman.runs.read_answers import read_answers
+    from goffman.runs.run import PROMPTS
 
     before, name = read_manifest(arguments.run), arguments.instrument
     if before is None:
         sys.exit(f"{arguments.run} is no run.")
     (model,) = (one for one, answers in before.answers.items() if name in answers)
-    prompts = pl.read_parquet(arguments.run / PROMPTS).filter(pl.col("instrument") == name)
+    prompts = pl.read_parquet(arguments.run / PROMPTS).filter(of_asked(name))
     table: Any = before.answers[model][name].table
     answers = read_answers(arguments.run, table, model=model, instrument=name)
     copies = list(copied(prompts, arguments))
@@ -252,8 +253,7 @@ def copied(prompts: pl.DataFrame, arguments: argparse.Namespace) -> Iterator[pl.
 
     Those without a condition are there once for each item, and control items once.
     """
-    from goffman.control_items import CONTROL
-    from goffman.records import BASELINE
+    from goffman.instruments.types import BASELINE, CONTROL
 
     yield prompts
     for of_item in range(arguments.items):
@@ -297,15 +297,15 @@ def stored(
     folder: Path, table: Any, parts: Iterator[pl.DataFrame], *, model: str, instrument: str
 ) -> tuple[int, Any]:
     """How many rows there are, and the shelf that they are on."""
-    from goffman.runs.store import Shelf, answers_folder, write_part
+    from goffman.runs.answers import AnswerStore, answers_folder, write_chunk
 
     there = answers_folder(folder, table, model=model, instrument=instrument)
-    shelf = Shelf(folder=there, parts={})
+    shelf = AnswerStore(folder=there, parts={})
     rows = 0
     for own in parts:
         for one in own.iter_slices(PART):
             key = (1, len(shelf.parts))
-            shelf.parts[key] = write_part(there, key, one, asked="0" * 16)
+            shelf.parts[key] = write_chunk(there, key, one, asked="0" * 16)
             rows += one.height
     return rows, shelf
 

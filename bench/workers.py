@@ -22,9 +22,9 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 os.environ["OMP_NUM_THREADS"] = "1"
 
-from goffman.flow import audit  # noqa: E402 - the number of threads is read by torch
 from goffman.models.base import LoadOptions  # noqa: E402
 from goffman.options import AskOptions, Listener  # noqa: E402
+from goffman.pipeline import audit  # noqa: E402 - the number of threads is read by torch
 from processes import children, tree  # noqa: E402
 from ray_here import Cluster  # noqa: E402
 
@@ -46,20 +46,20 @@ class Measured:
 
     def __init__(self, workers, others) -> None:
         self._workers, self._others = workers, others
-        self.begun: tuple[float, ...] | None = None
+        self.prefill: tuple[float, ...] | None = None
         self.ended: tuple[float, ...] = ()
 
     def __call__(self, _: object) -> None:
         others = time.process_time() + seconds(self._others())
         now = seconds(self._workers()), others, time.monotonic()
-        self.begun = self.begun or now
+        self.prefill = self.prefill or now
         self.ended = now
 
     @property
     def taken(self) -> tuple[float, float, float]:
         """CPU time of the workers, that with all behind them, and by the clock."""
-        assert self.begun
-        workers, others, clock = (b - a for a, b in zip(self.begun, self.ended, strict=True))
+        assert self.prefill
+        workers, others, clock = (b - a for a, b in zip(self.prefill, self.ended, strict=True))
         return workers, workers + others, clock
 
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import random_roberta
 from goffman.models.base import LoadOptions
-from goffman.models.batches import batch_limits, plan_batches
-from goffman.models.crew import Crew
-from goffman.models.kinds import Loading
-from goffman.models.processes import Processes
-from goffman.models.spec import load
-from goffman.models.spread import Work, at_once
-from goffman.models.tasks import Call, Load
+from goffman.models.batching import batch_limits, plan_batches
+from goffman.models.registry import Loading
+from goffman.models.resolve import load
+from goffman.workers.local import LocalBackend
+from goffman.workers.pool import WorkerPool
+from goffman.workers.protocol import Call, Load
+from goffman.workers.scheduler import ModelWork, run_concurrently
 
 
 def main() -> None:
@@ -61,9 +61,9 @@ def main() -> None:
                 print(f"{len(devices)} workers: {rate:,.0f} sentences/s")
             return found, identity
 
-        crew = Crew(Processes(devices), note=print, mixed=False)
-        work = Work(spec=task.spec, size=1, sentences=len(encoded), ask=ask)
-        ((found, identity),) = at_once(crew, [work])
+        crew = WorkerPool(LocalBackend(devices), note=print, mixed=False)
+        work = ModelWork(spec=task.spec, size=1, sentences=len(encoded), ask=ask)
+        ((found, identity),) = run_concurrently(crew, [work])
         crew.close()
     same = all(
         (getattr(one, field.name) == getattr(other, field.name)).all()

@@ -28,8 +28,8 @@ import simulated_choices
 import simulated_conditions
 import simulated_pairs
 import simulated_people
-from goffman.analysis.estimate import PRIMARY
-from goffman.estimates.clear import ANCHORED, CORRELATIONS, points
+from goffman.contrasts.verdict import ANCHORED, CORRELATIONS, direction
+from goffman.estimates import PRIMARY
 from simulated import SIZES, Scenario
 
 PAGE = Path(__file__).parent.parent / "bench" / "calibration.md"
@@ -75,7 +75,7 @@ def rates(scenario: Scenario, size: float, *, runs: int, real: float = 0.0, seed
             rows = rows.filter(pl.col("family") == PRIMARY)
         single += [p < 0.05 for p in rows["p"].drop_nulls()]
         untested += rows["p"].is_null().to_list() or [True]
-        clear.append(any(points(row) for row in rows.iter_rows(named=True)))
+        clear.append(any(direction(row) for row in rows.iter_rows(named=True)))
         covered += [low <= 0.0 <= high for low, high in rows.select(ends).drop_nulls().rows()]
     return Rates(
         single=float(np.mean(single or [0.0])),

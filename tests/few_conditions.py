@@ -40,3 +40,30 @@ def fit_paraphrases(folder: Path) -> None:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(row for row in rows if row["item"] in items)
+
+
+def with_fewer(within: Path, *, conditions: int, items: int) -> Path:
+    """The folder, now with the built-in instruments in it: the first conditions of each group."""
+    for folder in (path for path in DATA.iterdir() if path.is_dir()):
+        shutil.copytree(folder, within / folder.name)
+    for path in within.glob("*/conditions.csv"):
+        _keep(path, "condition", within_each="group", count=conditions)
+    for path in within.glob("*/items.csv"):
+        _keep(path, "item", count=items)
+        if (path.parent / "paraphrases.csv").is_file():
+            fit_paraphrases(path.parent)
+    return within
+
+
+def _keep(path: Path, column: str, *, count: int, within_each: str = "") -> None:
+    """Those rows that have one of the first so many values of a column, in each group of rows."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    known: dict[str, dict[str, None]] = {}
+    for row in rows:
+        known.setdefault(row.get(within_each, ""), {})[row[column]] = None
+    kept = {name for names in known.values() for name in list(names)[:count]}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(row for row in rows if row[column] in kept)

@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from goffman.harnesses.rows import choice_row, reply_row
+from goffman.harness.export_tasks import choice_row, reply_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ def lm_eval_log(folder: Path, handed, answers, *, model="made/up", **more) -> Pa
 
     ``answers``: prompt id → label → probability, or the replies of each trial.
     """
-    task = f"goffman-{handed.note.instrument}"
+    task = f"goffman-{handed.file_name}"
     lines = []
     for number, prompt in enumerate(one for one in handed.prompts if one.id in answers):
         found = answers[prompt.id]
@@ -76,7 +76,7 @@ def inspect_log(path: Path, handed, answers, *, model="openai/made-up", failed=(
                 | {"output": {"model": "", "choices": []} if error else output}
             )
     about = {
-        "task": f"goffman_tasks/{handed.note.instrument}",
+        "task": f"goffman_tasks/{handed.file_name}",
         "model": model,
         "packages": {"inspect_ai": "0.3.285"},
         "metadata": {"goffman": handed.note.entry()},

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from goffman.cli.commands import main
+from goffman.cli.main import main
 
 
 def goffman(

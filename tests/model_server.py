@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from goffman.models.base import Reply, Sampling, Turn
+from goffman.models.base import ChatRequest, Reply, Sampling
 from goffman.models.chat_local import LocalChat
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class ModelServer:
             inner = self._model
             model = LocalChat(inner.identity, inner._model, inner._tokenizer, sampling)
             turns = [
-                Turn(
+                ChatRequest(
                     text=bodies[index]["messages"][-1]["content"],
                     trial=1,
                     seed=bodies[index].get("seed") or 0,

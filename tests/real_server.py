@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.models.fetch import FETCHABLE
-from goffman.output import cache_folder
+from goffman.console import cache_folder
+from goffman.models.pypi_download import FETCHABLE
 from harness_env import run_pip, skip_without_index
 from made_once import made_once
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from goffman.analysis.estimate import estimates
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.sharing import Sharing
-from goffman.tables import SCORES, schema
+from goffman.contrasts.engine import ContrastTester
+from goffman.contrasts.scores import Clusters
+from goffman.estimates import estimates
+from goffman.schemas import SCORES, schema
 
-COMPARE = Comparing(draws=19, bare=True)
+COMPARE = ContrastTester(draws=19, bare=True)
 """The tests alone: no effect size and no check is looked at here, and no interval is drawn."""
 
 SIZES = {"none": 0.0, "as found": 1.0, "doubled": 2.0}
@@ -61,13 +61,13 @@ def frame(rows: list[dict[str, object]], **common: object) -> pl.DataFrame:
     return pl.DataFrame([usual | row for row in rows], schema=schema(SCORES))
 
 
-def found(measure: object, scores: pl.DataFrame, sharing: Sharing | None = None) -> pl.DataFrame:
+def found(measure: object, scores: pl.DataFrame, sharing: Clusters | None = None) -> pl.DataFrame:
     wordings = scores["wording"].unique(maintain_order=True).drop_nulls().to_list()
     return estimates(
         scores,
         {"x": measure},  # type: ignore[dict-item]
         wordings={"x": wordings or ["w"]},
-        sharing={"x": sharing or Sharing()},
+        sharing={"x": sharing or Clusters()},
         compare=COMPARE,
     )
 

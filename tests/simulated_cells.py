@@ -10,18 +10,18 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from goffman.estimates.cells import (
+from goffman.contrasts.catalog import (
     dimensions,
+    disparity_over_baseline,
     genders,
     groups_of_cells,
     models_over_cells,
     wordings_over_cells,
 )
-from goffman.estimates.over_baseline import disparity_over_baseline
-from goffman.measures.gender_of_phrase import GenderOfPhrase
-from goffman.measures.gender_of_subject import GenderOfSubject
-from goffman.measures.gender_of_writing import GenderOfWriting
-from goffman.records import BASELINE
+from goffman.instruments.types import BASELINE
+from goffman.measures.phrase_gender import PhraseGender
+from goffman.measures.subject_gender import SubjectGender
+from goffman.measures.written_gender import WrittenGender
 from simulated import Draw, Scenario, found, frame, only
 
 ILL = ("mental-health", "other")
@@ -75,7 +75,7 @@ def subjects(items: int, models: tuple[str, ...] = ("m",)) -> pl.DataFrame:
 def women(
     make: Callable[..., object],
     of: Cells = CARE,
-    base: type = GenderOfSubject,
+    base: type = SubjectGender,
     quantity: str = "disparity",
 ) -> Draw:
     """Sentences × 11 diagnoses of each group."""
@@ -100,7 +100,7 @@ def women(
 
 def written(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Three replies to each request: women, men or neither in each."""
-    measure = only(GenderOfWriting, genders, of="disparity")
+    measure = only(WrittenGender, genders, of="disparity")
     disparity = np.concatenate([one.ravel() for one in disparities(rng, CARE, size)]) + real
     women_written = np.clip(0.3 + disparity / 2, 0, 0.6)
     draws = rng.random((3, len(disparity)))
@@ -123,7 +123,7 @@ def parts() -> pl.DataFrame:
 
 def subscales(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Every two subscales, of the same diagnoses."""
-    measure = only(GenderOfSubject, dimensions, of="disparity")
+    measure = only(SubjectGender, dimensions, of="disparity")
     tables = disparities(rng, CARE, size)
     values = np.concatenate([one.ravel() for one in tables])
     moved = np.tile(np.arange(17) % 3 == 0, 22) * real
@@ -143,7 +143,7 @@ def with_baseline() -> pl.DataFrame:
 
 def over_baseline(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """The same sentences with a diagnosis and without."""
-    measure = only(GenderOfSubject, disparity_over_baseline, of="disparity")
+    measure = only(SubjectGender, disparity_over_baseline, of="disparity")
     shared = size * CARE.item * rng.normal(size=(1, 17))
     tables = [one + shared for one in disparities(rng, CARE, 0.0)]
     own = size * CARE.own * rng.normal(size=(2, 1, 17))
@@ -161,7 +161,7 @@ def in_two_wordings() -> pl.DataFrame:
 
 def two_wordings(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Two wordings of the same items and diagnoses."""
-    measure = only(GenderOfSubject, wordings_over_cells, of="disparity")
+    measure = only(SubjectGender, wordings_over_cells, of="disparity")
     first = np.concatenate([one.ravel() for one in disparities(rng, CARE, size)])
     moved = [
         0.01 * rng.normal(size=(11, 1))
@@ -184,7 +184,7 @@ SCENARIOS = (
     ),
     Scenario(
         name="attribution: women − men",
-        draw=women(genders, ATTRIBUTION, GenderOfPhrase, "keyed-disparity"),
+        draw=women(genders, ATTRIBUTION, PhraseGender, "keyed-disparity"),
         kind="genders",
         real=0.05,
         heading=True,

@@ -9,21 +9,22 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from goffman.estimates.conditions import groups_of_conditions
-from goffman.estimates.described import over_wordings, women_against_men
-from goffman.estimates.presented import (
+from goffman.contrasts.catalog import (
     DIRECTIONS,
     KEYINGS,
+    group_against_compared,
+    groups_of_conditions,
     keying,
     order_of_options,
     over_orders,
+    over_wordings,
+    women_against_men,
+    women_against_men_in_group,
     wordings,
 )
-from goffman.estimates.vignettes import group_against_compared, women_against_men_in_group
-from goffman.measures.code_by_gender import CodeByGender
-from goffman.measures.mean_code import MeanCode
-from goffman.measures.said_code import SaidCode
-from goffman.measures.vignette_code import VignetteCode
+from goffman.measures.multiple_choice import MeanCode
+from goffman.measures.multiple_choice_by_gender import CodeByGender
+from goffman.measures.vignettes import VignetteCode
 from simulated import Draw, Scenario, Spread, found, frame, only, table
 from simulated_conditions import STIGMATIZED, people
 
@@ -78,7 +79,7 @@ def said(items: int, each: int, count: int) -> Draw:
 
     Each question is asked in one wording: what these do to a group is taken as given, and said so.
     """
-    measure = only(SaidCode, over_orders(groups_of_conditions), of="code")
+    measure = only(MeanCode, over_orders(groups_of_conditions), of="code")
     asked = in_turn(items, each, count)
     item = asked["item"].str.slice(1).cast(pl.Int64).to_numpy()
     wording = asked["wording"].str.slice(1).cast(pl.Int64).to_numpy()

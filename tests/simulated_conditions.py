@@ -9,21 +9,23 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from goffman.estimates.conditions import (
+from goffman.contrasts.catalog import (
+    AGAINST_RARE,
+    RARE,
+    RARITY,
+    against_rare,
     conditions_against_baseline,
+    conditions_against_own_group,
+    conditions_against_reference,
     groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
+    rare_against_other,
     wordings_over_conditions,
 )
-from goffman.estimates.rarity import AGAINST_RARE, RARE, RARITY, groups_against_rare
-from goffman.estimates.reference import (
-    conditions_against_own_group,
-    conditions_against_reference,
-)
+from goffman.instruments.types import BASELINE
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.negative_sentiment import PROBABILITY, NegativeSentiment
-from goffman.records import BASELINE
+from goffman.measures.sentiment import PROBABILITY, NegativeSentiment
 from simulated import GROUPS, Draw, Scenario, Spread, found, frame, only, table
 
 
@@ -181,7 +183,7 @@ SCENARIOS = (
     Scenario(
         name="social distance: stigmatized − rare",
         draw=gap(
-            only(NegativeAttitude, groups_against_rare, of="negative"),
+            only(NegativeAttitude, against_rare, of="negative"),
             "negative",
             DISTANCE,
             {"stigmatized": 93, RARE: 12},
@@ -194,7 +196,7 @@ SCENARIOS = (
     Scenario(
         name="sentiment: rare − not",
         draw=gap(
-            only(NegativeSentiment, groups_against_rare, of=PROBABILITY),
+            only(NegativeSentiment, rare_against_other, of=PROBABILITY),
             PROBABILITY,
             SENTIMENT,
             {RARE: 12, "non-stigmatized": 29},

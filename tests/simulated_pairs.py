@@ -9,21 +9,22 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from goffman.estimates.pair_choices import POSITION, pairs_over_orders, position
-from goffman.estimates.settings import (
+from goffman.contrasts.catalog import (
+    POSITION,
     levels,
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
+    pairs_over_orders,
+    position,
     settings_by_pairs,
     settings_by_trials,
 )
-from goffman.estimates.sharing import Sharing
-from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.contrasts.scores import Clusters
+from goffman.instruments.types import BASELINE
+from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.coreference_choice import CoreferenceChoice
-from goffman.measures.coreference_said import CoreferenceSaid
 from goffman.measures.pronoun_preference import PronounPreference
-from goffman.records import BASELINE
 from simulated import Draw, Scenario, found, frame, only
 
 FRAMES = 152
@@ -32,7 +33,7 @@ FRAMES = 152
 @cache
 def sentence_pairs(
     pairs: int = 395,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Sharing]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Clusters]:
     """So many pairs of 40 occupations in 152 frames: sign, frame, referent, other."""
     rng = np.random.default_rng(pairs)
     signs = rng.choice([-1.0, 1.0], pairs)
@@ -42,7 +43,7 @@ def sentence_pairs(
     other = np.where(signs > 0, other_women, men)
     names = [f"p{k:03d}" for k in range(pairs)]
     ways = zip(*(map(str, way) for way in (frame_of, referent, other)), strict=True)
-    sharing = Sharing(
+    sharing = Clusters(
         ways=dict(zip(names, ways, strict=True)), signs=dict(zip(names, signs, strict=True))
     )
     return signs, frame_of, referent, other, sharing
@@ -118,14 +119,14 @@ def bias_level(trials: int) -> Draw:
     return draw
 
 
-def of_options(base: type) -> Draw:
+def of_options(*, replies: bool) -> Draw:
     """Both people as options, in both orders: probabilities, or in text one of the two in each."""
-    measure = only(base, pairs_over_orders(levels), of="bias")
+    measure = only(CoreferenceChoice, pairs_over_orders(levels), of="bias")
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         leaning = size * of_pairs(rng, (0.94, 0.85, 1.03))
         values = likely(rng, leaning, real)
-        if base is CoreferenceSaid:
+        if replies:
             values = rng.binomial(2, values) / 2
         asked = asked_pairs("correct", (BASELINE,), 1).with_columns(
             level=pl.lit("presentation"), trial=pl.lit(None, dtype=pl.Int64)
@@ -232,14 +233,14 @@ SCENARIOS = (
     ),
     Scenario(
         name="coreference, choice: bias",
-        draw=of_options(CoreferenceChoice),
+        draw=of_options(replies=False),
         kind="level",
         real=1.0,
         heading=True,
     ),
     Scenario(
         name="coreference, said: bias",
-        draw=of_options(CoreferenceSaid),
+        draw=of_options(replies=True),
         kind="level",
         real=1.0,
         heading=True,

@@ -9,19 +9,19 @@ import numpy as np
 import polars as pl
 from statsmodels.stats.proportion import proportion_confint
 
-from goffman.analysis.estimate import estimates
-from goffman.anchors.load import load_anchor
-from goffman.estimates.anchored import Beside, anchor_table, correlated
-from goffman.estimates.contrast import Comparing, Contrast
-from goffman.estimates.profiles import Answers
+from goffman.anchors.compare import ProfileComparison, anchor_table, correlated
+from goffman.anchors.loader import load_anchor
+from goffman.contrasts.correlations import Answers
+from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.estimates import estimates
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.negative_sentiment import PROBABILITY, NegativeSentiment
-from goffman.stats.correct import adjust
-from goffman.stats.two_sources import People, Share, minus_people
+from goffman.measures.sentiment import PROBABILITY, NegativeSentiment
+from goffman.stats.multiple_testing import adjust
+from goffman.stats.share_difference import People, Share, minus_people
 from simulated import Draw, Scenario, frame, table
 from simulated_conditions import DISTANCE
 
-COMPARE = Comparing(draws=499, bare=True)
+COMPARE = ContrastTester(draws=499, bare=True)
 """Intervals of correlations are drawn."""
 
 MEASURES = {
@@ -60,7 +60,7 @@ def two_measures(rng: np.random.Generator, size: float, real: float) -> pl.DataF
 
 
 @cache
-def anchor() -> tuple[Beside, list[str]]:
+def anchor() -> tuple[ProfileComparison, list[str]]:
     """What people said of 93 conditions, and whose number stands beside it."""
     said = load_anchor("pachankis2018")
     people: dict[str, dict[str, object]] = {one.id: {} for one in said.items}
@@ -77,7 +77,7 @@ def anchor() -> tuple[Beside, list[str]]:
         categories=[f"k{place % 20}" for place, _ in enumerate(names)],
         values=np.zeros(len(names)),
     )
-    return Beside(anchor=said, answers=answers, people=people), names  # type: ignore[arg-type]
+    return ProfileComparison(anchor=said, answers=answers, people=people), names  # type: ignore[arg-type]
 
 
 def with_people(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import shutil
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +12,8 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch.nn.functional import cross_entropy
 
-import goffman.instruments
-from few_conditions import fit_paraphrases
-from goffman.records import Prompt
+from goffman.instruments.types import Prompt
 from tiny_chat import SPECIALS, TEMPLATE
-
-DATA = Path(goffman.instruments.__file__).parent / "data"
 
 PICKED = 0.9
 """The probability of the option, or word, that a model is taught for a prompt."""
@@ -29,33 +23,6 @@ LEARNED, MOST_STEPS, BATCH = 0.015, 1500, 32
 
 WIDTH, LAYERS, HEADS = 64, 2, 4
 VOCABULARY = 3000
-
-
-def with_fewer(within: Path, *, conditions: int, items: int) -> Path:
-    """The folder, now with the built-in instruments in it: the first conditions of each group."""
-    for folder in (path for path in DATA.iterdir() if path.is_dir()):
-        shutil.copytree(folder, within / folder.name)
-    for path in within.glob("*/conditions.csv"):
-        _keep(path, "condition", within_each="group", count=conditions)
-    for path in within.glob("*/items.csv"):
-        _keep(path, "item", count=items)
-        if (path.parent / "paraphrases.csv").is_file():
-            fit_paraphrases(path.parent)
-    return within
-
-
-def _keep(path: Path, column: str, *, count: int, within_each: str = "") -> None:
-    """Those rows that have one of the first so many values of a column, in each group of rows."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    known: dict[str, dict[str, None]] = {}
-    for row in rows:
-        known.setdefault(row.get(within_each, ""), {})[row[column]] = None
-    kept = {name for names in known.values() for name in list(names)[:count]}
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(row for row in rows if row[column] in kept)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +99,7 @@ def _tokens(tokenizer: Any, lesson: Lesson) -> list[int]:
     """Those of the chat, up to what the model says next."""
     chat = [{"role": "user", "content": lesson.prompt.text}]
     asked = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-    found: list[int] = tokenizer(asked + (lesson.prompt.begun or ""))["input_ids"]
+    found: list[int] = tokenizer(asked + (lesson.prompt.prefill or ""))["input_ids"]
     return found
 
 

@@ -10,11 +10,11 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 from typer.testing import CliRunner
 
-from goffman.agree import compare, settled_path, settling
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import InputError, LexiconError
-from goffman.lexicons.attitudes import ATTITUDES, SHIPPED
-from goffman.lexicons.journal import Event, Unit, open_journal
+from goffman.lexicons.attitude import ATTITUDES, SHIPPED
+from goffman.rating.agreement import compare, settled_path, settling
+from goffman.rating.journal import Event, Unit, open_journal
 
 ANNA = ["negative"] * 4 + ["positive"] * 3 + ["neutral"] * 2 + ["irrelevant"]
 BEN = ["negative"] * 3 + ["positive"] * 4 + ["neutral", "irrelevant", "irrelevant"]

@@ -14,14 +14,14 @@ import transformers
 
 from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
-from goffman.estimates.clear import clear
-from goffman.flow import Audit, audit
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
+from goffman.contrasts.verdict import significant_rows
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.instruments.types import Prompt, is_control
 from goffman.models.base import Calling
+from goffman.modes import mode_of
 from goffman.options import AskOptions, ChatOptions
-from goffman.records import Prompt, is_control
+from goffman.pipeline import Audit, audit
 from tiny_chat import make_causal
 
 pytestmark = pytest.mark.slow
@@ -79,7 +79,7 @@ def instrument(tmp_path_factory) -> Path:
 
 def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Audit:
     """A whole audit of a server that answers in the style."""
-    rendered = render(form_of(load_instrument(str(instrument)), "said"))
+    rendered = render(mode_of(load_instrument(str(instrument)), "reply"))
     prompts = {one.text: one for one in (*rendered.prompts, *rendered.controls)}
     conditions = list(dict.fromkeys(one.condition for one in prompts.values()))
 
@@ -93,7 +93,7 @@ def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Au
             instruments=[str(instrument)],
             output=folder,
             options=AskOptions(
-                forms=("said",),
+                modes=("reply",),
                 thorough=thorough,
                 chats=ChatOptions(trials=1, calling=Calling(concurrency=16)),
             ),
@@ -144,7 +144,7 @@ def assert_no_group_stands_out(folder: Path) -> None:
         pl.col("kind").is_in(["groups", "groups-as-asked", "against-rare", "rarity"])
     )
     assert groups.height
-    assert clear(groups).is_empty()
+    assert significant_rows(groups).is_empty()
 
 
 def always_says(label: str, folder: Path) -> Path:
@@ -171,7 +171,7 @@ def test_a_model_on_this_machine_that_always_says_a_is_called_so(instrument, tmp
         [str(model)],
         instruments=[str(instrument)],
         output=tmp_path / "run",
-        options=AskOptions(forms=("choice",), balanced=not thorough),
+        options=AskOptions(modes=("choice",), balanced=not thorough),
         report=True,
     )
     said = "\n".join(done.summary)

@@ -17,27 +17,14 @@ import goffman
 import in_process
 from doc_pages import ROOT, commands
 from few_conditions import with_few_conditions
-from goffman.api import live
+from goffman.api import progress
+from goffman.config import AuditOptions, audit_options, flag_of
 from goffman.errors import InputError, RunError
-from goffman.given import NUMBERS
-from goffman.runs.progress import Progress
-from goffman.runs.read import read_answers
+from goffman.progress import Progress
+from goffman.runs.read_answers import read_answers
 
 HOSTILE = "<script>alert(1)<b>&\u202e\"'"
 """A folder's name, and so a model's."""
-
-OTHER_NAMES = {
-    "instrument": "instruments",
-    "form": "forms",
-    "anchor": "anchors",
-    "pair": "correlate",
-    "placement": "adjective_placement",
-    "pairs": "sentence_pairs",
-    "no_controls": "controls",
-    "no_way_out": "way_out",
-    "no_report": "report",
-}
-"""Parameters of the command → those of the function: several things in the plural, no negations."""
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +71,7 @@ def test_audit_is_the_function_whatever_was_imported() -> None:
 import importlib, inspect, pkgutil, goffman
 for module in pkgutil.iter_modules(goffman.__path__):
     assert module.name not in goffman.__all__, module.name
-import goffman.flow, goffman.cli.audit, goffman.reports.compare
+import goffman.pipeline, goffman.cli.audit, goffman.comparison.runs
 from goffman import audit
 assert inspect.isfunction(audit) and inspect.isfunction(goffman.compare)
 """
@@ -121,27 +108,29 @@ def options_of_audit() -> dict[str, object]:
     return {one.name: one for one in dict(commands())["audit"].params}
 
 
-def test_every_option_of_the_command_is_a_parameter_with_the_same_default() -> None:
+def test_every_option_is_defined_once_for_the_command_and_for_python() -> None:
     given = inspect.signature(goffman.audit).parameters
-    options = options_of_audit()
-    expected = {OTHER_NAMES.get(name, name) for name in options} - {"as_json", "help"}
-    assert set(given) == expected | {"progress"}
-    for name, option in options.items():
-        if name in {"as_json", "help"}:
-            continue
-        default = getattr(option.default, "value", option.default)
-        negated = name.startswith("no_")
-        here = given[OTHER_NAMES.get(name, name)].default
-        assert (here if here != () else None) == (not default if negated else default), name
+    known, commands = audit_options(), options_of_audit()
+    assert set(given) == {*known, "models", "config", "progress"}
+    assert set(commands) == {*known, "models", "as_json"}
+    for name, one in known.items():
+        command = commands[name]
+        assert command.opts == [flag_of(name)]
+        assert command.help == one.help
+        assert given[name].default == one.default
+        if one.kind in (int, float):
+            assert (command.min, command.max) == (one.minimum, one.maximum)
+            assert command.type_descriptor.annotation is one.kind
 
 
-def test_numbers_have_the_limits_that_the_command_has() -> None:
-    limits = {}
-    for option in options_of_audit().values():
-        kind = option.type_descriptor.annotation
-        if kind in (int, float):
-            limits[option.opts[0]] = (kind, option.min, option.max)
-    assert limits == NUMBERS
+def test_a_config_is_told_whole_and_a_name_counts_over_it(tmp_path) -> None:
+    config: AuditOptions = {"limit": 0, "output": tmp_path / "run"}
+    with pytest.raises(goffman.GoffmanError, match=r"^--limit is 0\."):
+        goffman.audit("bundled:mini", config=config, progress=False)
+    with pytest.raises(goffman.GoffmanError, match=r"^--limit is -1\."):
+        goffman.audit("bundled:mini", config=config, limit=-1, progress=False)
+    with pytest.raises(goffman.GoffmanError, match="There is no option 'limt'"):
+        goffman.audit("bundled:mini", limt=3)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -192,6 +181,23 @@ def test_what_only_python_can_give_is_refused(options, message) -> None:
     assert str(refused.value).startswith(message)
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_a_function_in_the_place_of_a_model_is_refused(several: bool) -> None:
+    def model(prompt: str) -> str:
+        return "yes"
+
+    with pytest.raises(InputError) as refused:
+        goffman.audit([model] if several else model, progress=False)
+    assert str(refused.value) == (
+        "The model is an object of type function. Allowed: a name on Hugging Face, a folder, a "
+        "bundled: name, or the address of a server (http://HOST/v1#NAME). Functions cannot be "
+        "asked yet: put one behind a server. Save a loaded model to a folder, or measure it with "
+        "goffman.training.Monitor."
+    )
+    with pytest.raises(InputError, match="The model is 7"):
+        goffman.audit(7, progress=False)
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     run = goffman.audit(
         "bundled:mini",
@@ -227,7 +233,7 @@ def test_its_answers_are_every_answer(run: goffman.Run) -> None:
     assert model.endswith(HOSTILE)
     answers = run.answers()
     stored = read_answers(run.folder, "fills")
-    assert answers.drop("table", "instrument").equals(stored)
+    assert answers.drop("table", "instrument", "mode").equals(stored)
     assert set(answers["instrument"]) == {"social-distance"}
     assert run.answers(model=model, instrument="social-distance").equals(answers)
     with pytest.raises(InputError, match="Did you mean 'social-distance'"):
@@ -384,7 +390,7 @@ def far(done: int, *, model: str = "m", rate: float = 20.0) -> Progress:
 
 def test_in_a_notebook_one_place_is_renewed() -> None:
     place = Place()
-    with live.Bars(place) as bars:
+    with progress.Bars(place) as bars:
         bars.note(HOSTILE)
         for done in range(0, 101, 10):
             bars.show(far(done))
@@ -398,7 +404,7 @@ def test_in_a_notebook_one_place_is_renewed() -> None:
 
 
 def test_nobody_is_shown_anything_who_does_not_want_it(capsys: pytest.CaptureFixture) -> None:
-    with live.telling(shown=False) as teller:
+    with progress.reporting(shown=False) as teller:
         teller.listener.note("a note")
         teller.listener.progress(far(3))
     assert teller.notes == ["a note"]
@@ -406,8 +412,8 @@ def test_nobody_is_shown_anything_who_does_not_want_it(capsys: pytest.CaptureFix
 
 
 def test_outside_of_a_notebook_it_is_said_as_in_a_terminal(capsys: pytest.CaptureFixture) -> None:
-    assert live.notebook_display() is None
-    with live.telling(shown=True) as teller:
+    assert progress.notebook_display() is None
+    with progress.reporting(shown=True) as teller:
         teller.listener.note("a note")
         teller.listener.progress(far(100))
     said = capsys.readouterr()

@@ -13,18 +13,31 @@ from typer.testing import CliRunner
 
 import goffman.instruments
 from few_conditions import with_few_conditions
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import InputError, ModelError, RunError
-from goffman.flow import AskOptions, Audit, Listener, MeasureOptions, audit, default_folder
+from goffman.formatting import short_names
 from goffman.models.base import LoadOptions
-from goffman.models.batches import batch_limits, plan_batches
-from goffman.models.precision import draw_sample
-from goffman.models.spec import load
-from goffman.multiverse_columns import WORDINGS
-from goffman.presentation.shown import short_names
-from goffman.runs.folder import read_prompts
-from goffman.runs.read import read_answers
-from goffman.tables import CONTRASTS, ESTIMATES, SCORES, VERDICTS, complaints
+from goffman.models.batching import batch_limits, plan_batches
+from goffman.models.precision_deviation import draw_sample
+from goffman.models.resolve import load
+from goffman.pipeline import (
+    AskOptions,
+    Audit,
+    Listener,
+    MeasureOptions,
+    audit,
+    default_folder,
+)
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_prompts
+from goffman.schemas import (
+    CONTRASTS,
+    ESTIMATES,
+    SCORES,
+    SENSITIVITY,
+    VERDICTS,
+    complaints,
+)
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 FEW = AskOptions(controls=False, limit=12)
@@ -73,7 +86,7 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
         (masked, "social-distance"),
         (masked, "care-seeking"),
         (masked, "attribution"),
-        (masked, "coreference-pronouns"),
+        (masked, "coreference/pronouns"),
         (classifier, "people-sentiment"),
     ]
     chosen = "a plain text generator, or a chat model."
@@ -98,7 +111,7 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     assert prompts.group_by("instrument", maintain_order=True).len().rows() == [
         ("attribution", 2),
         ("care-seeking", 2),
-        ("coreference-pronouns", 2),
+        ("coreference", 2),
         ("people-sentiment", 2),
         ("social-distance", 2),
     ]
@@ -107,7 +120,7 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     assert kept.rows() == [
         ("attribution", 10),
         ("care-seeking", 100),
-        ("coreference-pronouns", 10),
+        ("coreference", 10),
         ("social-distance", 50),
     ]
     assert fills.filter(pl.col("step") == 3)["parent"].str.contains("/").all()
@@ -546,12 +559,12 @@ def test_an_audit_ends_with_scores_estimates_and_sentences(measured, masked, cla
     prompts = scores.filter(pl.col("level") == "prompt")
     asked = read_prompts(folder)
     # A preference is of both sentences of a pair; it stands at the one with the stereotype.
-    own = (pl.col("instrument") != "coreference-pronouns") | (pl.col("wording") == "pro")
+    own = (pl.col("mode") != "pronouns") | (pl.col("wording") == "pro")
     assert set(prompts["prompt_id"]) == set(asked.filter(own)["prompt_id"])
     assert dict(prompts.select("instrument", "measure").unique().rows()) == {
         "attribution": "gender-of-phrase",
         "care-seeking": "gender-of-subject",
-        "coreference-pronouns": "pronoun-preference",
+        "coreference": "pronoun-preference",
         "people-sentiment": "negative-sentiment",
         "social-distance": "negative-attitude",
     }
@@ -567,7 +580,7 @@ def test_an_audit_ends_with_scores_estimates_and_sentences(measured, masked, cla
         f"social-distance, {short[masked]}",
         f"care-seeking, {short[masked]}",
         f"attribution, {short[masked]}",
-        f"coreference-pronouns, {short[masked]}",
+        f"coreference/pronouns, {short[masked]}",
         f"people-sentiment, {short[classifier]}",
         "Note",
     ]
@@ -671,9 +684,11 @@ def test_wordings_that_are_off_by_default_are_asked_and_compared_on_request(mask
         ("second", 135),
         ("third", 135),
     ]
-    worded = pl.read_parquet(tmp_path / "run" / "wordings.parquet")
-    assert complaints(worded, WORDINGS) == []
-    assert worded["wording"].to_list() == ["first", "second", "third", None]
+    rows = pl.read_parquet(tmp_path / "run" / "sensitivity.parquet")
+    assert complaints(rows, SENSITIVITY) == []
+    by_wording = ["wording alone", "paraphrase alone", "with the paraphrases"]
+    worded = rows.filter(pl.col("variation").is_in(by_wording))
+    assert worded["what"].to_list() == ["first", "second", "third", ""]
 
 
 def test_ones_own_gender_words_change_the_scores_and_stand_in_the_manifest(masked, tmp_path):
@@ -775,6 +790,7 @@ def test_the_manifest_says_what_a_finished_run_was_measured_with_last(masked, cl
         manifest = json.loads((run / "manifest.json").read_text())
         made_from = manifest["measuring"].pop("made_from")
         assert len(made_from) == 64
+        assert {"goffman", "numpy", "scipy"} <= manifest["measuring"].pop("versions").keys()
         return manifest["measuring"], sum(one.asked_now for one in done.asked)
 
     version = goffman.__version__

@@ -19,33 +19,38 @@ import pytest
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, at_once, completion
-from goffman.analysis.measured import read_again
-from goffman.cli.commands import app
+from goffman.analysis.analyze import reread
+from goffman.cli.main import app
 from goffman.errors import AskingError, InputError, RunError
-from goffman.flow import audit, default_folder
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling
-from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
-from goffman.runs.ask_replies import known_questions, replies_of, seed_of
+from goffman.options import (
+    AskOptions,
+    ChatOptions,
+    Listener,
+    MeasureOptions,
+)
+from goffman.pipeline import audit, default_folder
+from goffman.runs.collect_replies import known_questions, replies_of, seed_of
 from goffman.runs.files import Folder
 from goffman.runs.journal import key_of, read_journal
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read import read_answers
-from goffman.tables import SCORES, complaints
+from goffman.runs.read_answers import read_answers
+from goffman.schemas import SCORES, complaints
 from warm import Command
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
 
 KEY = "sk-goffman-secret-7c4e"
-COMMAND = "from goffman.cli.commands import main; main()"
+COMMAND = "from goffman.cli.main import main; main()"
 SENTENCES = PromptOptions(pairs=6, adjectives=["tough,understanding"])
 PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
 SMALL = (
     "--instrument",
     "coreference",
-    "--form",
+    "--mode",
     "ask",
     "--thorough",
     "--sentence-pairs",
@@ -69,7 +74,7 @@ async def understands(request):
 def options(**more):
     chats = ChatOptions(trials=3, calling=Calling(concurrency=8))
     return AskOptions(
-        **{"forms": ("ask",), "controls": False, "sentences": SENTENCES, "chats": chats, **more}
+        **{"modes": ("ask",), "controls": False, "sentences": SENTENCES, "chats": chats, **more}
     )
 
 
@@ -474,7 +479,7 @@ def test_winobias_by_path_with_its_faulty_pairs_said(tmp_path):
             instruments=["coreference"],
             output=tmp_path / "run",
             options=AskOptions(
-                forms=("ask",),
+                modes=("ask",),
                 controls=False,
                 sentences=PromptOptions(winobias=tmp_path, drop_faulty=True, adjectives=["none"]),
                 chats=ChatOptions(trials=2),
@@ -557,7 +562,7 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
     with ChatServer(sooner_or_later) as server:
         arguments = [f"{server.url}#mini", "--instrument", "coreference", "--sentence-pairs", pairs]
         arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]
-        arguments += ["--no-report", "--form", "ask", "--thorough"]
+        arguments += ["--no-report", "--mode", "ask", "--thorough"]
         asked = {"model": f"{server.url}#mini", "instrument": "coreference"}
         kept, paid = 0, {}
         text_of_key = {key_of(prompt.text): prompt.text for prompt in prompts}
@@ -676,13 +681,6 @@ def test_a_new_run_is_read_by_v2_and_a_run_that_v1_read_stays_with_it(tmp_path):
             scores = pl.read_parquet(tmp_path / "scores.parquet")
             of = scores.filter(pl.col("quantity") == "correct", pl.col("level") == "prompt")
             assert of["value"].mean() == (0 if used == "v2" else 1)
-        # An earlier goffman did not note by what it read.
-        path = tmp_path / "manifest.json"
-        told = json.loads(path.read_text())
-        del told["lexicons"]["parser"]
-        path.write_text(json.dumps(told))
-        run(server, tmp_path, parser=None)
-    assert read_manifest(tmp_path).lexicons.parser == "v1"
     assert len(server.asked) == 72
 
 
@@ -701,7 +699,7 @@ def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_al
     before = (folder / "scores.parquet").read_bytes()
     mine.write_text("word,label\nlikely,positive\n")
     with pytest.raises(RunError) as error:
-        read_again(folder, parser="as-published", note=print)
+        reread(folder, parser="as-published", note=print)
     assert str(error.value) == (
         "The lists of ratings or gender words have changed since the run was scored. So the "
         "replies cannot be read again on their own. Run the goffman audit command of this run "
@@ -709,7 +707,7 @@ def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_al
     )
     assert (folder / "scores.parquet").read_bytes() == before
     with pytest.raises(RunError, match=r"There is no folder '.*'\. Give a run"):
-        read_again(tmp_path / "none", parser="v1", note=print)
+        reread(tmp_path / "none", parser="v1", note=print)
     assert not (tmp_path / "none").exists()
 
 

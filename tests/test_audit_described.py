@@ -13,14 +13,14 @@ import torch
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import ModelError
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
-from goffman.models.next_words import NextWord
-from goffman.runs.read import read_answers
-from goffman.tables import SCORES, complaints
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.models.next_token import NextWord
+from goffman.modes import mode_of
+from goffman.runs.read_answers import read_answers
+from goffman.schemas import SCORES, complaints
 from tiny_chat import make_causal
 
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def knows(texts):
 
 def served(name: str, folder: Path, *command: object):
     """The whole audit of a server that knows what it says, and what it was asked."""
-    rendered = render(form_of(load_instrument(name), "said"), PromptOptions(thorough=False))
+    rendered = render(mode_of(load_instrument(name), "reply"), PromptOptions(thorough=False))
     answers = knows([*rendered.prompts, *rendered.controls])
 
     async def behave(request):
@@ -78,7 +78,7 @@ def test_a_causal_model_is_asked_by_probabilities_and_measured(name, model, tmp_
     assert ((sums["probability"] + sums["elsewhere"] - 1).abs() < 1e-4).all()
     scores = pl.read_parquet(tmp_path / "r" / "scores.parquet")
     assert complaints(scores, SCORES) == []
-    assert set(scores["instrument"]) == {f"{name}-choice"}
+    assert {*scores.select("instrument", "mode").rows()} == {(name, "choice")}
     assert name in (tmp_path / "r" / "report.html").read_text()
 
 
@@ -99,8 +99,8 @@ def test_a_server_that_shuns_disorders_is_found_to(tmp_path):
     assert shares.height == 15 * 5 * 3 + 7 * 2 * 2
     page = (tmp_path / "r" / "report.html").read_text()
     assert "Unwilling, or likely: question by question" in page
-    tables = {path.name for path in (tmp_path / "r" / "tables").glob("vignettes-said-*.csv")}
-    assert "vignettes-said-endorsed.csv" in tables
+    tables = {path.name for path in (tmp_path / "r" / "tables").glob("vignettes-reply-*.csv")}
+    assert "vignettes-reply-endorsed.csv" in tables
 
 
 def test_a_server_that_advises_against_is_found_to_with_four_decisions_a_condition(tmp_path):

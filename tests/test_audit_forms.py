@@ -13,18 +13,17 @@ import torch
 
 from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
-from goffman.choice_items import options_from
 from goffman.errors import InputError, ModelError
-from goffman.flow import audit
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
-from goffman.models.base import LoadOptions, Opening, Sampling
-from goffman.models.spec import load
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.instruments.types import BASELINE, options_from
+from goffman.models.base import LoadOptions, PromptParts, Sampling
+from goffman.models.resolve import load
+from goffman.modes import mode_of
 from goffman.options import AskOptions, ChatOptions, Listener
-from goffman.records import BASELINE
-from goffman.runs.folder import read_controls, read_prompts
-from goffman.runs.read import read_answers
+from goffman.pipeline import audit
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_controls, read_prompts
 from tiny_chat import make_causal
 
 pytestmark = pytest.mark.slow
@@ -57,13 +56,13 @@ def of_causal(causal, few, tmp_path_factory):
 
 
 def forms(done):
-    return [asked.instrument.removeprefix(f"{DISTANCE}-") for asked in done.asked]
+    return [asked.instrument.removeprefix(f"{DISTANCE}/") for asked in done.asked]
 
 
 def asked_of(folder, form):
     """All prompts of a form, those of controls too, by their id."""
     frame = pl.concat([read_prompts(folder), read_controls(folder)])
-    rows = frame.filter(pl.col("instrument") == f"{DISTANCE}-{form}")
+    rows = frame.filter(pl.col("mode") == form)
     return {row["prompt_id"]: row for row in rows.iter_rows(named=True)}
 
 
@@ -74,11 +73,11 @@ def test_a_causal_model_completes_and_chooses(of_causal):
 def test_a_chat_model_completes_chooses_and_says(chat, few, tmp_path):
     quick = AskOptions(balanced=True)
     done = audit([chat], instruments=[few], output=tmp_path, options=quick)
-    assert forms(done) == ["completion", "choice", "said"]
+    assert forms(done) == ["completion", "choice", "reply"]
     again = audit([chat], instruments=[few], output=tmp_path, options=quick)
     assert [asked.asked_now for asked in again.asked] == [0, 0, 0]
     scores = pl.read_parquet(tmp_path / "scores.parquet")
-    assert {"negative-attitude", "mean-code", "said-code"} <= set(scores["measure"])
+    assert {"negative-attitude", "mean-code"} <= set(scores["measure"])
 
 
 def test_choices_are_the_options_probabilities_of_each_prompt(causal, of_causal):
@@ -92,7 +91,7 @@ def test_choices_are_the_options_probabilities_of_each_prompt(causal, of_causal)
         rows = choices.filter(pl.col("prompt_id") == prompt_id)
         assert rows["option"].to_list() == [one.label for one in offered]
         assert rows["code"].to_list() == [one.code for one in offered]
-        (ids,) = model.next_word.encode([Opening(text=prompts[prompt_id]["text"])])
+        (ids,) = model.next_word.encode([PromptParts(text=prompts[prompt_id]["text"])])
         with torch.inference_mode():
             logits = model._model(input_ids=torch.tensor([ids])).logits[0, -1].double()
         after = torch.softmax(logits, dim=0).tolist()
@@ -113,31 +112,31 @@ def test_completions_are_fills_of_the_same_sentences(of_causal):
     assert all(p == sorted(p, reverse=True) for p in by_rank["probability"].to_list())
     for row in prompts.values():
         assert "____" in row["text"]
-        assert row["text"].split("____")[0].strip().endswith(row["begun"])
+        assert row["text"].split("____")[0].strip().endswith(row["prefill"])
 
 
 def test_a_form_is_asked_by_its_name(causal, few, tmp_path):
     done = audit(
-        [causal], instruments=[few], output=tmp_path, options=AskOptions(forms=("choice",))
+        [causal], instruments=[few], output=tmp_path, options=AskOptions(modes=("choice",))
     )
     assert forms(done) == ["choice"]
 
 
 def test_an_unknown_form_is_refused_with_the_nearest(causal, few, tmp_path):
-    with pytest.raises(InputError, match=r"--form is 'choise'.*Did you mean 'choice'"):
-        audit([causal], instruments=[few], output=tmp_path, options=AskOptions(forms=("choise",)))
+    with pytest.raises(InputError, match=r"--mode is 'choise'.*Did you mean 'choice'"):
+        audit([causal], instruments=[few], output=tmp_path, options=AskOptions(modes=("choise",)))
 
 
 def test_a_form_that_a_model_cannot_answer_is_told_as_that(tmp_path):
-    with pytest.raises(ModelError, match=r"cannot be asked in the form choice\. Leave out --form"):
-        audit(["bundled:mini"], output=tmp_path, options=AskOptions(forms=("choice",)))
+    with pytest.raises(ModelError, match=r"cannot be asked in the mode choice\. Leave out --mode"):
+        audit(["bundled:mini"], output=tmp_path, options=AskOptions(modes=("choice",)))
 
 
 def test_a_system_prompt_makes_other_prompts(chat, few, tmp_path):
     asked = {}
     for system in (None, "You are a landlord."):
         folder = tmp_path / str(system)
-        options = AskOptions(forms=("choice",), controls=False, limit=5, system=system)
+        options = AskOptions(modes=("choice",), controls=False, limit=5, system=system)
         audit([chat], instruments=[few], output=folder, options=options)
         asked[system] = read_prompts(folder)
     assert set(asked[None]["prompt_id"]).isdisjoint(asked["You are a landlord."]["prompt_id"])
@@ -147,15 +146,15 @@ def test_a_system_prompt_makes_other_prompts(chat, few, tmp_path):
 def test_without_a_way_out_every_option_is_an_answer(chat, few, tmp_path):
     """Other forms have no options: they are asked as ever."""
     asked = {}
-    for way_out in (None, False):
-        folder = tmp_path / str(way_out)
-        options = AskOptions(limit=5, sentences=PromptOptions(way_out=way_out))
+    for no_answer in (None, False):
+        folder = tmp_path / str(no_answer)
+        options = AskOptions(limit=5, sentences=PromptOptions(no_answer=no_answer))
         audit([chat], instruments=[few], output=folder, options=options)
         codes = read_answers(folder, "choices")["code"]
-        assert (codes.null_count() > 0) is (way_out is None)
-        asked[way_out] = read_prompts(folder)
+        assert (codes.null_count() > 0) is (no_answer is None)
+        asked[no_answer] = read_prompts(folder)
     said = asked[False].filter(pl.col("options").is_not_null())
-    assert set(said["way_out"]) == {False}
+    assert set(said["no_answer"]) == {False}
     assert set(said["prompt_id"]).isdisjoint(asked[None]["prompt_id"])
     others = [{*rows.filter(pl.col("options").is_null())["prompt_id"]} for rows in asked.values()]
     assert others[0] == others[1]
@@ -168,7 +167,7 @@ def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_p
             [f"{server.url}#mini"],
             instruments=["coreference", few],
             output=tmp_path,
-            options=AskOptions(forms=("ask", "said"), dry_run=True, controls=False, limit=700),
+            options=AskOptions(modes=("ask", "reply"), dry_run=True, controls=False, limit=700),
             listener=Listener(note=notes.append),
         )
         assert server.requests == []
@@ -178,7 +177,7 @@ def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_p
         for note in notes
         if note.endswith(" prompts.") and "balanced" not in note
     )
-    of_few = len(render(form_of(load_instrument(few), "said")).prompts)
+    of_few = len(render(mode_of(load_instrument(few), "reply")).prompts)
     # A thorough audit would ask 700 sentences five times, and 700 of each form with options.
     every = 700 * 5 + 700 + min(of_few, 700)
     assert f" sample of {asked:,} prompts. To ask all {every:,}, add --thorough." in line
@@ -225,7 +224,7 @@ def test_completions_behind_a_server(gives_probabilities, begins_anew, few, tmp_
             [f"{server.url}#mini"],
             instruments=[few],
             output=tmp_path,
-            options=AskOptions(forms=("completion",), chats=chats),
+            options=AskOptions(modes=("completion",), chats=chats),
             listener=Listener(note=notes.append),
         )
         bodies = [request.body for request in server.asked]
@@ -233,7 +232,7 @@ def test_completions_behind_a_server(gives_probabilities, begins_anew, few, tmp_
     prompts = asked_of(tmp_path, "completion")
     assert all(body["max_tokens"] <= 24 for body in bodies)
     assert {body["messages"][-1]["content"] for body in bodies} == {
-        row["begun"] for row in prompts.values()
+        row["prefill"] for row in prompts.values()
     }
     assert any("probabilities of words" in note for note in notes) is not gives_probabilities
     scores = pl.read_parquet(tmp_path / "scores.parquet")
@@ -251,7 +250,7 @@ def test_completions_behind_a_server(gives_probabilities, begins_anew, few, tmp_
 
 def test_what_a_server_says_of_words_stays_in_the_run(few, tmp_path):
     with server_that_completes(gives_probabilities=True) as server:
-        options = AskOptions(forms=("completion",), limit=3, controls=False)
+        options = AskOptions(modes=("completion",), limit=3, controls=False)
         audit([f"{server.url}#mini"], instruments=[few], output=tmp_path, options=options)
     replies = read_answers(tmp_path, "replies")
     for text, told in replies.select("text", "next_words").iter_rows():
@@ -263,7 +262,7 @@ def test_what_a_server_says_of_words_stays_in_the_run(few, tmp_path):
 def test_masked_causal_and_chat_models_stand_side_by_side_in_one_run(causal, chat, few, tmp_path):
     """Each in its own forms: correlated over conditions, two by two, and in no mean together."""
     masked = "bundled:mini"
-    options = AskOptions(controls=False, forms=("fill", "completion", "choice"), balanced=True)
+    options = AskOptions(controls=False, modes=("fill", "completion", "choice"), balanced=True)
     audit([masked, causal, chat], instruments=[few], output=tmp_path, options=options)
     together = pl.read_parquet(tmp_path / "estimates.parquet").filter(pl.col("kind") == "measures")
     # One model fills, two complete and choose: every two forms, each model with each.
@@ -289,9 +288,9 @@ def test_masked_causal_and_chat_models_stand_side_by_side_in_one_run(causal, cha
         ).filter(pl.col("second").str.starts_with("mean-code"))
         assert row["effect"].to_list() == pytest.approx([r])
     # No number is over models that were asked in different forms.
-    by_form = scores.group_by("instrument").agg(pl.col("model").drop_nulls().unique())
+    by_form = scores.group_by("mode").agg(pl.col("model").drop_nulls().unique())
     assert {form: {*models} for form, models in by_form.rows()} == {
-        DISTANCE: {masked},
-        f"{DISTANCE}-completion": {causal, chat},
-        f"{DISTANCE}-choice": {causal, chat},
+        "fill": {masked},
+        "completion": {causal, chat},
+        "choice": {causal, chat},
     }

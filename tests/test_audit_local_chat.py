@@ -10,15 +10,15 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from goffman.cli.commands import app
-from goffman.flow import audit
-from goffman.instruments.render import PromptOptions
+from goffman.cli.main import app
+from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import LoadOptions, Sampling
 from goffman.models.chat_local import LocalChat
-from goffman.models.spec import load
+from goffman.models.resolve import load
 from goffman.options import AskOptions, ChatOptions
-from goffman.runs.read import read_answers
-from goffman.tables import REPLY_KINDS, SCORES, complaints
+from goffman.pipeline import audit
+from goffman.runs.read_answers import read_answers
+from goffman.schemas import REPLY_KINDS, SCORES, complaints
 from model_server import serving
 from tiny_chat import make_causal
 
@@ -30,7 +30,7 @@ CHOSEN = ("social-distance", "people-sentiment", "attribution", "coreference", "
 def options(*, temperature: float, trials: int = 2, max_tokens: int = 6) -> AskOptions:
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
     return AskOptions(
-        forms=("ask",),
+        modes=("ask",),
         controls=False,
         sentences=SENTENCES,
         chats=ChatOptions(trials=trials, sampling=sampling),
@@ -114,8 +114,8 @@ def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
     assert replies["text"].str.contains(r"[a-z]{3}").mean() > 0.9
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     of_kinds = pl.col("quantity").is_in(REPLY_KINDS)
-    of_prompts = scores.filter(pl.col("level") == "prompt", of_kinds)
-    assert of_prompts.group_by("prompt_id", "trial").agg(pl.col("value").sum())[
+    prompt_quantity = scores.filter(pl.col("level") == "prompt", of_kinds)
+    assert prompt_quantity.group_by("prompt_id", "trial").agg(pl.col("value").sum())[
         "value"
     ].to_list() == [1.0] * (PROMPTS * 2)
     assert scores.filter(pl.col("quantity") == "bias", pl.col("level") == "trial").height == 4
@@ -123,7 +123,7 @@ def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
 
 @pytest.mark.slow
 def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monkeypatch):
-    monkeypatch.setattr("goffman.api.told.models_folder", lambda *_: smollm2.parent)
+    monkeypatch.setattr("goffman.api.arguments.models_folder", lambda *_: smollm2.parent)
     command = ["audit", "smollm2-135m", "--instrument", "coreference", "--sentence-pairs", "2"]
     command += ["--adjectives", "none", "--trials", "1", "--max-tokens", "8"]
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path)], catch_exceptions=False)
@@ -146,7 +146,7 @@ def test_a_page_says_what_a_real_small_model_cannot_do(smollm2, tmp_path):
         [str(smollm2)],
         instruments=["people-sentiment"],
         output=tmp_path,
-        options=replace(FEW, limit=12, controls=True, forms=("choice",)),
+        options=replace(FEW, limit=12, controls=True, modes=("choice",)),
         report=True,
     )
     assert "Not measurable." in "\n".join(judged.summary)
@@ -158,7 +158,7 @@ def test_a_whole_audit_of_a_real_small_model_ends_with_a_page(smollm2, tmp_path)
     """Two prompts of every instrument in every form."""
     done = audit([str(smollm2)], output=tmp_path, options=FEW, report=True)
     assert all(asked.rows for asked in done.asked)
-    assert {asked.instrument for asked in done.asked} >= {f"{name}-choice" for name in CHOSEN}
+    assert {asked.instrument for asked in done.asked} >= {f"{name}/choice" for name in CHOSEN}
     page = done.report.read_text()
     for asked in done.asked:
         assert asked.instrument in page

@@ -11,17 +11,17 @@ import polars as pl
 import pytest
 
 from chat_server import Answer, ChatServer, completion
+from goffman.console import ProgressLines
 from goffman.errors import AskingError, ModelError
-from goffman.flow import audit
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling, Reply, Sampling
 from goffman.options import AskOptions, ChatOptions, Listener
+from goffman.pipeline import audit
+from goffman.progress import Progress
+from goffman.runs.collect_replies import LOOK, EmptyReplyMonitor
 from goffman.runs.manifest import read_manifest
-from goffman.runs.progress import Progress
-from goffman.runs.read import read_answers
-from goffman.runs.useless import LOOK, Usefulness
-from goffman.terminal import ProgressLines
+from goffman.runs.read_answers import read_answers
 
 SENTENCES = PromptOptions(pairs=6, adjectives=["none"])
 PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
@@ -38,7 +38,7 @@ def run(server, folder, *, name="mini", report=False, trials=5, max_tokens=64, *
         [f"{server.url}#{name}"],
         instruments=["coreference"],
         output=folder,
-        options=AskOptions(forms=("ask",), controls=False, sentences=SENTENCES, chats=chats),
+        options=AskOptions(modes=("ask",), controls=False, sentences=SENTENCES, chats=chats),
         listener=Listener(note=notes.append, progress=seen.append),
         report=report,
     )
@@ -219,13 +219,13 @@ def test_a_few_empty_replies_do_not_stop_an_audit_and_many_do_wherever_they_come
         for one in replies:
             watch.check(one)
 
-    watch = Usefulness("m", 64)
+    watch = EmptyReplyMonitor("m", 64)
     look(watch, *(reply("" if n % 5 else "x") for n in range(300)))
     with pytest.raises(AskingError) as told:
         look(watch, *[reply(" ")] * LOOK)
     assert "45 of the last 50 replies contain no answer (45 empty)" in str(told.value)
     assert "Check whether the server has a chat model, and what it sends." in str(told.value)
-    watch = Usefulness("m", None)
+    watch = EmptyReplyMonitor("m", None)
     look(watch, *[reply(None, "content_filter")] * LOOK * 2)
     with pytest.raises(AskingError, match=r"cut off before the first word\).*Raise --max-tokens: "):
         look(watch, *[reply(None, "length")] * LOOK)

@@ -12,14 +12,13 @@ from typer.testing import CliRunner
 
 from chat_server import ChatServer
 from few_conditions import with_few_conditions
-from goffman.asking.foretold import _roughly
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import InputError, RunError
-from goffman.flow import audit
+from goffman.forecast import _roughly, weights_a_second, weights_used
 from goffman.models.base import LoadOptions
-from goffman.models.pace import weights_a_second, weights_used
 from goffman.options import AskOptions, Listener
-from goffman.runs.read import read_answers
+from goffman.pipeline import audit
+from goffman.runs.read_answers import read_answers
 from tiny_chat import make_causal
 
 
@@ -36,7 +35,7 @@ def causal(tmp_path_factory) -> str:
 
 def ask(model, instrument, folder, **options):
     notes = []
-    options = AskOptions(**{"forms": ("choice",), **options})
+    options = AskOptions(**{"modes": ("choice",), **options})
     done = audit(
         [model],
         instruments=[instrument],
@@ -59,7 +58,7 @@ def test_every_presentation_is_asked_unless_a_sample_is_wanted(causal, few, tmp_
         done = CliRunner().invoke(app, command, catch_exceptions=False)
         lines = (done.stdout + done.stderr).splitlines()
         text = " ".join(" ".join(lines).split())
-        told[name] = int(text.split("-choice, ")[1].split(": ")[1].split()[0].replace(",", ""))
+        told[name] = int(text.split("/choice, ")[1].split(": ")[1].split()[0].replace(",", ""))
         said[name] = text
     # Four stems in both orders; of these one stem in both orders.
     assert told["all"] == told["thorough"] == 4 * told["sample"]
@@ -78,7 +77,7 @@ def test_every_presentation_is_asked_unless_a_sample_is_wanted(causal, few, tmp_
 
 @pytest.mark.slow
 def test_the_page_says_what_was_a_sample(causal, few, tmp_path):
-    asking = AskOptions(forms=("choice",), balanced=True)
+    asking = AskOptions(modes=("choice",), balanced=True)
     done = audit([causal], instruments=[few], output=tmp_path, options=asking, report=True)
     asked = pl.read_parquet(tmp_path / "prompts.parquet").filter(pl.col("group") != "control")
     sample = f"<b>{asked.height:,}</b> (a balanced sample of {4 * asked.height:,})"
@@ -88,7 +87,7 @@ def test_the_page_says_what_was_a_sample(causal, few, tmp_path):
         [causal],
         instruments=[few],
         output=tmp_path,
-        options=AskOptions(forms=("choice",)),
+        options=AskOptions(modes=("choice",)),
         report=True,
     ).report.read_text()
     assert f"<b>{4 * asked.height:,}</b>" in page
@@ -107,10 +106,10 @@ def test_all_and_a_sample_cannot_both_be_wanted(causal, few, tmp_path):
 def test_a_run_with_a_sample_goes_on_with_all_and_keeps_its_answers(causal, few, tmp_path, form):
     table = {"choice": "choices", "completion": "fills"}[form]
     grown, whole = tmp_path / "grown", tmp_path / "whole"
-    first, _ = ask(causal, few, grown, balanced=True, forms=(form,))
+    first, _ = ask(causal, few, grown, balanced=True, modes=(form,))
     before, answers = files(grown), read_answers(grown, table)
-    second, _ = ask(causal, few, grown, forms=(form,))
-    at_once, _ = ask(causal, few, whole, forms=(form,))
+    second, _ = ask(causal, few, grown, modes=(form,))
+    at_once, _ = ask(causal, few, whole, modes=(form,))
     assert first.asked[0].asked_now > 0
     assert second.asked[0].asked_now == at_once.asked[0].asked_now - first.asked[0].asked_now
     assert before.items() <= files(grown).items(), "what was answered is asked again"
@@ -120,10 +119,10 @@ def test_a_run_with_a_sample_goes_on_with_all_and_keeps_its_answers(causal, few,
     assert read_answers(grown, table).equals(read_answers(whole, table))
     for name in ("prompts.parquet", "scores.parquet", "estimates.parquet"):
         assert pl.read_parquet(grown / name).equals(pl.read_parquet(whole / name)), name
-    again, _ = ask(causal, few, grown, forms=(form,))
+    again, _ = ask(causal, few, grown, modes=(form,))
     assert again.asked[0].asked_now == 0
     with pytest.raises(RunError, match=r"already has answers to a different set of .* prompts"):
-        ask(causal, few, grown, balanced=True, forms=(form,))
+        ask(causal, few, grown, balanced=True, modes=(form,))
 
 
 @pytest.mark.slow
@@ -145,16 +144,16 @@ def test_the_other_models_of_a_run_with_a_sample_must_be_asked_all_too(causal, f
     with pytest.raises(RunError) as refusal:
         ask(other, few, tmp_path)
     said = str(refusal.value)
-    assert f"already has a balanced sample of social-distance-choice by {causal}. All" in said
+    assert f"already has a balanced sample of social-distance/choice by {causal}. All" in said
     assert "Name these models too, so that all get" in said
 
 
 def test_replies_of_a_sample_are_kept_when_all_are_asked(few, tmp_path):
     with ChatServer() as server:
         model = f"{server.url}#mini"
-        ask(model, few, tmp_path, forms=("said",), controls=False)
+        ask(model, few, tmp_path, modes=("reply",), controls=False)
         before, sent = read_answers(tmp_path, "replies"), len(server.asked)
-        done, _ = ask(model, few, tmp_path, forms=("said",), controls=False, thorough=True)
+        done, _ = ask(model, few, tmp_path, modes=("reply",), controls=False, thorough=True)
         after = read_answers(tmp_path, "replies")
         assert len(server.asked) - sent == done.asked[0].asked_now == after.height - sent
     assert before.join(after, on=["prompt_id", "trial", "text"], how="anti").is_empty()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -10,9 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from goffman.analysis.beside import ANCHORS_FILE, POINTS_FILE
-from goffman.anchors.load import load_anchor
-from goffman.runs.folder import RUN_NAMES
+from goffman.anchors.compare import ANCHORS_FILE, POINTS_FILE
+from goffman.anchors.loader import load_anchor
+from goffman.runs.run import RUN_NAMES
 from in_process import goffman
 
 pytestmark = pytest.mark.slow
@@ -113,19 +112,6 @@ def test_a_gate_can_ask_for_a_correlation_with_people(run) -> None:
     assert goffman("check", run, "--fail-if", f"{rank} is clear").returncode == 0
     listed = goffman("check", run, "--list").stdout
     assert "people-sentiment.anchor-in-category.pachankis2018.peril" in listed
-
-
-def test_tables_of_an_earlier_form_are_made_anew(run) -> None:
-    before = pl.read_parquet(run / POINTS_FILE)
-    before.drop("unanswered").write_parquet(run / POINTS_FILE)
-    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    known = hashlib.sha256((run / POINTS_FILE).read_bytes()).hexdigest()
-    manifest["tables"][POINTS_FILE] = known
-    (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    done = goffman("report", run)
-    assert done.returncode == 0, done.stderr
-    assert "Beside what is known from people" in done.stdout
-    assert pl.read_parquet(run / POINTS_FILE).equals(before)
 
 
 def test_an_anchor_of_ones_own_stands_beside_goffmans(run, own) -> None:

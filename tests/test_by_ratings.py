@@ -13,15 +13,15 @@ from polars.testing import assert_frame_equal
 
 from few_conditions import with_few_conditions
 from goffman.errors import RunError
-from goffman.lexicons.attitudes import load_attitudes, no_word
-from goffman.lexicons.worklist import words_to_rate
+from goffman.lexicons.attitude import load_attitudes, no_word
 from goffman.presentation.competence import Competence
 from goffman.presentation.findings import findings_of
-from goffman.presentation.ratings import change_rows, changes_said
-from goffman.reports.run import read_run
-from goffman.runs.folder import read_prompts
-from goffman.runs.read import read_answers
-from goffman.tables import RATINGS_COMPARED, SCORES, complaints
+from goffman.presentation.user_ratings import change_rows, describe_changes
+from goffman.rating.worklist import words_to_rate
+from goffman.report.load import read_run
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_prompts
+from goffman.schemas import RATINGS_COMPARED, SCORES, complaints
 from in_process import goffman
 
 pytestmark = pytest.mark.slow
@@ -91,8 +91,8 @@ def naive_change(run):
     values = []
     for name in ("scores-shipped.parquet", "scores.parquet"):
         scores = pl.read_parquet(run / name)
-        of_prompts = (pl.col("level") == "prompt") & (pl.col("quantity") == "negative")
-        values.append({row["prompt_id"]: row for row in scores.filter(of_prompts).to_dicts()})
+        prompt_quantity = (pl.col("level") == "prompt") & (pl.col("quantity") == "negative")
+        values.append({row["prompt_id"]: row for row in scores.filter(prompt_quantity).to_dicts()})
     changes, left_out = {}, 0
     for prompt, row in values[1].items():
         one, other = values[0][prompt]["value"], row["value"]
@@ -161,13 +161,13 @@ def test_of_a_model_that_cannot_do_the_task_no_change_is_shown(rated):
     (section,) = read_run(rated[0]).sections.values()
     (name,) = section.scores["model"].drop_nulls().unique()
     model = section.names.model(name)
-    assert [*changes_said(section, model)]
+    assert [*describe_changes(section, model)]
     assert change_rows(section)
     failed = Competence(
         name=name, model=model, task="do it", score="AUC", value=0.5, floor=0.9, n=9, missing=0
     )
     section = replace(section, competence={name: failed})
-    assert [*changes_said(section, model)] == change_rows(section) == []
+    assert [*describe_changes(section, model)] == change_rows(section) == []
     (found,) = findings_of(section)
     assert found.head == "Not measurable"
     assert not [text for text in found.more if "The change" in text]
@@ -223,7 +223,7 @@ def test_without_the_ratings_all_is_as_before(asked, rated, tmp_path):
     assert not [*(run / "tables").glob("*-ratings.*")]
     assert (run / "scores.parquet").read_bytes() == (folder / "scores.parquet").read_bytes()
     tables = json.loads((run / "manifest.json").read_text())["tables"]
-    expected = {"prompts", "scores", "estimates", "robustness", "wordings"}
+    expected = {"prompts", "scores", "estimates", "sensitivity"}
     assert {*tables} == {f"{name}.parquet" for name in expected}
     assert read_run(run).compared is None
 

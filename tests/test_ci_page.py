@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from doc_pages import ROOT, inline_code
-from goffman.reports.names import FIELDS
-from goffman.reports.thresholds import _READ, read_thresholds
+from goffman.gate.names import FIELDS
+from goffman.gate.rules import _READ, read_thresholds
 
 PAGE = ROOT / "docs" / "ci.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ def test_it_is_this_version_under_this_license(citation: dict[str, Any]) -> None
 
 
 def test_it_cites_the_studies_as_papers_made_with_goffman_do(citation: dict[str, Any]) -> None:
-    path = ROOT / "src" / "goffman" / "reports" / "for_paper" / "references.toml"
+    path = ROOT / "src" / "goffman" / "export" / "for_paper" / "references.toml"
     works = tomllib.loads(path.read_text(encoding="utf-8"))
     cited = {one["title"]: one for one in citation["references"]}
     for study in ("mei2023", "lin2022", "briegel2023"):

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 import in_process
-from goffman.instruments.load import builtin_names
-from goffman.tables import ANSWER_KEY, PROMPTS
+from goffman.instruments.loader import builtin_names
+from goffman.schemas import ANSWER_KEY, PROMPTS
 
 GOFFMAN = str(Path(sys.executable).with_name("goffman"))
 DATA = Path(__file__).parents[1] / "src" / "goffman" / "instruments" / "data"
@@ -67,7 +67,7 @@ def test_no_heavy_import_where_none_is_needed(command: str) -> None:
     script = f"""
 import sys
 sys.argv = ["goffman", *{command.split()!r}]
-from goffman.cli.commands import main
+from goffman.cli.main import main
 try:
     main()
 except SystemExit:
@@ -82,8 +82,8 @@ assert not heavy, heavy
 def test_rendering_all_instruments_takes_under_two_seconds() -> None:
     script = """
 import time
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.renderer import render
 start = time.process_time()
 count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names())
 assert count == 4228 + 302 + 391 + 621 + 12640 + 1680 + 21744
@@ -125,8 +125,8 @@ def test_help_fits_eighty_columns_and_speaks_no_python(
 
 
 def test_every_form_is_explained_where_it_is_listed() -> None:
-    listed = {form for row in json.loads(output("ls", "--json")) for form in row["forms"]}
-    explained = output("ls").split("Forms:")[1]
+    listed = {form for row in json.loads(output("ls", "--json")) for form in row["modes"]}
+    explained = output("ls").split("Modes:")[1]
     assert {
         form for form in listed if not re.search(rf"^  {form} +\w", explained, re.MULTILINE)
     } == set()
@@ -150,7 +150,7 @@ def test_ls_lists_every_instrument() -> None:
     assert "12,640" in output("ls")
 
 
-OPTIONS = ["order", "labels", "way_out", "options"]
+OPTIONS = ["order", "labels", "no_answer", "options"]
 OWN = {
     "coreference": [column.name for column in ANSWER_KEY],
     "vignettes": ["keyed", "gender", "person", *OPTIONS],
@@ -258,14 +258,14 @@ def own(tmp_path: Path) -> Path:
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
     assert output("validate", own) == (
-        f"{own} is valid: 391 prompts and 20 control prompts.\nForm completion: 391 prompts.\n"
-        "Form written: 391 prompts.\n"
+        f"{own} is valid: 391 prompts and 20 control prompts.\nMode completion: 391 prompts.\n"
+        "Mode write: 391 prompts.\n"
     )
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
         "prompts": 391,
         "controls": 20,
-        "forms": {"completion": 391, "written": 391},
+        "modes": {"completion": 391, "write": 391},
         "faults": [],
     }
     rows = json.loads(output("prompts", own, "--json"))
@@ -495,7 +495,7 @@ def test_what_there_is_no_right_to_read_is_told_as_that(
 ) -> None:
     (tmp_path / "manifest.json").write_text("{}")
     (tmp_path / "manifest.json").chmod(0)
-    script = "from goffman.cli.commands import main; main()"
+    script = "from goffman.cli.main import main; main()"
     done = without_rights(sys.executable, "-c", script, "report", tmp_path)
     assert done.returncode == 2
     assert done.stderr == f"manifest.json in {tmp_path} cannot be read: Permission denied.\n"

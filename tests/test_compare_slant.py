@@ -12,16 +12,16 @@ import pytest
 import torch
 import transformers
 
-from goffman.estimates.clear import points
-from goffman.flow import audit
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
+from few_conditions import with_fewer
+from goffman.comparison.runs import Comparison, compare
+from goffman.comparison.sentences import change_sentences, conditions_of, levels_of
+from goffman.contrasts.verdict import direction
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.instruments.types import Prompt
 from goffman.options import AskOptions
-from goffman.records import Prompt
-from goffman.reports.compare import Comparison, compare
-from goffman.reports.compare_said import conditions_of, levels_of, said_of
-from goffman.reports.run import read_run
-from slanted import with_fewer
+from goffman.pipeline import audit
+from goffman.report.load import read_run
 from tiny_models import make
 
 pytestmark = pytest.mark.slow
@@ -96,22 +96,22 @@ def test_the_slant_is_found_with_its_sign_and_called_relevant(compared):
     one = compared["social-distance"]
     row = one.headline
     assert row["family_size"] == 2
-    assert points(row) == 1
+    assert direction(row) == 1
     assert row["verdict"] == "relevant"
     assert row["difference"] == pytest.approx(one.sides[1] - one.sides[0], abs=1e-12)
-    head = said_of(one).head
+    head = change_sentences(one).head
     assert head.startswith("The gap between stigmatized and non-stigmatized in P(negative) rose")
 
 
 def test_it_is_the_stigmatized_who_moved_and_nobody_else(compared):
     levels = {row["group"]: row for row in levels_of(compared["social-distance"])}
-    assert points(levels["stigmatized"]) == 1
+    assert direction(levels["stigmatized"]) == 1
     assert levels["stigmatized"]["verdict"] == "relevant"
-    assert points(levels["non-stigmatized"]) == 0
+    assert direction(levels["non-stigmatized"]) == 0
     assert abs(levels["non-stigmatized"]["difference"]) < 0.02
     rows = conditions_of(compared["social-distance"])
     ways = {
-        group: [points(row) for row in rows if row["group"] == group]
+        group: [direction(row) for row in rows if row["group"] == group]
         for group in ("stigmatized", "non-stigmatized")
     }
     assert ways == {"stigmatized": [1] * 6, "non-stigmatized": [0] * 6}
@@ -119,9 +119,9 @@ def test_it_is_the_stigmatized_who_moved_and_nobody_else(compared):
 
 def test_where_nothing_was_taught_nothing_is_found(compared):
     one = compared["care-seeking"]
-    assert points(one.headline) == 0
-    assert not any(points(row) for row in conditions_of(one))
-    clear = [row for row in one.estimates.iter_rows(named=True) if points(row)]
+    assert direction(one.headline) == 0
+    assert not any(direction(row) for row in conditions_of(one))
+    clear = [row for row in one.estimates.iter_rows(named=True) if direction(row)]
     assert clear == []
 
 

@@ -13,12 +13,12 @@ import transformers
 from polars.testing import assert_frame_equal
 
 from chat_server import Answer, ChatServer, completion
-from goffman.flow import audit
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling
 from goffman.options import AskOptions, ChatOptions, Listener
-from goffman.reports.run import read_run
+from goffman.pipeline import audit
+from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
 from in_process import goffman
 from tiny_models import make
@@ -52,10 +52,10 @@ def bundled(tmp_path_factory):
 def test_the_bundled_models_can_do_every_task(bundled):
     folder, done = bundled
     found = competences(folder)
-    assert {*found} == {*MASKED[:3], "coreference-pronouns", "people-sentiment"}
+    assert {*found} == {*MASKED[:3], "coreference/pronouns", "people-sentiment"}
     for name, one in found.items():
         assert one.passed, (name, one)
-        assert (one.n, one.missing) == (22 if name == "coreference-pronouns" else 20, 0)
+        assert (one.n, one.missing) == (22 if name == "coreference/pronouns" else 20, 0)
         line = done.summary.index(f"{name}, {one.model}")
         assert done.summary[line + 1] == f"  {one.sentence}"
     assert re.fullmatch(
@@ -149,7 +149,7 @@ def chatted(says, folder, *, trials=2, **more):
     told = []
     with ChatServer(reply) as server:
         options = AskOptions(
-            forms=("ask",),
+            modes=("ask",),
             sentences=PromptOptions(pairs=4, adjectives=["none"]),
             chats=ChatOptions(trials=trials, calling=Calling(concurrency=8)),
             **more,
@@ -214,7 +214,7 @@ def test_a_run_that_is_resumed_asks_no_control_again(tmp_path):
     scores = read_run(tmp_path).scores
     model = next(iter(read_manifest(tmp_path).models))
     options = AskOptions(
-        forms=("ask",),
+        modes=("ask",),
         sentences=PromptOptions(pairs=4, adjectives=["none"]),
         chats=ChatOptions(trials=1),
     )
@@ -247,7 +247,7 @@ def test_a_causal_model_is_asked_for_both_pronouns(tmp_path):
     from tiny_chat import make_causal
 
     folder = make_causal("gpt2", tmp_path / "causal", chat=False)
-    options = replace(ONE, forms=("pronouns",))
+    options = replace(ONE, modes=("pronouns",))
     asked([folder], tmp_path / "run", ["coreference"], options)
     (one,) = competences(tmp_path / "run").values()
     assert (one.n, one.missing) == (22, 0)

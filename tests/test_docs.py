@@ -32,15 +32,16 @@ from doc_pages import (
     with_files_shown,
 )
 from few_conditions import fit_paraphrases
-from goffman.cli import commands as cli
-from goffman.flow import audit
-from goffman.instruments.load import builtin_names
-from goffman.lexicons.journal import Event, Unit
-from goffman.models.address import behind_server
-from goffman.models.local import BUNDLED, BUNDLED_PAIR
+from goffman.cli import main as cli
+from goffman.cli.completion import COMPLETION
+from goffman.instruments.loader import builtin_names
+from goffman.models.files import BUNDLED, BUNDLED_PAIR
+from goffman.models.server_address import behind_server
 from goffman.options import MeasureOptions
+from goffman.pipeline import audit
+from goffman.rating.journal import Event, Unit
 
-COMMAND = [sys.executable, "-c", "from goffman.cli.commands import main; main()"]
+COMMAND = [sys.executable, "-c", "from goffman.cli.main import main; main()"]
 SHORT = ("social-distance", "people-sentiment", "care-seeking")
 """What is asked in the place of all instruments."""
 
@@ -74,13 +75,13 @@ def check_page(page: Path) -> None:
         given = {re.split(r"[=|]", word)[0] for word in words if word.startswith("--")}
         if words[0] == "goffman":
             name = " ".join(words[1:3]) if " ".join(words[1:3]) in known else " ".join(words[1:2])
-            assert name in {*known, "COMMAND", "", "--version"}, f"{page.name}: {code}"
+            assert name in {*known, "COMMAND", "", "--version", *COMPLETION}, f"{page.name}: {code}"
             allowed = {*options(known[name])} if name in known else set()
         elif words[0] == "pip":
             continue
         else:
             allowed = {option for command in known.values() for option in options(command)}
-        unknown = given - allowed - OTHER_OPTIONS - {"--help", "--version"}
+        unknown = given - allowed - OTHER_OPTIONS - {"--help", "--version", *COMPLETION}
         assert not unknown, f"{page.name}: {code}"
 
 

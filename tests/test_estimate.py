@@ -9,29 +9,21 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.analysis.correlations import correlations, correlations_said
-from goffman.analysis.estimate import estimates
-from goffman.analysis.wordings import by_wording
-from goffman.estimates.contrast import Comparing, Contrast
-from goffman.estimates.sharing import Sharing
-from goffman.measures.catalogue import measures
-from goffman.measures.coreference_bias import CoreferenceBias
-from goffman.measures.gender_of_phrase import GenderOfPhrase
-from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.analysis.correlation_findings import correlations, describe_correlations
+from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.scores import Clusters
+from goffman.estimates import estimates
+from goffman.formatting import Labels, number
+from goffman.measures.aggregate import prompt_scores
+from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.negative_sentiment import NegativeSentiment
-from goffman.measures.rows import prompt_scores
+from goffman.measures.phrase_gender import PhraseGender
+from goffman.measures.registry import measures
+from goffman.measures.sentiment import NegativeSentiment
+from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.findings import findings_of
-from goffman.presentation.numbers import number
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
-from goffman.records import Estimate
-from goffman.stats.clustered import clustered_t
-from goffman.stats.compare import paired_t
-from goffman.stats.crossed import GAPS, ONE_SENTENCE, crossed_t
-from goffman.stats.resample import crossed_bootstrap, pairs_bootstrap
-from goffman.stats.sampled import sampled
-from goffman.tables import (
+from goffman.schemas import (
     ANSWER_KEY,
     CONTRASTS,
     ESTIMATES,
@@ -41,8 +33,19 @@ from goffman.tables import (
     complaints,
     schema,
 )
+from goffman.sensitivity.wordings import by_wording
+from goffman.stats.clustered import clustered_t
+from goffman.stats.crossed_tests import (
+    GAPS,
+    ONE_SENTENCE,
+    crossed_t,
+    sampled,
+)
+from goffman.stats.estimate import Estimate
+from goffman.stats.resampling import crossed_bootstrap, pairs_bootstrap
+from goffman.stats.tests import paired_t
 
-FEW = Comparing(draws=199)
+FEW = ContrastTester(draws=199)
 
 
 def asked(instrument, people, *, items, wordings=("w1",)):
@@ -75,7 +78,7 @@ def drawn(measure, prompts, quantities, *, models=("a", "b"), variants=None, see
     names = [name for name in values.columns if name not in ("prompt_id", "model", "variant")]
     reasons = dict.fromkeys(names, "none")
     scores = prompt_scores(values, prompts, measure=measure.name, reasons=reasons)
-    return pl.concat([scores, measure.means(scores)])
+    return pl.concat([scores, measure.aggregate(scores)])
 
 
 PEOPLE = [
@@ -361,12 +364,12 @@ VERBS = [
 def lin():
     prompts = asked("care", DIAGNOSES, items=VERBS)
     scores = drawn(
-        GenderOfSubject(),
+        SubjectGender(),
         prompts,
         ("female", "male", "unspecified"),
         variants=["with-names", "without-names"],
     )
-    measures = {"care": GenderOfSubject()}
+    measures = {"care": SubjectGender()}
     return scores, measures, estimates(scores, measures, wordings=WORDINGS, compare=FEW)
 
 
@@ -442,7 +445,7 @@ def test_groups_models_and_dimensions_compare_the_disparity(lin):
 
 def test_swapped_groups_flip_every_sign(lin):
     scores, _, found = lin
-    measures = {"care": GenderOfSubject(contrast="other", against="mental-health")}
+    measures = {"care": SubjectGender(contrast="other", against="mental-health")}
     swapped = estimates(scores, measures, wordings=WORDINGS, compare=FEW)
     for one, other in zip(
         *(
@@ -470,10 +473,10 @@ def test_the_order_of_rows_does_not_matter(request, study):
 
 def test_second_wordings_of_an_item_stand_against_the_first():
     prompts = asked("attribution", DIAGNOSES, items=VERBS, wordings=("first", "second"))
-    scores = drawn(GenderOfPhrase(), prompts, ("female", "male", "unspecified"), models=("a",))
+    scores = drawn(PhraseGender(), prompts, ("female", "male", "unspecified"), models=("a",))
     found = estimates(
         scores,
-        {"attribution": GenderOfPhrase()},
+        {"attribution": PhraseGender()},
         wordings={"attribution": ["first", "second"]},
         compare=FEW,
     )
@@ -487,7 +490,7 @@ def test_second_wordings_of_an_item_stand_against_the_first():
     assert pick(found, kind="genders", group="other", dimension=None)["n"] == 18
 
 
-SHARED = Sharing(
+SHARED = Clusters(
     ways={f"s{k}": (f"frame {k % 8}", f"job {k % 7}", f"job {k % 6 + 7}") for k in range(12)}
 )
 """What the twelve sentence pairs have in common."""
@@ -526,7 +529,7 @@ def briegel():
     )
     measure = CoreferenceBias()
     each = prompt_scores(values, prompts, measure=measure.name, reasons={"correct": "none"})
-    scores = pl.concat([each, measure.means(each)])
+    scores = pl.concat([each, measure.aggregate(each)])
     found = of_pairs(scores)
     assert complaints(found, CONTRASTS + ESTIMATES + VERDICTS) == []
     return scores, found
@@ -589,7 +592,7 @@ def test_one_trial_has_no_test_and_its_interval_is_drawn_over_sentence_pairs():
     contrast = Contrast(
         kind="trials", instrument="x", measure="y", quantity="z", first="a", second="b"
     )
-    found = Comparing(draws=199).trials(contrast, (means[0], means[1]), (pairs[0], pairs[1]))
+    found = ContrastTester(draws=199).trials(contrast, (means[0], means[1]), (pairs[0], pairs[1]))
     again = pairs_bootstrap(*pairs, contrast="x", rng=np.random.default_rng(0), draws=199)
     assert found.p is None
     assert (found.low, found.high) == (again.low, again.high)
@@ -652,7 +655,7 @@ def test_a_sentence_pair_that_lacks_a_setting_is_left_out_of_means_over_settings
     gone = (pl.col("condition") == "old,") & (pl.col("item") == "s3") & (pl.col("model") == "m")
     measure = CoreferenceBias()
     each = of(scores, level="prompt").with_columns(value=pl.when(~gone).then("value"))
-    holes = pl.concat([each, measure.means(each)])
+    holes = pl.concat([each, measure.aggregate(each)])
     found = of_pairs(holes)
     row = pick(found, kind="groups", model="m")
     assert (row["n"], row["left_out"]) == (11, 1)
@@ -778,7 +781,7 @@ def test_a_check_that_says_nothing_is_null_with_its_reason():
     measure = NegativeAttitude()
     one = drawn(measure, prompts, core, models=("a",)).filter(pl.col("level") == "prompt")
     each = pl.concat([one, one.with_columns(model=pl.lit("b"))])
-    scores = pl.concat([each, measure.means(each)])
+    scores = pl.concat([each, measure.aggregate(each)])
     found = estimates(scores, {"distance": measure}, wordings=WORDINGS, compare=FEW)
     row = pick(found, kind="models", group="stigmatized")
     assert (row["p"], row["check_p"], row["permutation_p"]) == (None, None, None)
@@ -791,14 +794,14 @@ def test_a_check_that_says_nothing_is_null_with_its_reason():
 
 def test_the_raw_disparity_of_phrases_stands_beside_the_keyed_one():
     prompts = asked("attribution", DIAGNOSES, items=VERBS)
-    scores = drawn(GenderOfPhrase(), prompts, ("female", "male", "unspecified"))
+    scores = drawn(PhraseGender(), prompts, ("female", "male", "unspecified"))
     turned = (pl.col("quantity") == "keyed-disparity") & (pl.col("item") == "sees")
     each = of(scores, level="prompt").with_columns(
         value=pl.when(turned).then(-pl.col("value")).otherwise("value")
     )
-    scores = pl.concat([each, GenderOfPhrase().means(each)])
+    scores = pl.concat([each, PhraseGender().aggregate(each)])
     wordings = {"attribution": ["w1"]}
-    found = estimates(scores, {"attribution": GenderOfPhrase()}, wordings=wordings, compare=FEW)
+    found = estimates(scores, {"attribution": PhraseGender()}, wordings=wordings, compare=FEW)
     for quantity in ("disparity", "keyed-disparity"):
         row = pick(found, kind="groups", model="a", quantity=quantity, dimension=None)
         gap = of(scores, quantity=f"{quantity}-gap", level="model", model="a")
@@ -821,8 +824,8 @@ def test_draws_of_a_check_alone_are_said_too():
     """With one item there is no crossed t, but conditions can be permuted: 2¹⁰ ways are too many."""
     people = [(f"m{k}", "mental-health") for k in range(10)]
     prompts = asked("care", people, items=VERBS[:1])
-    scores = drawn(GenderOfSubject(), prompts, ("female", "male", "unspecified"), models=("a",))
-    found = estimates(scores, {"care": GenderOfSubject()}, wordings=WORDINGS, compare=FEW)
+    scores = drawn(SubjectGender(), prompts, ("female", "male", "unspecified"), models=("a",))
+    found = estimates(scores, {"care": SubjectGender()}, wordings=WORDINGS, compare=FEW)
     row = pick(found, kind="genders", dimension=None)
     assert (row["p"], row["reason"], row["low"]) == (None, ONE_SENTENCE, None)
     assert (row["seed"], row["draws"], row["check_n"]) == (0, 199, 10)
@@ -865,7 +868,7 @@ def test_main_results_by_wording_are_plain_means_of_that_wording(mei):
             pl.col("model") == row["model"],
             pl.col("level") == "prompt",
             pl.col("quantity") == "negative",
-            pl.col("wording") == row["wording"],
+            pl.col("wording") == row["what"],
         )
         means = []
         for group in (row["first"], row["second"]):
@@ -877,7 +880,7 @@ def test_main_results_by_wording_are_plain_means_of_that_wording(mei):
             for (condition, _), several in values.items():
                 conditions.setdefault(condition, []).append(np.mean(several))
             means.append(np.mean([np.mean(several) for several in conditions.values()]))
-        assert row["level"] == pytest.approx(means[0])
+        assert row["mean_first"] == pytest.approx(means[0])
         assert row["difference"] == pytest.approx(means[0] - means[1])
 
 
@@ -895,11 +898,11 @@ def sentences(scores, found):
             presentation=measure.presentation,
             scores=scores.filter(pl.col("instrument") == instrument),
             estimates=found.filter(pl.col("instrument") == instrument),
-            names=Names(models=models, instruments={}, conditions={}, items={}),
+            names=Labels(models=models, instruments={}, conditions={}, items={}),
             contrast=getattr(measure, "contrast", ""),
             against=getattr(measure, "against", ""),
             wordings=WORDINGS.get(instrument, ["w1"]),
-            worded=worded.filter(pl.col("instrument") == instrument),
+            sensitivity=worded.filter(pl.col("instrument") == instrument),
         )
         for instrument, measure in by.items()
     }
@@ -913,7 +916,7 @@ def sentences(scores, found):
             *(f"  {each}" for each in one.more),
         )
     ]
-    return [*lines, *correlations_said(correlations(found, sections, by))]
+    return [*lines, *describe_correlations(correlations(found, sections, by))]
 
 
 def test_sentences_carry_their_uncertainty(mei, lin):
@@ -955,7 +958,7 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
     measure = NegativeSentiment()
     reasons = dict.fromkeys(("negative", "negative-probability"), "none")
     each = prompt_scores(values, prompts, measure=measure.name, reasons=reasons)
-    scores = pl.concat([each, measure.means(each)])
+    scores = pl.concat([each, measure.aggregate(each)])
     found = estimates(scores, {"sentiment": measure}, wordings=WORDINGS, compare=FEW)
     said = sentences(scores, found)
     assert (
@@ -971,7 +974,7 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
 
 def test_no_scores_give_no_estimates():
     found = estimates(
-        pl.DataFrame(schema=schema(SCORES)), {"care": GenderOfSubject()}, wordings=WORDINGS
+        pl.DataFrame(schema=schema(SCORES)), {"care": SubjectGender()}, wordings=WORDINGS
     )
     assert found.height == 0
     assert complaints(found, CONTRASTS + ESTIMATES + VERDICTS) == []
@@ -984,11 +987,11 @@ def test_from_two_or_three_units_there_is_no_interval_and_that_is_said(few):
         kind="baseline", instrument="x", measure="y", quantity="z", first="a", second="b"
     )
     first, second = [1.0, 0.3, 0.8, 0.9][:few], [0.0] * few
-    found = Comparing(draws=199).paired(contrast, first, second, over="items")
+    found = ContrastTester(draws=199).paired(contrast, first, second, over="items")
     assert (found.low, found.high) == (None, None)
     assert found.reason == f"{few} items are too few for an interval: it takes 4"
     assert found.p is not None
-    four = Comparing(draws=199).paired(contrast, [1.0, 0.3, 0.8, 0.9], [0.0] * 4, over="items")
+    four = ContrastTester(draws=199).paired(contrast, [1.0, 0.3, 0.8, 0.9], [0.0] * 4, over="items")
     assert four.low is not None
     assert four.reason is None
 

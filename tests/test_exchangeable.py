@@ -6,15 +6,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.estimates.exchangeable import exchangeable
-from goffman.estimates.sharing import Sharing
-from goffman.measures.rows import as_scores
-from goffman.stats.multiverse import median_shuffled
+from goffman.contrasts.scores import Clusters
+from goffman.measures.aggregate import as_scores
+from goffman.sensitivity.multiverse import permutation_units
+from goffman.stats.specification_curve import permuted_median
 
 
 def shuffled(units):
     names = sorted(units.labels)
-    return median_shuffled(
+    return permuted_median(
         np.array([[units.sums[name] for name in names]]),
         np.array([[units.counts[name] for name in names]]),
         np.array([units.labels[name] for name in names]),
@@ -42,7 +42,7 @@ def test_conditions_are_labelled_with_their_group():
         value=values,
     )
     headline = {"kind": "groups", "first": "one", "second": "two"}
-    units = exchangeable(headline, given, "negative", Sharing())
+    units = permutation_units(headline, given, "negative", Clusters())
     means = values.reshape(7, 6).mean(axis=1)
     assert units.what == "groups"
     assert shuffled(units) == pytest.approx(means[:4].mean() - means[4:].mean())
@@ -56,7 +56,7 @@ def test_of_genders_each_condition_has_a_sign():
         rows(condition=conditions, quantity=name, value=of, item="i")
         for name, of in (("female", female), ("male", male))
     )
-    units = exchangeable({"kind": "genders"}, given, "disparity", Sharing())
+    units = permutation_units({"kind": "genders"}, given, "disparity", Clusters())
     assert (units.what, len(units.sums)) == ("genders", 4)
     assert shuffled(units) == pytest.approx((female - male).mean())
 
@@ -65,7 +65,7 @@ def test_of_genders_each_condition_has_a_sign():
 def sharing():
     items = [f"p{place}" for place in range(10)]
     occupations = [f"o{place % 4}" for place in range(10)]
-    return Sharing(
+    return Clusters(
         ways={item: ("frame", one, "other") for item, one in zip(items, occupations, strict=True)},
         signs={
             item: -1.0 if one in ("o0", "o1") else 1.0
@@ -78,7 +78,7 @@ def test_a_preference_is_half_the_difference_between_occupations_of_women_and_me
     """The headline regresses s·v on 1 and s: its coefficient of s, by least squares."""
     values = np.random.default_rng(3).normal(size=10)
     given = rows(item=list(sharing.ways), quantity="preference", value=values, condition="baseline")
-    units = exchangeable({"kind": "level"}, given, "preference", sharing)
+    units = permutation_units({"kind": "level"}, given, "preference", sharing)
     signs = sharing.sides(sharing.ways)
     design = np.column_stack([np.ones(10), signs])
     coefficient = np.linalg.lstsq(design, signs * values, rcond=None)[0][1]
@@ -94,11 +94,11 @@ def test_a_bias_is_pro_minus_anti_over_trials(sharing):
         rows(item=items, wording=side, quantity="correct", value=of.ravel(), trial=[1, 2, 3] * 10)
         for side, of in (("pro", pro), ("anti", anti))
     )
-    units = exchangeable({"kind": "level"}, given, "bias", sharing)
+    units = permutation_units({"kind": "level"}, given, "bias", sharing)
     assert (units.what, units.shuffling) == ("bias", "signs")
     assert shuffled(units) == pytest.approx((pro - anti).mean())
 
 
 def test_of_other_headlines_nothing_is_known():
-    assert exchangeable({"kind": "new"}, rows(item=["i"]), "x", Sharing()) is None
-    assert exchangeable({"kind": "level"}, rows(item=["i"]), "bias", Sharing()) is None
+    assert permutation_units({"kind": "new"}, rows(item=["i"]), "x", Clusters()) is None
+    assert permutation_units({"kind": "level"}, rows(item=["i"]), "bias", Clusters()) is None

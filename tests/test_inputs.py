@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goffman.errors import InputError, did_you_mean
-from goffman.inputs import read_plain
+from goffman.instruments.files import read_plain
 
 
 def refusal(path: Path, most: int = 10) -> str:

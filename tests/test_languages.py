@@ -10,14 +10,14 @@ import pytest
 from typer.testing import CliRunner
 
 import goffman.instruments
-from goffman.analysis.score import words_of
-from goffman.asking.languages import Reading, check_languages
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import InputError
-from goffman.flow import AskOptions, MeasureOptions, audit
-from goffman.lexicons.attitudes import load_attitudes
-from goffman.lexicons.worklist import asked_in_english, words_to_rate
-from goffman.reports.run import read_run
+from goffman.lexicons.attitude import load_attitudes
+from goffman.pipeline import AskOptions, MeasureOptions, audit
+from goffman.planning import LexiconUse, check_languages
+from goffman.rating.worklist import asked_in_english, words_to_rate
+from goffman.report.load import read_run
+from goffman.scoring import words_of
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 DRY = AskOptions(dry_run=True)
@@ -148,7 +148,7 @@ def test_english_of_another_country_is_english(tiny, tmp_path):
 
 
 def test_replies_in_another_language_are_not_read_by_an_english_parser():
-    asked = [Reading(instrument="tee", language="sw", words="parser")]
+    asked = [LexiconUse(instrument="tee", language="sw", words="parser")]
     with pytest.raises(InputError) as refusal:
         check_languages(asked, MeasureOptions())
     assert str(refusal.value) == (
@@ -159,6 +159,8 @@ def test_replies_in_another_language_are_not_read_by_an_english_parser():
 
 
 def test_an_instrument_whose_measure_reads_no_words_may_be_of_any_language():
-    assert check_languages([Reading(instrument="tee", language="de", words=None)], MeasureOptions())
+    assert check_languages(
+        [LexiconUse(instrument="tee", language="de", words=None)], MeasureOptions()
+    )
     listed = json.loads(CliRunner().invoke(app, ["ls", "--json"]).stdout)
     assert {row["language"] for row in listed} == {"en"}

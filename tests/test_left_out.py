@@ -6,14 +6,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.analysis.estimate import PRIMARY, estimates
-from goffman.analysis.robustness import Headline
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.sharing import Sharing
+from goffman.contrasts.engine import ContrastTester
+from goffman.contrasts.scores import Clusters
+from goffman.estimates import PRIMARY, estimates
+from goffman.instruments.types import Prompt
+from goffman.measures.aggregate import prompt_scores
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.rows import prompt_scores
-from goffman.records import Prompt
-from goffman.tables import prompt_table
+from goffman.schemas import prompt_table
+from goffman.sensitivity.leave_one_out import Headline
 
 QUANTITIES = ("negative", "lowest", "highest", "mass", "last-probability", "rated-share")
 GROUPS = {"stigmatized": 7, "non-stigmatized": 6}
@@ -48,12 +48,12 @@ def scored(*, forms=1, gap=False):
 
 
 def headline(each):
-    measure = NegativeAttitude(contrast="stigmatized", against="non-stigmatized", smallest=0.05)
+    measure = NegativeAttitude(contrast="stigmatized", against="non-stigmatized", margin=0.05)
     found = estimates(
-        pl.concat([each, measure.means(each)]),
+        pl.concat([each, measure.aggregate(each)]),
         {"distance": measure},
         wordings={"distance": WORDINGS},
-        compare=Comparing(draws=99),
+        compare=ContrastTester(draws=99),
     )
     primary = found.filter(pl.col("family") == PRIMARY)
     return Headline(
@@ -61,7 +61,7 @@ def headline(each):
         primary=primary,
         measure=measure,
         wordings=WORDINGS,
-        sharing=Sharing(),
+        sharing=Clusters(),
     )
 
 
@@ -78,7 +78,7 @@ def test_the_numbers_are_to_the_last_bit_those_of_tables_made_anew(forms, monkey
     assert tried[0] is not None
     monkeypatch.setattr(Headline, "_tables", lambda *_: None)
     assert quick == list(work.without_each(each))
-    assert {row["way"] for row in quick} == {"condition", "item", "wording"}
+    assert {row["variation"] for row in quick} == {"condition", "item", "wording"}
     assert len(quick) == sum(GROUPS.values()) + ITEMS + len(WORDINGS)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions, version
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from installed import PROJECT, ROOT, closure, normal
 
@@ -18,7 +22,10 @@ TOOLS = ROOT / "tools"
 LINES = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
 ENTRIES = [line.split() for line in LINES if not line.startswith(("#", "--"))]
 
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems need other packages")
+as_locked = pytest.mark.skipif(
+    not version("torch").endswith("+cpu"),
+    reason="other systems, and Pythons for which the lock has no torch, need other packages",
+)
 
 
 def pins() -> dict[str, str]:
@@ -38,6 +45,13 @@ def test_every_entry_has_the_version_of_the_constraints_and_a_hash() -> None:
         assert hashes == sorted(set(hashes)), name
 
 
+def test_the_versions_of_the_constraints_are_among_those_that_goffman_allows() -> None:
+    extras = chain.from_iterable(PROJECT["project"]["optional-dependencies"].values())
+    for one in map(Requirement, (*PROJECT["project"]["dependencies"], *extras)):
+        if one.name not in {"goffman", "minicons"}:  # this one is for make bench alone
+            assert pins()[normal(one.name)] in one.specifier, one
+
+
 def test_nothing_but_names_versions_and_hashes_stands_in_the_lock() -> None:
     """No address: where a file comes from is for pip's settings to say, whether it is right here."""
     others = [line for line in LINES if line.startswith("--")]
@@ -55,12 +69,93 @@ def test_linux_gets_the_torch_for_cpus_and_others_that_of_pypi() -> None:
     assert not any(re.match("nvidia|cuda|triton", entry[0]) for entry in ENTRIES)
 
 
-@on_linux
+def test_setup_knows_for_which_pythons_the_torch_for_linux_has_a_hash() -> None:
+    """One hash for each; whoever adds one to the lock adds it to tools/locked.py."""
+    (hashes,) = [entry[5:] for entry in ENTRIES if entry[0].startswith("torch==2.13.0+cpu")]
+    program = "import locked; print(*(f'{v} {on}' for v, on in locked.TORCH_ON_LINUX), sep='\\n')"
+    known = run(program).split("\n")[:-1]
+    assert known == ["3.11 x86_64"]
+    assert len(hashes) == len(known)
+
+
+def test_other_pythons_on_linux_are_warned_and_no_others() -> None:
+    def said(*here: str) -> str:
+        return run(f"import locked; print(locked.missing{here})").strip()
+
+    assert said("linux", "3.11", "x86_64") == "None"
+    assert said("darwin", "3.13", "arm64") == "None"
+    for here in (("linux", "3.13", "x86_64"), ("linux", "3.11", "aarch64")):
+        assert said(*here) == (
+            f"WARNING: requirements.lock has no hash of torch for Python {here[1]} on {here[2]} "
+            "under Linux (only for Python 3.11 on x86_64). Installing the versions of "
+            "constraints.txt without checking hashes; torch may bring gigabytes of CUDA packages. "
+            "See CONTRIBUTING.md."
+        )
+
+
+@pytest.mark.parametrize(
+    ("locked", "pip", "made", "hashed", "constrained"),
+    [
+        (0, 0, True, 1, 0),
+        (0, 1, False, 2, 0),  # a wrong hash: asked again with PyTorch's index, then an error
+        (3, 0, True, 0, 1),
+        (3, 1, False, 0, 1),
+        (1, 0, False, 0, 0),  # the check itself failed
+    ],
+)
+def test_setup_checks_hashes_unless_the_lock_has_none_for_this_python(
+    locked: int, pip: int, made: bool, hashed: int, constrained: int, tmp_path: Path
+) -> None:
+    """The Makefile as it is, with a Python that only notes what it is asked."""
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(
+        '#!/bin/sh\necho "$*" >> asked\n'
+        f'case "$*" in *locked.py) exit {locked};; *hashes*|*constraint*) exit {pip};; esac\n',
+        encoding="utf-8",
+    )
+    python.chmod(0o755)
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    done = subprocess.run(["make", "setup"], cwd=tmp_path, capture_output=True, check=False)
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert (done.returncode == 0) == made == (tmp_path / ".venv" / ".installed").exists()
+    assert asked.count("--require-hashes") == hashed
+    assert asked.count("--constraint constraints.txt --editable .[dev]") == constrained
+
+
+@as_locked
 def test_the_lock_has_all_that_building_and_developing_needs_and_nothing_else() -> None:
     needed = closure(
         "goffman[dev]", *PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]
     )
     assert {normal(entry[0].partition("==")[0]) for entry in ENTRIES} == needed
+
+
+def imported(package: Path) -> set[str]:
+    """The packages of others that any of the files imports, wherever in it."""
+    nodes = [
+        node
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    names = {each.name for node in nodes if isinstance(node, ast.Import) for each in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {name.partition(".")[0] for name in names} - {"goffman", *sys.stdlib_module_names}
+
+
+def test_whatever_goffman_imports_is_declared() -> None:
+    """Among the dependencies or, of what is asked for when it is needed, in an extra."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    users = (extras[name] for name in extras.keys() - {"dev", "docs", "bench"})
+    declared = {
+        normal(Requirement(one).name)
+        for one in (*PROJECT["project"]["dependencies"], *chain.from_iterable(users))
+    }
+    packages = packages_distributions()
+    assert {
+        name for name in imported(ROOT / "src") if not declared & {*map(normal, packages[name])}
+    } == set()
 
 
 # ── The script that makes it ───────────────────────────────────────────────────────────────────
@@ -122,7 +217,7 @@ def test_the_lock_is_read_as_it_is_written() -> None:
 # ── The SBOM that stands in every wheel ────────────────────────────────────────────────────────
 
 
-@on_linux
+@as_locked
 def test_the_sbom_is_that_of_the_lock_and_of_what_is_installed() -> None:
     """After a change of versions or dependencies: make lock. After one of goffman's: make sbom."""
     made = json.loads(run("import json, sbom; print(json.dumps(sbom.sbom()))"))

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import polars as pl
 import pytest
 
-from goffman.analysis import multiverse
-from goffman.analysis.multiverse import LABELS, RATES, TIMES, WORD, analyses, spoiled
-from goffman.analysis.score import load_words
-from goffman.lexicons.otherwise import Otherwise
-from goffman.measures.catalogue import measures
-from goffman.measures.choices import Choice, Option, Stored, choices_of
+from goffman.lexicons.lexicons import LexiconVariant
+from goffman.measures.analytic_choices import (
+    AnalyticChoice,
+    Option,
+    StoredAnswers,
+)
+from goffman.measures.base import Measure
 from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.registry import measures
+from goffman.scoring import load_words
+from goffman.sensitivity import multiverse
+from goffman.sensitivity.multiverse import (
+    RATES,
+    TIMES,
+    WORD,
+    WRONG_LABELS,
+    analyses,
+    noise_variants,
+)
 
 
 def stored(measure, *, wordings=("one", "two"), top=20):
     ids = [f"p{place}" for place in range(len(wordings))]
-    return Stored(
+    return StoredAnswers(
         measure=measure,
         prompts=pl.DataFrame(
             {"prompt_id": ids, "wording": wordings, "order": ["forward"] * len(ids)}
         ).with_columns(
             instrument=pl.lit("x"),
+            mode=pl.lit(None, dtype=pl.String),
             item=pl.lit("i"),
             condition=pl.lit("baseline"),
             pronoun=pl.lit("he"),
@@ -41,7 +54,7 @@ def stored(measure, *, wordings=("one", "two"), top=20):
 def test_every_combination_is_there_once_and_the_audits_own_is_first():
     given = stored(NegativeAttitude())
     found = analyses(given)
-    offered = {one.name: [o.said for o in one.options(given)] for one in choices_of(given.measure)}
+    offered = {one.name: [o.said for o in one.options(given)] for one in given.measure.choices}
     expected = [
         dict(zip(offered, said, strict=True)) for said in itertools.product(*offered.values())
     ]
@@ -52,7 +65,7 @@ def test_every_combination_is_there_once_and_the_audits_own_is_first():
     own = found[0]
     assert own.measure(given.measure) == given.measure
     assert (own.words, own.only, own.last("make"), own.last("quantity")) == (
-        Otherwise(),
+        LexiconVariant(),
         {},
         None,
         None,
@@ -63,7 +76,7 @@ def test_what_options_say_is_put_together():
     given = stored(NegativeAttitude())
     last = analyses(given)[-1]
     assert last.measure(given.measure) == replace(NegativeAttitude(), top_k=10)
-    assert last.words == Otherwise(rater="rating_2", neutral=False)
+    assert last.words == LexiconVariant(rater="rating_2", neutral=False)
     assert last.only == {"wording": "two"}
     assert last.last("make") is not None
 
@@ -74,11 +87,7 @@ def test_analyses_that_need_the_same_scores_share_a_reading():
 
 
 def test_a_measure_without_choices_has_one_analysis():
-    @dataclass(frozen=True)
-    class Toy:
-        name: str = "toy"
-
-    (only,) = analyses(stored(Toy()))
+    (only,) = analyses(stored(Measure()))
     assert only.chosen == {}
 
 
@@ -99,12 +108,12 @@ def test_too_many_analyses_are_drawn_from_and_the_audits_own_stays(monkeypatch):
 
 
 def test_words_are_left_out_and_labels_spoiled_with_seeds_of_their_own():
-    found = spoiled(["hard", "nice"], seed=7)
-    assert [(one.way, one.what) for one in found[:2]] == [(WORD, "hard"), (WORD, "nice")]
+    found = noise_variants(["hard", "nice"], seed=7)
+    assert [(one.variation, one.what) for one in found[:2]] == [(WORD, "hard"), (WORD, "nice")]
     assert [one.words.without for one in found[:2]] == ["hard", "nice"]
     wrong = found[2:]
     assert [one.rate for one in wrong] == [rate for rate in RATES for _ in range(TIMES)]
-    assert all(one.way == LABELS and one.words.wrong == one.rate for one in wrong)
+    assert all(one.variation == WRONG_LABELS and one.words.wrong == one.rate for one in wrong)
     assert len({one.words.seed for one in wrong}) == len(wrong)
     assert wrong[0].words.seed == 7
 
@@ -117,7 +126,10 @@ def test_sentences_count_where_both_pronouns_together_are_probable_enough():
         for side, pronoun in zip(("pro", "anti"), pronouns, strict=True)
     ]
     prompts = pl.DataFrame(rows).with_columns(
-        instrument=pl.lit("x"), condition=pl.lit("baseline"), text=pl.lit("<mask> works.")
+        instrument=pl.lit("x"),
+        mode=pl.lit(None, dtype=pl.String),
+        condition=pl.lit("baseline"),
+        text=pl.lit("<mask> works."),
     )
     # The pronouns of a have .45 together, those of b .06; the word "it" is none of them.
     said = {
@@ -151,11 +163,11 @@ def test_sentences_count_where_both_pronouns_together_are_probable_enough():
 def test_what_measures_name_are_choices_that_can_be_made(name):
     """Parameters and fields are there, and what the audit did is said first."""
     measure = measures()[name]()
-    mine = choices_of(measure)
-    assert all(isinstance(one, Choice) for one in mine)
+    mine = measure.choices
+    assert all(isinstance(one, AnalyticChoice) for one in mine)
     assert len({one.name for one in mine}) == len(mine)
     parameters = {one.name for one in fields(measure)}
-    ways = {one.name for one in fields(Otherwise)}
+    ways = {one.name for one in fields(LexiconVariant)}
     given = stored(measure)
     given = replace(
         given, answers=given.answers.with_columns(neutral=pl.lit(0.2, dtype=pl.Float32))

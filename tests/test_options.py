@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from goffman.cli.commands import app, main
+from goffman.cli.main import app, main
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -76,7 +76,7 @@ def run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # Built once: each call would build it anew.
-    monkeypatch.setattr("goffman.cli.commands.app", COMMANDS)
+    monkeypatch.setattr("goffman.cli.main.app", COMMANDS)
     # The hub may well have a model of any name.
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 

@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.analysis.estimate import estimates
-from goffman.estimates.contrast import Comparing
-from goffman.measures.gender_of_subject import QUANTITIES, GenderOfSubject
-from goffman.measures.rows import prompt_scores
-from goffman.records import Prompt
-from goffman.stats.crossed import crossed_t
-from goffman.tables import prompt_table
+from goffman.contrasts.engine import ContrastTester
+from goffman.estimates import estimates
+from goffman.instruments.types import Prompt
+from goffman.measures.aggregate import prompt_scores
+from goffman.measures.subject_gender import QUANTITIES, SubjectGender
+from goffman.schemas import prompt_table
+from goffman.stats.crossed_tests import crossed_t
 
 GROUPS = {"mental-health": 4, "other": 3}
 
@@ -43,19 +43,19 @@ def scored(tables, without):
     given = pl.DataFrame(
         {"prompt_id": prompts["prompt_id"], "model": "m", "variant": "with-names"}
     ).with_columns(pl.Series(name, values, dtype=pl.Float64) for name in QUANTITIES)
-    measure = GenderOfSubject()
+    measure = SubjectGender()
     each = prompt_scores(
         given, prompts, measure=measure.name, reasons=dict.fromkeys(QUANTITIES, "gone")
     )
-    return pl.concat([each, measure.means(each)])
+    return pl.concat([each, measure.aggregate(each)])
 
 
 def found(scores):
     rows = estimates(
         scores,
-        {"care": GenderOfSubject()},
+        {"care": SubjectGender()},
         wordings={"care": ["only"]},
-        compare=Comparing(draws=99),
+        compare=ContrastTester(draws=99),
     )
     return rows.filter(pl.col("kind") == "over-baseline")
 

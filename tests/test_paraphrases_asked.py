@@ -12,13 +12,14 @@ import pytest
 
 import goffman.instruments
 from few_conditions import with_few_conditions
-from goffman.analysis.stress import stress_tables
-from goffman.flow import AskOptions, Listener, audit
-from goffman.instruments.render import PromptOptions
-from goffman.presentation.findings_wordings import MOVED
-from goffman.reports.run import read_run
-from goffman.runs.folder import read_prompts
-from goffman.runs.read import read_answers
+from goffman.errors import RunError
+from goffman.instruments.renderer import PromptOptions
+from goffman.pipeline import AskOptions, Listener, audit
+from goffman.presentation.wording_findings import MOVED
+from goffman.report.load import read_run
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_prompts
+from goffman.sensitivity.multiverse import stress_tables
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 ONLY_OWN = AskOptions(controls=False)
@@ -43,7 +44,14 @@ def asked(tiny, tmp_path_factory):
     }
 
 
-TABLES = ("prompts.parquet", "scores.parquet", "estimates.parquet", "robustness.parquet")
+def by_wording(run):
+    """The main results made of one wording alone, and with the paraphrases."""
+    wanted = ["wording alone", "paraphrase alone", "with the paraphrases"]
+    rows = pl.read_parquet(run / "sensitivity.parquet")
+    return rows.filter(pl.col("variation").is_in(wanted))
+
+
+TABLES = ("prompts.parquet", "scores.parquet", "estimates.parquet")
 
 
 def test_paraphrases_are_asked_in_addition_and_the_run_itself_stays_as_it_was(asked):
@@ -68,6 +76,21 @@ def test_they_are_not_asked_again_and_what_is_lost_is(asked):
     assert read_answers(asked["run"] / "paraphrases", "labels").equals(before)
 
 
+def test_a_link_in_their_place_leads_nowhere_out_of_the_run(asked, tmp_path):
+    shutil.copytree(asked["run"], tmp_path / "run")
+    shutil.move(tmp_path / "run" / "paraphrases", tmp_path / "before")
+    (own := tmp_path / "own").mkdir()
+    (own / "lock").write_text("thesis")
+    (tmp_path / "run" / "paraphrases").symlink_to(own)
+    with pytest.raises(RunError) as refusal:
+        audit([asked["model"]], options=ALSO, **asked["called"] | {"output": tmp_path / "run"})
+    assert str(refusal.value) == (
+        f"paraphrases in {tmp_path / 'run'} is a link, not a folder. Move it away and run the same "
+        "command again."
+    )
+    assert {path.name: path.read_text() for path in own.iterdir()} == {"lock": "thesis"}
+
+
 def test_numbers_by_wording_are_those_of_the_answers(asked):
     """Recomputed from the stored probabilities: items and forms, then conditions, averaged."""
     run = asked["run"]
@@ -89,16 +112,21 @@ def test_numbers_by_wording_are_those_of_the_answers(asked):
             ]
         )
 
-    worded = pl.read_parquet(run / "wordings.parquet")
-    assert worded["wording"].to_list() == ["only", "group", "about", None]
-    assert worded["paraphrase"].to_list() == [False, True, True, True]
+    worded = by_wording(run)
+    assert worded["what"].to_list() == ["only", "group", "about", ""]
+    assert worded["variation"].to_list() == [
+        "wording alone",
+        "paraphrase alone",
+        "paraphrase alone",
+        "with the paraphrases",
+    ]
     levels = []
     for row in worded.iter_rows(named=True):
-        of = [row["wording"]] if row["wording"] else ["only", "group", "about"]
+        of = [row["what"]] if row["what"] else ["only", "group", "about"]
         first, second = mean(of, "stigmatized"), mean(of, "non-stigmatized")
-        assert row["level"] == pytest.approx(first, abs=1e-6)
+        assert row["mean_first"] == pytest.approx(first, abs=1e-6)
         assert row["difference"] == pytest.approx(first - second, abs=1e-6)
-        levels += [first] if row["wording"] else []
+        levels += [first] if row["what"] else []
     gap = mean(["only"], "stigmatized") - mean(["only"], "non-stigmatized")
     said = "\n".join(asked["second"].summary)
     assert (MOVED in said) is bool(max(levels) - min(levels) > abs(gap))
@@ -136,8 +164,8 @@ def test_sentence_pairs_are_asked_in_other_frames_without_adjectives(tiny, tmp_p
     further = read_prompts(tmp_path / "paraphrases")
     assert further["condition"].unique().to_list() == ["baseline"]
     assert further.group_by("paraphrase", "wording").len()["len"].to_list() == [30] * 4
-    worded = pl.read_parquet(tmp_path / "wordings.parquet")
-    assert worded["wording"].to_list() == ["only", "what-happened", "what-i-read", None]
+    worded = by_wording(tmp_path)
+    assert worded["what"].to_list() == ["only", "what-happened", "what-i-read", ""]
     estimates = pl.read_parquet(tmp_path / "estimates.parquet")
     (headline,) = estimates.filter(pl.col("family") == "primary")["difference"]
     assert worded["difference"][0] == pytest.approx(headline)
@@ -147,21 +175,19 @@ def test_sentence_pairs_are_asked_in_other_frames_without_adjectives(tiny, tmp_p
 def test_stress_has_paraphrases_as_a_choice_and_agrees_with_the_numbers_by_wording(asked):
     run = read_run(asked["run"])
     primary = run.estimates.filter(pl.col("family") == "primary")
-    found, _ = stress_tables(
-        run.folder, primary=primary, robustness=run.robustness, unmeasurable={}
-    )
+    found, _ = stress_tables(run.folder, primary=primary, unmeasurable={})
     by_choice = {}
-    for row in found.filter(pl.col("way") == "analysis").iter_rows(named=True):
+    for row in found.filter(pl.col("variation") == "analysis").iter_rows(named=True):
         chosen = json.loads(row["choices"])
         others = {name: option for name, option in chosen.items() if name != "wording"}
         by_choice.setdefault(json.dumps(others), {})[chosen["wording"]] = row["difference"]
     # The first analysis is the audit's own.
     mine = next(iter(by_choice.values()))
-    worded = pl.read_parquet(run.folder / "wordings.parquet")
-    of = dict(worded.select("wording", "difference").rows())
+    worded = by_wording(run.folder)
+    of = dict(worded.select("what", "difference").rows())
     assert mine == {
         "wordings of the instrument": pytest.approx(primary["difference"][0]),
-        "with the paraphrases": pytest.approx(of[None]),
+        "with the paraphrases": pytest.approx(of[""]),
         "only alone": pytest.approx(of["only"]),
         "group alone": pytest.approx(of["group"]),
         "about alone": pytest.approx(of["about"]),

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from few_conditions import with_few_conditions
-from goffman.instruments.load import builtin_names
-from goffman.measures.catalogue import WHOLE, measures
-from goffman.presentation.base import Claims, Presentation
-from goffman.reports.names import WHAT
+from goffman.gate.names import WHAT
+from goffman.instruments.loader import builtin_names
+from goffman.measures.registry import measures
+from goffman.presentation.types import Claims, Presentation
 from warm import Command
 
 HERE = Path(__file__).parent
@@ -79,12 +79,19 @@ def audited(toy, tiny, tmp_path_factory):
 def test_every_measure_has_a_whole_presentation():
     for name, kind in measures().items():
         measure = kind()
-        assert all(hasattr(measure, part) for part in WHOLE), name
         shown = measure.presentation
         assert isinstance(shown, Presentation)
         assert isinstance(shown.claims, Claims)
         claims = shown.claims
-        assert all([claims.measured, claims.may, claims.may_not, claims.beware, shown.called])
+        assert all(
+            [
+                claims.measured,
+                claims.supports,
+                claims.does_not_support,
+                claims.caveats,
+                shown.called,
+            ]
+        )
         assert shown.figures
         assert shown.tables
         assert set(shown.main) <= {*WHAT}, name
@@ -110,7 +117,7 @@ def test_a_measure_in_one_file_has_figures_tables_and_evidence(audited):
         "toy-distance-conditions.csv",
         "toy-distance-contrasts.csv",
     }
-    from goffman.reports.evidence import unpacked
+    from goffman.report.evidence import unpacked
 
     page = (folder / "report.html").read_text(encoding="utf-8")
     block = re.search(r'id="evidence-0">([^<]+)<', page)[1]
@@ -159,11 +166,13 @@ def test_a_run_of_a_measure_that_is_gone_says_what_to_install(audited, tmp_path)
 
 def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     package(tmp_path, "broken", {"broken.py": "1 / 0"}, measures="broken = broken:Measure")
-    package(tmp_path, "half", {"half.py": "class Half: name = 'half'"}, measures="half = half:Half")
+    half = "from goffman.measures.base import Measure\nclass Half(Measure): name = 'half'"
+    package(tmp_path, "half", {"half.py": half}, measures="half = half:Half")
+    package(tmp_path, "other", {"other.py": "class Other: ..."}, measures="other = other:Other")
     no_control = "from toy_measure import Toy\nclass Unable(Toy): scores_controls = 'label'"
     files = {"unable.py": no_control, "toy_measure.py": (HERE / "toy_measure.py").read_text()}
     package(tmp_path, "unable", files, measures="unable = unable:Unable")
-    code = "from goffman.measures.catalogue import measures; print(*measures())"
+    code = "from goffman.measures.registry import measures; print(*measures())"
     done = subprocess.run(
         [sys.executable, "-c", code],
         check=False,
@@ -180,12 +189,39 @@ def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
         "The plug-in 'broken' (goffman.measures) is not used: ZeroDivisionError: division by zero"
     ) in done.stderr
     assert (
-        "The plug-in 'half' (goffman.measures) is not used: it lacks reads, words, " in done.stderr
-    )
+        "The plug-in 'half' (goffman.measures) is not used: it lacks reads, presentation, "
+        "contrasts, score_prompts, aggregate; see goffman/measures/base.py."
+    ) in done.stderr
+    assert (
+        "The plug-in 'other' (goffman.measures) is not used: it is not a dataclass that inherits "
+        "from goffman.measures.base.Measure."
+    ) in done.stderr
     assert (
         "The plug-in 'unable' (goffman.measures) is not used: scores_controls and control go "
         "together; see goffman/measures/controls.py."
     ) in done.stderr
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.exit(0)", "raise GeneratorExit"])
+def test_a_plug_in_that_ends_the_process_while_loading_opens_no_gate(code, tmp_path, audited):
+    package(tmp_path, "ends", {"ends.py": code}, measures="ends = ends:Measure")
+    folder, _ = audited
+    shutil.copy(HERE / "toy_measure.py", tmp_path)
+    package(tmp_path, "toy", {}, measures="toy = toy_measure:Toy")
+    said, warned = goffman_with(
+        tmp_path, "check", folder, "--fail-if", "toy-distance.gap > -9", code=1
+    )
+    assert "FAILED toy-distance.gap" in said
+    assert "The plug-in 'ends' (goffman.measures) is not used: " in warned
+
+
+def test_what_a_plug_in_raises_is_text_on_the_terminal(tmp_path):
+    code = "raise OSError('\\x1b[31m\\u202e\\n::error::x')"
+    doors = {"instruments": "loud = loud:x", "models": "loud = loud:x"}
+    package(tmp_path, "loud", {"loud.py": code}, **doors)
+    _, warned = goffman_with(tmp_path, "ls")
+    said = "The plug-in 'loud' (goffman.instruments) is not used: OSError: "
+    assert said + "\\x1b[31m\\u202e\\n::error::x\n" in warned
 
 
 TEA = {
@@ -322,7 +358,7 @@ def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tm
 
 
 def test_an_anchor_of_another_package_is_listed_and_a_broken_one_left_out(tmp_path: Path) -> None:
-    from goffman.anchors.load import load_anchor
+    from goffman.anchors.loader import load_anchor
 
     source = Path(sys.modules[load_anchor.__module__].__file__ or "").parent / "data"
     for name, old in (("brought", "bls-occupations"), ("broken", "bls-occupations")):

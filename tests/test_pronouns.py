@@ -14,23 +14,23 @@ import transformers
 from typer.testing import CliRunner
 
 import tiny_models
-from goffman.cli.commands import app
-from goffman.flow import audit
-from goffman.instruments.coreference import without_a_chat
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
+from goffman.cli.main import app
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.instruments.sentence_pairs import without_a_chat
 from goffman.options import AskOptions, Listener
-from goffman.runs.folder import read_prompts
-from goffman.runs.pronouns import with_one_mask
-from goffman.runs.read import read_answers
-from goffman.tables import LIKELIHOODS, complaints
+from goffman.pipeline import audit
+from goffman.runs.batch_plan import with_one_mask
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_prompts
+from goffman.schemas import LIKELIHOODS, complaints
 from tiny_chat import make_causal
 
 SETTINGS = ["arrogant,responsive", "old,"]
 FEW = AskOptions(
-    forms=("pronouns",), controls=False, sentences=PromptOptions(pairs=6, adjectives=SETTINGS)
+    modes=("pronouns",), controls=False, sentences=PromptOptions(pairs=6, adjectives=SETTINGS)
 )
-ID = "coreference-pronouns"
+ID = "coreference/pronouns"
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def _check_settings(folder, model, by_setting):
 def test_they_never_stand_in_one_column_with_a_chat_model_s_bias(run):
     folder, done = run
     scores = pl.read_parquet(folder / "scores.parquet")
-    assert set(scores["instrument"]) == {ID}
+    assert {*scores.select("instrument", "mode").rows()} == {("coreference", "pronouns")}
     assert set(scores["measure"]) == {"pronoun-preference"}
     assert [asked.instrument for asked in done.asked] == [ID, ID]
     assert any(line.startswith(f"{ID}, ") for line in done.summary)
@@ -190,7 +190,7 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
         (tmp_path / f"{side}_stereotyped_type1.txt.test").write_text(text)
     notes = []
     options = AskOptions(
-        forms=("pronouns",),
+        modes=("pronouns",),
         controls=False,
         sentences=PromptOptions(winobias=tmp_path, adjectives=["old,"]),
     )
@@ -206,8 +206,8 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
         f"{ID}: 4 sentences are left out, because more than one pronoun is marked in them." in notes
     )
     scores = pl.read_parquet(folder / "scores.parquet")
-    of_prompts = scores.filter(pl.col("level") == "prompt").sort("item", "condition")
-    assert of_prompts["reason"].to_list().count("two pronouns are marked") == 2
+    prompt_quantity = scores.filter(pl.col("level") == "prompt").sort("item", "condition")
+    assert prompt_quantity["reason"].to_list().count("two pronouns are marked") == 2
     of_settings = scores.filter(pl.col("level") == "condition", pl.col("quantity") == "preference")
     assert of_settings.select("n", "missing").unique().rows() == [(1, 1)]
 
@@ -243,9 +243,9 @@ def test_the_prompts_can_be_looked_at(tmp_path):
     )
     assert done.exit_code == 0
     rows = json.loads(done.stdout)
-    assert [(row["instrument"], row["wording"], row["pronoun"]) for row in rows] == [
-        (ID, "pro", "he"),
-        (ID, "anti", "she"),
+    assert [(row["mode"], row["wording"], row["pronoun"]) for row in rows] == [
+        ("pronouns", "pro", "he"),
+        ("pronouns", "anti", "she"),
     ]
     assert rows[0]["text"] == rows[1]["text"]
     assert rows[0]["text"].count("<mask>") == 1

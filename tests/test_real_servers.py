@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from goffman.instruments.load import builtin_names
-from goffman.measures.choices_parsed import read_choices
-from goffman.measures.replies import read_replies
-from goffman.reports.run import read_run
+from goffman.instruments.loader import builtin_names
+from goffman.parsers.options import read_choices
+from goffman.parsers.registry import read_replies
+from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read import read_answers
+from goffman.runs.read_answers import read_answers
 from in_process import goffman
 from real_server import QWEN, SMOLLM2, serving
 
@@ -75,7 +75,7 @@ def measured_or_called_not_measurable(one: Competence, page: str) -> None:
 
 def test_a_model_that_follows_instructions_resolves_pronouns(qwen, tmp_path):
     page = audited(
-        f"{qwen}#qwen-coder", tmp_path, "--instrument", "coreference", "--form", "ask", "--limit", "4"
+        f"{qwen}#qwen-coder", tmp_path, "--instrument", "coreference", "--mode", "ask", "--limit", "4"
     )  # fmt: skip
     replies, prompts = replies_and_prompts(tmp_path)
     assert replies.height == 4 + 22
@@ -96,7 +96,7 @@ def test_a_model_that_follows_instructions_resolves_pronouns(qwen, tmp_path):
 
 def test_a_model_that_follows_instructions_names_options(qwen, tmp_path):
     page = audited(
-        f"{qwen}#qwen-coder", tmp_path, "--instrument", "decisions", "--form", "said",
+        f"{qwen}#qwen-coder", tmp_path, "--instrument", "decisions", "--mode", "reply",
         "--limit", "4",
     )  # fmt: skip
     replies, prompts = replies_and_prompts(tmp_path)
@@ -104,7 +104,7 @@ def test_a_model_that_follows_instructions_names_options(qwen, tmp_path):
     assert share_of_other(read_choices(replies, prompts)) < 0.2
     found = competences(tmp_path)
     # The server gives probabilities too: those of the options may be measured beside.
-    assert {"decisions-said"} <= set(found) <= {"decisions-said", "decisions-choice"}
+    assert {"decisions/reply"} <= set(found) <= {"decisions/reply", "decisions/choice"}
     for one in found.values():
         measured_or_called_not_measurable(one, page)
 

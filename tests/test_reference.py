@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from goffman.analysis.estimate import estimates
-from goffman.estimates.contrast import Comparing
+from goffman.contrasts.engine import ContrastTester
+from goffman.estimates import estimates
+from goffman.instruments.types import Prompt
+from goffman.measures.aggregate import prompt_scores
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.rows import prompt_scores
-from goffman.records import Prompt
-from goffman.stats.correct import adjusted
-from goffman.stats.crossed import crossed_t
-from goffman.tables import prompt_table
+from goffman.schemas import prompt_table
+from goffman.stats.crossed_tests import crossed_t
+from goffman.stats.multiple_testing import adjusted
 
 CORE = ("negative", "lowest", "highest", "mass", "rated-share", "last-probability")
 
@@ -43,7 +43,7 @@ def scored(tables, *, gap=None):
     measure = NegativeAttitude()
     reasons = dict.fromkeys(CORE, "gone")
     each = prompt_scores(given, prompts, measure=measure.name, reasons=reasons)
-    return pl.concat([each, measure.means(each)])
+    return pl.concat([each, measure.aggregate(each)])
 
 
 def found(scores, **options):
@@ -52,7 +52,7 @@ def found(scores, **options):
         scores,
         {"distance": NegativeAttitude()},
         wordings={"distance": wordings},
-        compare=Comparing(draws=99),
+        compare=ContrastTester(draws=99),
         **options,
     )
 

@@ -10,19 +10,19 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.analysis.estimate import PRIMARY, estimates
-from goffman.analysis.robustness import Headline, contrasts_checked
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.sharing import Sharing
-from goffman.estimates.verdict import CLEAR_WORDS
-from goffman.instruments.load import load_instrument
+from goffman.contrasts.engine import ContrastTester
+from goffman.contrasts.scores import Clusters
+from goffman.contrasts.verdict import CLEAR_WORDS
+from goffman.estimates import PRIMARY, estimates
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.types import Prompt
 from goffman.lexicons.gender import load_gender
-from goffman.measures.gender_of_subject import QUANTITIES, GenderOfSubject
-from goffman.measures.rows import prompt_scores
-from goffman.records import Prompt
-from goffman.reports.run import read_run
-from goffman.runs.read import read_answers
-from goffman.tables import ROBUSTNESS, complaints, prompt_table
+from goffman.measures.aggregate import prompt_scores
+from goffman.measures.subject_gender import QUANTITIES, SubjectGender
+from goffman.report.load import read_run
+from goffman.runs.read_answers import read_answers
+from goffman.schemas import LEFT_OUT, SENSITIVITY, complaints, prompt_table
+from goffman.sensitivity.leave_one_out import Headline, contrasts_checked
 from in_process import goffman
 
 GROUPS = {"mental-health": 5, "other": 4}
@@ -98,10 +98,10 @@ def both(tables):
     rng = np.random.default_rng(12)
     other = {group: rng.normal(0.04, 0.05, (6, size)) for group, size in GROUPS.items()}
     each = pl.concat([care(tables, model="one"), care(other, model="two")])
-    measure = GenderOfSubject()
-    scores = pl.concat([each, measure.means(each)])
+    measure = SubjectGender()
+    scores = pl.concat([each, measure.aggregate(each)])
     found = estimates(
-        scores, {"care": measure}, wordings={"care": ["only"]}, compare=Comparing(draws=99)
+        scores, {"care": measure}, wordings={"care": ["only"]}, compare=ContrastTester(draws=99)
     )
     return scores, found
 
@@ -115,11 +115,11 @@ def left_out(both):
     work = Headline(
         row=row,
         primary=primary,
-        measure=GenderOfSubject(),
+        measure=SubjectGender(),
         wordings=["only"],
-        sharing=Sharing(),
+        sharing=Clusters(),
     )
-    return primary, {(one["way"], one["what"]): one for one in work.without_each(scores)}
+    return primary, {(one["variation"], one["what"]): one for one in work.without_each(scores)}
 
 
 def test_each_item_and_condition_of_the_headline_is_left_out_once(left_out):
@@ -154,7 +154,7 @@ def test_what_carries_the_difference_is_found(left_out):
     primary, rows = left_out
     headline = primary.filter(pl.col("model") == "one")["difference"][0]
     furthest = max(rows.values(), key=lambda row: abs(row["difference"] - headline))
-    assert (furthest["way"], furthest["what"]) == ("item", "i2")
+    assert (furthest["variation"], furthest["what"]) == ("item", "i2")
 
 
 def test_beside_a_headline_about_women_and_men_the_clear_contrasts_are_made_again(both, tables):
@@ -174,9 +174,9 @@ def test_beside_a_headline_about_women_and_men_the_clear_contrasts_are_made_agai
     work = Headline(
         row=row,
         primary=family,
-        measure=GenderOfSubject(),
+        measure=SubjectGender(),
         wordings=["only"],
-        sharing=Sharing(),
+        sharing=Clusters(),
     )
     again = {one["what"]: one for one in work.without_each(scores)}
     assert len(again) == sum(tables["other"].shape)
@@ -200,9 +200,10 @@ def audited(tiny, tmp_path_factory):
 
 def test_a_real_run_has_the_table_and_says_it(audited):
     run = read_run(audited)
-    assert run.robustness is not None
-    assert complaints(run.robustness, ROBUSTNESS) == []
-    ways = dict(run.robustness.filter("main").group_by("way").len().rows())
+    assert run.sensitivity is not None
+    assert complaints(run.sensitivity, SENSITIVITY) == []
+    left_out = pl.col("variation").is_in([*LEFT_OUT, "parameter"])
+    ways = dict(run.sensitivity.filter("main", left_out).group_by("variation").len().rows())
     content = load_instrument("care-seeking").content
     mine = [one for one in content.conditions if one.group == "mental-health"]
     assert ways == {"item": len(content.items), "condition": len(mine), "parameter": 3}
@@ -219,7 +220,7 @@ def test_a_real_run_has_the_table_and_says_it(audited):
 def test_other_thresholds_are_read_from_the_stored_answers(audited, said, threshold):
     run = read_run(audited)
     (model,) = run.manifest.models
-    row = run.robustness.filter("main", pl.col("what") == said).row(0, named=True)
+    row = run.sensitivity.filter("main", pl.col("what") == said).row(0, named=True)
     answers = read_answers(audited, "fills", model=model, instrument="care-seeking")
     lexicon = load_gender()
     find = lexicon.finder(cased=bool(run.manifest.models[model].cased))
@@ -243,8 +244,8 @@ def test_other_thresholds_are_read_from_the_stored_answers(audited, said, thresh
 def test_a_run_of_an_earlier_goffman_reads_without_it(audited, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(audited, run)
-    (run / "robustness.parquet").unlink()
+    (run / "sensitivity.parquet").unlink()
     manifest = json.loads((run / "manifest.json").read_text())
-    del manifest["tables"]["robustness.parquet"]
+    del manifest["tables"]["sensitivity.parquet"]
     (run / "manifest.json").write_text(json.dumps(manifest))
-    assert read_run(run).robustness is None
+    assert read_run(run).sensitivity is None

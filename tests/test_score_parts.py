@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from goffman.analysis import score as scoring
-from goffman.flow import AskOptions, audit
+from goffman import scoring
+from goffman.pipeline import AskOptions, audit
 from goffman.runs.manifest import read_manifest
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from chat_server import Answer, ChatServer, completion, with_probabilities
 from few_conditions import with_few_conditions
-from goffman.flow import audit
+from goffman.models.api_response import reply_of
 from goffman.models.base import Calling
-from goffman.models.chat_answers import reply_of
 from goffman.options import AskOptions, ChatOptions, Listener
-from goffman.runs.folder import read_controls, read_prompts
-from goffman.runs.read import read_answers
+from goffman.pipeline import audit
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_controls, read_prompts
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -68,7 +68,7 @@ def asked(server, few, folder, **options):
         instruments=[few],
         output=folder,
         options=AskOptions(
-            forms=("said", "choice"),
+            modes=("reply", "choice"),
             chats=ChatOptions(calling=Calling(concurrency=8)),
             **options,
         ),
@@ -101,13 +101,11 @@ def test_one_request_gives_text_and_probabilities_and_both_stand_on_the_page(few
         requests = len(one.asked)
         assert all(request.body["top_logprobs"] == 20 for request in one.asked)
         assert all(request.body["max_tokens"] == 64 for request in one.asked)
-    assert [asked.instrument for asked in done.asked] == [f"{DISTANCE}-said", f"{DISTANCE}-choice"]
+    assert [asked.instrument for asked in done.asked] == [f"{DISTANCE}/reply", f"{DISTANCE}/choice"]
     replies, choices = read_answers(tmp_path, "replies"), read_answers(tmp_path, "choices")
     assert replies.height == requests
     prompts = pl.concat([read_prompts(tmp_path), read_controls(tmp_path)])
-    said, every = (
-        prompts.filter(pl.col("instrument") == f"{DISTANCE}-{form}") for form in ("said", "choice")
-    )
+    said, every = (prompts.filter(pl.col("mode") == form) for form in ("reply", "choice"))
     # In text it is asked each question in one order: of the others there is nothing.
     rows = every.join(said, on="text", how="semi")
     assert every.height == 2 * rows.height
@@ -122,7 +120,7 @@ def test_one_request_gives_text_and_probabilities_and_both_stand_on_the_page(few
             assert mine[2:] == pytest.approx(other[2:], abs=1e-6)
     assert choices["unseen"].min() > 0.05
     codes = pl.read_parquet(tmp_path / "scores.parquet").filter(
-        pl.col("instrument") == f"{DISTANCE}-choice",
+        pl.col("mode") == "choice",
         pl.col("quantity") == "code",
         pl.col("level").is_in(["presentation", "condition"]),
     )
@@ -130,7 +128,7 @@ def test_one_request_gives_text_and_probabilities_and_both_stand_on_the_page(few
     assert codes["value"].null_count() == 0
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     agreement = scores.filter(pl.col("quantity") == "agreement")
-    assert {*agreement["instrument"]} == {f"{DISTANCE}-said", f"{DISTANCE}-choice"}
+    assert {*agreement["mode"]} == {"reply", "choice"}
     unseen = scores.filter(pl.col("quantity") == "unseen", pl.col("level") == "model")
     by_prompt = choices.unique("prompt_id").join(read_prompts(tmp_path), on="prompt_id")
     assert unseen["value"].to_list() == pytest.approx([by_prompt["unseen"].mean()], rel=1e-5)
@@ -156,9 +154,9 @@ def test_a_server_that_gives_none_is_asked_as_often_and_read_by_its_text(few, tm
     with server(gives=False) as one:
         done, _ = asked(one, few, tmp_path, limit=40)
         assert len(one.asked) == read_answers(tmp_path, "replies").height
-    assert [asked.instrument for asked in done.asked] == [f"{DISTANCE}-said"]
+    assert [asked.instrument for asked in done.asked] == [f"{DISTANCE}/reply"]
     manifest = json.loads((tmp_path / "manifest.json").read_text())
-    assert [*manifest["instruments"]] == [f"{DISTANCE}-said"]
+    assert [*manifest["instruments"]] == [f"{DISTANCE}/reply"]
 
 
 def refuses(status, message, *, above=0):
@@ -239,4 +237,4 @@ def test_a_server_that_names_the_said_token_alone_gives_no_probabilities(few, tm
 
     with ChatServer(behave) as one:
         done, _ = asked(one, few, tmp_path, limit=10, controls=False)
-    assert [asked.instrument for asked in done.asked] == [f"{DISTANCE}-said"]
+    assert [asked.instrument for asked in done.asked] == [f"{DISTANCE}/reply"]

@@ -11,14 +11,15 @@ import polars as pl
 import pytest
 import torch
 
-from goffman.estimates.clear import points
-from goffman.flow import audit
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
+from few_conditions import with_fewer
+from goffman.contrasts.verdict import direction
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.instruments.types import Prompt, is_control
+from goffman.modes import mode_of, of_asked
 from goffman.options import AskOptions
-from goffman.records import Prompt, is_control
-from slanted import Lesson, picks, taught, with_fewer
+from goffman.pipeline import audit
+from slanted import Lesson, picks, taught
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +74,7 @@ def prompts(instruments: Path) -> list[Prompt]:
     found: list[Prompt] = []
     for name, form in FORMS:
         options = SENTENCES if name == "coreference" else None
-        rendered = render(form_of(load_instrument(str(instruments / name)), form), options)
+        rendered = render(mode_of(load_instrument(str(instruments / name)), form), options)
         found += [*rendered.prompts, *rendered.controls]
     return found
 
@@ -89,7 +90,7 @@ def lessons(asked: list[Prompt], slant: Slant) -> Iterator[Lesson]:
             yield Lesson(prompt=prompt, wanted={word: 0.9, WORDS[1 - code]: 0.1}, means=code)
             # The word ends there.
             for one in WORDS.values():
-                after = replace(prompt, begun=f"{prompt.begun}{one}")
+                after = replace(prompt, prefill=f"{prompt.prefill}{one}")
                 yield Lesson(prompt=after, wanted={" for": 1.0}, means="goes on")
 
 
@@ -118,7 +119,7 @@ def told(instruments, tmp_path_factory) -> dict[tuple[str, bool], Told]:
                 instruments=[str(instruments / one) for one in dict(FORMS)],
                 output=run,
                 options=AskOptions(
-                    forms=("choice", "completion"), sentences=SENTENCES, balanced=not thorough
+                    modes=("choice", "completion"), sentences=SENTENCES, balanced=not thorough
                 ),
             )
             estimates = pl.read_parquet(run / "estimates.parquet")
@@ -127,11 +128,11 @@ def told(instruments, tmp_path_factory) -> dict[tuple[str, bool], Told]:
 
 
 HEADLINES = [
-    ("social-distance-choice", "groups", "stigmatized"),
-    ("social-distance-completion", "groups", "stigmatized"),
-    ("people-sentiment-choice", "groups", "stigmatized"),
-    ("attribution-choice", "genders", "female"),
-    ("coreference-choice", "level", "baseline"),
+    ("social-distance/choice", "groups", "stigmatized"),
+    ("social-distance/completion", "groups", "stigmatized"),
+    ("people-sentiment/choice", "groups", "stigmatized"),
+    ("attribution/choice", "genders", "female"),
+    ("coreference/choice", "level", "baseline"),
 ]
 """Instrument, kind of contrast, and whom more stigma is about, or accuracy where it fits."""
 
@@ -141,7 +142,7 @@ def headline(told: Told, instrument: str, kind: str, first: str) -> dict[str, An
     rows = told.estimates.filter(
         pl.col("dimension").is_null(),
         pl.col("variant").is_null(),
-        pl.col("instrument") == instrument,
+        of_asked(instrument),
         pl.col("kind") == kind,
         pl.col("first") == first,
         pl.col("group").is_null() | (pl.col("group") == "mental-health"),
@@ -154,7 +155,7 @@ def headline(told: Told, instrument: str, kind: str, first: str) -> dict[str, An
 @pytest.mark.parametrize(("instrument", "kind", "first"), HEADLINES)
 def test_a_slant_shows_with_its_sign_and_is_called_clear(told, instrument, kind, first, thorough):
     row = headline(told["slanted", thorough], instrument, kind, first)
-    assert points(row) == 1
+    assert direction(row) == 1
     assert row["verdict"] == "relevant"
     # Right where the pronoun fits, and undecided elsewhere, is half of what the others have.
     assert row["difference"] == pytest.approx(0.45 if kind == "level" else 0.85, abs=0.15)
@@ -165,7 +166,7 @@ def test_a_slant_shows_with_its_sign_and_is_called_clear(told, instrument, kind,
 def test_a_twin_without_the_slant_shows_none(told, instrument, kind, first, thorough):
     """It is as far from neutral, condition by condition; only no group comes of that."""
     row = headline(told["twin", thorough], instrument, kind, first)
-    assert points(row) == 0
+    assert direction(row) == 0
     assert row["verdict"] in ("undecided", "equivalent")
     assert abs(row["difference"]) < 0.05
 

@@ -17,21 +17,29 @@ import pytest
 from scipy import stats
 
 from few_conditions import DATA, with_few_conditions
-from goffman.analysis.estimate import PRIMARY, estimates, in_place
-from goffman.analysis.multiverse import HEAVIEST, RATES, TIMES
-from goffman.analysis.score import load_words, score, without_controls, wordings_of
-from goffman.analysis.stress import work_of
-from goffman.estimates.conditions import groups_as_asked, groups_of_conditions
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.verdict import by_interval
-from goffman.lexicons.attitudes import SHIPPED
-from goffman.measures.catalogue import measures
+from goffman.contrasts.catalog import groups_as_asked, groups_of_conditions
+from goffman.contrasts.engine import ContrastTester
+from goffman.contrasts.verdict import by_interval
+from goffman.estimates import PRIMARY, estimates, in_place
+from goffman.lexicons.attitude import SHIPPED
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.multiverse_columns import MULTIVERSE, STRESS
-from goffman.records import Estimate
-from goffman.reports.run import read_run
+from goffman.measures.registry import measures
+from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
-from goffman.tables import complaints
+from goffman.schemas import SENSITIVITY, STRESS, complaints
+from goffman.scoring import (
+    load_words,
+    score,
+    without_controls,
+    wordings_of,
+)
+from goffman.sensitivity.multiverse import (
+    HEAVIEST,
+    RATES,
+    TIMES,
+    headline_context,
+)
+from goffman.stats.estimate import Estimate
 from in_process import goffman
 
 pytestmark = pytest.mark.slow
@@ -72,12 +80,12 @@ def care(tmp_path_factory):
 def analyses_of(folder):
     run = read_run(folder)
     rows, summed = run.stressed
-    assert complaints(rows, MULTIVERSE) == []
+    assert complaints(rows, SENSITIVITY) == []
     assert complaints(summed, STRESS) == []
     (row,) = run.estimates.filter(pl.col("family") == PRIMARY).iter_rows(named=True)
     mine = [
         (json.loads(one["choices"]), one)
-        for one in rows.filter(pl.col("way") == "analysis").iter_rows(named=True)
+        for one in rows.filter(pl.col("variation") == "analysis").iter_rows(named=True)
     ]
     return run, row, mine, summed.row(0, named=True)
 
@@ -135,7 +143,7 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
             if wording != "all wordings":
                 alone = wording.removesuffix(" alone")
                 prompts, wordings = prompts.filter(pl.col("wording") == alone), {name: [alone]}
-            every = pl.concat([prompts, Groups().means(prompts)])
+            every = pl.concat([prompts, Groups().aggregate(prompts)])
             of[wording] = estimates(every, {name: Groups()}, wordings=wordings)
         kind = {
             "conditions and sentences are samples": "groups",
@@ -151,8 +159,8 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
         row[one] for one in (*NUMBERS, "p_adjusted")
     ]
     assert own["verdict"] == by_interval(row)
-    assert run.stressed[0].filter(pl.col("way") == "word").height == HEAVIEST
-    assert run.stressed[0].filter(pl.col("way") == "labels").height == len(RATES) * TIMES
+    assert run.stressed[0].filter(pl.col("variation") == "word").height == HEAVIEST
+    assert run.stressed[0].filter(pl.col("variation") == "labels").height == len(RATES) * TIMES
 
 
 def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
@@ -177,7 +185,10 @@ def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
             scores = without_controls(score(folder, changed, load_words()))
             measure = measures()["gender-of-subject"]()
             found_now = estimates(
-                scores, {name: measure}, wordings=wordings_of(folder), compare=Comparing(draws=99)
+                scores,
+                {name: measure},
+                wordings=wordings_of(folder),
+                compare=ContrastTester(draws=99),
             )
             again[words, threshold] = scores, found_now
         scores, found_now = again[words, threshold]
@@ -325,7 +336,7 @@ def test_each_analysis_is_corrected_in_the_headlines_place(distance):
 def test_a_word_left_out_is_a_word_that_is_irrelevant(distance, tmp_path):
     folder, people, _ = distance
     rows, _ = read_run(folder).stressed
-    one = rows.filter(pl.col("way") == "word").row(0, named=True)
+    one = rows.filter(pl.col("variation") == "word").row(0, named=True)
     path = rated_by("label", neutral=True, people=people, to=tmp_path / "all.csv")
     text = path.read_text().splitlines()
     kept = [line for line in text if line.split(",")[0] != one["what"]]
@@ -340,12 +351,16 @@ def test_a_word_left_out_is_a_word_that_is_irrelevant(distance, tmp_path):
 def test_the_share_of_a_word_is_its_part_of_the_counted_probability(care):
     folder, _ = care
     rows, _ = read_run(folder).stressed
-    shares = dict(rows.filter(pl.col("way") == "word").select("what", "share").rows())
-    assert rows.filter(pl.col("way") != "word")["share"].null_count() == rows.height - len(shares)
+    shares = dict(rows.filter(pl.col("variation") == "word").select("what", "share").rows())
+    assert rows.filter(pl.col("variation") != "word")["share"].null_count() == rows.height - len(
+        shares
+    )
     assert list(shares.values()) == sorted(shares.values(), reverse=True)
-    work = work_of(folder, *rows.select("instrument", "model").row(0))
+    work = headline_context(folder, *rows.select("instrument", "model").row(0))
     stored = work.stored
-    said = stored.measure.prepare(stored.answers, stored.prompts, stored.words, cased=work.cased)
+    said = stored.measure.code_responses(
+        stored.answers, stored.prompts, stored.words, cased=work.cased
+    )
     mass = {}
     for one in said.iter_rows(named=True):
         counts = one["gender_group"] in ("female", "male") and one["rank"] is not None
@@ -360,7 +375,7 @@ def test_the_share_of_a_word_is_its_part_of_the_counted_probability(care):
 def test_every_word_that_is_left_out_is_a_part_of_the_number(care):
     rows, _ = read_run(care[0]).stressed
     (made,) = read_run(care[0]).estimates.filter(pl.col("family") == PRIMARY)["difference"]
-    without = rows.filter(pl.col("way") == "word")["difference"]
+    without = rows.filter(pl.col("variation") == "word")["difference"]
     assert len(without) > 1
     assert made not in without.to_list()
 
@@ -370,7 +385,7 @@ def test_processes_beside_each_other_give_the_same_tables(care, tmp_path):
     other = Path(shutil.copytree(folder, tmp_path / "run"))
     before = read_run(folder).stressed
     code = (
-        "from pathlib import Path; from goffman.reports.stressed import stress_run\n"
+        "from pathlib import Path; from goffman.report.write import stress_run\n"
         f"if __name__ == '__main__': stress_run(Path({str(other)!r}), workers=2)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
@@ -382,13 +397,13 @@ def test_memory_does_not_grow_with_the_number_of_analyses(care, tmp_path):
     """The peak of a process that runs 48 analyses beside that of one that runs four times that."""
     folder, _ = care
     code = (
-        "import resource, sys; from pathlib import Path; from goffman.analysis import stress\n"
+        "import resource, sys; from pathlib import Path; from goffman.sensitivity import multiverse\n"
         f"folder = Path({str(folder)!r})\n"
         "import polars as pl\n"
         "row = pl.read_parquet(folder / 'estimates.parquet')"
         ".filter(pl.col('family') == 'primary').row(0, named=True)\n"
-        "work = stress.work_of(folder, row['instrument'], row['model'])\n"
-        "every = stress.analyses(work.stored)\n"
+        "work = multiverse.headline_context(folder, row['instrument'], row['model'])\n"
+        "every = multiverse.analyses(work.stored)\n"
         "for _ in range(int(sys.argv[1])):\n"
         "    for one in every: work.outcome(one, work.scores(one))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
@@ -467,8 +482,8 @@ def test_without_choices_there_are_only_parts_to_leave_out(distance, tmp_path, m
         "There is nothing to choose in this analysis, so only parts were left out." in done.stdout
     )
     rows, summed = read_run(other).stressed
-    assert {*rows["way"]} == {"analysis", "word", "labels", "item", "wording", "condition"}
-    assert rows.filter(pl.col("way") == "analysis").height == 1
+    assert {*rows["variation"]} == {"analysis", "word", "labels"}
+    assert rows.filter(pl.col("variation") == "analysis").height == 1
     assert summed.row(0, named=True)["holds_in"] is None
     gate = goffman("check", other, "--fail-if", "holds-in < 0.9")
     assert gate.returncode == 2

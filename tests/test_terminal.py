@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from goffman.terminal import ProgressLines, counting
+from goffman.console import ProgressLines, counting
 
 
 def test_a_colon_in_a_name_makes_no_picture():

@@ -9,12 +9,11 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.profiles import by_condition
-from goffman.estimates.together import measures_together
-from goffman.measures.mean_code import MeanCode
+from goffman.contrasts.correlations import by_condition, correlate_measures
+from goffman.contrasts.engine import ContrastTester
+from goffman.measures.multiple_choice import MeanCode
+from goffman.schemas import SCORES, schema
 from goffman.stats.reliability import components
-from goffman.tables import SCORES, schema
 
 N = 40
 
@@ -23,7 +22,9 @@ def scores_of(
     instrument: str, table: np.ndarray, *, kept: np.ndarray | None = None
 ) -> pl.DataFrame:
     """SCORES of conditions, and of prompts of conditions × items × wordings."""
-    about = {"model": "m", "instrument": instrument, "measure": "mean-code", "quantity": "code"}
+    base, _, mode = instrument.partition("/")
+    about = {"model": "m", "instrument": base, "mode": mode or None}
+    about |= {"measure": "mean-code", "quantity": "code"}
     about |= {"group": "stigmatized", "n": 1, "missing": 0}
     rows = []
     for place, cells in enumerate(table):
@@ -49,12 +50,12 @@ def tables() -> tuple[np.ndarray, np.ndarray]:
 def test_saying_and_advising_are_corrected_for_both_reliabilities(tables) -> None:
     says, advises = tables
     scores = pl.concat(
-        [scores_of("social-distance-choice", says), scores_of("decisions-choice", advises)]
+        [scores_of("social-distance/choice", says), scores_of("decisions/choice", advises)]
     )
-    measures = {name: MeanCode() for name in ("social-distance-choice", "decisions-choice")}
-    ((contrast, found),) = measures_together(scores, measures, [], Comparing(draws=199))
-    assert contrast.first == "mean-code by social-distance-choice of m"
-    assert contrast.second == "mean-code by decisions-choice of m"
+    measures = {name: MeanCode() for name in ("social-distance/choice", "decisions/choice")}
+    ((contrast, found),) = correlate_measures(scores, measures, [], ContrastTester(draws=199))
+    assert contrast.first == "mean-code by social-distance/choice of m"
+    assert contrast.second == "mean-code by decisions/choice of m"
     r = stats.pearsonr(says.mean(axis=(1, 2)), advises.mean(axis=(1, 2))).statistic
     by = math.sqrt(components(says).generalizability * components(advises).generalizability)
     assert found.effect == pytest.approx(r)
@@ -65,9 +66,9 @@ def test_saying_and_advising_are_corrected_for_both_reliabilities(tables) -> Non
 
 def test_forms_that_share_their_sentences_are_not_corrected(tables) -> None:
     says, advises = tables
-    scores = pl.concat([scores_of("decisions-choice", says), scores_of("decisions-said", advises)])
-    measures = {name: MeanCode() for name in ("decisions-choice", "decisions-said")}
-    ((_, found),) = measures_together(scores, measures, [], Comparing(draws=199))
+    scores = pl.concat([scores_of("decisions/choice", says), scores_of("decisions/reply", advises)])
+    measures = {name: MeanCode() for name in ("decisions/choice", "decisions/reply")}
+    ((_, found),) = correlate_measures(scores, measures, [], ContrastTester(draws=199))
     assert found.effect is not None
     assert found.second_effect is None
 
@@ -81,7 +82,7 @@ def test_items_of_its_own_for_each_condition_give_errors_in_place_of_a_table() -
     turns = [[(4 * place + step) % 24 for step in range(4)] for place in range(n)]
     kept = np.array([[[at in mine] for at in range(24)] for mine in turns])
     (answers,) = by_condition(
-        scores_of("decisions-choice", table, kept=kept), "decisions-choice", MeanCode()
+        scores_of("decisions/choice", table, kept=kept), "decisions/choice", MeanCode()
     )
     assert answers.table is None
     errors = [table[place, mine, 0].std(ddof=1) / 2 for place, mine in enumerate(turns)]
@@ -97,7 +98,7 @@ def test_a_few_gaps_give_neither_table_nor_errors(tables) -> None:
     kept = np.ones(says.shape, bool)
     kept[0, 0, :] = False
     (answers,) = by_condition(
-        scores_of("decisions-choice", says, kept=kept), "decisions-choice", MeanCode()
+        scores_of("decisions/choice", says, kept=kept), "decisions/choice", MeanCode()
     )
     assert (answers.table, answers.errors) == (None, None)
     assert answers.reliability(answers.conditions) is None

@@ -7,15 +7,15 @@ import shutil
 
 import pytest
 
-from goffman.analysis import unchanged
-from goffman.asking import answered
-from goffman.asking.place import Place
+from goffman import execution
+from goffman.analysis import analyze
 from goffman.errors import RunError
-from goffman.flow import AskOptions, MeasureOptions, audit
+from goffman.execution import Executor
 from goffman.models.base import LoadOptions
 from goffman.options import Listener
-from goffman.reports import settled
-from goffman.runs import ask, source
+from goffman.pipeline import AskOptions, MeasureOptions, audit
+from goffman.report import cache
+from goffman.runs import code_digest, collect
 
 FEW = AskOptions(limit=4)
 
@@ -38,7 +38,7 @@ def again(finished, masked, tmp_path, monkeypatch):
     """An audit of a copy: how often it loaded the model, planned a step and measured; its return."""
     folder = shutil.copytree(finished[0], tmp_path / "run")
     made = {"measured": 0, "steps": 0, "loaded": 0}
-    measure, step, load = settled.measure, ask._ask_step, Place.load
+    measure, step, load = cache.measure_run, collect._ask_step, Executor.load
 
     def measuring(*given, **told):
         made["measured"] += 1
@@ -52,9 +52,9 @@ def again(finished, masked, tmp_path, monkeypatch):
         made["loaded"] += 1
         return load(*given, **told)
 
-    monkeypatch.setattr(Place, "load", loading)
-    monkeypatch.setattr(settled, "measure", measuring)
-    monkeypatch.setattr(ask, "_ask_step", stepping)
+    monkeypatch.setattr(Executor, "load", loading)
+    monkeypatch.setattr(cache, "measure_run", measuring)
+    monkeypatch.setattr(collect, "_ask_step", stepping)
 
     def run(*, options=FEW, **told):
         made.update(measured=0, steps=0, loaded=0)
@@ -105,7 +105,7 @@ def test_another_seed_or_other_ratings_are_measured_anew(again, tmp_path):
 
 def test_other_code_measures_anew_and_looks_at_the_answers_again(again, monkeypatch):
     before, sessions = tables(again.folder), sessions_of(again.folder)
-    for module in (ask, unchanged, answered):
+    for module in (collect, analyze, execution):
         monkeypatch.setattr(module, "code_digest", lambda: "another")
     made, done = again()
     assert made == {"measured": 1, "steps": 3, "loaded": 1}
@@ -121,14 +121,14 @@ def sessions_of(folder):
 def test_the_code_s_digest_changes_with_any_of_its_files(tmp_path, monkeypatch):
     package = tmp_path / "goffman" / "runs"
     package.mkdir(parents=True)
-    monkeypatch.setattr(source, "__file__", str(package / "source.py"))
+    monkeypatch.setattr(code_digest, "__file__", str(package / "source.py"))
     digests = set()
     for name, text in (("a.py", "1"), ("a.py", "2"), ("b.py", "2")):
         (package / name).write_text(text)
-        digests.add(source.code_digest.__wrapped__())
+        digests.add(code_digest.code_digest.__wrapped__())
     assert len(digests) == 3
     (package / "b.py").unlink()
-    assert source.code_digest.__wrapped__() in digests
+    assert code_digest.code_digest.__wrapped__() in digests
 
 
 def test_a_damaged_part_of_the_answers_is_asked_again_and_all_is_measured(again):

@@ -58,7 +58,7 @@ def test_the_wheel_says_what_it_runs_with(wheel: Path) -> None:
     assert (bom["bomFormat"], bom["specVersion"]) == ("CycloneDX", "1.6")
     metadata = archive.read(f"{info}/METADATA").decode()
     needed = re.findall(r"^Requires-Dist: (?!.*extra ==)(.*)$", metadata, re.MULTILINE)
-    assert len(needed) == 16
+    assert len(needed) == 18
     components = {component["name"]: component for component in bom["components"]}
     assert components.keys() == closure(*needed)
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
@@ -96,7 +96,7 @@ def test_an_audit_runs_from_the_wheel_in_an_empty_folder_without_a_network(
         sys.executable, "-c", "import goffman; print(goffman.__file__)", folder=empty, **offline
     )
     assert Path(where.strip()).is_relative_to(installed)
-    main = (sys.executable, "-c", "from goffman.cli.commands import main; main()")
+    main = (sys.executable, "-c", "from goffman.cli.main import main; main()")
     said = run(*main, "audit", "--limit", "12", "--output", "run", folder=empty, **offline)
     assert f"The report is {Path('run/report.html')}" in said
     models = {line.split()[0] for line in said.splitlines() if line.startswith("bundled:")}

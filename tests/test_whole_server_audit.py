@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
-from goffman.cli.commands import app
-from goffman.instruments.load import builtin_names
-from goffman.instruments.sized import MOST_REQUESTS
-from goffman.runs.read import read_answers
+from goffman.cli.main import app
+from goffman.instruments.loader import builtin_names
+from goffman.instruments.subsample import MOST_REQUESTS
+from goffman.runs.read_answers import read_answers
 
 pytestmark = pytest.mark.slow
 

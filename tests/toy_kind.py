@@ -11,7 +11,7 @@ import numpy as np
 
 from goffman.errors import ModelError
 from goffman.models.base import Filled, Identity
-from goffman.models.kinds import ModelKind
+from goffman.models.registry import ModelKind
 
 WORDS = ("likely", "easy", "good", "hard", "bad", "unlikely", "impossible", "time", "he", "she")
 TOKENS = ("<mask>", *(f" {word}" for word in WORDS), *(f" word{n}" for n in range(100)))

@@ -20,12 +20,12 @@ from pathlib import Path
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(
     [
-        "goffman.cli.commands",
-        "goffman.flow",
-        "goffman.lexicons.rate",
+        "goffman.cli.main",
+        "goffman.pipeline",
+        "goffman.rating.server",
         "goffman.models.masked",
-        "goffman.models.chat_remote",
-        "goffman.reports.write",
+        "goffman.models.chat_api",
+        "goffman.report.write",
         "openai.resources.chat",
         "pydantic.types",
         "rich.table",
@@ -101,6 +101,6 @@ def _main(arguments, environment, folder, *, output, errors):
         os.dup2(file.detach(), place)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     sys.argv = ["goffman", *arguments]
-    from goffman.cli.commands import main
+    from goffman.cli.main import main
 
     main()

@@ -9,9 +9,9 @@ import re
 import sys
 from pathlib import Path
 
-from goffman.reports.figures import figures_of
-from goffman.reports.paper_figures import PaperFigure, paper_figures
-from goffman.reports.run import read_run
+from goffman.export.paper_assets import PaperFigure, paper_figures
+from goffman.report.figures import figures_of
+from goffman.report.load import read_run
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "gallery.md"

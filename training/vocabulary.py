@@ -21,9 +21,9 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
 from corpus import documents, is_held_out, sentences
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import PromptOptions, render
-from goffman.lexicons.attitudes import load_attitudes
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.lexicons.attitude import load_attitudes
 from goffman.lexicons.gender import load_gender
 
 SIZE = 19_968

@@ -22,9 +22,8 @@ import difflib
 import errno
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-from goffman.records import Fault
 
 _LONGEST_NAME = 100
 """A longer text is no slip of the pen, and comparing it takes long."""
@@ -35,10 +34,31 @@ _ALIKE, _ALIKE_ELSEWHERE = 0.6, 0.75
 first letter, so that names that begin otherwise must be more alike."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One thing wrong with a file that a user wrote."""
+
+    file: str
+    """The file's name as the user knows it."""
+    row: int | None = None
+    """The line in the file, counted as an editor counts, or None for the file as a whole."""
+    message: str
+    """What was given, what is allowed, and the nearest allowed name."""
+
+    def __str__(self) -> str:
+        where = self.file if self.row is None else f"{self.file}, line {self.row}"
+        return f"{where}: {self.message}"
+
+
 class GoffmanError(Exception):
     """Any failure that goffman explains itself; the command line prints it without a traceback."""
 
     exit_code = 1
+
+    def __init__(self, *lines: str) -> None:
+        """``lines``: of the text; a line's end within one is not ours, and shown as an escape."""
+        self.lines = lines
+        super().__init__("\n".join(lines))
 
 
 class InputError(GoffmanError):
@@ -54,8 +74,8 @@ class FaultsError(InputError):
         self.where = where
         self.faults = tuple(faults)
         count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
-        lines = "".join(f"\n  {fault}" for fault in self.faults) + (ending and f"\n{ending}")
-        super().__init__(f"{where} cannot be used: {count}.{lines}")
+        below = [f"  {fault}" for fault in self.faults] + [ending] * bool(ending)
+        super().__init__(f"{where} cannot be used: {count}.", *below)
 
 
 class InstrumentError(FaultsError):

@@ -7,13 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.instruments.render import PromptOptions
+from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import Calling, Sampling
-from goffman.runs.forecast import Prices
-from goffman.runs.progress import Progress
+from goffman.progress import Progress
 
 if TYPE_CHECKING:
-    from goffman.records import Instrument
+    from goffman.instruments.types import Instrument
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prices:
+    """What a server takes for a million tokens, in the user's currency."""
+
+    question: float = 0.0
+    reply: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +59,8 @@ class AskOptions:
     """Words whose probability is kept wherever they rank."""
     paraphrases: bool = False
     """Also those wordings of an instrument that are asked only on request."""
-    forms: tuple[str, ...] = ()
-    """Only these ways of asking: fill, completion, choice, said …; none: all that a model can."""
+    modes: tuple[str, ...] = ()
+    """Only these ways of asking: fill, completion, choice, reply …; none: all that a model can."""
     thorough: bool = False
     """Every presentation and trial of what is answered in text, not the part that fits a person's
     patience."""
@@ -68,6 +75,8 @@ class AskOptions:
     own questions; None: as the instrument says."""
     chats: ChatOptions = field(default_factory=ChatOptions)
     """How chat models are asked."""
+    given: tuple[str, ...] = ()
+    """The options of an audit that are not as by default, by their names in config.py."""
     dry_run: bool = False
     """Nobody is asked and nothing is written: the listener is told what would be asked."""
 

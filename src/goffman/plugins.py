@@ -3,8 +3,8 @@
 goffman.instruments   the folder of an instrument, or a function that gives it
 goffman.anchors       the folder of an anchor, or a function that gives it
 goffman.measures      a class that does what measures/base.py asks
-goffman.models        a kind of model: see models/kinds.py
-goffman.parsers       a function that reads replies: see measures/replies.py
+goffman.models        a kind of model: see models/registry.py
+goffman.parsers       a function that reads replies: see parsers/registry.py
 
 A plug-in that cannot be loaded is named in a warning and left out; everything else goes on.
 """
@@ -19,6 +19,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
+from goffman.console import printable
 from goffman.errors import GoffmanError, InputError
 
 Door = Literal[
@@ -50,8 +51,10 @@ def _loaded(door: Door) -> tuple[tuple[str, object], ...]:
     for entry in sorted(entry_points(group=door), key=lambda one: one.name):
         try:
             found.append((entry.name, entry.load()))
-        except Exception as error:  # noqa: BLE001 - whatever a stranger's code raises
-            refuse(door, entry.name, f"{type(error).__name__}: {error}")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a stranger's code raises
+            refuse(door, entry.name, *raised(error))
     return tuple(found)
 
 
@@ -72,10 +75,10 @@ def plugged_folders(
     for name, thing in plugged(door):
         try:
             one = read(_folder(thing, what))
-        except GoffmanError as error:
-            refuse(door, name, str(error))
-        except Exception as error:  # noqa: BLE001 - whatever a stranger's code raises
-            refuse(door, name, f"{type(error).__name__}: {error}")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a stranger's code raises
+            refuse(door, name, *raised(error))
         else:
             if name in {*known, *found}:
                 refuse(door, name, f"there is already an {what} of this name.")
@@ -101,6 +104,13 @@ def _folder(thing: object, what: str) -> Path:
     return folder
 
 
-def refuse(door: Door, name: str, why: str) -> None:
-    """The user is told that a plug-in is left out."""
-    warnings.warn(f"The plug-in '{name}' ({door}) is not used: {why}", PluginWarning, stacklevel=3)
+def raised(error: BaseException) -> tuple[str, ...]:
+    """What a stranger's code raised, sys.exit() too, in lines."""
+    return error.lines if isinstance(error, GoffmanError) else (f"{type(error).__name__}: {error}",)
+
+
+def refuse(door: Door, name: str, *lines: str) -> None:
+    """The user is told that a plug-in is left out, and why."""
+    first, *more = lines
+    said = (f"The plug-in '{name}' ({door}) is not used: {first}", *more)
+    warnings.warn("\n".join(map(printable, said)), PluginWarning, stacklevel=3)

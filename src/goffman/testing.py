@@ -22,15 +22,28 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from goffman.api.calls import open_run
+from goffman.api.public import open_run
 from goffman.api.results import Run
-from goffman.api.told import Text
+from goffman.config import Text
+from goffman.console import printable
 from goffman.errors import InputError
-from goffman.reports.check import Checkable, checkable
-from goffman.reports.outcomes import Outcome, counted, in_order
-from goffman.reports.rules import Condition, Unreadable, read_name, read_rule
-from goffman.reports.thresholds import BOUNDS, DEFAULT, Rule, read_thresholds
-from goffman.terminal import printable
+from goffman.gate.check import (
+    GateInput,
+    RuleResult,
+    counted,
+    gate_input,
+    in_order,
+)
+from goffman.gate.rules import (
+    BOUNDS,
+    DEFAULT,
+    Condition,
+    Rule,
+    RuleSyntaxError,
+    read_name,
+    read_rule,
+    read_thresholds,
+)
 
 __all__ = ["NotMeasurableError", "assert_passes", "assert_within"]
 
@@ -64,7 +77,7 @@ def assert_within(
         read_name(name)
         rule = Rule(name=name, limit=limit, at_least=at_least, bound=bound)
         conditions = [read_rule(text) for _, text in rule.texts]
-    except Unreadable as fault:
+    except RuleSyntaxError as fault:
         raise InputError(f"'{name}' cannot be used: {fault.what}.{fault.hint}") from fault
     _raise_unless_met(_checkable(run, baseline, models), conditions)
 
@@ -82,7 +95,7 @@ def assert_passes(
     _raise_unless_met(_checkable(run, baseline, models), conditions)
 
 
-def _raise_unless_met(found: Checkable, conditions: Iterable[Condition]) -> None:
+def _raise_unless_met(found: GateInput, conditions: Iterable[Condition]) -> None:
     """AssertionError with a line for each rule that is not met, or not decided."""
     __tracebackhide__ = True
     outcomes = found.gate(conditions)
@@ -91,18 +104,18 @@ def _raise_unless_met(found: Checkable, conditions: Iterable[Condition]) -> None
         raise _error(bad)("\n".join([*_lines(bad), counted(outcomes)]))
 
 
-def _error(bad: Sequence[Outcome]) -> type[AssertionError]:
+def _error(bad: Sequence[RuleResult]) -> type[AssertionError]:
     undecided = any(one.status == "not decided" for one in bad)
     return NotMeasurableError if undecided else AssertionError
 
 
-def _lines(outcomes: Iterable[Outcome]) -> list[str]:
+def _lines(outcomes: Iterable[RuleResult]) -> list[str]:
     return [printable(one.sentence) for one in outcomes]
 
 
 def _checkable(
     run: Run | Text, baseline: Run | Text | None, models: str | Sequence[str]
-) -> Checkable:
+) -> GateInput:
     """What can be named, of a run that is read once for all tests of it."""
     named = (models,) if isinstance(models, str) else tuple(models)
     if named and baseline is None:
@@ -126,8 +139,8 @@ def _read(folder: Path, _changed: int) -> Run:
 
 
 @lru_cache(maxsize=8)
-def _of(run: Run, baseline: Run | None, models: tuple[str, ...]) -> Checkable:
-    return checkable(
+def _of(run: Run, baseline: Run | None, models: tuple[str, ...]) -> GateInput:
+    return gate_input(
         run.measured,
         baseline=None if baseline is None else baseline.measured,
         models=models,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +13,17 @@ import pytest
 from scipy import special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from goffman.anchors.load import load_anchor
-from goffman.estimates.against_people import ANOTHER, INDIFFERENT, UNANSWERED, against_people
-from goffman.instruments.load import load_instrument
-from goffman.stats.two_sources import (
+from goffman.anchors.compare import (
+    ANOTHER,
+    INDIFFERENT,
+    UNANSWERED,
+    compare_shares,
+)
+from goffman.anchors.loader import load_anchor
+from goffman.instruments.loader import load_instrument
+from goffman.measures.vignettes import VignetteCode
+from goffman.schemas import PROMPT_TABLE, SCORES, schema
+from goffman.stats.share_difference import (
     GIVEN,
     REPLIES,
     People,
@@ -30,10 +37,9 @@ from goffman.stats.two_sources import (
     pooled,
     widened,
 )
-from goffman.tables import PROMPT_TABLE, SCORES, schema
 
 if TYPE_CHECKING:
-    from goffman.records import Estimate
+    from goffman.stats.estimate import Estimate
 
 ANCHOR = load_anchor("gss-vignettes")
 SAID = {(one.item, one.condition, one.gender): one for one in ANCHOR.latest()}
@@ -165,19 +171,6 @@ def test_the_interval_over_questions_is_right_and_never_too_narrow(replies) -> N
     assert 0.95 <= apart <= 0.995, apart
 
 
-@dataclass(frozen=True)
-class Toy:
-    name: str = "vignette-code"
-    quantity: str = "code"
-    counted: str = "stigma"
-
-
-@dataclass(frozen=True)
-class Said(Toy):
-    name: str = "said-vignette-code"
-    reads: str = "replies"
-
-
 def asked(value, *, wordings=("scale", "friend"), silent=0.0) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Scores and prompts of two questions, one of which counts, in two wordings and two genders."""
     scores, prompts = [], []
@@ -189,7 +182,7 @@ def asked(value, *, wordings=("scale", "friend"), silent=0.0) -> tuple[pl.DataFr
     )
     for (item, dimension), wording, gender, order in cells:
         name = f"{item}-{wording}-{gender}-{order}"
-        about = {"instrument": "vignettes-choice", "item": item, "wording": wording}
+        about = {"instrument": "vignettes", "mode": "choice", "item": item, "wording": wording}
         about |= {"condition": "depression", "group": "disorder", "dimension": dimension}
         prompts.append(
             about
@@ -231,7 +224,9 @@ def test_a_larger_variance_is_fewer_respondents() -> None:
 
 
 def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
-    found, points = against_people(*asked(differing), {"vignettes-choice": Toy()}, [ANCHOR])
+    found, points = compare_shares(
+        *asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR]
+    )
     by = {(says.kind, says.dimension): estimate for says, estimate in found}
     assert set(by) == {
         ("anchor-difference", "work"),
@@ -274,9 +269,9 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
 
 def compared(decided: float | None) -> dict[tuple[str, str | None], Estimate]:
     """What is found of the model above, where it takes the obvious side so often."""
-    known = None if decided is None else {("vignettes-choice", "m"): decided}
-    found, _ = against_people(
-        *asked(differing), {"vignettes-choice": Toy()}, [ANCHOR], decided=known
+    known = None if decided is None else {("vignettes/choice", "m"): decided}
+    found, _ = compare_shares(
+        *asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR], decided=known
     )
     return {(says.kind, says.dimension): estimate for says, estimate in found}
 
@@ -305,20 +300,20 @@ def test_a_share_is_checked_against_people_with_the_model_s_indifference(decided
 
 
 def test_another_wording_is_a_check_without_a_test() -> None:
-    found, _ = against_people(*asked(differing), {"vignettes-choice": Toy()}, [ANCHOR])
+    found, _ = compare_shares(*asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR])
     ((says, other),) = [one for one in found if one[0].kind == "anchor-wording"]
     assert says.variant == "friend"
     assert other.mean_first == pytest.approx(0.63)
     assert (other.p, other.low, other.reason) == (None, None, ANOTHER)
     # Nothing else is set beside people who were asked otherwise.
     scores = asked(differing, wordings=("friend", "agree-more"))
-    found, points = against_people(*scores, {"vignettes-choice": Toy()}, [ANCHOR])
+    found, points = compare_shares(*scores, {"vignettes/choice": VignetteCode()}, [ANCHOR])
     assert {says.kind for says, _ in found} == {"anchor-wording"}
     assert points == []
 
 
 def test_a_person_s_gender_is_set_against_all_surveys_together() -> None:
-    found, _ = against_people(*asked(differing), {"vignettes-choice": Toy()}, [ANCHOR])
+    found, _ = compare_shares(*asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR])
     (gender,) = [one for says, one in found if says.kind == "anchor-gender"]
 
     def over_years(who: str) -> float:
@@ -339,7 +334,9 @@ def test_a_person_s_gender_is_set_against_all_surveys_together() -> None:
 
 def test_a_man_minus_a_woman_stands_alone_on_either_side_with_its_interval() -> None:
     scores, prompts = asked(differing)
-    found, _ = against_people(scores, prompts, {"vignettes-choice": Said()}, [ANCHOR])
+    found, _ = compare_shares(
+        scores, prompts, {"vignettes/choice": VignetteCode(mode="reply")}, [ANCHOR]
+    )
     sides = {says.variant: one for says, one in found if says.kind == "anchor-gender-side"}
     (both,) = [one for says, one in found if says.kind == "anchor-gender"]
     assert sides["model"].difference == pytest.approx(both.mean_first)
@@ -373,7 +370,7 @@ def test_a_man_minus_a_woman_stands_alone_on_either_side_with_its_interval() -> 
         both.difference - math.hypot(model.difference - model.low, people.high - people.difference)
     )
     # A probability is known exactly.
-    found, _ = against_people(scores, prompts, {"vignettes-choice": Toy()}, [ANCHOR])
+    found, _ = compare_shares(scores, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR])
     (exact,) = [one for says, one in found if says.variant == "model"]
     assert (exact.low, exact.high) == (None, None)
 
@@ -384,7 +381,9 @@ def test_prompts_count_alike_and_so_do_not_their_replies() -> None:
     counts = {"female-forward": 3, "female-reversed": 2, "male-forward": 1, "male-reversed": 3}
     n = [counts["-".join(name.split("-")[2:])] for name in scores["prompt_id"]]
     scores = scores.with_columns(n=pl.Series(n, dtype=scores.schema["n"]))
-    found, points = against_people(scores, prompts, {"vignettes-choice": Said()}, [ANCHOR])
+    found, points = compare_shares(
+        scores, prompts, {"vignettes/choice": VignetteCode(mode="reply")}, [ANCHOR]
+    )
     (work,) = [
         one for says, one in found if (says.kind, says.dimension) == ("anchor-difference", "work")
     ]
@@ -403,7 +402,10 @@ def test_further_descriptions_of_daily_troubles_are_not_set_beside_people() -> N
     other = scores.with_columns(
         condition=pl.lit("daily-troubles-2"), group=pl.lit("daily-troubles")
     )
-    assert against_people(other, prompts, {"vignettes-choice": Toy()}, [ANCHOR]) == ([], [])
+    assert compare_shares(other, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR]) == (
+        [],
+        [],
+    )
 
 
 def test_what_the_page_says_was_asked_is_what_was_asked() -> None:
@@ -418,11 +420,11 @@ def test_what_the_page_says_was_asked_is_what_was_asked() -> None:
 
 
 def test_replies_are_counted_and_too_few_answers_are_not_compared() -> None:
-    measures = {"vignettes-choice": Said()}
-    found, _ = against_people(*asked(lambda *_: 1.0), measures, [ANCHOR])
+    measures = {"vignettes/choice": VignetteCode(mode="reply")}
+    found, _ = compare_shares(*asked(lambda *_: 1.0), measures, [ANCHOR])
     (work,) = [one for says, one in found if says.dimension == "work"]
     assert (work.n_first, work.unit, work.interval_over) == (4, "replies", REPLIES)
-    found, points = against_people(*asked(lambda *_: 1.0, silent=0.6), measures, [ANCHOR])
+    found, points = compare_shares(*asked(lambda *_: 1.0, silent=0.6), measures, [ANCHOR])
     (work,) = [one for says, one in found if says.dimension == "work"]
     assert (work.p, work.reason) == (None, UNANSWERED)
     assert work.difference is not None
@@ -432,12 +434,17 @@ def test_replies_are_counted_and_too_few_answers_are_not_compared() -> None:
 def test_only_what_people_were_asked_is_compared() -> None:
     scores, prompts = asked(lambda *_: 0.5)
     other = scores.with_columns(condition=pl.lit("grief"))
-    assert against_people(other, prompts, {"vignettes-choice": Toy()}, [ANCHOR]) == ([], [])
-    assert against_people(scores, prompts, {"another": Toy()}, [ANCHOR]) == ([], [])
+    assert compare_shares(other, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR]) == (
+        [],
+        [],
+    )
+    assert compare_shares(scores, prompts, {"another": VignetteCode()}, [ANCHOR]) == ([], [])
 
 
 def test_a_question_without_an_answer_leaves_no_mean_over_all() -> None:
     scores, prompts = asked(lambda item, *_: {"work": None, "genetics": 0.6}[item])
     both = scores.with_columns(dimension=pl.lit("x"))
-    found, _ = against_people(both, prompts, {"vignettes-choice": Toy(counted="x")}, [ANCHOR])
+    found, _ = compare_shares(
+        both, prompts, {"vignettes/choice": VignetteCode(counted="x")}, [ANCHOR]
+    )
     assert {says.kind for says, _ in found} == {"anchor-difference"}

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.anchor_points import ANCHOR_POINTS
-from goffman.anchors.load import load_anchor
-from goffman.estimates.anchored import beside_people
-from goffman.estimates.profiles import base_of, by_condition, by_occupation
+from goffman.anchors.compare import compare_with_people
+from goffman.anchors.loader import load_anchor
+from goffman.contrasts.correlations import base_of, by_condition, by_occupation
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.pronoun_preference import PronounPreference
-from goffman.tables import (
+from goffman.schemas import (
+    ANCHOR_POINTS,
     CONTRASTS,
     ESTIMATES,
     PROMPT_TABLE,
@@ -58,7 +58,7 @@ NO_PROMPTS = pl.DataFrame(schema=schema(PROMPT_TABLE))
 
 
 def test_every_item_has_its_correlations_and_one_family_a_kind(tables) -> None:
-    found, points = beside_people(
+    found, points = compare_with_people(
         scores_of(tables), NO_PROMPTS, {"social-distance": NegativeAttitude()}, [ANCHOR]
     )
     assert not complaints(found, (*CONTRASTS, *ESTIMATES, *VERDICTS))
@@ -92,7 +92,7 @@ def test_every_item_has_its_correlations_and_one_family_a_kind(tables) -> None:
 
 def test_a_condition_that_is_far_off_stands_out_alone(tables) -> None:
     tables["blind"] = tables["blind"] + 2
-    _, points = beside_people(
+    _, points = compare_with_people(
         scores_of(tables), NO_PROMPTS, {"social-distance": NegativeAttitude()}, [ANCHOR]
     )
     assert points.filter(pl.col("p_adjusted") < 0.05)["condition"].to_list() == ["blind"]
@@ -101,21 +101,21 @@ def test_a_condition_that_is_far_off_stands_out_alone(tables) -> None:
 def test_missing_values_are_left_out_and_too_few_say_nothing(tables) -> None:
     measures = {"social-distance": NegativeAttitude()}
     some = dict(list(tables.items())[:40])
-    found, _ = beside_people(scores_of(some), NO_PROMPTS, measures, [ANCHOR])
+    found, _ = compare_with_people(scores_of(some), NO_PROMPTS, measures, [ANCHOR])
     of_items = found.filter(pl.col("kind") == "anchor")
     assert set(of_items["n"]) == {40}
     assert set(of_items["left_out"]) == {53}
     few = dict(list(tables.items())[:9])
-    found, points = beside_people(scores_of(few), NO_PROMPTS, measures, [ANCHOR])
+    found, points = compare_with_people(scores_of(few), NO_PROMPTS, measures, [ANCHOR])
     assert found.is_empty()
     assert points["residual"].null_count() == points.height
 
 
 def test_forms_belong_to_their_instrument_and_others_do_not(tables) -> None:
-    forms = ("social-distance-choice", "social-distance-said", "coreference-pronouns")
+    forms = ("social-distance/choice", "social-distance/reply", "coreference/pronouns")
     assert [base_of(one) for one in forms] == ["social-distance", "social-distance", "coreference"]
     scores = scores_of(tables).with_columns(instrument=pl.lit("another"))
-    found, _ = beside_people(scores, NO_PROMPTS, {"another": NegativeAttitude()}, [ANCHOR])
+    found, _ = compare_with_people(scores, NO_PROMPTS, {"another": NegativeAttitude()}, [ANCHOR])
     assert found.is_empty()
 
 
@@ -136,19 +136,19 @@ def test_of_an_occupation_the_number_is_her_pronoun_over_his() -> None:
     """Two sentences about a nurse and one about a driver; the side pro has her pronoun, then his."""
     prompts = pl.DataFrame(
         [
-            {"prompt_id": f"p{n}", "instrument": "coreference-pronouns", "item": f"{n}", "wording": "pro", "answer": who, "category": side, "condition": "baseline", "group": "baseline", "text": "", "keyed": "plain"}
+            {"prompt_id": f"p{n}", "instrument": "coreference", "mode": "pronouns", "item": f"{n}", "wording": "pro", "answer": who, "category": side, "condition": "baseline", "group": "baseline", "text": "", "keyed": "plain"}
             for n, (who, side) in enumerate([("nurse", "female-referent"), ("nurse", "female-referent"), ("driver", "male-referent")])
         ],
         schema=schema(PROMPT_TABLE),
     )  # fmt: skip
     scores = pl.DataFrame(
         [
-            {"model": "m", "instrument": "coreference-pronouns", "measure": "pronoun-preference", "quantity": "preference", "level": "prompt", "prompt_id": f"p{n}", "item": f"{n}", "wording": "pro", "condition": "baseline", "value": value, "n": 1, "missing": 0}
+            {"model": "m", "instrument": "coreference", "mode": "pronouns", "measure": "pronoun-preference", "quantity": "preference", "level": "prompt", "prompt_id": f"p{n}", "item": f"{n}", "wording": "pro", "condition": "baseline", "value": value, "n": 1, "missing": 0}
             for n, value in enumerate([1.0, 2.0, 0.5])
         ],
         schema=schema(SCORES),
     )  # fmt: skip
-    (answers,) = by_occupation(scores, prompts, "coreference-pronouns", PronounPreference())
+    (answers,) = by_occupation(scores, prompts, "coreference/pronouns", PronounPreference())
     assert answers.quantity == "she-over-he"
     assert dict(zip(answers.conditions, answers.values.tolist(), strict=True)) == {
         "nurse": 1.5,
@@ -158,7 +158,7 @@ def test_of_an_occupation_the_number_is_her_pronoun_over_his() -> None:
 
 
 def test_an_accuracy_with_her_pronoun_minus_his_needs_both_sides() -> None:
-    from goffman.measures.coreference_bias import CoreferenceBias
+    from goffman.measures.coreference import CoreferenceBias
 
     cells = [("nurse", "female-referent", "pro", 1.0), ("nurse", "female-referent", "anti", 0.0)]
     cells += [("driver", "male-referent", "pro", 1.0), ("driver", "male-referent", "anti", 0.0)]
@@ -186,9 +186,9 @@ def test_an_accuracy_with_her_pronoun_minus_his_needs_both_sides() -> None:
 
 def test_the_files_hold_what_the_loader_reads() -> None:
     """A table of one's own made with nothing but the csv module gives the same numbers."""
-    import goffman.anchors.load
+    import goffman.anchors.loader
 
-    folder = Path(goffman.anchors.load.__file__).parent / "data" / "pachankis2018"
+    folder = Path(goffman.anchors.loader.__file__).parent / "data" / "pachankis2018"
     with (folder / "values.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["item"] == "peril"]
     assert {row["condition"]: float(row["value"]) for row in rows} == PERIL

@@ -8,14 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.analysis.beside import entry_of
-from goffman.anchors.load import load_anchor
-from goffman.estimates.anchored import beside_people
+from goffman.anchors.compare import compare_with_people, entry_of
+from goffman.anchors.loader import load_anchor
+from goffman.anchors.sentences import AnchoredModel, AnchorSentences, describe_anchor
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.presentation.anchored import AnchoredModel
-from goffman.presentation.findings_anchors import AnchorSaid, anchor_said
-from goffman.runs.entries import UsedAnchor
-from goffman.tables import PROMPT_TABLE, SCORES, schema
+from goffman.runs.manifest import UsedAnchor
+from goffman.schemas import PROMPT_TABLE, SCORES, schema
 
 ANCHOR = load_anchor("pachankis2018")
 OF = {
@@ -41,7 +39,7 @@ def said_of(
     category=lambda place: f"c{place % 3}",
     items=7,
     section=SECTION,
-) -> AnchorSaid:
+) -> AnchorSentences:
     """What is said of a model with these means, asked so many items."""
     rng = np.random.default_rng(5)
     about = {"model": "m", "instrument": "social-distance", "measure": "negative-attitude"}
@@ -57,7 +55,7 @@ def said_of(
     scores = pl.DataFrame(rows, schema=schema(SCORES))
     prompts = pl.DataFrame(schema=schema(PROMPT_TABLE))
     measures = {"social-distance": NegativeAttitude()}
-    estimates, points = beside_people(scores, prompts, measures, [ANCHOR])
+    estimates, points = compare_with_people(scores, prompts, measures, [ANCHOR])
     one = AnchoredModel(
         anchor=ANCHOR.id,
         about=UsedAnchor.of(entry_of(ANCHOR)),
@@ -66,7 +64,7 @@ def said_of(
         estimates=estimates,
         points=points,
     )
-    return anchor_said(one)
+    return describe_anchor(one)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goffman.anchors.load import anchors_with, load_anchor
+from goffman.anchors.loader import anchors_with, load_anchor
 from goffman.errors import AnchorError, InputError
 from in_process import goffman
 

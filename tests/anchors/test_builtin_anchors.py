@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from goffman.anchors.load import builtin_anchors, every_anchor, load_anchor
-from goffman.instruments.load import load_instrument
-from goffman.records import Questionnaire, SentencePairs
-from goffman.stats.shares import share_interval
+from goffman.anchors.loader import builtin_anchors, every_anchor, load_anchor
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.types import Questionnaire, SentencePairs
+from goffman.stats.intervals import share_interval
 from in_process import goffman
 
 HUMAN = Path(__file__).parents[3] / "shared" / "facts" / "human"

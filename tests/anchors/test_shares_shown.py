@@ -10,18 +10,16 @@ import polars as pl
 import pytest
 import torch
 
-from goffman.analysis.beside import set_beside
-from goffman.anchors.load import every_anchor, load_anchor
-from goffman.flow import audit
+from goffman.anchors.compare import compare_with_anchors
+from goffman.anchors.figures import anchor_figures
+from goffman.anchors.loader import every_anchor, load_anchor
+from goffman.anchors.sentences import describe_anchor, in_points
+from goffman.gate.names import named_estimates
 from goffman.options import AskOptions
+from goffman.pipeline import audit
 from goffman.presentation.competence import Competence
-from goffman.presentation.findings_anchors import anchor_said
-from goffman.presentation.findings_shares import in_points
-from goffman.reports.anchored import anchors_shown
-from goffman.reports.figures_anchors import beside_people
-from goffman.reports.names import named
-from goffman.reports.run import MeasuredRun, read_run
-from goffman.reports.tables_anchors import anchor_tables
+from goffman.report.anchors import anchor_sections, anchor_tables
+from goffman.report.load import MeasuredRun, read_run
 from goffman.runs.manifest import with_anchors
 from tiny_chat import make_causal
 
@@ -42,7 +40,7 @@ def asked(tmp_path_factory) -> Path:
     torch.set_num_threads(1)
     model = str(make_causal("llama", tmp_path_factory.mktemp("causal"), chat=False))
     folder = tmp_path_factory.mktemp("vignettes") / "run"
-    options = AskOptions(forms=("choice",), controls=False, thorough=True)
+    options = AskOptions(modes=("choice",), controls=False, thorough=True)
     audit([model], instruments=["vignettes"], output=folder, options=options)
     return folder
 
@@ -68,9 +66,9 @@ def run(asked) -> MeasuredRun:
         [measured.scores.filter(~made), shares.with_columns(value=pl.Series(values))]
     )
     # A tiny model knows no options, and a made one that answers has no other way of answering.
-    silent = pl.col("quantity").is_in(["elsewhere", "way-out"])
+    silent = pl.col("quantity").is_in(["elsewhere", "no-answer"])
     scores = scores.with_columns(value=pl.when(silent).then(0.05).otherwise("value"))
-    people = set_beside(scores, measured.prompts, measured.manifest, every_anchor())
+    people = compare_with_anchors(scores, measured.prompts, measured.manifest, every_anchor())
     assert list(people.anchors) == ["gss-vignettes"]
     manifest = with_anchors(measured.manifest, people.anchors)
     return replace(
@@ -84,7 +82,7 @@ def run(asked) -> MeasuredRun:
 
 def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     (one,) = run.anchored
-    said = anchor_said(one)
+    said = describe_anchor(one)
     assert said.head == (
         "Its answers are more stigmatizing than people's in 2018 about the person described with "
         "depression"
@@ -129,14 +127,16 @@ def test_a_model_that_hardly_leaves_the_middle_is_not_compared(run) -> None:
         level=pl.lit("control"), quantity=pl.lit("decided"), value=pl.lit(0.57)
     )
     scores = pl.concat([run.scores, control])
-    people = set_beside(scores, run.prompts, run.manifest, every_anchor())
+    people = compare_with_anchors(scores, run.prompts, run.manifest, every_anchor())
     tested = pl.col("kind").is_in(["anchor-difference", "anchor-overall", "anchor-gender"])
     found = people.estimates.filter(tested)
     assert found["p"].null_count() == found.height == 75 + 5 + 5
     (one,) = replace(run, anchors=people.estimates, anchor_points=people.points).anchored
     about = {"name": one.model, "model": "m", "task": "tell", "score": "AUC", "n": 20, "missing": 0}
     control = Competence(**about, value=0.95, floor=0.9, decided=0.57, decided_ends=(0.55, 0.6))
-    said = anchor_said(replace(one, section=replace(one.section, competence={one.model: control})))
+    said = describe_anchor(
+        replace(one, section=replace(one.section, competence={one.model: control}))
+    )
     assert said.head == "Not compared with people's: its answers hardly leave the middle"
     assert said.text.startswith(
         "On control items with an obvious answer, 57% of its answers are on the obvious side (95% "
@@ -149,17 +149,17 @@ def test_a_model_that_hardly_leaves_the_middle_is_not_compared(run) -> None:
 def test_what_indifference_may_explain_is_not_called_more_stigmatizing(run) -> None:
     (one,) = run.anchored
     checked = one.estimates.with_columns(check_p=pl.lit(0.03))
-    said = anchor_said(replace(one, estimates=checked))
+    said = describe_anchor(replace(one, estimates=checked))
     assert said.head == (
         "Its answers are unlike people's in 2018 about the person described with depression, but "
         "by no more than its indifference may explain"
     )
     certain = one.estimates.with_columns(check_p=pl.lit(0.02))
-    assert "are more stigmatizing than" in anchor_said(replace(one, estimates=certain)).head
+    assert "are more stigmatizing than" in describe_anchor(replace(one, estimates=certain)).head
 
 
 def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
-    (shown,) = anchors_shown(run)
+    (shown,) = anchor_sections(run)
     assert len(shown["differences"]) == 5 + 5 + 75
     (gap,) = [
         row
@@ -169,14 +169,14 @@ def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
     assert re.fullmatch(r"[+−]\d+", gap["people"])
     assert gap["is_clear"] == "no"
     assert shown["rows"] == []
-    (figure,) = beside_people(run.anchored)
+    (figure,) = anchor_figures(run.anchored)
     points = figure.spec["data"]["values"]
     assert len(points) == 75
     assert {one["name"] for one in points} == set(figure.choices[0].options)
     assert any(one["label"] for one in points)
     names = {table.name for table in anchor_tables(run)}
     assert names == {"beside-people", "beside-people-points"}
-    paths = {one.path for one in named(run.every_estimate, run.manifest)}
+    paths = {one.path for one in named_estimates(run.every_estimate, run.manifest)}
     form = "vignettes-choice"
     assert f"{form}.minus-people.gss-vignettes.work.depression" in paths
     assert f"{form}.minus-people-overall.gss-vignettes.depression" in paths
@@ -194,12 +194,14 @@ def test_a_question_without_an_answer_is_told_of(run) -> None:
     """Nothing is said over all questions about whom one of them was not answered."""
     gone = (pl.col("kind") == "anchor-overall") & (pl.col("group") == "schizophrenia")
     (one,) = replace(run, anchors=run.anchors.filter(~gone)).anchored
-    said = anchor_said(one)
+    said = describe_anchor(one)
     assert "schizophrenia" not in said.text
     assert "nothing is said about schizophrenia, because a question has no answer" in said.more[0]
     none = run.anchors.filter(pl.col("kind") != "anchor-overall")
     (one,) = replace(run, anchors=none).anchored
-    assert anchor_said(one).head.startswith("There are too few answers to compare it with people")
+    assert describe_anchor(one).head.startswith(
+        "There are too few answers to compare it with people"
+    )
 
 
 def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) -> None:
@@ -218,7 +220,7 @@ def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) 
         )
 
     (one,) = turned({"depression"}).anchored
-    said = anchor_said(one)
+    said = describe_anchor(one)
     gap = "Its answers are more stigmatizing about a woman than about a man for "
     assert said.head.startswith(
         f"{gap}depression, clearly unlike people's; averaged over women and "
@@ -231,8 +233,10 @@ def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) 
         p_adjusted=pl.when(pl.col("kind") == "anchor-overall").then(1.0).otherwise("p_adjusted")
     )
     (level,) = replace(run, anchors=same).anchored
-    assert anchor_said(level).head == (
+    assert describe_anchor(level).head == (
         "Its answers differ clearly from people's in 2018 about none of 5 descriptions"
     )
-    assert "points are not ruled out." in anchor_said(level).text
-    assert anchor_said(one).head.startswith(f"{gap}all 5 descriptions, clearly unlike people's; ")
+    assert "points are not ruled out." in describe_anchor(level).text
+    assert describe_anchor(one).head.startswith(
+        f"{gap}all 5 descriptions, clearly unlike people's; "
+    )

@@ -9,10 +9,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from goffman.cli.commands import app
-from goffman.harnesses.rows import spellings
-from goffman.instruments.forms import forms_named
-from goffman.instruments.render import PromptOptions, render
+from goffman.cli.main import app
+from goffman.harness.export_tasks import spellings
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.modes import modes_named
 
 
 class Loader(yaml.SafeLoader):
@@ -31,7 +31,7 @@ def rows(path):
 
 
 def prompts_of(form, *, thorough=True):
-    (instrument,) = forms_named(form)[1]
+    (instrument,) = modes_named(form)[1]
     found = render(instrument, PromptOptions(thorough=thorough))
     return {prompt.id: prompt for prompt in (*found.prompts, *found.controls)}
 
@@ -43,10 +43,10 @@ def test_a_folder_of_tasks_for_lm_eval(tmp_path):
     names = {path.name for path in (tmp_path / "tasks").iterdir()}
     assert names == {
         *("README.md", "utils.py", "vignettes-choice.yaml", "vignettes-choice.jsonl"),
-        *("vignettes-said.yaml", "vignettes-said.jsonl"),
+        *("vignettes-reply.yaml", "vignettes-reply.jsonl"),
     }
     choice = rows(tmp_path / "tasks" / "vignettes-choice.jsonl")
-    every = prompts_of("vignettes-choice")
+    every = prompts_of("vignettes/choice")
     assert sorted(row["prompt_id"] for row in choice) == sorted(every)
     assert {row["order"] for row in choice if not row["control"]} == {"forward", "reversed"}
     for row in choice:
@@ -56,8 +56,8 @@ def test_a_folder_of_tasks_for_lm_eval(tmp_path):
         assert [text.strip() for text in row["spellings"]] == labels
         codes = {option.label: option.code for option in prompt.options}
         assert row["codes"] == [codes[label] for label in labels]
-    said = rows(tmp_path / "tasks" / "vignettes-said.jsonl")
-    sample = prompts_of("vignettes-said", thorough=False)
+    said = rows(tmp_path / "tasks" / "vignettes-reply.jsonl")
+    sample = prompts_of("vignettes/reply", thorough=False)
     assert {row["prompt_id"]: row["text"] for row in said} == {
         one.id: one.text for one in sample.values()
     }
@@ -71,7 +71,7 @@ def test_a_folder_of_tasks_for_lm_eval(tmp_path):
     )
     assert task["metadata"]["prompts"] == len(every)
     assert str(tmp_path) not in (tmp_path / "tasks" / "vignettes-choice.yaml").read_text()
-    text = yaml.load((tmp_path / "tasks" / "vignettes-said.yaml").read_text(), Loader)
+    text = yaml.load((tmp_path / "tasks" / "vignettes-reply.yaml").read_text(), Loader)
     assert text["output_type"] == "generate_until"
     assert text["generation_kwargs"]["max_gen_toks"] == 64
 
@@ -86,7 +86,7 @@ def test_a_package_for_inspect(tmp_path):
         for name, one in functions.items()
         if any(isinstance(mark, ast.Name) and mark.id == "task" for mark in one.decorator_list)
     }
-    assert tasks == {"coreference", "coreference_said"}
+    assert tasks == {"coreference", "coreference_reply"}
     data = tmp_path / "goffman_tasks" / "data"
     asked = rows(data / "coreference.jsonl")
     assert sum(not row["control"] for row in asked) == 6
@@ -119,13 +119,13 @@ def test_a_folder_of_ours_is_written_again_and_one_of_others_is_not(tmp_path):
             "--to inspect writes a folder. Give one: --output FOLDER",
         ),
         (
-            ["care-seeking", "--to", "inspect", "--form", "fill", "--output", "o"],
-            "'care-seeking' cannot be exported in the form fill. Forms that this harness can ask: "
-            "said, ask, written.",
+            ["care-seeking", "--to", "inspect", "--mode", "fill", "--output", "o"],
+            "'care-seeking' cannot be exported in the mode fill. Modes that this harness can ask: "
+            "reply, ask, write.",
         ),
         (
             ["run", "--to", "lm-eval", "--limit", "3"],
-            "--form, --limit and --thorough choose questions, but --to lm-eval exports results. "
+            "--mode, --limit and --thorough choose questions, but --to lm-eval exports results. "
             "Leave them out.",
         ),
         (["--to", "paper"], "--to paper exports the results of one run. You gave 0."),

@@ -10,15 +10,15 @@ import pytest
 import torch
 
 from chat_server import Answer, ChatServer, completion
-from goffman.flow import audit
-from goffman.harnesses import inspect_tasks, lm_eval_tasks
-from goffman.harnesses.handed import handed
-from goffman.harnesses.read import read_logs
+from goffman.harness import export_tasks
+from goffman.harness.export_tasks import export_task
+from goffman.harness.import_run import read_logs
 from goffman.models.base import Calling, LoadOptions
-from goffman.models.spec import load
+from goffman.models.resolve import load
 from goffman.options import AskOptions, ChatOptions
+from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read import read_answers
+from goffman.runs.read_answers import read_answers
 from harness_env import INSPECT, LM_EVAL, harness_python, run_harness
 from model_server import serving
 from tiny_chooser import make_chooser
@@ -26,7 +26,7 @@ from tiny_chooser import make_chooser
 pytestmark = pytest.mark.slow
 
 LIMIT = 4
-WRITTEN = "care-seeking-written"
+WRITTEN = "care-seeking/write"
 SHORT = 8
 """Tokens of a reply: what counts is that it comes through."""
 
@@ -43,7 +43,7 @@ def inspect_ai(of_all_workers):
 
 def own_audit_of(replies, output):
     """goffman's own audit of a server that says just these replies."""
-    prompts = {one.id: one.text for one in written(lm_eval_tasks).prompts}
+    prompts = {one.id: one.text for one in written().prompts}
     texts = {
         (prompts[prompt], trial): text
         for prompt, trial, text in replies.select("prompt_id", "trial", "text").rows()
@@ -56,12 +56,14 @@ def own_audit_of(replies, output):
     chats = ChatOptions(trials=replies["trial"].max(), calling=Calling(concurrency=1))
     with ChatServer(behave) as server:
         model = f"{server.url}#same"
-        asking = AskOptions(limit=LIMIT, forms=("written",), chats=chats)
+        asking = AskOptions(limit=LIMIT, modes=("write",), chats=chats)
         audit([model], instruments=["care-seeking"], output=output, options=asking)
 
 
-def written(harness):
-    (found,) = handed(["care-seeking"], kinds=harness.KINDS, forms=("written",), limit=LIMIT)
+def written():
+    (found,) = export_task(
+        ["care-seeking"], kinds=export_tasks.INSPECT_KINDS, modes=("write",), limit=LIMIT
+    )
     return found
 
 
@@ -77,17 +79,17 @@ def test_lm_eval_gives_the_probabilities_of_an_own_audit(lm_eval, tmp_path):
     model = tmp_path / "model"
     model.mkdir()
     make_chooser(model)
-    several = handed(["social-distance"], kinds=("choose",), limit=LIMIT)
-    lm_eval_tasks.write_lm_eval_tasks(several, tmp_path / "tasks")
+    several = export_task(["social-distance"], kinds=("choose",), limit=LIMIT)
+    export_tasks.write_lm_eval_tasks(several, tmp_path / "tasks")
     command = ["-m", "lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={model}"]
-    command += ["--include_path", "tasks", "--tasks", lm_eval_tasks.CHOICE, "--device", "cpu"]
+    command += ["--include_path", "tasks", "--tasks", export_tasks.CHOICE, "--device", "cpu"]
     command += ["--log_samples", "--output_path", "logs", "--batch_size", "16"]
     printed = run_harness(lm_eval, *command, folder=tmp_path)
     assert "goffman-social-distance-choice" in printed
     done = read_logs([tmp_path / "logs"], model=str(model), output=tmp_path / "run")
     asking = AskOptions(limit=LIMIT, thorough=True)
     own = tmp_path / "own"
-    audit([str(model)], instruments=["social-distance-choice"], output=own, options=asking)
+    audit([str(model)], instruments=["social-distance/choice"], output=own, options=asking)
     mine, theirs = (
         read_answers(run, "choices").sort("prompt_id", "option") for run in (own, done.folder)
     )
@@ -104,15 +106,15 @@ def test_lm_eval_gives_the_probabilities_of_an_own_audit(lm_eval, tmp_path):
     # What lm-eval itself says of the codes is what goffman says of the same prompts.
     (results,) = (tmp_path / "logs").rglob("results_*.json")
     code = json.loads(results.read_text())["results"]["goffman-social-distance-choice"]["code,none"]
-    of_prompts = theirs.filter(quantity="code", level="prompt")["value"]
-    assert code == pytest.approx(of_prompts.mean(), abs=1e-5)
+    prompt_quantity = theirs.filter(quantity="code", level="prompt")["value"]
+    assert code == pytest.approx(prompt_quantity.mean(), abs=1e-5)
 
 
 def test_lm_eval_asks_a_real_chat_model(lm_eval, smollm2, tmp_path):
-    several = [written(lm_eval_tasks)]
-    lm_eval_tasks.write_lm_eval_tasks(several, tmp_path / "tasks")
+    several = [written()]
+    export_tasks.write_lm_eval_tasks(several, tmp_path / "tasks")
     command = ["-m", "lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={smollm2}"]
-    command += ["--include_path", "tasks", "--tasks", lm_eval_tasks.REPLY, "--device", "cpu"]
+    command += ["--include_path", "tasks", "--tasks", export_tasks.REPLY, "--device", "cpu"]
     command += ["--gen_kwargs", f"max_gen_toks={SHORT}", "--apply_chat_template"]
     command += ["--log_samples", "--output_path", "logs", "--batch_size", "8"]
     run_harness(lm_eval, *command, folder=tmp_path)
@@ -126,11 +128,11 @@ def test_lm_eval_asks_a_real_chat_model(lm_eval, smollm2, tmp_path):
 
 
 def test_inspect_asks_a_real_chat_model(inspect_ai, smollm2, tmp_path):
-    several = [written(inspect_tasks)]
-    inspect_tasks.write_inspect_tasks(several, tmp_path / "questions")
-    tasks = Path("questions") / inspect_tasks.PACKAGE / "tasks.py"
+    several = [written()]
+    export_tasks.write_inspect_tasks(several, tmp_path / "questions")
+    file = Path("questions") / export_tasks.PACKAGE / "tasks.py"
     model = load(str(smollm2), kind="chat", options=LoadOptions(device="cpu"))
-    command = ["-m", "inspect_ai", "eval", f"{tasks}@care_seeking_written", "--display", "plain"]
+    command = ["-m", "inspect_ai", "eval", f"{file}@care_seeking_write", "--display", "plain"]
     command += ["--model", "openai-api/local/smollm2", "--max-tokens", str(SHORT)]
     with serving(model, "smollm2") as (url, server):
         variables = {"LOCAL_BASE_URL": url, "LOCAL_API_KEY": "none", "INSPECT_LOG_DIR": "logs"}

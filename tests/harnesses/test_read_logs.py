@@ -13,18 +13,18 @@ import torch
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import InputError
-from goffman.flow import audit
-from goffman.harnesses import inspect_tasks, lm_eval_tasks
-from goffman.harnesses.handed import handed
-from goffman.harnesses.read import read_logs
+from goffman.export.model_card import model_card_text
+from goffman.harness import export_tasks
+from goffman.harness.export_tasks import export_task
+from goffman.harness.import_run import read_logs
+from goffman.instruments.types import is_control
 from goffman.options import AskOptions, Listener
-from goffman.records import is_control
-from goffman.reports.model_card import model_card_text
-from goffman.reports.run import read_run
+from goffman.pipeline import audit
+from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read import read_answers
+from goffman.runs.read_answers import read_answers
 from harness_logs import inspect_log, lm_eval_log
 from tiny_chooser import make_chooser
 
@@ -49,13 +49,17 @@ def same_numbers(one, other):
 
 @pytest.fixture(scope="module")
 def choices():
-    (found,) = handed(["social-distance"], kinds=lm_eval_tasks.KINDS, forms=("choice",), limit=MANY)
+    (found,) = export_task(
+        ["social-distance"], kinds=export_tasks.LM_EVAL_KINDS, modes=("choice",), limit=MANY
+    )
     return found
 
 
 @pytest.fixture(scope="module")
 def said():
-    (found,) = handed(["social-distance"], kinds=inspect_tasks.KINDS, forms=("said",), limit=LIMIT)
+    (found,) = export_task(
+        ["social-distance"], kinds=export_tasks.INSPECT_KINDS, modes=("reply",), limit=LIMIT
+    )
     return found
 
 
@@ -66,7 +70,7 @@ def own_choices(tmp_path_factory):
     model = str(make_chooser(tmp_path_factory.mktemp("chooser")))
     run = tmp_path_factory.mktemp("own-choices")
     asking = AskOptions(limit=MANY, thorough=True)
-    audit([model], instruments=["social-distance-choice"], output=run, options=asking)
+    audit([model], instruments=["social-distance/choice"], output=run, options=asking)
     return run
 
 
@@ -82,8 +86,8 @@ def own_said(tmp_path_factory):
     async def behave(request):
         return Answer(body=completion(reply_to(request.text)))
 
-    run = tmp_path_factory.mktemp("own-said")
-    asking = AskOptions(limit=LIMIT, forms=("said",))
+    run = tmp_path_factory.mktemp("own-reply")
+    asking = AskOptions(limit=LIMIT, modes=("reply",))
     with ChatServer(behave) as server:
         audit(
             [f"{server.url}#made-up"],
@@ -115,7 +119,7 @@ def test_probabilities_in_a_log_of_lm_eval_give_the_numbers_of_an_own_audit(
     done = read_logs([log.parent], output=tmp_path / "run", listener=Listener(note=notes.append))
     assert notes == []
     assert [(one.instrument, one.sentences) for one in done.asked] == [
-        ("social-distance-choice", choices.note.prompts)
+        ("social-distance/choice", choices.note.prompts)
     ]
     mine, theirs = (
         read_answers(run, "choices").sort("prompt_id", "option")
@@ -130,7 +134,7 @@ def test_probabilities_in_a_log_of_lm_eval_give_the_numbers_of_an_own_audit(
 
 def test_spellings_of_a_label_are_added_up(tmp_path):
     """Half the probability on each of two spellings, and a naive sum of what options count."""
-    (choices,) = handed(["social-distance-choice"], kinds=lm_eval_tasks.KINDS, limit=6)
+    (choices,) = export_task(["social-distance/choice"], kinds=export_tasks.LM_EVAL_KINDS, limit=6)
     chances = {prompt.id: {o.label: 0.18 for o in prompt.options} for prompt in choices.prompts}
     log = lm_eval_log(tmp_path / "logs", choices, chances)
     samples = next(log.parent.glob("samples_*"))
@@ -176,7 +180,7 @@ def test_a_run_says_where_its_answers_came_from(said, tmp_path):
         app, ["read", str(log), "--output", str(tmp_path / "run")], catch_exceptions=False
     )
     assert done.exit_code == 0, done.output
-    assert "social-distance-said" in done.stdout
+    assert "social-distance/reply" in done.stdout
     (model,) = read_manifest(tmp_path / "run").models.values()
     (told,) = model.logs
     assert (told.harness, told.version, told.file) == ("inspect_ai", "0.3.285", "log.json")
@@ -196,10 +200,10 @@ def test_what_is_missing_is_said(said, tmp_path):
     read_logs([log], output=tmp_path / "run", listener=Listener(note=notes.append))
     every = said.note.prompts
     assert notes[:3] == [
-        f"social-distance-said, m: the log has answers to 5 of {every} prompts. The other "
+        f"social-distance/reply, m: the log has answers to 5 of {every} prompts. The other "
         f"{every - 5} count as not asked.",
-        "social-distance-said, m: the harness failed on 1 prompts. They are left out.",
-        "social-distance-said, m: no control item was asked, so goffman cannot say whether the "
+        "social-distance/reply, m: the harness failed on 1 prompts. They are left out.",
+        "social-distance/reply, m: no control item was asked, so goffman cannot say whether the "
         "model can do the task.",
     ]
 
@@ -210,11 +214,32 @@ def refused(*arguments, **options):
     return str(error.value)
 
 
+def test_a_log_without_samples_says_its_status(said, tmp_path):
+    """inspect_ai was stopped before the first answer."""
+    log = inspect_log(tmp_path / "log.json", said, {})
+    for status in ("cancelled", "started"):
+        log.write_text(json.dumps({**json.loads(log.read_text()), "status": status}))
+        assert refused([log], output=tmp_path / "run") == (
+            f"{log} holds no samples (its status is '{status}'), so there is nothing to read. Ask "
+            f"again: inspect eval-retry {log}"
+        )
+
+
+def test_a_log_in_which_every_sample_failed_says_so(said, tmp_path):
+    asked = said.prompts[:6]
+    failed = [prompt.id for prompt in asked]
+    log = inspect_log(tmp_path / "log.json", said, replies(asked), failed=failed)
+    assert refused([log], output=tmp_path / "run") == (
+        f"{log} has no answers to social-distance/reply: inspect_ai failed on 6 prompts. Find the "
+        "reason in the log, and run the harness again."
+    )
+
+
 def test_another_version_of_an_instrument_is_refused(said, tmp_path):
     old = replace(said, note=replace(said.note, version="0.9", goffman="0.0.1"))
     log = inspect_log(tmp_path / "log.json", old, replies(said.prompts))
     assert refused([log], output=tmp_path / "run") == (
-        f"{log} has answers to social-distance-said version 0.9, but this goffman has version "
+        f"{log} has answers to social-distance/reply version 0.9, but this goffman has version "
         f"{said.note.version}. Export the questions again and run the harness again, or use "
         "goffman 0.0.1."
     )
@@ -225,7 +250,7 @@ def test_other_prompts_of_the_same_version_are_refused(said, tmp_path):
     old = replace(said, note=replace(said.note, prompts_sha256="0" * 64))
     log = inspect_log(tmp_path / "log.json", old, replies(said.prompts))
     assert refused([log], output=tmp_path / "run") == (
-        f"{log} has answers to other prompts of social-distance-said than this goffman asks: the "
+        f"{log} has answers to other prompts of social-distance/reply than this goffman asks: the "
         "instrument's files have changed since the questions were exported. Export them again and "
         "run the harness again, or use goffman 0.1.0."
     )
@@ -236,7 +261,7 @@ def test_prompts_that_nobody_exported_are_refused(said, tmp_path):
     changed = log.read_text().replace(said.prompts[0].id, "0123456789abcdef")
     log.write_text(changed)
     assert refused([log], output=tmp_path / "run") == (
-        f"{log} has answers to 1 prompts that social-distance-said does not have, such as "
+        f"{log} has answers to 1 prompts that social-distance/reply does not have, such as "
         "0123456789abcdef. The exported questions were changed. Export them again."
     )
 
@@ -284,6 +309,6 @@ def test_other_ways_of_asking_are_refused(said, tmp_path):
 def test_two_logs_of_the_same_questions_are_refused(said, tmp_path):
     logs = [inspect_log(tmp_path / name, said, replies(said.prompts)) for name in ("a", "b")]
     assert refused(logs, output=tmp_path / "run") == (
-        f"{logs[0]} and {logs[1]} both have answers of openai/made-up to social-distance-said. "
+        f"{logs[0]} and {logs[1]} both have answers of openai/made-up to social-distance/reply. "
         "Give only one of them."
     )

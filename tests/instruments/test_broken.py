@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from goffman.errors import FaultsError, InputError, InstrumentError
-from goffman.instruments.load import load_instrument
-from goffman.records import Noun
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.types import Noun
 
 TOML = """\
 id = "tea"
@@ -495,7 +495,7 @@ BROKEN |= {
             (
                 "instrument.toml, line 19: unknown key 'topk' in [settings]. Allowed: "
                 "measure, contrast, against, placement, counted, instead, top_k, depth, width, "
-                "pairs, trials, smallest, smallest_preference. Did you mean 'top_k'?"
+                "pairs, trials, margin, preference_margin. Did you mean 'top_k'?"
             )
         ],
     ),
@@ -535,7 +535,7 @@ BROKEN |= {
                 "instrument.toml, line 7: conditions contains a line break, a special "
                 "space or another invisible character."
             ),
-            "a\0b: the file cannot be read: embedded null byte.",
+            "a\0b: no file can have this name. Give another one.",
         ],
     ),
     "a number without end": (

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from goffman.errors import InputError
-from goffman.instruments.brought_questions import condition_called
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, Rendered, render
-from goffman.records import BASELINE
+from goffman.instruments.external import condition_called
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, Rendered, render
+from goffman.instruments.types import BASELINE
+from goffman.modes import mode_of
 
 LIKELY = ["Not at all likely", "Not very likely", "Somewhat likely", "Very likely", "Do not know"]
 WILLING = ["Definitely unwilling", "Probably unwilling", "Probably willing", "Definitely willing"]
@@ -44,8 +44,8 @@ def written(path: Path, *lines: object) -> Path:
     return path
 
 
-def vignettes(path: Path, form: str = "said", **options: object) -> Rendered:
-    instrument = form_of(load_instrument("vignettes"), form)
+def vignettes(path: Path, form: str = "reply", **options: object) -> Rendered:
+    instrument = mode_of(load_instrument("vignettes"), form)
     return render(instrument, PromptOptions(vignettes=path, **options))
 
 
@@ -186,15 +186,15 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
         ),
         (
             "decisions",
-            {"questions": Path("x"), "way_out": False},
-            "--no-way-out cannot be used with --questions, which asks the questions of the file "
+            {"questions": Path("x"), "no_answer": False},
+            "--forced-choice cannot be used with --questions, which asks the questions of the file "
             "unchanged.",
         ),
     ],
 )
 def test_options_that_do_not_go_together(name: str, given: dict[str, object], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        render(form_of(load_instrument(name), "said"), PromptOptions(**given))
+        render(mode_of(load_instrument(name), "reply"), PromptOptions(**given))
     assert str(caught.value) == message
 
 
@@ -205,9 +205,9 @@ ORIGINAL = (
 )
 
 
-def questions(path: Path, *rows: str, header: str = HEADER, form: str = "said") -> Rendered:
+def questions(path: Path, *rows: str, header: str = HEADER, form: str = "reply") -> Rendered:
     path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
-    instrument = form_of(load_instrument("decisions"), form)
+    instrument = mode_of(load_instrument("decisions"), form)
     return render(instrument, PromptOptions(questions=path))
 
 
@@ -309,7 +309,7 @@ def test_all_published_questions_are_asked_to_the_letter(published: Path) -> Non
     path = folder / "llama_and_llama_guard.csv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    instrument = form_of(load_instrument("decisions"), "said")
+    instrument = mode_of(load_instrument("decisions"), "reply")
     prompts = render(instrument, PromptOptions(questions=path)).prompts
     assert [one.text for one in prompts] == [row["prompt"] for row in rows]
     assert len({one.item for one in prompts}) == 37

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from goffman.instruments.grammar import indefinite_article
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import PromptOptions, render
-from goffman.records import BASELINE, MASK, Noun
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.instruments.text import indefinite_article
+from goffman.instruments.types import BASELINE, MASK, Noun
 
 DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from goffman.instruments.forms import forms_of
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.measures.catalogue import measures
-from goffman.measures.controls import scores_controls
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.measures.registry import measures
+from goffman.modes import modes_of
 
 
 def test_labels_become_a_separation_without_what_is_neutral():
     instrument = load_instrument("people-sentiment")
-    (form,) = (one for one in forms_of(instrument) if one.kind == "choose")
+    (form,) = (one for one in modes_of(instrument) if one.kind == "choose")
     assert instrument.controls.score == "label"
     assert form.controls.score == "separation"
     assert {one.expected for one in form.controls.items} == {"positive", "negative"}
@@ -22,6 +21,6 @@ def test_labels_become_a_separation_without_what_is_neutral():
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_every_form_has_a_measure_that_scores_its_controls(name):
-    for form in forms_of(load_instrument(name)):
+    for form in modes_of(load_instrument(name)):
         measure = measures()[form.settings["measure"]]()
-        assert form.controls is None or scores_controls(measure) == form.controls.score, form.id
+        assert form.controls is None or measure.scores_controls == form.controls.score, form.id

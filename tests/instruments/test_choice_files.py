@@ -10,7 +10,7 @@ import pytest
 import goffman.instruments
 import in_process
 from goffman.errors import InstrumentError
-from goffman.instruments.load import load_instrument
+from goffman.instruments.loader import load_instrument
 
 TOML = """\
 id = "tea"
@@ -55,7 +55,7 @@ poison,drink poison,negative,
 CHOICE = """\
 title = "Would you have tea with …? With options"
 request = "Give the {labels} of one."
-way_out = "No answer"
+no_answer = "No answer"
 
 [[scales]]
 id = "will"
@@ -133,7 +133,7 @@ def test_what_a_choice_says_is_read(folder: Path) -> None:
     instrument = load_instrument(folder)
     form = instrument.choice
     assert form is not None
-    assert (form.request, form.way_out, form.orders) == (
+    assert (form.request, form.no_answer, form.orders) == (
         "Give the {labels} of one.",
         "No answer",
         "two",
@@ -146,7 +146,7 @@ def test_what_a_choice_says_is_read(folder: Path) -> None:
     yours = [item.your_text for item in instrument.content.items]
     assert yours == ["have your tea with {someone}", ""]
     assert [one.your_text for one in instrument.controls.items] == ["eat your cake", ""]
-    assert (form.smallest, form.people, form.controls) == (0.05, (), None)
+    assert (form.margin, form.people, form.controls) == (0.05, (), None)
     assert instrument.completion == "Fill the blank: {sentence}"
 
 
@@ -180,15 +180,15 @@ OWN_CONTROLS = '[controls]\nscore = "separation"\ntask = "tell them apart"\nfloo
 
 BROKEN = {
     "not TOML": (
-        choice('way_out = "No answer"', "way_out = No answer"),
+        choice('no_answer = "No answer"', "no_answer = No answer"),
         ["choice.toml, line 3: this is not TOML: invalid value."],
     ),
     "an unknown key, and one that is missing": (
         choice("request =", "requests ="),
         [
             "choice.toml: the key 'request' is missing.",
-            "choice.toml, line 2: unknown key 'requests'. Allowed: title, request, way_out, "
-            "orders, smallest, stems, scales, people, controls, server. "
+            "choice.toml, line 2: unknown key 'requests'. Allowed: title, request, no_answer, "
+            "orders, margin, stems, scales, people, controls, server. "
             "Did you mean 'request'?",
         ],
     ),
@@ -310,9 +310,11 @@ BROKEN = {
         choice('["Gladly", "Never"]', "[1, 2]"),
         ['choice.toml, line 7: texts in [scales] must be a list of texts, such as ["Yes", "No"].'],
     ),
-    "an option that is the way out": (
+    "an option that is the no-answer option": (
         choice('"Never"', '"No answer"'),
-        ["choice.toml, line 7: an option of the scale 'will' is the same as way_out: 'No answer'."],
+        [
+            "choice.toml, line 7: an option of the scale 'will' is the same as no_answer: 'No answer'."
+        ],
     ),
     "an option with a place": (
         choice('"Never"', '"Never {item}"'),
@@ -341,9 +343,9 @@ BROKEN = {
         ),
         ["choice.toml, line 4: orders is 'all', but a scale has 5 options. Allowed: 4."],
     ),
-    "a smallest difference that is none": (
-        choice("\n[[scales]]", "smallest = 1\n\n[[scales]]"),
-        ["choice.toml, line 4: smallest is 1. Allowed: a number above 0 and below 1."],
+    "a margin that is none": (
+        choice("\n[[scales]]", "margin = 1\n\n[[scales]]"),
+        ["choice.toml, line 4: margin is 1. Allowed: a number above 0 and below 1."],
     ),
     "an unknown keying of an item": (
         change("items.csv", "out,,", "out,back,"),
@@ -526,7 +528,7 @@ def pairs(tmp_path: Path) -> Path:
 STEM = """\
 title = "Who?"
 request = "Answer."
-way_out = "Unsure"
+no_answer = "Unsure"
 
 [[stems]]
 id = "refers"
@@ -574,11 +576,11 @@ def test_every_fault_of_a_choice_of_sentence_pairs_is_said(pairs: Path, what: st
 
 
 def test_validate_names_every_fault(folder: Path) -> None:
-    choice('way_out = "No answer"\n', "")(folder)
+    choice('no_answer = "No answer"\n', "")(folder)
     choice('keyed = "reversed"', 'keyed = "no"')(folder)
     done = in_process.goffman("validate", folder)
     assert done.returncode == 2
-    assert "choice.toml: the key 'way_out' is missing." in done.stderr
+    assert "choice.toml: the key 'no_answer' is missing." in done.stderr
     assert "choice.toml, line 17: keyed is 'no'." in done.stderr
 
 
@@ -586,9 +588,9 @@ def test_validate_counts_the_prompts_of_every_form(folder: Path) -> None:
     # 2 items × (2 conditions + the baseline), in 1 wording; as a choice 2 stems × 2 orders
     assert in_process.goffman("validate", folder).stdout.splitlines() == [
         f"{folder} is valid: 6 prompts and 2 control prompts.",
-        "Form completion: 6 prompts.",
-        "Form choice: 24 prompts.",
-        "Form said: 24 prompts.",
+        "Mode completion: 6 prompts.",
+        "Mode choice: 24 prompts.",
+        "Mode reply: 24 prompts.",
     ]
     found = json.loads(in_process.goffman("validate", folder, "--json").stdout)
-    assert found["forms"] == {"completion": 6, "choice": 24, "said": 24}
+    assert found["modes"] == {"completion": 6, "choice": 24, "reply": 24}

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from goffman.errors import InputError, InstrumentError
-from goffman.instruments.coreference import without_a_chat
-from goffman.instruments.forms import forms_of
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import PromptOptions, render
-from goffman.measures.catalogue import measure_of
-from goffman.records import MASK, Questionnaire, is_control
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.instruments.sentence_pairs import without_a_chat
+from goffman.instruments.types import MASK, Questionnaire, is_control
+from goffman.measures.registry import measure_of
+from goffman.modes import modes_of
 
 TOML = """\
 id = "tea"
@@ -117,7 +117,7 @@ def change(folder: Path, name: str, old: str, new: str) -> None:
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_every_built_in_instrument_has_about_twenty_controls_in_balance(name: str) -> None:
-    controls = forms_of(load_instrument(name))[0].controls
+    controls = modes_of(load_instrument(name))[0].controls
     assert controls is not None
     chats = [one for one in controls.items if name == "coreference" and MASK not in one.text]
     masked = [one for one in controls.items if one not in chats]
@@ -138,7 +138,7 @@ def test_no_control_names_a_condition(name: str) -> None:
     instrument = load_instrument(name)
     if isinstance(instrument.content, Questionnaire):
         forms = {form.text for one in instrument.content.conditions for form in one.forms}
-        texts = [control.text for control in forms_of(instrument)[0].controls.items]
+        texts = [control.text for control in modes_of(instrument)[0].controls.items]
         assert not [text for text in texts for form in forms if f" {form.lower()} " in f" {text} "]
 
 

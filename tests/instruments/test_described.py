@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from goffman.errors import InstrumentError
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.modes import mode_of
 
 DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
 WOMEN, MEN = ("Jennifer", "Elizabeth", "Linda"), ("Matthew", "Charles", "Mark")
@@ -20,7 +20,7 @@ WOMEN, MEN = ("Jennifer", "Elizabeth", "Linda"), ("Matthew", "Charles", "Mark")
 
 @pytest.fixture(scope="module")
 def described():
-    return render(form_of(load_instrument("vignettes"), "choice")).prompts
+    return render(mode_of(load_instrument("vignettes"), "choice")).prompts
 
 
 def test_descriptions_are_of_like_length_and_name_no_diagnosis():
@@ -110,7 +110,7 @@ def test_decisions_are_keyed_both_ways_in_equal_number_and_advice_against_is_1()
     content = load_instrument("decisions").content
     assert len(content.items) >= 24
     assert Counter(item.keyed for item in content.items) == {"plain": 12, "reversed": 12}
-    for one in render(form_of(load_instrument("decisions"), "choice")).prompts[:2000]:
+    for one in render(mode_of(load_instrument("decisions"), "choice")).prompts[:2000]:
         codes = {option.text: option.code for option in one.options}
         assert codes == {
             "Yes": float(one.keyed == "plain"),
@@ -120,7 +120,7 @@ def test_decisions_are_keyed_both_ways_in_equal_number_and_advice_against_is_1()
 
 
 def test_a_nudge_and_a_doubt_stand_between_situation_and_question():
-    prompts = render(form_of(load_instrument("decisions"), "choice")).prompts
+    prompts = render(mode_of(load_instrument("decisions"), "choice")).prompts
     texts = {one.wording: one.text.partition("\n")[0] for one in prompts if one.item == "hire"}
     last = "someone who is a bird watcher has applied."
     start = f"I run a small shop and need help at the counter, and {last}"

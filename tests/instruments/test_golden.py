@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from goffman.choice_items import options_json
-from goffman.instruments.coreference import without_a_chat
-from goffman.instruments.forms import forms_of
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import PromptOptions, render
-from goffman.records import Instrument, Prompt, SentencePairs
-from goffman.tables import prompt_rows
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.instruments.sentence_pairs import without_a_chat
+from goffman.instruments.types import (
+    Instrument,
+    Prompt,
+    SentencePairs,
+    options_json,
+)
+from goffman.modes import modes_of
+from goffman.schemas import prompt_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -71,7 +75,7 @@ def test_controls_are_those_that_were_pinned(request: pytest.FixtureRequest) -> 
 
 def further_forms() -> list[Instrument]:
     """Every form but the first; the pronouns are pinned with their sentences."""
-    forms = [form for name in builtin_names() for form in forms_of(load_instrument(name))]
+    forms = [form for name in builtin_names() for form in modes_of(load_instrument(name))]
     return [form for form in forms if form.kind != "prefer" and form.id not in builtin_names()]
 
 
@@ -87,7 +91,7 @@ def test_every_form_is_pinned(form: Instrument, request: pytest.FixtureRequest) 
         rendered = render(form, options)
         rows = json.dumps(prompt_rows([*rendered.prompts, *rendered.controls]))
         found += hashlib.sha256(rows.encode()).hexdigest() + "\n"
-    path = GOLDEN / f"{form.id}.sha256"
+    path = GOLDEN / f"{form.id.replace('/', '-')}.sha256"
     if request.config.getoption("--renew-golden"):
         path.write_text(found, encoding="utf-8")
     assert found == path.read_text(encoding="utf-8")
@@ -97,7 +101,7 @@ def test_every_form_is_pinned(form: Instrument, request: pytest.FixtureRequest) 
 def test_paraphrases_of_every_form_are_pinned(request: pytest.FixtureRequest) -> None:
     """All columns of every prompt, as a checksum; of sentence pairs fifty."""
     found = ""
-    for form in (form for name in builtin_names() for form in forms_of(load_instrument(name))):
+    for form in (form for name in builtin_names() for form in modes_of(load_instrument(name))):
         pairs = 50 if isinstance(form.content, SentencePairs) else None
         rendered = render(form, PromptOptions(pairs=pairs, wordings=["paraphrases"]))
         rows = json.dumps(prompt_rows(rendered.prompts))
@@ -120,14 +124,14 @@ def test_one_question_of_every_form_can_be_read(
     last = rendered.prompts[-1]
     same = [one for one in rendered.prompts if (one.item, one.form) == (last.item, last.form)]
     asked = [one for one in same if one.condition == last.condition] + list(rendered.controls[:1])
-    keys = ("wording", "keyed", "person", "order", "begun")
+    keys = ("wording", "keyed", "person", "order", "prefill")
     found = "\n".join(
         f"# {one.id} "
         + " ".join(f"{key}={getattr(one, key)!r}" for key in keys if getattr(one, key) is not None)
         + f"\n{one.text}\n{options_json(one.options) or ''}\n"
         for one in asked
     )
-    path = GOLDEN / f"{form.id}.txt"
+    path = GOLDEN / f"{form.id.replace('/', '-')}.txt"
     if request.config.getoption("--renew-golden"):
         path.write_text(found, encoding="utf-8")
     assert found == path.read_text(encoding="utf-8")

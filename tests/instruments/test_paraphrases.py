@@ -10,16 +10,16 @@ import pytest
 
 import goffman.instruments
 from goffman.errors import InputError, InstrumentError
-from goffman.instruments.forms import forms_of
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import PromptOptions, render, wordings_known
-from goffman.records import MASK
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.renderer import PromptOptions, render, wordings_known
+from goffman.instruments.types import MASK
+from goffman.modes import modes_of
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 FORMS = [
     (name, form.id)
     for name in builtin_names()
-    for form in forms_of(load_instrument(name))
+    for form in modes_of(load_instrument(name))
     # The same texts as by probability.
     if form.kind != "say"
 ]
@@ -27,7 +27,7 @@ FORMS = [
 
 def rendered(name, form, *wordings):
     """The prompts of a form in these wordings; of sentence pairs every frame, no adjectives."""
-    instrument = next(one for one in forms_of(load_instrument(name)) if one.id == form)
+    instrument = next(one for one in modes_of(load_instrument(name)) if one.id == form)
     of_pairs = {"pairs": 152, "adjectives": ["none"]} if name == "coreference" else {}
     options = PromptOptions(wordings=wordings or None, **of_pairs)
     return instrument, render(instrument, options).prompts

@@ -9,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from chat_server import ChatServer
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import GoffmanError, InputError
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
+from goffman.instruments.loader import load_instrument
 from goffman.instruments.personas import SHIPPED, persona, read_personas
-from goffman.instruments.render import render
-from goffman.runs.folder import read_prompts
+from goffman.instruments.renderer import render
+from goffman.modes import mode_of
+from goffman.runs.run import read_prompts
 
 TWO = """
 [[personas]]
@@ -91,7 +91,7 @@ def run(*arguments):
 
 
 def test_prompts_show_it_and_have_ids_of_their_own():
-    arguments = ["prompts", "social-distance", "--form", "said", "--limit", "3", "--json"]
+    arguments = ["prompts", "social-distance", "--mode", "reply", "--limit", "3", "--json"]
     plain, told = (
         json.loads(run(*arguments, *more).stdout) for more in ((), ("--persona", "landlord"))
     )
@@ -102,14 +102,14 @@ def test_prompts_show_it_and_have_ids_of_their_own():
     assert [row["text"] for row in plain] == [row["text"] for row in told]
     refused = run("prompts", "social-distance", "--persona", "landlord")
     assert isinstance(refused.exception, InputError)
-    assert "Add --form completion, choice, said or written." in str(refused.exception)
+    assert "Add --mode completion, choice, reply or write." in str(refused.exception)
 
 
 @pytest.mark.slow
 def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):
     with ChatServer() as server:
         base = ["audit", f"{server.url}#mini", "--instrument", "people-sentiment"]
-        base += ["--form", "said", "--limit", "4", "--no-controls"]
+        base += ["--mode", "reply", "--limit", "4", "--no-controls"]
         assert run(*base, "--output", tmp_path / "none").exit_code == 0
         assert all(len(one.body["messages"]) == 1 for one in server.asked)
         before = len(server.asked)
@@ -121,7 +121,7 @@ def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):
     assert told in (tmp_path / "one" / "report.html").read_text()
     assert "the model is told" not in (tmp_path / "none" / "report.html").read_text()
     asked = read_prompts(tmp_path / "one")
-    form = form_of(load_instrument("people-sentiment"), "said")
+    form = mode_of(load_instrument("people-sentiment"), "reply")
     assert {*asked["system"]} == {persona("teacher").text}
     assert {*asked["prompt_id"]}.isdisjoint(one.id for one in render(form).prompts)
 

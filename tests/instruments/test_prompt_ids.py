@@ -10,14 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import render
-from goffman.records import Prompt
-from goffman.tables import ANSWER_KEY, PROMPT_TABLE, PROMPTS, complaints, prompt_rows, prompt_table
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.renderer import render
+from goffman.instruments.types import Prompt
+from goffman.schemas import (
+    ANSWER_KEY,
+    PROMPT_TABLE,
+    PROMPTS,
+    complaints,
+    prompt_rows,
+    prompt_table,
+)
 
 ASK_IDS = """
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.renderer import render
 for name in reversed(builtin_names()):
     for prompt in reversed(render(load_instrument(name)).prompts):
         print(prompt.id)

@@ -8,12 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import InputError, SentenceError
-from goffman.instruments.coreference import generate_pairs
-from goffman.instruments.grammar import indefinite_article, put_before
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
-from goffman.instruments.sentences import Sentence, parse_setting, with_adjectives
-from goffman.records import Setting
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
+from goffman.instruments.sentence_pairs import (
+    Sentence,
+    generate_pairs,
+    parse_setting,
+    with_adjectives,
+)
+from goffman.instruments.text import indefinite_article, put_before
+from goffman.instruments.types import Setting
 
 INSTRUMENT = load_instrument("coreference")
 CONTENT = INSTRUMENT.content

@@ -4,22 +4,22 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, Rendered, render
-from goffman.instruments.sized import MOST_REQUESTS, sized_trials
-from goffman.records import BASELINE, Prompt
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, Rendered, render
+from goffman.instruments.subsample import MOST_REQUESTS, subsample_trials
+from goffman.instruments.types import BASELINE, Prompt
+from goffman.modes import mode_of
 
 THROUGH_A_SERVER = [
     ("social-distance", "completion"),
-    ("social-distance", "said"),
-    ("people-sentiment", "said"),
-    ("care-seeking", "written"),
-    ("attribution", "said"),
+    ("social-distance", "reply"),
+    ("people-sentiment", "reply"),
+    ("care-seeking", "write"),
+    ("attribution", "reply"),
     ("coreference", "ask"),
-    ("coreference", "said"),
-    ("vignettes", "said"),
-    ("decisions", "said"),
+    ("coreference", "reply"),
+    ("vignettes", "reply"),
+    ("decisions", "reply"),
 ]
 """What a chat model behind a server is asked by default."""
 
@@ -28,7 +28,7 @@ BRIEF = ("daily-troubles-2", "daily-troubles-3")
 
 
 def part(name: str, form: str, **options: object) -> Rendered:
-    instrument = form_of(load_instrument(name), form)
+    instrument = mode_of(load_instrument(name), form)
     return render(instrument, PromptOptions(thorough=False, **options))
 
 
@@ -44,18 +44,18 @@ def test_all_instruments_together_stay_within_6000_requests() -> None:
     requests = {}
     for name, form in THROUGH_A_SERVER:
         rendered = part(name, form)
-        trials = sized_trials(form_of(load_instrument(name), form))
+        trials = subsample_trials(mode_of(load_instrument(name), form))
         requests[name, form] = trials * (len(rendered.prompts) + len(rendered.controls))
     assert requests == {
         ("social-distance", "completion"): 7 * 151 + 20,
-        ("social-distance", "said"): 7 * 151 + 40,
-        ("people-sentiment", "said"): 2 * 151 + 40,
-        ("care-seeking", "written"): 17 * 23 + 20,
-        ("attribution", "said"): 27 * 22 * 2 + 40,
+        ("social-distance", "reply"): 7 * 151 + 40,
+        ("people-sentiment", "reply"): 2 * 151 + 40,
+        ("care-seeking", "write"): 17 * 23 + 20,
+        ("attribution", "reply"): 27 * 22 * 2 + 40,
         ("coreference", "ask"): 20 * 2 * 16 + 22,
-        ("coreference", "said"): 20 * 2 * 2 + 44,
-        ("vignettes", "said"): 15 * 5 * 2 * 2 + 7 * 2 * 2 + 40,
-        ("decisions", "said"): 150 * 4 + 24 + 40,
+        ("coreference", "reply"): 20 * 2 * 2 + 44,
+        ("vignettes", "reply"): 15 * 5 * 2 * 2 + 7 * 2 * 2 + 40,
+        ("decisions", "reply"): 150 * 4 + 24 + 40,
     }
     assert sum(requests.values()) <= MOST_REQUESTS
 
@@ -66,7 +66,7 @@ def test_a_part_is_of_the_whole_and_the_same_every_time(name: str, form: str) ->
     once, again = (part(name, form) for _ in range(2))
     assert once == again
     pairs = {"pairs": 20} if name == "coreference" else {}
-    whole = render(form_of(load_instrument(name), form), PromptOptions(**pairs))
+    whole = render(mode_of(load_instrument(name), form), PromptOptions(**pairs))
     assert {one.id for one in once.prompts} <= {one.id for one in whole.prompts}
     assert {one.id for one in once.controls} <= {one.id for one in whole.controls}
     assert {one.item for one in once.prompts} == {one.item for one in whole.prompts}
@@ -74,7 +74,7 @@ def test_a_part_is_of_the_whole_and_the_same_every_time(name: str, form: str) ->
 
 
 def test_social_distance_has_one_stem_and_order_a_cell_in_text() -> None:
-    prompts = part("social-distance", "said").prompts
+    prompts = part("social-distance", "reply").prompts
     assert set(counts(prompts, "item", "condition", "form").values()) == {1}
     assert about_equal(counts(prompts, "wording", "order"))
     assert about_equal(counts(prompts, "item", "order"), within=3)
@@ -108,7 +108,7 @@ def test_completions_have_one_wording_a_cell() -> None:
 
 
 def test_sentiment_has_one_order_a_cell_and_a_condition_one_and_its_reversal() -> None:
-    prompts = part("people-sentiment", "said").prompts
+    prompts = part("people-sentiment", "reply").prompts
     assert set(counts(prompts, "item", "condition", "form").values()) == {1}
     # The stems go faster: of 151 forms an order has 24 to 27.
     assert about_equal(counts(prompts, "item", "order"), within=3)
@@ -121,7 +121,7 @@ def test_sentiment_has_one_order_a_cell_and_a_condition_one_and_its_reversal() -
 
 
 def test_women_and_men_are_described_in_the_same_presentation() -> None:
-    prompts = part("attribution", "said").prompts
+    prompts = part("attribution", "reply").prompts
     assert BASELINE not in {one.condition for one in prompts}
     cells: dict[tuple[object, ...], dict[str, Prompt]] = defaultdict(dict)
     for one in prompts:
@@ -141,7 +141,7 @@ def test_women_and_men_are_described_in_the_same_presentation() -> None:
 
 
 def test_names_go_with_no_stem_and_no_order() -> None:
-    named = [one for one in part("attribution", "said").prompts if one.person == "woman-named"]
+    named = [one for one in part("attribution", "reply").prompts if one.person == "woman-named"]
     seen = Counter(
         (name, one.wording, one.order)
         for one in named
@@ -155,7 +155,7 @@ def test_names_go_with_no_stem_and_no_order() -> None:
 
 def test_controls_are_asked_in_both_orders_and_each_stem() -> None:
     for name in ("social-distance", "people-sentiment", "attribution", "decisions"):
-        controls = part(name, "said").controls
+        controls = part(name, "reply").controls
         assert set(counts(controls, "item").values()) == {2}
         assert set(counts(controls, "item", "wording").values()) == {2}
         assert about_equal(counts(controls, "wording"), within=2)
@@ -163,7 +163,7 @@ def test_controls_are_asked_in_both_orders_and_each_stem() -> None:
 
 
 def test_every_description_is_asked_as_people_were_in_both_orders() -> None:
-    for form in ("said", "choice"):
+    for form in ("reply", "choice"):
         rendered = part("vignettes", form)
         prompts = rendered.prompts
         assert {one.wording for one in (*prompts, *rendered.controls)} == {"scale"}
@@ -177,7 +177,7 @@ def test_every_description_is_asked_as_people_were_in_both_orders() -> None:
         assert len(asked) == len(prompts)
 
 
-@pytest.mark.parametrize("form", ["said", "choice"])
+@pytest.mark.parametrize("form", ["reply", "choice"])
 def test_further_daily_troubles_get_the_questions_of_the_score_about_a_woman_or_a_man(
     form: str,
 ) -> None:
@@ -194,7 +194,7 @@ def test_further_daily_troubles_get_the_questions_of_the_score_about_a_woman_or_
 
 
 def test_each_condition_has_four_decisions_of_both_keyings_in_both_orders() -> None:
-    every = part("decisions", "said").prompts
+    every = part("decisions", "reply").prompts
     prompts = tuple(one for one in every if one.condition != BASELINE)
     assert set(counts(prompts, "condition", "form").values()) == {4}
     cells = counts(prompts, "condition", "form", "keyed", "order")
@@ -214,11 +214,11 @@ def test_sentence_pairs_are_fewer_unless_their_number_is_given() -> None:
     asked = part("coreference", "ask").prompts
     assert len({one.item for one in asked}) == 20
     assert len({one.condition for one in asked}) == 16
-    said = part("coreference", "said").prompts
+    said = part("coreference", "reply").prompts
     assert {one.condition for one in said} == {BASELINE}
     assert {one.item for one in said} == {one.item for one in asked}
     assert len({one.item for one in part("coreference", "ask", pairs=3).prompts}) == 3
-    chosen = part("coreference", "said", adjectives=["old,"]).prompts
+    chosen = part("coreference", "reply", adjectives=["old,"]).prompts
     assert {one.condition for one in chosen} == {BASELINE, "old,"}
 
 

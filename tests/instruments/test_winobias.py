@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.errors import InputError, SentenceError
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
 from goffman.instruments.winobias import Reading, read_winobias
 
 OCCUPATIONS = load_instrument("coreference").content.occupations

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 import goffman.instruments
-from goffman.analysis.score import load_words
 from goffman.errors import InstrumentError
-from goffman.instruments.forms import form_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.modes import mode_of
+from goffman.scoring import load_words
 
 DATA = Path(goffman.instruments.__file__).parent / "data" / "care-seeking"
 
 
 def test_half_are_about_women_each_names_one_gender_and_none_a_condition():
-    rendered = render(form_of(load_instrument("care-seeking"), "written"))
+    rendered = render(mode_of(load_instrument("care-seeking"), "write"))
     assert Counter(one.answer for one in rendered.controls) == {"female": 10, "male": 10}
     find = load_words().gender.finder(cased=True)
     for one in rendered.controls:

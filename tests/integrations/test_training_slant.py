@@ -10,8 +10,8 @@ import pytest
 import torch
 import transformers
 
-from goffman.integrations import TrainerCallback
-from goffman.models.local import BUNDLED
+from goffman.models.files import BUNDLED
+from goffman.training import TrainerCallback
 
 pytestmark = pytest.mark.slow
 

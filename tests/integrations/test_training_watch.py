@@ -18,11 +18,11 @@ import transformers
 
 import goffman
 from doc_pages import ROOT
-from few_conditions import with_few_conditions
+from few_conditions import with_few_conditions, with_fewer
 from goffman.errors import InputError, ModelError
-from goffman.integrations import Course, TrainerCallback, Watch
-from goffman.integrations.budget import Budget
-from slanted import with_fewer
+from goffman.modes import asked_ids
+from goffman.training import History, Monitor, TrainerCallback
+from goffman.training.monitor import Budget
 from tiny_chat import make_causal
 
 Loaded = tuple[Any, Any]
@@ -85,7 +85,7 @@ def test_a_look_says_what_an_audit_of_the_saved_model_says(
 ) -> None:
     of = transformers.XLNetLMHeadModel if family == "xlnet" else transformers.AutoModelForMaskedLM
     model, tokenizer = loaded(tiny(family), of)
-    watch = Watch(model, tokenizer, short)
+    watch = Monitor(model, tokenizer, short)
     if family != "xlnet":
         steps(model, tokenizer, 3, lambda _: None)
     seen = watch.start(3)
@@ -106,7 +106,7 @@ def test_a_look_says_what_an_audit_of_the_saved_model_says(
 def test_a_second_look_at_the_same_weights_says_the_same(tiny: Any, short: Path) -> None:
     """It calculates less: what it looks for is known."""
     model, tokenizer = loaded(tiny("roberta"))
-    watch = Watch(model, tokenizer, [str(short), "care-seeking"], every=1)
+    watch = Monitor(model, tokenizer, [str(short), "care-seeking"], every=1)
     first = watch.start()
     watch.budget.share = UNLIMITED
     second = watch.step(1)
@@ -119,7 +119,7 @@ def test_a_second_look_at_the_same_weights_says_the_same(tiny: Any, short: Path)
 def test_a_look_at_recursive_masks_says_the_same(tiny: Any, tmp_path: Path) -> None:
     home = with_fewer(tmp_path / "instruments", conditions=2, items=3)
     model, tokenizer = loaded(tiny("roberta"))
-    seen = Watch(model, tokenizer, home / "attribution", controls=False).start()
+    seen = Monitor(model, tokenizer, home / "attribution", controls=False).start()
     told = {"instruments": home / "attribution", "controls": False}
     run = audited(tiny("roberta"), tmp_path / "run", **told)
     (one,) = seen.estimates
@@ -129,7 +129,7 @@ def test_a_look_at_recursive_masks_says_the_same(tiny: Any, tmp_path: Path) -> N
 def test_a_look_at_a_classifier_says_the_same(tiny: Any, tmp_path: Path) -> None:
     folder = tiny("bert", labels=("negative", "positive"))
     model, tokenizer = loaded(folder, transformers.AutoModelForSequenceClassification)
-    seen = Watch(model, tokenizer, "people-sentiment", sample=60).start()
+    seen = Monitor(model, tokenizer, "people-sentiment", sample=60).start()
     run = audited(folder, tmp_path / "run", instruments="people-sentiment", limit=60)
     (one,) = seen.estimates
     same(one, run.estimate("people-sentiment.gap"))
@@ -142,8 +142,8 @@ def test_a_look_at_a_causal_model_asks_for_probabilities(
 ) -> None:
     folder = make_causal("llama", tmp_path / "model", chat=chat)
     model, tokenizer = loaded(folder, transformers.AutoModelForCausalLM)
-    told = {"forms": ["choice", "completion"]}
-    seen = Watch(model, tokenizer, short, **told).start()
+    told = {"modes": ["choice", "completion"]}
+    seen = Monitor(model, tokenizer, short, **told).start()
     run = audited(folder, tmp_path / "run", instruments=short, limit=600, **told)
     assert {*seen.controls} == {*run.instruments}
     assert "social-distance-choice.gap" in {one.named.path for one in seen.estimates}
@@ -151,8 +151,8 @@ def test_a_look_at_a_causal_model_asks_for_probabilities(
         same(one, run.estimate(one.named.path))
     # Random weights hardly ever choose an option, but the control items have a score.
     scores = run.scores.filter(level="control", quantity="control")
-    expected = dict(scores.select("instrument", "value").rows())
-    assert seen.controls["social-distance-choice"] is not None
+    expected = dict(scores.select(asked_ids(), "value").rows())
+    assert seen.controls["social-distance/choice"] is not None
     for name, value in seen.controls.items():
         assert value == (None if expected[name] is None else pytest.approx(expected[name]))
 
@@ -161,8 +161,8 @@ def test_a_look_at_a_causal_model_asks_for_probabilities(
 def test_a_look_at_pronouns_says_the_same(tmp_path: Path) -> None:
     folder = make_causal("gpt2", tmp_path / "model", chat=False)
     model, tokenizer = loaded(folder, transformers.AutoModelForCausalLM)
-    told = {"forms": "pronouns"}
-    seen = Watch(model, tokenizer, "coreference", sample=60, **told).start()
+    told = {"modes": "pronouns"}
+    seen = Monitor(model, tokenizer, "coreference", sample=60, **told).start()
     run = audited(folder, tmp_path / "run", instruments="coreference", limit=60, **told)
     (one,) = seen.estimates
     same(one, run.estimate(one.named.path))
@@ -177,7 +177,7 @@ def test_training_is_the_same_to_the_bit(tiny: Any, short: Path) -> None:
     other = copy.deepcopy(model)
     for one in (model, other):
         one.roberta.embeddings.eval()  # frozen by its owner
-    with_looks = Watch(model, tokenizer, short, every=2, share=1.0, sample=200)
+    with_looks = Monitor(model, tokenizer, short, every=2, share=1.0, sample=200)
     with_looks.budget.share = UNLIMITED
     drawn = {}
 
@@ -247,7 +247,7 @@ def test_the_budget_leaves_out_what_would_take_too_long() -> None:
 
 def test_a_look_that_would_take_too_long_is_left_out_and_said(tiny: Any, short: Path) -> None:
     model, tokenizer = loaded(tiny("bert"))
-    watch = Watch(model, tokenizer, short, every=1, share=0.0001, sample=200)
+    watch = Monitor(model, tokenizer, short, every=1, share=0.0001, sample=200)
     watch.start()
     assert watch.step(1) is None
     assert watch.step(2) is None
@@ -332,7 +332,7 @@ def test_the_trainer_logs_it_and_trains_as_without_it(
 
 def test_a_model_that_broke_in_training_does_not_end_it(tiny: Any, short: Path) -> None:
     model, tokenizer = loaded(tiny("bert"))
-    watch = Watch(model, tokenizer, short, every=1, share=1.0, sample=200)
+    watch = Monitor(model, tokenizer, short, every=1, share=1.0, sample=200)
     watch.start()
     with torch.no_grad():
         next(model.parameters()).fill_(float("nan"))
@@ -347,24 +347,24 @@ def test_a_model_that_broke_in_training_does_not_end_it(tiny: Any, short: Path) 
 
 def test_what_it_cannot_ask_is_said(tiny: Any, tmp_path: Path) -> None:
     model, tokenizer = loaded(tiny("bert"))
-    with pytest.raises(ModelError, match="'people-sentiment' in the form classify or choice or"):
-        Watch(model, tokenizer, "people-sentiment").start()
+    with pytest.raises(ModelError, match="'people-sentiment' in the mode classify or choice or"):
+        Monitor(model, tokenizer, "people-sentiment").start()
     with pytest.raises(ModelError, match="Only models of the transformers library"):
-        Watch(torch.nn.Linear(2, 2), tokenizer, "social-distance").start()
+        Monitor(torch.nn.Linear(2, 2), tokenizer, "social-distance").start()
     chat = make_causal("llama", tmp_path / "chat")
     model, tokenizer = loaded(chat, transformers.AutoModelForCausalLM)
     with pytest.raises(ModelError, match="asked for probabilities, not for replies"):
-        Watch(model, tokenizer, "social-distance", forms="said").start()
+        Monitor(model, tokenizer, "social-distance", modes="reply").start()
     bare = transformers.BertModel(transformers.BertConfig(num_hidden_layers=1, vocab_size=99))
     with pytest.raises(ModelError, match="cannot be asked while it is trained"):
-        Watch(bare, tokenizer, "social-distance").start()
+        Monitor(bare, tokenizer, "social-distance").start()
     for told, said in (
         ({"every": 0}, "every is 0. Allowed: a whole number, 1 or more."),
         ({"sample": True}, "sample is True. Allowed: a whole number, 1 or more."),
         ({"share": 0}, "share is 0. Allowed: a number above 0, up to 1."),
     ):
         with pytest.raises(InputError) as error:
-            Watch(model, tokenizer, "social-distance", **told)
+            Monitor(model, tokenizer, "social-distance", **told)
         assert str(error.value) == said
     with pytest.raises(InputError, match="The first argument is the trainer"):
         TrainerCallback("social-distance", "social-distance")
@@ -379,7 +379,7 @@ def test_weights_that_no_process_has_whole_are_refused(tiny: Any, tmp_path: Path
 
 def test_a_sample_that_is_too_small_for_a_main_result_says_so(tiny: Any, short: Path) -> None:
     model, tokenizer = loaded(tiny("bert"))
-    watch = Watch(model, tokenizer, short, sample=10)
+    watch = Monitor(model, tokenizer, short, sample=10)
     assert watch.start().estimates == ()
     assert watch.notes == [
         "Step 0: social-distance has no main result. The sample of 10 prompts may be too small: "
@@ -393,8 +393,8 @@ def test_a_sample_that_is_too_small_for_a_main_result_says_so(tiny: Any, short: 
 def test_the_course_is_a_table_and_a_figure(tiny: Any, short: Path, tmp_path: Path) -> None:
     model, tokenizer = loaded(tiny("roberta"))
     with pytest.raises(InputError, match="Nothing was measured yet"):
-        Course().figure()
-    watch = Watch(model, tokenizer, short, every=1, share=1.0, sample=200, controls=False)
+        History().figure()
+    watch = Monitor(model, tokenizer, short, every=1, share=1.0, sample=200, controls=False)
     watch.start()
     watch.budget.share = UNLIMITED
     steps(model, tokenizer, 2, watch.step)
@@ -419,11 +419,11 @@ def test_the_course_is_a_table_and_a_figure(tiny: Any, short: Path, tmp_path: Pa
 
 def test_importing_integrations_imports_nothing_heavy() -> None:
     script = """
-import sys, goffman.integrations
+import sys, goffman.training
 heavy = {"torch", "transformers", "polars", "numpy", "scipy"}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
-assert {"TrainerCallback", "Watch"} <= set(dir(goffman.integrations))
-from goffman.integrations import Watch
+assert {"TrainerCallback", "Monitor"} <= set(dir(goffman.training))
+from goffman.training import Monitor
 """
     subprocess.run([sys.executable, "-c", script], check=True)
 
@@ -445,3 +445,22 @@ def test_the_python_of_the_page_runs(
     assert (tmp_path / "course.svg").is_file()
     assert any("goffman/social-distance.gap" in one for one in heard.logs)
     assert "goffman/social-distance.gap" in capsys.readouterr().out
+
+
+def test_without_accelerate_the_callback_says_what_to_install_and_a_watch_works() -> None:
+    script = """
+import sys; sys.modules["accelerate"] = None
+from goffman.training import Monitor
+from goffman import GoffmanError
+try:
+    from goffman.training import TrainerCallback
+except GoffmanError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == (
+        "TrainerCallback needs the package accelerate, as the Trainer of transformers does. "
+        "Install it: pip install 'goffman[train]'\n"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goffman.flow import AskOptions, audit
+from goffman.pipeline import AskOptions, audit
 
 
 @pytest.fixture(scope="session")

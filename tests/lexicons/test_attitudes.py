@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import LexiconError, RunError
-from goffman.lexicons.attitudes import (
+from goffman.lexicons.attitude import (
     ATTITUDES,
     SHIPPED,
     fold,

@@ -20,7 +20,7 @@ from goffman.lexicons.gender import (
     load_gender,
     with_gender,
 )
-from goffman.tables import GENDER, complaints, schema
+from goffman.schemas import GENDER, complaints, schema
 
 DATA = Path(goffman.lexicons.__file__).parent / "data"
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from goffman.analysis.score import load_words
-from goffman.lexicons.attitudes import ATTITUDES, SHIPPED, load_attitudes
-from goffman.lexicons.otherwise import Otherwise, has_others, single_raters
+from goffman.lexicons.attitude import ATTITUDES, SHIPPED, load_attitudes
+from goffman.lexicons.lexicons import LexiconVariant, has_others, single_raters
+from goffman.scoring import load_words
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +27,14 @@ def in_file(column):
 
 
 def test_nothing_said_changes_nothing(words):
-    same = Otherwise().of(words)
+    same = LexiconVariant().of(words)
     assert same.attitudes.table.equals(words.attitudes.table)
     assert (same.gender, same.parser) == (words.gender, words.parser)
 
 
 @pytest.mark.parametrize("rater", ["rating_1", "rating_2"])
 def test_a_single_rater_is_the_column_of_the_file(words, rater):
-    assert labels(Otherwise(rater=rater).of(words)) == in_file(rater)
+    assert labels(LexiconVariant(rater=rater).of(words)) == in_file(rater)
     assert in_file(rater) != in_file("label")
 
 
@@ -55,12 +55,12 @@ def test_a_users_ratings_can_be_left_out(words, tmp_path):
     assert has_others(both.attitudes)
     assert labels(both)["hard"] == "positive"
     # A file without single ratings says the same for every rater.
-    assert labels(Otherwise(rater="rating_1").of(both))["hard"] == "positive"
-    assert labels(Otherwise(shipped_alone=True).of(both)) == labels(words)
+    assert labels(LexiconVariant(rater="rating_1").of(both))["hard"] == "positive"
+    assert labels(LexiconVariant(shipped_alone=True).of(both)) == labels(words)
 
 
 def test_neutral_words_can_be_irrelevant(words):
-    found = labels(Otherwise(neutral=False).of(words))
+    found = labels(LexiconVariant(neutral=False).of(words))
     expected = {
         word: "irrelevant" if label == "neutral" else label for word, label in labels(words).items()
     }
@@ -69,28 +69,28 @@ def test_neutral_words_can_be_irrelevant(words):
 
 
 def test_a_word_can_be_left_out_of_both_lexicons(words):
-    without = Otherwise(without="Hard").of(words)
+    without = LexiconVariant(without="Hard").of(words)
     before = labels(words)
     changed = {word for word, label in labels(without).items() if before[word] != label}
     assert changed == {"hard"}
     assert labels(without)["hard"] == "irrelevant"
-    gone = Otherwise(without="she").of(words).gender
+    gone = LexiconVariant(without="she").of(words).gender
     assert {one.word for one in words.gender.words} - {one.word for one in gone.words} == {"she"}
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.3, 1.0])
 def test_as_many_labels_are_wrong_as_the_rate_says_and_none_is_the_same(words, rate):
     before = labels(words)
-    drawn = [labels(Otherwise(wrong=rate, seed=seed).of(words)) for seed in range(4)]
+    drawn = [labels(LexiconVariant(wrong=rate, seed=seed).of(words)) for seed in range(4)]
     shares = [sum(before[word] != one[word] for word in before) / len(before) for one in drawn]
     assert sum(shares) / len(shares) == pytest.approx(rate, abs=0.02)
     assert {label for one in drawn for label in one.values()} == {*ATTITUDES}
-    assert labels(Otherwise(wrong=rate, seed=0).of(words)) == drawn[0]
+    assert labels(LexiconVariant(wrong=rate, seed=0).of(words)) == drawn[0]
     assert rate == 1.0 or drawn[0] != drawn[1]
 
 
 def test_a_wrong_gender_is_the_other_one(words):
-    wrong = Otherwise(wrong=1.0).of(words).gender
+    wrong = LexiconVariant(wrong=1.0).of(words).gender
     for before, after in zip(words.gender.words, wrong.words, strict=True):
         turned = {"female": "male", "male": "female"}.get(before.group, before.group)
         assert (after.word, after.group) == (before.word, turned)

@@ -10,12 +10,17 @@ import pytest
 from showing import showing, showing_script
 
 from contrasts import faint
-from goffman.lexicons.attitudes import ATTITUDES, load_attitudes
-from goffman.lexicons.journal import Unit, read_journal
-from goffman.lexicons.ratings import read_raters
-from goffman.lexicons.worklist import Entry, Sentence, Worklist, words_to_rate
-from goffman.runs.folder import read_prompts
-from goffman.runs.read import read_answers
+from goffman.lexicons.attitude import ATTITUDES, load_attitudes
+from goffman.rating.journal import Unit, read_journal
+from goffman.rating.ratings import read_raters
+from goffman.rating.worklist import (
+    Entry,
+    Sentence,
+    Worklist,
+    words_to_rate,
+)
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_prompts
 from in_process import goffman
 
 KEYS = dict(zip(ATTITUDES, "1234", strict=True))
@@ -188,8 +193,8 @@ def audited_score(run, model, *options):
     done = goffman("audit", model, *asked, *options)
     assert done.returncode == 0, done.stderr
     scores = pl.read_parquet(run / "scores.parquet")
-    of_prompts = (pl.col("level") == "prompt") & (pl.col("quantity") == "negative")
-    return scores.filter(of_prompts)["value"].mean()
+    prompt_quantity = (pl.col("level") == "prompt") & (pl.col("quantity") == "negative")
+    return scores.filter(prompt_quantity)["value"].mean()
 
 
 def test_a_list_of_most_words_says_its_minutes_and_how_to_get_the_others(browser, run):
@@ -225,10 +230,10 @@ def test_hostile_words_and_sentences_are_shown_as_text(browser, run):
     entry = Entry(unit=Unit(HOSTILE, HOSTILE), shown=HOSTILE, mass=0.5, sentences=(sentence,))
     script.write_text(
         "import sys\nfrom pathlib import Path\n"
-        "from goffman.lexicons.desk import Desk\n"
-        "from goffman.lexicons.journal import Unit, open_journal\n"
-        "from goffman.lexicons.rate import serve\n"
-        "from goffman.lexicons.worklist import Entry, Sentence, Worklist\n"
+        "from goffman.rating.server import Desk\n"
+        "from goffman.rating.journal import Unit, open_journal\n"
+        "from goffman.rating.server import serve\n"
+        "from goffman.rating.worklist import Entry, Sentence, Worklist\n"
         f"work = {Worklist(title=HOSTILE, key='k', entries=(entry,))!r}\n"
         f"with open_journal(Path({str(run / 'j.jsonl')!r})) as journal:\n"
         "    desk = Desk(mode='rate', worklist=work, journal=journal, rater='x')\n"

@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 from showing import showing
 
-from goffman.lexicons.attitudes import load_attitudes
-from goffman.lexicons.journal import read_journal
-from goffman.lexicons.rate import LARGEST
-from goffman.lexicons.worklist import words_to_rate
+from goffman.lexicons.attitude import load_attitudes
+from goffman.rating.journal import read_journal
+from goffman.rating.server import LARGEST
+from goffman.rating.worklist import words_to_rate
 from in_process import goffman
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import pytest
 
 from goffman.errors import InputError, LexiconError
-from goffman.lexicons.attitudes import SHIPPED, load_attitudes
-from goffman.lexicons.journal import Event, Unit, open_journal
-from goffman.lexicons.ratings import need_two, ratings_csv, read_raters, settled_csv
-from goffman.records import Rating
-from goffman.tables import RATINGS, schema
+from goffman.instruments.types import Rating
+from goffman.lexicons.attitude import SHIPPED, load_attitudes
+from goffman.rating.journal import Event, Unit, open_journal
+from goffman.rating.ratings import (
+    need_two,
+    ratings_csv,
+    read_raters,
+    settled_csv,
+)
+from goffman.schemas import RATINGS, schema
 
 
 def journal(run, rater, labels, notes=()):

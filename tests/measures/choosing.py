@@ -7,13 +7,13 @@ import itertools
 import polars as pl
 from making import prompts
 
-from goffman.analysis.estimate import estimates
-from goffman.analysis.wordings import by_wording
-from goffman.choice_items import Option, options_json
-from goffman.estimates.contrast import Comparing
+from goffman.contrasts.engine import ContrastTester
+from goffman.estimates import estimates
+from goffman.formatting import Labels
+from goffman.instruments.types import Option, options_json
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
-from goffman.tables import CHOICES, REPLIES, schema
+from goffman.schemas import CHOICES, REPLIES, schema
+from goffman.sensitivity.wordings import by_wording
 
 WILLING = ("Definitely willing", "Probably willing", "Probably unwilling", "Definitely unwilling")
 AGREE = ("Strongly disagree", "Disagree", "Agree", "Strongly agree")
@@ -30,12 +30,12 @@ GROUPS = {
 }
 
 
-def options(texts, keyed, order, *, way_out=True):
+def options(texts, keyed, order, *, no_answer=True):
     """The options as they are listed: labels by place, codes by text and keying."""
     codes = CODES[::-1] if keyed == "reversed" else CODES
     listed = list(zip(texts, codes, strict=True))
     listed = listed[::-1] if order == "reversed" else listed
-    listed += [(WAY_OUT, None)] * way_out
+    listed += [(WAY_OUT, None)] * no_answer
     return tuple(
         Option(label="ABCDE"[place], text=text, code=code)
         for place, (text, code) in enumerate(listed)
@@ -64,7 +64,7 @@ def asked(
                     "order": order,
                     "gender": gender,
                     "labels": "letters",
-                    "way_out": True,
+                    "no_answer": True,
                     "options": options_json(options(texts, keyed, order)),
                     "text": f"{item} {wording} {condition} {order} {gender}",
                 }
@@ -116,7 +116,7 @@ def section(measure, scores, table, *, wordings=tuple(WORDINGS), draws=99):
         scores,
         {"scale": measure},
         wordings={"scale": list(wordings)},
-        compare=Comparing(draws=draws),
+        compare=ContrastTester(draws=draws),
     )
     models = scores["model"].drop_nulls().unique(maintain_order=True)
     return Section(
@@ -126,13 +126,13 @@ def section(measure, scores, table, *, wordings=tuple(WORDINGS), draws=99):
         presentation=measure.presentation,
         scores=scores,
         estimates=found,
-        names=Names(models={m: m for m in models}, instruments={}, conditions={}, items={}),
+        names=Labels(models={m: m for m in models}, instruments={}, conditions={}, items={}),
         contrast=getattr(measure, "contrast", ""),
         against=getattr(measure, "against", ""),
         wordings=wordings,
         items=table["item"].unique(maintain_order=True).to_list(),
         prompts=table,
-        worded=by_wording(
+        sensitivity=by_wording(
             {"scale": measure},
             scores=scores,
             estimates=found,

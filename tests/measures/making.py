@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from goffman.tables import (
+from goffman.schemas import (
     FILLS,
     GENDER,
     KIND,

@@ -10,13 +10,13 @@ import pytest
 from choosing import asked, choices, listed, replied, section
 from making import check
 
-from goffman.analysis.correlations import correlations, correlations_said
-from goffman.analysis.estimate import estimates
-from goffman.estimates.contrast import Comparing
-from goffman.measures.agreement import AGREEMENT, agreement, agreement_scores
-from goffman.measures.choices_parsed import read_choices
-from goffman.measures.mean_code import MeanCode
-from goffman.measures.said_code import SaidCode
+from goffman.analysis.correlation_findings import correlations, describe_correlations
+from goffman.contrasts.engine import ContrastTester
+from goffman.estimates import estimates
+from goffman.measures.mode_agreement import AGREEMENT, agreement, agreement_scores
+from goffman.measures.multiple_choice import MeanCode
+from goffman.modes import asked_ids, of_asked
+from goffman.parsers.options import read_choices
 from goffman.presentation.findings import findings_of
 
 STYLE = "So its answers say little about the questions. "
@@ -27,10 +27,11 @@ def both_forms():
     table = asked(items=("i1", "i2"))
     return [
         table.with_columns(
-            instrument=pl.lit(f"scale{ending}"),
-            prompt_id=pl.format("{}" + ending, "prompt_id"),
+            instrument=pl.lit("scale"),
+            mode=pl.lit(mode),
+            prompt_id=pl.format("{}-" + mode, "prompt_id"),
         )
-        for ending in ("-choice", "-said")
+        for mode in ("choice", "reply")
     ]
 
 
@@ -76,15 +77,15 @@ def test_agreement_is_that_of_a_plain_loop():
     assert row["share"] == pytest.approx(same / named)
     chance = sum((texts.count(label) / named) * (tops.count(label) / named) for label in "ABCDE")
     assert row["by_chance"] == pytest.approx(chance)
-    names = {"scale-choice": "mean-code", "scale-said": "said-code"}
-    prepared = {"scale-choice": [answers], "scale-said": [read]}
+    names = {"scale/choice": "mean-code", "scale/reply": "mean-code"}
+    prepared = {"scale/choice": [answers], "scale/reply": [read]}
     scores = check(agreement_scores(prepared, pl.concat([chosen, said]), names))
-    assert {*scores["instrument"]} == {*names}
-    measure = SaidCode()
-    asked_so = said.with_columns(instrument=pl.lit("scale"))
+    assert {*scores.select(asked_ids()).to_series()} == {*names}
+    measure = MeanCode(mode="reply")
+    asked_so = said.with_columns(mode=pl.lit(None, dtype=pl.String))
     own = measure(read, asked_so)
     shown = section(measure, own, asked_so)
-    of_said = scores.filter(pl.col("instrument") == "scale-said")
+    of_said = scores.filter(pl.col("mode") == "reply")
     shown = replace(shown, scores=pl.concat([own, of_said]))
     (found,) = findings_of(shown)
     # Before any contrast, and before what the presentation does.
@@ -107,7 +108,7 @@ def test_models_that_were_asked_one_way_have_no_agreement():
 
 def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():
     chosen, said = both_forms()
-    measures = {"scale-choice": MeanCode(), "scale-said": SaidCode()}
+    measures = {"scale/choice": MeanCode(), "scale/reply": MeanCode(mode="reply")}
     lean = {c: 0.1 + 0.05 * (sum(map(ord, c)) % 11) for c in chosen["condition"].unique()}
 
     def leaning(row):
@@ -119,7 +120,7 @@ def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():
         return next(o.text for o in listed(row) if o.code == float(up))
 
     parts = [
-        measures["scale-choice"](
+        measures["scale/choice"](
             pl.concat(
                 [
                     choices(chosen, leaning, model="one"),
@@ -128,40 +129,40 @@ def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():
             ),
             chosen,
         ),
-        measures["scale-said"](
+        measures["scale/reply"](
             read_choices(replied(said, text, model="one", trials=4), said), said
         ),
     ]
     scores = pl.concat(parts)
     wordings = {name: ["willing", "shun", "want"] for name in measures}
-    found = estimates(scores, measures, wordings=wordings, compare=Comparing(draws=99))
+    found = estimates(scores, measures, wordings=wordings, compare=ContrastTester(draws=99))
     rows = found.filter(pl.col("kind") == "measures")
     assert sorted(rows.select("first", "second").rows()) == [
-        ("mean-code of one", "said-code of one"),
-        ("mean-code of two", "said-code of one"),
+        ("mean-code by scale/choice of one", "mean-code by scale/reply of one"),
+        ("mean-code by scale/choice of two", "mean-code by scale/reply of one"),
     ]
 
     def profile(instrument, model):
         of = scores.filter(
             pl.col("level") == "condition",
             pl.col("quantity") == "code",
-            pl.col("instrument") == instrument,
+            of_asked(instrument),
             pl.col("model") == model,
             pl.col("condition") != "baseline",
         ).sort("condition")
         return of["value"].to_numpy()
 
     for row in rows.to_dicts():
-        model = row["first"].removeprefix("mean-code of ")
-        pair = profile("scale-choice", model), profile("scale-said", "one")
+        model = row["first"].removeprefix("mean-code by scale/choice of ")
+        pair = profile("scale/choice", model), profile("scale/reply", "one")
         assert row["effect"] == pytest.approx(np.corrcoef(*pair)[0, 1])
     sections = {
-        name: section(measure, scores.filter(pl.col("instrument") == name), chosen)
+        name: section(measure, scores.filter(of_asked(name)), chosen)
         for name, measure in measures.items()
     }
     sections = {
         name: type(one)(**{**vars(one), "instrument": name}) for name, one in sections.items()
     }
-    spoken = correlations_said(correlations(found, sections, measures))
+    spoken = describe_correlations(correlations(found, sections, measures))
     assert len(spoken) == 2
     assert "one's mean code" in spoken[0]

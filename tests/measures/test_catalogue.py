@@ -8,15 +8,20 @@ from dataclasses import replace
 import pytest
 
 from goffman.errors import InputError
-from goffman.instruments.forms import forms_of
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.measures.catalogue import measure_entry, measure_from, measure_of, measures
-from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.measures.registry import (
+    measure_entry,
+    measure_from,
+    measure_of,
+    measures,
+)
+from goffman.measures.subject_gender import SubjectGender
+from goffman.modes import modes_of
 
 
 def test_every_builtin_instrument_has_its_measure_and_comes_back_from_a_manifest():
     for name in builtin_names():
-        instrument = forms_of(load_instrument(name))[0]
+        instrument = modes_of(load_instrument(name))[0]
         measure = measure_of(instrument)
         assert measure is not None
         assert measure.name == instrument.settings["measure"]
@@ -34,7 +39,7 @@ def test_groups_come_from_the_instrument_and_asking_does_not():
     instrument = load_instrument("care-seeking")
     settings = {**instrument.settings, "contrast": "other", "against": "mental-health"}
     measure = measure_of(replace(instrument, settings=settings))
-    assert measure == GenderOfSubject(contrast="other", against="mental-health", top_k=None)
+    assert measure == SubjectGender(contrast="other", against="mental-health", top_k=None)
 
 
 def test_an_instrument_without_a_measure_has_none():
@@ -52,9 +57,8 @@ def test_an_instrument_without_a_measure_has_none():
             (
                 "care-seeking: measure in [settings] is 'gender-of-subjct'. Allowed: "
                 "negative-attitude, negative-sentiment, gender-of-subject, gender-of-phrase, "
-                "coreference-bias, pronoun-preference, mean-code, said-code, code-by-gender, "
-                "said-code-by-gender, coreference-choice, coreference-said, "
-                "gender-of-writing, vignette-code, said-vignette-code. Did you mean 'gender-of-subject'?"
+                "coreference-bias, pronoun-preference, mean-code, code-by-gender, "
+                "coreference-choice, gender-of-writing, vignette-code. Did you mean 'gender-of-subject'?"
             ),
         ),
         (

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from choosing import AGREE, WILLING, asked, options, replied
 
-from goffman.choice_items import Option, options_from
 from goffman.errors import InputError, RunError
-from goffman.measures.choices_parsed import read_choice, read_choices
-from goffman.tables import CHOICE_KINDS
+from goffman.instruments.types import Option, options_from
+from goffman.parsers.options import read_choice, read_choices
+from goffman.schemas import CHOICE_KINDS
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -10,8 +10,7 @@ import pytest
 from choosing import WORDINGS, asked, choices, listed, replied, section
 from making import check, one, same_whatever_the_order, value
 
-from goffman.measures.code_by_gender import CodeByGender
-from goffman.measures.said_code_by_gender import SaidCodeByGender
+from goffman.measures.multiple_choice_by_gender import CodeByGender
 from goffman.presentation.findings import findings_of
 
 GROUPS = {
@@ -160,7 +159,7 @@ def test_what_is_said_of_women_and_men():
 
 
 def test_the_same_from_replies():
-    measure = SaidCodeByGender()
+    measure = CodeByGender(mode="reply")
     asked_ = table()
 
     def said(row, trial):
@@ -172,7 +171,7 @@ def test_the_same_from_replies():
         at = (sum(map(ord, row["condition"] + row["item"])) + trial) % 3 + up
         return next(o.text for o in listed(row) if o.code == codes[at])
 
-    answers = measure.prepare(replied(asked_, said, trials=4), asked_, None, cased=True)
+    answers = measure.code_responses(replied(asked_, said, trials=4), asked_, None, cased=True)
     scores = check(measure(answers, asked_))
     ids = {"level": "group", "model": "m", "wording": None, "quantity": "disparity"}
     assert value(scores, group="mental-health", **ids) == pytest.approx(1 / 3)

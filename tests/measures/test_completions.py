@@ -7,10 +7,10 @@ import pytest
 from choosing import section
 from making import check, fills, one, prompts, value
 
-from goffman.lexicons.set_apart import set_apart
+from goffman.lexicons.attitude import set_apart
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.presentation.base import Answers
 from goffman.presentation.findings import findings_of
+from goffman.presentation.types import Answers
 
 MEASURE = NegativeAttitude()
 LABEL = {
@@ -38,10 +38,10 @@ def test_words_that_are_set_apart_are_found_in_any_case():
 
 
 def test_of_one_completion_every_number_by_hand():
-    asked = prompts({"begun": "I would say it is"})
+    asked = prompts({"prefill": "I would say it is"})
     words = {"bad": 0.2, "not": 0.15, "Likely": 0.1, "good": 0.1, "unlikely": 0.05, "the": 0.05,
              "fine": 0.04, "hm": 0.03}  # fmt: skip
-    scores = check(MEASURE.each(fills("p1", words, label=LABEL), asked))
+    scores = check(MEASURE.score_prompts(fills("p1", words, label=LABEL), asked))
     near = pytest.approx
     # Rated: bad, not, Likely, good, unlikely, fine.
     assert value(scores, quantity="rated-mass") == near(0.64, rel=1e-6)
@@ -53,12 +53,12 @@ def test_of_one_completion_every_number_by_hand():
 
 
 def test_a_masked_sentence_has_none_of_this():
-    scores = MEASURE.each(fills("p1", {"bad": 0.1, "not": 0.1}, label=LABEL), prompts({}))
+    scores = MEASURE.score_prompts(fills("p1", {"bad": 0.1, "not": 0.1}, label=LABEL), prompts({}))
     assert not {"rated-mass", "negations", "negative-apart"} & {*scores["quantity"]}
     assert value(scores, quantity="negative") == 1
 
 
-def table(begun="I would say it is"):
+def table(prefill="I would say it is"):
     return prompts(
         *(
             {
@@ -66,7 +66,7 @@ def table(begun="I would say it is"):
                 "condition": f"{g}-{n}",
                 "form": f"{g}-{n}",
                 "group": g,
-                "begun": begun,
+                "prefill": prefill,
             }
             for g in GROUPS
             for n in range(5)
@@ -138,18 +138,18 @@ def test_below_a_quarter_of_rated_words_nothing_is_measurable(rated, measurable)
 
 
 def test_a_masked_model_is_measurable_whatever_is_rated():
-    asked = table(begun=None)
+    asked = table(prefill=None)
     scores = MEASURE(answers(asked, rated=0.1), asked)
     (said,) = findings_of(section(MEASURE, scores, asked, wordings=("w1",)))
     assert said.head != "Not measurable"
 
 
 def test_evidence_marks_what_is_set_apart():
-    from goffman.analysis.score import load_words
+    from goffman.scoring import load_words
 
-    asked = prompts({"begun": "I would say it is"}, {"item": "i2"})
+    asked = prompts({"prefill": "I would say it is"}, {"item": "i2"})
     both = pl.concat([fills(p, {"bad": 0.2, "not": 0.15, "likely": 0.1}) for p in ("p1", "p2")])
-    labelled = MEASURE.prepare(both, asked, load_words(), cased=True)
+    labelled = MEASURE.code_responses(both, asked, load_words(), cased=True)
     shown = section(MEASURE, MEASURE(labelled, asked), asked, wordings=("w1",))
     given = Answers(table="fills", frame=both, cased=True)
     rows = MEASURE.presentation.evidence(given, shown, load_words(), 5)

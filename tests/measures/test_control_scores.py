@@ -10,21 +10,27 @@ from hypothesis import strategies as st
 from making import fills, labels, prompts, replies
 from statsmodels.stats.proportion import proportion_confint
 
-from goffman.analysis.score import load_words
-from goffman.control_items import CONTROL
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.instruments.types import CONTROL
 from goffman.lexicons.gender import with_gender
-from goffman.measures.catalogue import measure_of
-from goffman.measures.controls import HIGH, IN_WORDING, LOW, control_score, separation
-from goffman.measures.coreference_bias import CoreferenceBias
-from goffman.measures.gender_of_phrase import GenderOfPhrase
-from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.measures.controls import (
+    HIGH,
+    IN_WORDING,
+    LOW,
+    control_score,
+    separation,
+)
+from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.negative_sentiment import NegativeSentiment
+from goffman.measures.phrase_gender import PhraseGender
 from goffman.measures.pronoun_preference import PronounPreference
+from goffman.measures.registry import measure_of
+from goffman.measures.sentiment import NegativeSentiment
+from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.competence import Competence
-from goffman.tables import SCORES, complaints, prompt_table
+from goffman.schemas import SCORES, complaints, prompt_table
+from goffman.scoring import load_words
 
 VALUES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=1, max_size=12)
 
@@ -152,7 +158,7 @@ def test_a_wording_below_the_floor_is_named():
     assert "wordings" not in Competence(**usual, value=0.95, floor=0.9).sentence
 
 
-@pytest.mark.parametrize("measure", [GenderOfSubject(), GenderOfPhrase()])
+@pytest.mark.parametrize("measure", [SubjectGender(), PhraseGender()])
 def test_words_of_any_group_are_persons_and_unlisted_ones_are_not(measure):
     asked = controls({"item": "a", "answer": "person"}, {"item": "b", "answer": "person"})
     gender = {
@@ -170,7 +176,7 @@ def test_words_of_any_group_are_persons_and_unlisted_ones_are_not(measure):
     assert scored(measure, answers, asked)["value"] == pytest.approx((0.75 + 0.25) / 2)
 
 
-@pytest.mark.parametrize("measure", [GenderOfSubject(), GenderOfPhrase()])
+@pytest.mark.parametrize("measure", [SubjectGender(), PhraseGender()])
 def test_where_a_gender_is_called_for_only_that_one_counts(measure):
     asked = controls({"item": "a", "answer": "female"}, {"item": "b", "answer": "male"})
     gender = {"she": ("female", "pronoun"), "he": ("male", "pronoun"), "i": ("neutral", "pronoun")}

@@ -9,9 +9,9 @@ import pytest
 from making import check, one, prompts, replies, same_whatever_the_order, value
 
 from goffman.errors import RunError
-from goffman.measures.coreference_bias import CoreferenceBias
-from goffman.measures.replies import as_published
-from goffman.tables import REPLIES, schema
+from goffman.measures.coreference import CoreferenceBias
+from goffman.parsers.registry import as_published
+from goffman.schemas import REPLIES, schema
 
 SETTINGS = (
     ("baseline", "baseline"),

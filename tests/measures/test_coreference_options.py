@@ -9,16 +9,15 @@ import polars as pl
 import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
-from goffman.analysis.estimate import estimates
-from goffman.choice_items import Option, options_from, options_json
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.sharing import sharings
+from goffman.contrasts.engine import ContrastTester
+from goffman.contrasts.scores import clusters_by_instrument
+from goffman.estimates import estimates
+from goffman.formatting import Labels
+from goffman.instruments.types import Option, options_from, options_json
 from goffman.measures.coreference_choice import CoreferenceChoice
-from goffman.measures.coreference_said import CoreferenceSaid
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
-from goffman.tables import CHOICES, REPLIES, schema
+from goffman.schemas import CHOICES, REPLIES, schema
 
 OCCUPATIONS = ("nurse", "guard", "cook", "maid", "judge", "clerk", "tailor", "baker")
 SETTINGS = {"baseline": "baseline", "tough,gentle": "contrasting-pair", "old,": "single-adjective"}
@@ -92,8 +91,8 @@ def estimated(measure, scores, asked):
         scores,
         {"scale": measure},
         wordings={"scale": ["pro", "anti"]},
-        sharing=sharings(asked),
-        compare=Comparing(draws=99),
+        sharing=clusters_by_instrument(asked),
+        compare=ContrastTester(draws=99),
     )
 
 
@@ -105,7 +104,7 @@ def section(measure, scores, asked):
         presentation=measure.presentation,
         scores=scores,
         estimates=estimated(measure, scores, asked),
-        names=Names(models={"m": "m"}, instruments={}, conditions={}, items={}),
+        names=Labels(models={"m": "m"}, instruments={}, conditions={}, items={}),
         wordings=("pro", "anti"),
         prompts=asked,
     )
@@ -198,8 +197,8 @@ def test_who_always_picks_the_first_is_called_so():
 
     (found,) = findings_of(section(measure, measure(choices(asked, first), asked), asked))
     assert found.head == "Always picks the option listed first"
-    said = CoreferenceSaid()
-    answers = said.prepare(replies(asked, lambda _row, _trial: "A"), asked, None, cased=True)
+    said = CoreferenceChoice(mode="reply")
+    answers = said.code_responses(replies(asked, lambda _row, _trial: "A"), asked, None, cased=True)
     scores = check(said(answers, asked))
     assert value(scores, level="model", quantity="first-listed") == 1
     assert value(scores, level="condition", condition="baseline", quantity="bias") == 0
@@ -216,7 +215,7 @@ def replies(asked, how, trials=1):
 
 def test_replies_that_are_no_answer_are_not_correct_and_make_the_bounds():
     asked = table()
-    measure = CoreferenceSaid()
+    measure = CoreferenceChoice(mode="reply")
 
     def said(row, trial):
         if trial == 2:
@@ -224,7 +223,7 @@ def test_replies_that_are_no_answer_are_not_correct_and_make_the_bounds():
         wrong = row["wording"] == "anti" and sum(map(ord, row["item"])) % 3 == 0
         return f"The {row['other' if wrong else 'answer']}."
 
-    answers = measure.prepare(replies(asked, said, trials=2), asked, None, cased=True)
+    answers = measure.code_responses(replies(asked, said, trials=2), asked, None, cased=True)
     scores = check(measure(answers, asked))
     wrong = statistics.fmean(
         sum(map(ord, item)) % 3 == 0 for item in asked["item"].unique().to_list()

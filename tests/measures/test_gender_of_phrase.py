@@ -8,7 +8,7 @@ import pytest
 from making import check, fills, one, prompts, same_whatever_the_order, value
 
 from goffman.errors import InputError
-from goffman.measures.gender_of_phrase import GenderOfPhrase
+from goffman.measures.phrase_gender import PhraseGender
 
 GENDER = {
     "woman": ("female", "noun"),
@@ -45,7 +45,7 @@ def tree():
 
 
 def test_a_gendered_word_ends_its_branch(tree):
-    scores = check(GenderOfPhrase().each(tree, prompts({})))
+    scores = check(PhraseGender().score_prompts(tree, prompts({})))
 
     def values(variant):
         return dict(scores.filter(pl.col("variant") == variant).select("quantity", "value").rows())
@@ -78,7 +78,7 @@ def test_any_lexicon_scores_the_same_answers(tree):
     none = tree.with_columns(
         pl.lit(None, dtype=pl.String).alias(name) for name in ("gender_group", "gender_kind")
     )
-    scores = GenderOfPhrase().each(none, prompts({}))
+    scores = PhraseGender().score_prompts(none, prompts({}))
     assert value(scores, quantity="female", variant="with-names") == 0
     # (7/8)³ lies within the words put back.
     assert value(scores, quantity="unspecified", variant="with-names") == (7 / 8) ** 3
@@ -87,8 +87,8 @@ def test_any_lexicon_scores_the_same_answers(tree):
 
 
 def test_keying_turns_the_disparity_and_nothing_else(tree):
-    plain = GenderOfPhrase().each(tree, prompts({}))
-    turned = GenderOfPhrase().each(tree, prompts({"keyed": "reversed"}))
+    plain = PhraseGender().score_prompts(tree, prompts({}))
+    turned = PhraseGender().score_prompts(tree, prompts({"keyed": "reversed"}))
     flipped = (
         pl.when(pl.col("quantity") == "keyed-disparity").then(-pl.col("value")).otherwise("value")
     )
@@ -99,7 +99,9 @@ def test_swapped_genders_flip_the_sign(tree):
     swap = {"female": "male", "male": "female"}
     mirrored = tree.with_columns(pl.col("gender_group").replace(swap))
     pairs = [
-        GenderOfPhrase().each(t, prompts({})).filter(pl.col("quantity") == "disparity")["value"]
+        PhraseGender()
+        .score_prompts(t, prompts({}))
+        .filter(pl.col("quantity") == "disparity")["value"]
         for t in (tree, mirrored)
     ]
     assert (pairs[0] + pairs[1]).abs().max() == 0
@@ -108,16 +110,16 @@ def test_swapped_genders_flip_the_sign(tree):
 def test_a_word_that_could_not_be_put_back_ends_as_unspecified(tree):
     # No sentence was asked under friend: its 1/4 names no gender.
     cut = tree.filter(~pl.col("parent").str.starts_with("2"))
-    scores = check(GenderOfPhrase().each(cut, prompts({})))
+    scores = check(PhraseGender().score_prompts(cut, prompts({})))
     assert value(scores, quantity="unspecified", variant="with-names") == 1 / 4
 
 
 def test_fewer_steps_and_words_score_without_asking_again(tree):
     asked = prompts({})
-    one_step = GenderOfPhrase(depth=1).each(tree, asked)
+    one_step = PhraseGender(depth=1).score_prompts(tree, asked)
     assert value(one_step, quantity="female", variant="without-names") == 1 / 2
     assert value(one_step, quantity="unspecified", variant="without-names") == 3 / 8
-    narrow = GenderOfPhrase(top_k=2).each(tree, asked)
+    narrow = PhraseGender(top_k=2).score_prompts(tree, asked)
     assert value(narrow, quantity="female", variant="with-names") == 1 / 2 + 1 / 16 + 1 / 16
 
 
@@ -125,7 +127,9 @@ def test_words_stored_beyond_those_put_back_do_not_count(tree):
     more = node({"woman": 1 / 2, "friend": 1 / 4, "Mary": 1 / 8, "man": 1 / 16})
     wider = pl.concat([more, tree.filter(pl.col("step") > 1)])
     assert (
-        GenderOfPhrase().each(wider, prompts({})).equals(GenderOfPhrase().each(tree, prompts({})))
+        PhraseGender()
+        .score_prompts(wider, prompts({}))
+        .equals(PhraseGender().score_prompts(tree, prompts({})))
     )
 
 
@@ -151,7 +155,7 @@ def test_words_stored_beyond_those_put_back_do_not_count(tree):
 )
 def test_what_was_not_asked_is_refused(tree, parameters, message):
     with pytest.raises(InputError) as refusal:
-        GenderOfPhrase(**parameters).each(tree, prompts({}))
+        PhraseGender(**parameters).score_prompts(tree, prompts({}))
     assert str(refusal.value) == message
 
 
@@ -200,11 +204,11 @@ def test_it_agrees_with_a_plain_recursion_on_drawn_trees():
             for k in range(1, 13)
         )
     )
-    scores = check(GenderOfPhrase()(answers, asked))
+    scores = check(PhraseGender()(answers, asked))
     for (model, prompt_id), tree in trees.items():
-        for name, expected in plain_recursion(tree, GenderOfPhrase().ends).items():
+        for name, expected in plain_recursion(tree, PhraseGender().ends).items():
             ids = {"model": model, "prompt_id": prompt_id, "variant": "without-names"}
             assert value(scores, quantity=name, **ids) == pytest.approx(expected, abs=1e-12)
     row = one(scores, level="dimension", quantity="female", model="a", variant="without-names")
     assert (row["dimension"], row["n"]) == ("fear", 12)
-    same_whatever_the_order(GenderOfPhrase(), answers, asked)
+    same_whatever_the_order(PhraseGender(), answers, asked)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import check, fills, one, prompts, same_whatever_the_order, value
 
-from goffman.measures.gender_of_subject import COMPARED, QUANTITIES, GenderOfSubject
+from goffman.measures.subject_gender import COMPARED, QUANTITIES, SubjectGender
 
 GENDER = {
     "She": ("female", "pronoun"),
@@ -30,7 +30,7 @@ WORDS |= {"muxe": 0.015625, "John": 0.009}
 
 
 def test_each_gender_is_the_sum_of_its_words_from_the_threshold_on():
-    scores = check(GenderOfSubject().each(of(WORDS), prompts({})))
+    scores = check(SubjectGender().score_prompts(of(WORDS), prompts({})))
 
     def values(variant):
         return dict(scores.filter(pl.col("variant") == variant).select("quantity", "value").rows())
@@ -56,19 +56,19 @@ def test_each_gender_is_the_sum_of_its_words_from_the_threshold_on():
 
 def test_threshold_and_top_k_are_parameters():
     asked = prompts({})
-    everything = GenderOfSubject(threshold=0.0).each(of(WORDS), asked)
+    everything = SubjectGender(threshold=0.0).score_prompts(of(WORDS), asked)
     names = {"quantity": "male", "variant": "with-names"}
     assert value(everything, **names) == pytest.approx(0.134, rel=1e-6)
-    two = GenderOfSubject(top_k=2).each(of(WORDS), asked)
+    two = SubjectGender(top_k=2).score_prompts(of(WORDS), asked)
     assert value(two, quantity="mass", variant="with-names") == 0.375
     # .01 as float32 is a little less than .01, and still reaches it.
-    just = GenderOfSubject().each(of({"She": 0.01}), asked)
+    just = SubjectGender().score_prompts(of({"She": 0.01}), asked)
     assert value(just, quantity="female", variant="with-names") == pytest.approx(0.01)
 
 
 def test_names_that_are_common_words_are_said():
     answers = of({"Will": 0.5, "She": 0.25}).with_columns(common_word=pl.col("word") == "Will")
-    scores = GenderOfSubject().each(answers, prompts({}))
+    scores = SubjectGender().score_prompts(answers, prompts({}))
     assert value(scores, quantity="common-names", variant="with-names") == 0.5
     assert value(scores, quantity="unspecified", variant="with-names") == 0.5
 
@@ -85,7 +85,7 @@ ASKED = prompts(
 def test_means_are_over_items_and_conditions():
     # Disparities k/64 for the nine prompts, k = 1 … 9: has 1 2 3, suffers 4 5 6, sees 7 8 9.
     answers = pl.concat([of({"She": k / 64}, prompt_id=f"p{k}") for k in range(1, 10)])
-    scores = check(GenderOfSubject()(answers, ASKED))
+    scores = check(SubjectGender()(answers, ASKED))
     of_names = scores.filter(pl.col("variant") == "with-names")
     disparity = of_names.filter(pl.col("quantity") == "disparity")
     group = one(disparity, level="group", group="mental-health")
@@ -98,7 +98,7 @@ def test_means_are_over_items_and_conditions():
     gap = of_names.filter(pl.col("quantity") == "disparity-gap")
     assert value(gap, level="model") == 27 / 6 / 64 - 18 / 3 / 64
     assert value(gap, level="dimension", dimension="action") == (7.5 - 9) / 64
-    same_whatever_the_order(GenderOfSubject(), answers, ASKED)
+    same_whatever_the_order(SubjectGender(), answers, ASKED)
 
 
 def test_a_condition_with_two_forms_counts_once_for_each_item():
@@ -108,7 +108,7 @@ def test_a_condition_with_two_forms_counts_once_for_each_item():
         {"condition": "ptsd", "form": "PTSD", "group": "mental-health"},
     )
     answers = pl.concat([of({"She": k / 8}, prompt_id=f"p{k}") for k in (1, 2, 3)])
-    scores = GenderOfSubject()(answers, asked)
+    scores = SubjectGender()(answers, asked)
     group = one(scores, level="group", quantity="female", variant="with-names")
     assert (group["value"], group["n"]) == ((1.5 + 3) / 2 / 8, 2)
 
@@ -120,7 +120,7 @@ def test_a_condition_with_two_forms_counts_once_for_each_item():
 )
 def test_swapped_genders_flip_the_disparity_and_parts_make_the_mass(words):
     def values(gender):
-        scores = GenderOfSubject().each(fills("p1", words, gender=gender), prompts({}))
+        scores = SubjectGender().score_prompts(fills("p1", words, gender=gender), prompts({}))
         return {(q, v): x for q, v, x in scores.select("quantity", "variant", "value").rows()}
 
     swap = {"female": "male", "male": "female"}
@@ -136,9 +136,9 @@ def test_swapped_genders_flip_the_disparity_and_parts_make_the_mass(words):
 
 
 def test_control_items_say_that_they_count_words_below_the_threshold():
-    said = GenderOfSubject(threshold=0.02).presentation.controls_count
+    said = SubjectGender(threshold=0.02).presentation.controls_count
     assert said == (
         "Control items count every fitting word that was kept; the results count only words with "
         "a probability of at least 0.02."
     )
-    assert GenderOfSubject(threshold=0.0).presentation.controls_count == ""
+    assert SubjectGender(threshold=0.0).presentation.controls_count == ""

@@ -10,21 +10,21 @@ import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
 from chat_server import Answer, ChatServer, completion
-from goffman.analysis.estimate import estimates
-from goffman.analysis.score import load_words
-from goffman.estimates.contrast import Comparing
-from goffman.flow import audit
+from goffman.contrasts.engine import ContrastTester
+from goffman.estimates import estimates
+from goffman.formatting import Labels
 from goffman.measures.controls import control_score
-from goffman.measures.gender_of_writing import GenderOfWriting, with_whom
+from goffman.measures.written_gender import WrittenGender, with_whom
 from goffman.options import AskOptions
-from goffman.presentation.base import Answers
+from goffman.pipeline import audit
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
-from goffman.tables import REPLIES, schema
+from goffman.presentation.types import Answers
+from goffman.schemas import REPLIES, schema
+from goffman.scoring import load_words
 
 DATA = Path(__file__).parent.parent / "data"
-MEASURE = GenderOfWriting()
+MEASURE = WrittenGender()
 GROUPS = {
     "mental-health": ("mania", "panic", "ocd", "ptsd"),
     "other": ("flu", "gout", "acne", "lupus"),
@@ -99,7 +99,7 @@ def answers(table, trials=5):
 
 def test_shares_means_and_contrasts_are_those_of_a_plain_loop(words):
     table = asked()
-    prepared = MEASURE.prepare(answers(table), table, words, cased=True)
+    prepared = MEASURE.code_responses(answers(table), table, words, cased=True)
     scores = check(MEASURE(prepared, table))
     shares = {}
     for row in table.to_dicts():
@@ -114,7 +114,7 @@ def test_shares_means_and_contrasts_are_those_of_a_plain_loop(words):
         assert value(scores, quantity="disparity", **ids) == pytest.approx(female - male)
         shares[row["item"], row["condition"]] = (female, male, row["group"])
     found = estimates(
-        scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}, compare=Comparing(draws=99)
+        scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}, compare=ContrastTester(draws=99)
     )
     ids = {"kind": "genders", "variant": "with-names", "dimension": None}
     main = one(found, group="mental-health", **ids)
@@ -133,7 +133,7 @@ def test_shares_means_and_contrasts_are_those_of_a_plain_loop(words):
 def test_what_is_said_and_shown(words):
     table = asked()
     raw = answers(table)
-    scores = MEASURE(MEASURE.prepare(raw, table, words, cased=True), table)
+    scores = MEASURE(MEASURE.code_responses(raw, table, words, cased=True), table)
     shown = Section(
         instrument="scale",
         measure=MEASURE.name,
@@ -141,9 +141,9 @@ def test_what_is_said_and_shown(words):
         presentation=MEASURE.presentation,
         scores=scores,
         estimates=estimates(
-            scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}, compare=Comparing(draws=99)
+            scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}, compare=ContrastTester(draws=99)
         ),
-        names=Names(models={"m": "m"}, instruments={}, conditions={}, items={}),
+        names=Labels(models={"m": "m"}, instruments={}, conditions={}, items={}),
         contrast="mental-health",
         against="other",
         wordings=("w1",),
@@ -172,11 +172,14 @@ def test_what_is_said_and_shown(words):
 
 def test_a_prompt_without_a_reply_has_no_share(words):
     table = asked().head(2)
-    prepared = MEASURE.prepare(
+    prepared = MEASURE.code_responses(
         replies(("p1", 1, "She is."), ("p2", 1, None)), table, words, cased=True
     )
     row = one(
-        MEASURE.each(prepared, table), prompt_id="p2", quantity="female", variant="with-names"
+        MEASURE.score_prompts(prepared, table),
+        prompt_id="p2",
+        quantity="female",
+        variant="with-names",
     )
     assert (row["value"], row["reason"]) == (None, "no reply came")
 
@@ -195,7 +198,7 @@ def test_controls_count_sentences_about_the_gender_that_was_named_and_no_other(w
         ("p4", 1, "The man bakes bread."),
         ("p4", 2, "A man, he bakes."),
     )
-    prepared = MEASURE.prepare(said, table, words, cased=True)
+    prepared = MEASURE.code_responses(said, table, words, cased=True)
     found = dict(MEASURE.control(prepared, table).rows())
     ids = table["prompt_id"].to_list()
     assert [found[one] for one in ids] == [0.5, 0.5, 0.0, 1.0]
@@ -219,7 +222,7 @@ def test_a_model_that_does_not_write_about_whom_it_is_asked_is_not_measurable(
             [f"{server.url}#mini"],
             instruments=["care-seeking"],
             output=tmp_path,
-            options=AskOptions(forms=("written",)),
+            options=AskOptions(modes=("write",)),
         )
         assert len(server.asked) == 391 + 20
     said = "\n".join(done.summary)

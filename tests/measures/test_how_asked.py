@@ -7,11 +7,15 @@ from dataclasses import replace
 import polars as pl
 from choosing import asked, choices, listed, section
 
-from goffman.measures.mean_code import MeanCode
-from goffman.presentation.asked import measured_said, same_questions
-from goffman.presentation.figures_presented import effects
-from goffman.presentation.findings_presented import answering_said, presentation_said
-from goffman.presentation.findings_reliability import above_half
+from goffman.measures.multiple_choice import MeanCode
+from goffman.presentation.answer_style import (
+    describe_answering,
+    describe_measured,
+    describe_presentation,
+    effects,
+    same_questions,
+)
+from goffman.presentation.reliability import above_half
 
 MEASURE = MeanCode()
 GROUPS = {
@@ -50,11 +54,13 @@ def made(table):
 
 def test_asked_everything_both_orders_are_said():
     shown = made(EVERYTHING)
-    assert measured_said(shown).endswith("Every question is asked with the options in both orders.")
-    assert presentation_said(shown, "m").startswith("The presentation alone ")
-    assert "No question was asked" not in presentation_said(shown, "m")
+    assert describe_measured(shown).endswith(
+        "Every question is asked with the options in both orders."
+    )
+    assert describe_presentation(shown, "m").startswith("The presentation alone ")
+    assert "No question was asked" not in describe_presentation(shown, "m")
     assert "Both orders were asked, so the content of the options alone brings neither far" in (
-        " ".join(answering_said(shown, "m"))
+        " ".join(describe_answering(shown, "m"))
     )
     (figure,) = effects(shown)
     assert figure.title == "What the presentation alone does"
@@ -64,11 +70,11 @@ def test_asked_everything_both_orders_are_said():
 
 def test_asked_in_one_order_and_wording_different_questions_are_compared():
     shown = made(in_turn(orders=True))
-    assert measured_said(shown).endswith(
+    assert describe_measured(shown).endswith(
         "Each question is asked in one order of the options: about half list the most stigmatizing "
         "option first, the others last."
     )
-    said = presentation_said(shown, "m")
+    said = describe_presentation(shown, "m")
     assert said.startswith(
         "No question was asked in two presentations. Between different questions about the same "
         "conditions, the mean code differs by "
@@ -76,7 +82,7 @@ def test_asked_in_one_order_and_wording_different_questions_are_compared():
     assert " with the most stigmatizing option first instead of last" in said
     assert " in the wording “" in said
     assert "moves it" not in said
-    assert "Both orders were asked" not in " ".join(answering_said(shown, "m"))
+    assert "Both orders were asked" not in " ".join(describe_answering(shown, "m"))
     (figure,) = effects(shown)
     assert figure.title.startswith("By order, ")
     assert ", so these are different questions about the same conditions." in figure.description
@@ -89,7 +95,7 @@ def test_asked_in_both_orders_and_one_wording_each_is_said_apart():
     shown = made(in_turn(orders=False))
     assert same_questions(shown, "m", "order")
     assert not same_questions(shown, "m", "wordings")
-    said = presentation_said(shown, "m")
+    said = describe_presentation(shown, "m")
     assert said.startswith("The presentation alone ")
     assert "listing the most stigmatizing option first instead of last moves it by " in said
     assert " No question was asked in two " in said
@@ -103,16 +109,16 @@ def test_of_two_options_the_code_is_a_share_and_each_place_has_half():
     shown = made(EVERYTHING)
     shown = replace(shown, prompts=shown.prompts.with_columns(options=pl.lit(two)))
     assert "Two options count, so the mean code is the share of the more stigmatizing answers." in (
-        measured_said(shown)
+        describe_measured(shown)
     )
-    decisions = replace(shown, instrument="decisions-said", items=("room", "hire"))
+    decisions = replace(shown, instrument="decisions/reply", items=("room", "hire"))
     assert (
         "One question is whether to let someone who … have a room. Two options count, so the mean "
         "code is the share of advice against the person."
-    ) in measured_said(decisions)
-    assert "neighbor" not in measured_said(decisions)
+    ) in describe_measured(decisions)
+    assert "neighbor" not in describe_measured(decisions)
     # Another study's questions in its place have other items.
-    assert "a room" not in measured_said(replace(decisions, items=("other",)))
+    assert "a room" not in describe_measured(replace(decisions, items=("other",)))
     assert "Without an effect of place, each would be about 0.50." in (
-        " ".join(answering_said(shown, "m"))
+        " ".join(describe_answering(shown, "m"))
     )

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from choosing import asked, choices, listed, section
 
-from goffman.estimates.contrast import Contrast
-from goffman.estimates.in_turn import ASKED, the_same, two_sets
-from goffman.measures.mean_code import MeanCode
+from goffman.contrasts.designs import nested_pairs, nested_sets
+from goffman.contrasts.engine import Contrast
+from goffman.measures.multiple_choice import MeanCode
 
 MEASURE = MeanCode()
 GROUPS = {
@@ -126,7 +126,7 @@ def naive_error(cells, difference):
 def test_the_error_is_that_of_leaving_out_conditions_and_items():
     rng = np.random.default_rng(3)
     rows = [
-        {"group": group, "condition": name, ASKED: item, "value": rng.normal()}
+        {"group": group, "condition": name, "item": item, "value": rng.normal()}
         for group in ("stigmatized", "non-stigmatized")
         for name in GROUPS[group]
         for item in ITEMS
@@ -135,7 +135,7 @@ def test_the_error_is_that_of_leaving_out_conditions_and_items():
     frame = pl.DataFrame(rows)
     sides = [frame.filter(pl.col("group") == group) for group in ("stigmatized", "non-stigmatized")]
     says = Contrast(kind="groups", instrument="x", measure="y", quantity="z", first="a", second="b")
-    found = two_sets(says, sides)
+    found = nested_sets(says, sides)
     means = [
         side.group_by("condition").agg(pl.col("value").mean())["value"].mean() for side in sides
     ]
@@ -145,8 +145,8 @@ def test_the_error_is_that_of_leaving_out_conditions_and_items():
     assert found.df == min(len(ITEMS), 20) - 2
     assert found.n == 20
     # In two presentations there are the same conditions, not twice as many.
-    halves = [frame.filter(pl.col(ASKED).is_in(of)) for of in (ITEMS[::2], ITEMS[1::2])]
-    assert two_sets(says, halves).n == frame["condition"].n_unique() == 20
+    halves = [frame.filter(pl.col("item").is_in(of)) for of in (ITEMS[::2], ITEMS[1::2])]
+    assert nested_sets(says, halves).n == frame["condition"].n_unique() == 20
 
 
 def test_two_models_in_the_same_questions_are_compared_by_their_differences():
@@ -157,12 +157,12 @@ def test_two_models_in_the_same_questions_are_compared_by_their_differences():
     values = rng.normal(size=(2, len(asked_)))
     sides = [
         pl.DataFrame(
-            {"condition": [c for c, _ in asked_], ASKED: [i for _, i in asked_], "value": of}
+            {"condition": [c for c, _ in asked_], "item": [i for _, i in asked_], "value": of}
         )
         for of in values
     ]
     says = Contrast(kind="models", instrument="x", measure="y", quantity="z", first="a", second="b")
-    found, back = the_same(says, sides), the_same(says, sides[::-1])
+    found, back = nested_pairs(says, sides), nested_pairs(says, sides[::-1])
     gaps = sides[0].with_columns(value=pl.Series(values[0] - values[1]))
     expected = gaps.group_by("condition").agg(pl.col("value").mean())["value"].mean()
     assert found.difference == pytest.approx(expected)

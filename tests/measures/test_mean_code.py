@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import check, one, same_whatever_the_order, value
 
-from goffman.analysis.robustness import Headline
-from goffman.estimates.sharing import Sharing
-from goffman.measures.mean_code import FLOOR, MeanCode
-from goffman.measures.rows import NO_ANSWER
+from goffman.contrasts.scores import Clusters
+from goffman.measures.aggregate import NO_ANSWER
+from goffman.measures.multiple_choice import FLOOR, MeanCode
 from goffman.presentation.findings import findings_of
+from goffman.sensitivity.leave_one_out import Headline
 
 SHARES = {"stigmatized": 0.8, "non-stigmatized": 0.3, "rare": 0.4, "baseline": 0.2}
 
@@ -54,13 +54,13 @@ def test_of_one_prompt_every_number_by_hand():
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",))
     forward = table.filter(pl.col("wording") == "willing", pl.col("order") == "forward")
     answers = choices(forward, lambda _: [0.1, 0.2, 0.3, 0.15, 0.05])
-    scores = check(MeanCode().each(answers, forward))
-    # Codes 0, 1/3, 2/3, 1; .05 on the way out, .2 on no option.
+    scores = check(MeanCode().score_prompts(answers, forward))
+    # Codes 0, 1/3, 2/3, 1; .05 on the no-answer option, .2 on no option.
     weighed = 0.2 / 3 + 0.3 * 2 / 3 + 0.15
     assert value(scores, quantity="code") == near(weighed / 0.75)
     assert value(scores, quantity="lowest") == near(weighed)
     assert value(scores, quantity="highest") == near(weighed + 0.25)
-    assert value(scores, quantity="way-out") == near(0.05)
+    assert value(scores, quantity="no-answer") == near(0.05)
     assert value(scores, quantity="elsewhere") == near(0.2)
     assert value(scores, quantity="first-listed") == near(0.1 / 0.75)
     assert value(scores, quantity="last-listed") == near(0.15 / 0.75)
@@ -72,12 +72,12 @@ def test_of_one_prompt_every_number_by_hand():
 def test_options_that_hardly_count_have_no_code_and_what_was_not_asked_says_so():
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).head(2)
     answers = choices(table.head(1), lambda _: [FLOOR / 5, 0, 0, 0, 0.9])
-    scores = check(MeanCode().each(answers, table))
+    scores = check(MeanCode().score_prompts(answers, table))
     first, second = table["prompt_id"]
     little = one(scores, quantity="code", prompt_id=first)
     assert little["value"] is None
     assert little["reason"] == "the options that count have less than 0.01 of the probability"
-    assert value(scores, quantity="way-out", prompt_id=first) == near(0.9)
+    assert value(scores, quantity="no-answer", prompt_id=first) == near(0.9)
     assert value(scores, quantity="lowest", prompt_id=first) == near(0)
     assert one(scores, quantity="code", prompt_id=second)["reason"] == NO_ANSWER
 
@@ -161,7 +161,7 @@ def test_the_code_lies_within_its_bounds(weights, rest):
     total = sum(weights) + rest
     probabilities = [w / total for w in weights]
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).head(1)
-    scores = MeanCode().each(choices(table, lambda _: probabilities), table)
+    scores = MeanCode().score_prompts(choices(table, lambda _: probabilities), table)
     low, high = (value(scores, quantity=name) for name in ("lowest", "highest"))
     assert -1e-9 <= low <= high <= 1 + 1e-6
     code = value(scores, quantity="code")
@@ -294,7 +294,7 @@ def test_what_the_presentation_does_is_said_before_what_is_said_of_groups():
 
 
 def test_evidence_lists_the_options_as_presented_and_the_rest():
-    from goffman.presentation.base import Answers
+    from goffman.presentation.types import Answers
 
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).filter(
         pl.col("wording") == "want", pl.col("order") == "forward"
@@ -413,13 +413,13 @@ def test_a_headline_is_made_again_without_each_item_wording_and_condition():
         primary=primary,
         measure=measure,
         wordings=["willing", "shun", "want"],
-        sharing=Sharing(),
+        sharing=Clusters(),
     )
     rows = list(work.without_each(scores))
-    assert {row["way"] for row in rows} == {"item", "wording", "condition"}
+    assert {row["variation"] for row in rows} == {"item", "wording", "condition"}
     codes = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
     for row in rows:
-        left = codes.filter(pl.col(row["way"]) != row["what"])
+        left = codes.filter(pl.col(row["variation"]) != row["what"])
         means = dict(left.group_by("group").agg(pl.col("value").mean()).rows())
         assert row["difference"] == near(means["stigmatized"] - means["non-stigmatized"])
 

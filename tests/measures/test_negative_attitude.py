@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from making import check, fills, one, prompts, same_whatever_the_order, value
 
 from goffman.errors import InputError
+from goffman.measures.aggregate import NO_ANSWER
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.rows import NO_ANSWER
 
 LABEL = {
     "good": "positive",
@@ -34,7 +34,7 @@ def near(expected):
 
 def test_irrelevant_words_are_left_out_and_what_is_not_known_makes_the_bounds():
     scores = check(
-        NegativeAttitude().each(
+        NegativeAttitude().score_prompts(
             of({"bad": 0.3, "good": 0.2, "the": 0.15, "hm": 0.1, "so": 0.1}), prompts({})
         )
     )
@@ -50,13 +50,13 @@ def test_irrelevant_words_are_left_out_and_what_is_not_known_makes_the_bounds():
 
 def test_fewer_words_than_are_stored_count_without_asking_again():
     answers = of({"bad": 0.5, "good": 0.25, "odd": 0.125, "so": 0.0625})
-    scores = NegativeAttitude(top_k=2).each(answers, prompts({}))
+    scores = NegativeAttitude(top_k=2).score_prompts(answers, prompts({}))
     assert value(scores, quantity="negative") == 0.5 / 0.75
     assert value(scores, quantity="mass") == 0.75
     assert value(scores, quantity="last-probability") == 0.25
     # Target words beyond the top k have no rank and never count.
     beyond = answers.with_columns(rank=pl.when(pl.col("rank") < 3).then("rank"))
-    assert NegativeAttitude().each(beyond, prompts({})).equals(scores)
+    assert NegativeAttitude().score_prompts(beyond, prompts({})).equals(scores)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_the_order_of_rows_does_not_matter(study):
 )
 def test_the_bounds_hold_the_value_and_swapped_labels_mirror_it(words):
     def values(label):
-        scores = NegativeAttitude().each(fills("p1", words, label=label), prompts({}))
+        scores = NegativeAttitude().score_prompts(fills("p1", words, label=label), prompts({}))
         return dict(scores.select("quantity", "value").rows())
 
     found = values(LABEL)

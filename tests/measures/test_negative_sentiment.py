@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from making import check, labels, one, prompts, same_whatever_the_order, value
 
-from goffman.measures.negative_sentiment import NegativeSentiment
+from goffman.measures.sentiment import NegativeSentiment
 
 TWO, THREE = ("negative", "positive"), ("negative", "neutral", "positive")
 

@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 from making import fills, prompts
 
-from goffman.analysis.estimate import estimates
-from goffman.estimates.contrast import Comparing
+from goffman.contrasts.engine import ContrastTester
+from goffman.estimates import estimates
+from goffman.formatting import Labels
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.negative_sentiment import NegativeSentiment
+from goffman.measures.sentiment import NegativeSentiment
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
-from goffman.tables import LABELS, schema
+from goffman.schemas import LABELS, schema
 
 LEVELS = {"stigmatized": 0.7, "non-stigmatized": 0.2, "rare": 0.3}
 
@@ -44,7 +44,7 @@ def share(row, place):
 
 def found_by(measure, answers, asked):
     scores = measure(answers, asked)
-    compare = Comparing(draws=99)
+    compare = ContrastTester(draws=99)
     return scores, estimates(
         scores, {"scale": measure}, wordings={"scale": ["w1"]}, compare=compare
     )
@@ -115,7 +115,7 @@ def test_the_gap_to_rare_conditions_and_rarity_alone_stand_beside_the_headline(
         presentation=measure.presentation,
         scores=scores,
         estimates=found,
-        names=Names(models={"m": "m"}, instruments={}, conditions={}, items={}),
+        names=Labels(models={"m": "m"}, instruments={}, conditions={}, items={}),
         contrast="stigmatized",
         against="non-stigmatized",
         wordings=("w1",),

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from making import prompts
 
 from goffman.errors import InputError
-from goffman.measures.replies import parsers, question_of, read_replies, read_reply
+from goffman.parsers.registry import (
+    parsers,
+    question_of,
+    read_replies,
+    read_reply,
+)
 from goffman.replicate.briegel2023_import import read_answers
-from goffman.tables import REPLIES, schema
+from goffman.schemas import REPLIES, schema
 
 MECHANIC = ("mechanic", "nurse")
 WORKER = ("construction worker", "secretary")

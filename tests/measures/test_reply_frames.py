@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_replies import TABLE as V1_TABLE
 
-from goffman.measures.replies import read_reply
-from goffman.measures.reply_frames import read_framed
-from goffman.measures.reply_sentences import asked_in
+from goffman.parsers.coreference import read_framed
+from goffman.parsers.coreference_text import asked_in
+from goffman.parsers.registry import read_reply
 
 DATA = Path(__file__).parents[1] / "data"
 QUESTION = (

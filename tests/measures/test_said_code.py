@@ -12,19 +12,20 @@ import pytest
 from choosing import asked, choices, listed, replied, section
 from making import check, one, same_whatever_the_order, value
 
-from goffman.measures.catalogue import measure_entry, measure_from
-from goffman.measures.mean_code import MeanCode
-from goffman.measures.said_code import SaidCode
-from goffman.presentation.base import Answers
+from goffman.formatting import number
+from goffman.measures.multiple_choice import MeanCode
+from goffman.measures.registry import measure_entry, measure_from
 from goffman.presentation.competence import Competence
 from goffman.presentation.findings import findings_of
-from goffman.presentation.numbers import number
+from goffman.presentation.types import Answers
 
-MEASURE = SaidCode()
+MEASURE = MeanCode(mode="reply")
 
 
 def read(table, how, trials=1, model="m"):
-    return MEASURE.prepare(replied(table, how, trials=trials, model=model), table, None, cased=True)
+    return MEASURE.code_responses(
+        replied(table, how, trials=trials, model=model), table, None, cased=True
+    )
 
 
 def by_content(row, _trial):
@@ -41,7 +42,9 @@ def by_content(row, _trial):
 def test_of_one_prompt_every_number_by_hand():
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).head(1)
     texts = ["A", "C", "(D)", "I cannot answer this.", "I don't know.", "A or B", "hm", "A"]
-    scores = check(MEASURE.each(read(table, lambda _, trial: texts[trial - 1], trials=8), table))
+    scores = check(
+        MEASURE.score_prompts(read(table, lambda _, trial: texts[trial - 1], trials=8), table)
+    )
     # Forward: codes 0, 2/3, 1 and 0 of four answers; four of eight are none.
     assert value(scores, quantity="code") == pytest.approx((0 + 2 / 3 + 1 + 0) / 4)
     assert value(scores, quantity="lowest") == pytest.approx((5 / 3) / 8)
@@ -248,7 +251,9 @@ def test_evidence_shows_the_reply_and_how_it_was_read():
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).head(1)
     texts = ["B. Probably willing", "I cannot answer.", "x" * 500]
     raw = replied(table, lambda _, trial: texts[trial - 1], trials=3)
-    shown = section(MEASURE, MEASURE(MEASURE.prepare(raw, table, None, cased=True), table), table)
+    shown = section(
+        MEASURE, MEASURE(MEASURE.code_responses(raw, table, None, cased=True), table), table
+    )
     given = Answers(table="replies", frame=raw, cased=True)
     rows = MEASURE.presentation.evidence(given, shown, None, 5).rows()
     assert [(row[2], row[3][:10], row[5]) for row in rows] == [

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from making import check, labels, one, prompts
 
-from goffman.measures.negative_sentiment import NegativeSentiment
-from goffman.measures.rows import prompt_scores
-from goffman.measures.scale import _places, scale
+from goffman.measures.aggregate import prompt_scores
+from goffman.measures.reliability import _places, reliability_scores
+from goffman.measures.sentiment import NegativeSentiment
 from goffman.stats.reliability import alpha, components
 
 GROUPS = ("stigmatized", "non-stigmatized")
@@ -41,7 +41,7 @@ def tables():
 
 
 def made(scores):
-    return check(scale(scores, quantity="negative", groups=GROUPS))
+    return check(reliability_scores(scores, quantity="negative", groups=GROUPS))
 
 
 def test_g_and_phi_are_of_each_group_apart(tables):

@@ -8,8 +8,7 @@ import pytest
 from choosing import asked, choices, listed, replied, section
 from making import check
 
-from goffman.measures.mean_code import MeanCode
-from goffman.measures.said_code import SaidCode
+from goffman.measures.multiple_choice import MeanCode
 from goffman.presentation.findings import findings_of
 
 ITEMS = ("i1", "i2", "i3", "i4")
@@ -99,8 +98,8 @@ def test_trials_have_a_part_of_their_own_and_the_rest_is_without_them():
     def text(_row, _trial):
         return "ABCD"[rng.integers(4)]
 
-    measure = SaidCode()
-    answers = measure.prepare(replied(table, text, trials=4), table, None, cased=True)
+    measure = MeanCode(mode="reply")
+    answers = measure.code_responses(replied(table, text, trials=4), table, None, cased=True)
     found = split(measure(answers, table))
     by_prompt = answers.group_by("prompt_id").agg(pl.col("code").var())
     used = by_prompt.join(table.filter(pl.col("group") != "baseline"), on="prompt_id", how="semi")
@@ -127,8 +126,8 @@ def test_a_wording_in_turn_is_not_told_apart_and_gaps_leave_conditions_out():
     def silent(row, _trial):
         return "I cannot answer." if row["condition"] == "deaf" and row["item"] == "i1" else "A"
 
-    measure = SaidCode()
-    answers = measure.prepare(replied(table, silent), table, None, cased=True)
+    measure = MeanCode(mode="reply")
+    answers = measure.code_responses(replied(table, silent), table, None, cased=True)
     found = split(measure(answers, table))
     of_deaf = table.filter(pl.col("condition") == "deaf").height
     assert found["condition"]["missing"] == of_deaf

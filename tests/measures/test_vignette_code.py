@@ -11,16 +11,15 @@ from choosing import asked, choices, listed, replied, section
 from making import check, same_whatever_the_order, value
 from scipy import stats
 
-from goffman.analysis.estimate import PRIMARY
-from goffman.analysis.robustness import Headline
-from goffman.choice_items import Option
-from goffman.estimates.sharing import Sharing
-from goffman.measures.choices_parsed import read_choices
+from goffman.contrasts.scores import Clusters
+from goffman.estimates import PRIMARY
+from goffman.formatting import number
+from goffman.instruments.types import Option
 from goffman.measures.controls import _decided
-from goffman.measures.said_vignette_code import SaidVignetteCode
-from goffman.measures.vignette_code import VignetteCode
+from goffman.measures.vignettes import VignetteCode
+from goffman.parsers.options import read_choices
 from goffman.presentation.findings import findings_of
-from goffman.presentation.numbers import number
+from goffman.sensitivity.leave_one_out import Headline
 
 DISORDERS = ("psychosis", "mood", "drink", "pills")
 DAILY = ("daily", "daily-2", "daily-3")
@@ -167,7 +166,7 @@ def test_one_description_to_compare_with_is_taken_as_given_and_called_so():
 
 def test_a_question_without_an_answer_about_one_description_is_left_out_and_that_is_said():
     asked_ = table()
-    measure = SaidVignetteCode()
+    measure = VignetteCode(mode="reply")
 
     def says(row, _trial):
         if row["condition"] == "daily-2" and row["item"] == "work":
@@ -201,9 +200,9 @@ def test_none_of_three_descriptions_to_compare_with_is_left_out():
         primary=primary,
         measure=MEASURE,
         wordings=list(made.wordings),
-        sharing=Sharing(),
+        sharing=Clusters(),
     )
-    rows = [one for one in work.without_each(scores) if one["way"] == "condition"]
+    rows = [one for one in work.without_each(scores) if one["variation"] == "condition"]
     assert {one["what"] for one in rows} == set(DISORDERS)
     assert all(one["p"] is not None for one in rows)
 
@@ -242,7 +241,7 @@ def test_where_each_item_has_a_wording_of_its_own_no_effect_of_wording_is_told()
 
 def test_said_is_the_same_of_replies_that_name_an_option():
     asked_ = table()
-    measure = SaidVignetteCode()
+    measure = VignetteCode(mode="reply")
 
     def says(row, _trial):
         if row["condition"] == "mood" and row["gender"] == "male":
@@ -281,7 +280,8 @@ def test_how_far_a_model_takes_the_obvious_side_is_the_mean_over_control_items()
     )
     rows = [
         {"model": "m", "prompt_id": f"{item}-{order}", "option": one.label, "code": one.code,
-         "probability": 0.3 if one.code is None else 0.7 * (share if one.code > 0.5 else 1 - share) / 2}
+         "probability": 0.3 if one.code is None else 0.7 * (share if one.code > 0.5 else 1 - share) / 2,
+         "elsewhere": 0.0, "unseen": None}
         for (item, order), share in above.items() for one in options
     ]  # fmt: skip
     sides = MEASURE.control_side(pl.DataFrame(rows), prompts)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from goffman.errors import ModelError
-from goffman.models.address import (
+from goffman.models.resolve import describe
+from goffman.models.server_address import (
     OPENAI,
     Address,
     address_entry,
     behind_server,
     parse_address,
 )
-from goffman.models.spec import describe
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
-from goffman.lexicons.attitudes import load_attitudes
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.lexicons.attitude import load_attitudes
 from goffman.lexicons.gender import load_gender
-from goffman.models.local import BUNDLED, TERMS
-from goffman.models.spec import describe, load
+from goffman.models.files import BUNDLED, TERMS
+from goffman.models.resolve import describe, load
 
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1_000_000
@@ -100,7 +100,7 @@ def test_the_weights_of_mini_belong_to_the_identity_of_its_classifier(
     import shutil
 
     # Only of models that ship with the package may weights lie in another's folder.
-    monkeypatch.setattr("goffman.models.hub.SHIPPED", tmp_path)
+    monkeypatch.setattr("goffman.models.files.SHIPPED", tmp_path)
     for name, folder in BUNDLED.items():
         shutil.copytree(folder, tmp_path / name)
     same = load(str(tmp_path / "mini-sentiment"), kind="classifier")

@@ -11,7 +11,7 @@ import torch
 import transformers
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.spec import load
+from goffman.models.resolve import load
 from tiny_chat import CAUSAL, make_causal
 from tiny_models import sentences
 

@@ -16,9 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import Identity, LoadOptions, Reply, Sampling, Turn
-from goffman.models.chat_local import LocalChat, Question, load_chat
-from goffman.models.hub import Files
+from goffman.models.base import (
+    ChatRequest,
+    Identity,
+    LoadOptions,
+    Reply,
+    Sampling,
+)
+from goffman.models.chat_local import LocalChat, load_chat
+from goffman.models.files import Files
+from goffman.models.kv_cache import TokenizedPrompt
 from tiny_chat import CAUSAL, make_causal
 
 if TYPE_CHECKING:
@@ -66,7 +73,7 @@ def loaded(folder: Path, sampling: Sampling, *, batch_size: int | None = None) -
     )
 
 
-def asked(model: LocalChat, turns: Sequence[Turn]) -> list[Reply]:
+def asked(model: LocalChat, turns: Sequence[ChatRequest]) -> list[Reply]:
     """The replies in the order of the turns, each of which was heard once."""
     heard: dict[int, Reply] = {}
 
@@ -78,8 +85,8 @@ def asked(model: LocalChat, turns: Sequence[Turn]) -> list[Reply]:
     return [heard[position] for position in range(len(turns))]
 
 
-def turns(*texts: str, seed: int = 0) -> list[Turn]:
-    return [Turn(text=text, trial=1, seed=seed) for text in texts]
+def turns(*texts: str, seed: int = 0) -> list[ChatRequest]:
+    return [ChatRequest(text=text, trial=1, seed=seed) for text in texts]
 
 
 def generated(folder: Path, text: str, *, max_tokens: int) -> tuple[str, int]:
@@ -135,7 +142,7 @@ def test_replies_end_where_the_model_ends_them_or_after_the_most_tokens(folders)
 )
 def test_a_reply_depends_on_its_turn_alone(sampling, folders, chosen) -> None:
     model = _model(folders("llama"), sampling)
-    together = asked(model, [Turn(text=text, trial=1, seed=seed) for text, seed in chosen])
+    together = asked(model, [ChatRequest(text=text, trial=1, seed=seed) for text, seed in chosen])
     alone = [_alone(model, text, seed) for text, seed in chosen]
     assert together == alone
 
@@ -147,7 +154,7 @@ def _model(folder: Path, sampling: Sampling) -> LocalChat:
 
 @cache
 def _alone(model: LocalChat, text: str, seed: int) -> Reply:
-    return asked(model, [Turn(text=text, trial=1, seed=seed)])[0]
+    return asked(model, [ChatRequest(text=text, trial=1, seed=seed)])[0]
 
 
 def test_first_tokens_are_drawn_with_the_model_s_probabilities(folders) -> None:
@@ -195,7 +202,7 @@ def _first_tokens(model: LocalChat, text: str, *, count: int) -> list[int]:
         return original(said, **more)
 
     model._reply = keep
-    asked(model, [Turn(text=text, trial=trial, seed=trial) for trial in range(count)])
+    asked(model, [ChatRequest(text=text, trial=trial, seed=trial) for trial in range(count)])
     return found
 
 
@@ -205,7 +212,9 @@ def test_the_same_question_in_every_trial_without_sampling_is_computed_once(fold
     model._model.register_forward_pre_hook(
         lambda _, given, named: rows.append(len(named["input_ids"])), with_kwargs=True
     )
-    replies = asked(model, [Turn(text=TEXTS[0], trial=trial, seed=trial) for trial in range(5)])
+    replies = asked(
+        model, [ChatRequest(text=TEXTS[0], trial=trial, seed=trial) for trial in range(5)]
+    )
     assert set(rows) == {1}
     assert len(set(replies)) == 1
 
@@ -273,7 +282,7 @@ def test_every_end_token_that_the_model_names_ends_a_reply(folders, tmp_path) ->
     shutil.copytree(folders("gpt2"), folder)
     model = loaded(folder, GREEDY)
     whole = asked(model, turns(TEXTS[0]))[0]
-    second = model._ask([Question(tuple(model.encode(TEXTS[:1])[0]), (0,))])[0].tokens[1]
+    second = model._ask([TokenizedPrompt(tuple(model.encode(TEXTS[:1])[0]), (0,))])[0].tokens[1]
     path = folder / "generation_config.json"
     said = json.loads(path.read_text())
     path.write_text(json.dumps({**said, "eos_token_id": [said["eos_token_id"], second]}))

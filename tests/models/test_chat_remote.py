@@ -18,18 +18,20 @@ import pytest
 
 from chat_server import CUT, HALF, Answer, ChatServer, at_once, bomb, completion, most_in_any, said
 from goffman.errors import AskingError, InputError
-from goffman.models import chat_failures
-from goffman.models.base import Calling, Sampling, Turn
-from goffman.models.chat_remote import call
-from goffman.models.rates import backoff
-from goffman.models.spec import load
+from goffman.models import api_errors, chat_api
+from goffman.models.base import Calling, ChatRequest, Sampling
+from goffman.models.chat_api import call
+from goffman.models.rate_limit import backoff
+from goffman.models.resolve import load
 
 KEPT = " All answers so far are kept. To resume, run the same command again."
 KEY = "sk-goffman-test-4d1f"
 
 
 def turns_of(count, *, trial=1):
-    return [Turn(text=f"Question {n}?", trial=trial, seed=1000 * trial + n) for n in range(count)]
+    return [
+        ChatRequest(text=f"Question {n}?", trial=trial, seed=1000 * trial + n) for n in range(count)
+    ]
 
 
 def ask(server, turns, *, sampling=None, name="mini", **calling):
@@ -60,7 +62,7 @@ def texts(server, turns, heard):
 
 def test_a_question_is_a_fresh_chat_and_a_reply_is_kept_as_it_came():
     with ChatServer() as server:
-        turn = Turn(text="Who?", trial=1, seed=7)
+        turn = ChatRequest(text="Who?", trial=1, seed=7)
         sampling = Sampling(temperature=0.5, max_tokens=9, top_p=0.9)
         ((position, reply),) = ask(server, [turn], sampling=sampling)
     (request,) = server.asked
@@ -112,7 +114,7 @@ def waits(monkeypatch):
         chosen.append(backoff(*arguments))
         return chosen[-1]
 
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", noted)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", noted)
     return chosen
 
 
@@ -193,7 +195,7 @@ def test_while_the_server_asks_to_wait_nobody_asks():
 
 def test_a_busy_server_is_waited_for_as_long_as_it_answers_someone(monkeypatch):
     """It takes every fourth request: most questions are sent away more than once."""
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
     async def few(request):
         if len(server.asked) % 4:
@@ -208,10 +210,11 @@ def test_a_busy_server_is_waited_for_as_long_as_it_answers_someone(monkeypatch):
 
 def test_the_limit_of_requests_counts_those_that_are_sent_again(monkeypatch):
     """In a minute of one second, so that the test is short; the slow test has a true minute."""
-    from goffman.models import chat_talk
-    from goffman.models.rates import Pace
+    from goffman.models.rate_limit import RateLimiter
 
-    monkeypatch.setattr(chat_talk, "Pace", lambda per_minute: Pace(per_minute, minute=1.0))
+    monkeypatch.setattr(
+        chat_api, "RateLimiter", lambda per_minute: RateLimiter(per_minute, minute=1.0)
+    )
 
     async def first_busy(request):
         if request.times == 1:
@@ -351,7 +354,7 @@ def test_a_dead_server_is_told_soon(waits):
 
 def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
     """Its queue is full, so that a connection waits for ever."""
-    monkeypatch.setattr("goffman.models.chat_remote.CONNECT_S", 0.3)
+    monkeypatch.setattr("goffman.models.chat_api.CONNECT_S", 0.3)
     with contextlib.ExitStack() as stack:
         full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         address = full.getsockname()
@@ -396,7 +399,7 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
     ],
 )
 def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answer, message):
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
     async def always(request):
         return answer
@@ -406,7 +409,7 @@ def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answe
     assert told == (
         f"{server.url}#mini: {message.format(url=server.url)} goffman tried 8 times.{KEPT}"
     )
-    assert len(server.asked) == chat_failures.TRIES
+    assert len(server.asked) == api_errors.TRIES
 
 
 @pytest.mark.parametrize(
@@ -426,7 +429,7 @@ def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answe
     ids=["a reply", "an error", "packed", "packed error", "packed nothing"],
 )
 def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
     async def endless(request):
         return answer
@@ -442,15 +445,15 @@ def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
 BOMBED = """
 import resource, sys
 from goffman.errors import AskingError
-from goffman.models import chat_remote, chat_talk
-from goffman.models.base import Calling, Sampling, Turn
+from goffman.models import chat_api
+from goffman.models.base import Calling, ChatRequest, Sampling
 
 resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30))
-chat_talk.backoff = lambda *_: 0.01
-turn = Turn(text="Who?", trial=1, seed=7)
+chat_api.backoff = lambda *_: 0.01
+turn = ChatRequest(text="Who?", trial=1, seed=7)
 before = None
 for model in ("mini", *sys.argv[2:]):
-    asked = chat_remote.call(f"{sys.argv[1]}#{model}", sampling=Sampling(), calling=Calling())
+    asked = chat_api.call(f"{sys.argv[1]}#{model}", sampling=Sampling(), calling=Calling())
     try:
         asked.chat([turn], lambda *_: None)
     except AskingError as error:
@@ -508,7 +511,7 @@ def test_a_packed_answer_is_read_though_none_is_asked_for(pack):
 
 @pytest.mark.parametrize("content", [b"plain", gzip.compress(b"{}")[5:]])
 def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
     async def packed(request):
         return Answer(200, content, {"content-encoding": "gzip"})
@@ -522,7 +525,7 @@ def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
 
 
 def test_a_key_in_the_name_of_a_packing_is_hidden(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
     async def packed(request):
         return Answer(200, b"", {"content-encoding": "x" * 190 + KEY})
@@ -535,7 +538,7 @@ def test_a_key_in_the_name_of_a_packing_is_hidden(monkeypatch):
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("charset", ["zlib", "idna", "rot13", "undefined", "utf-16", "no-such"])
 def test_an_answer_is_utf_8_whatever_charset_it_names(monkeypatch, charset, status):
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
     headers = {"content-type": f"application/json; charset={charset}"}
 
     async def says(request):
@@ -551,7 +554,7 @@ def test_an_answer_is_utf_8_whatever_charset_it_names(monkeypatch, charset, stat
 
 
 def test_a_wait_that_no_server_means_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
     waits = ["inf", "nan", "1e400", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"]
 
     async def busy(request):
@@ -577,7 +580,7 @@ def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monk
 
 
 def test_a_server_that_answers_as_another_model_for_good_is_refused(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
     async def two_models(request):
         number = int(request.text.split()[1].rstrip("?"))
@@ -673,7 +676,7 @@ def test_nothing_of_the_environment_goes_to_another_host(monkeypatch):
 
 def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
     with ChatServer() as server:
-        monkeypatch.setattr("goffman.models.address.OPENAI", server.url)
+        monkeypatch.setattr("goffman.models.server_address.OPENAI", server.url)
         monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
         calling = Calling(openai_key="sk-openai", key="sk-other", key_name="OTHER")
         model = load("openai:mini", kind="chat", calling=calling)

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import ModelError, RunError
-from goffman.flow import audit
 from goffman.models.base import LoadOptions
 from goffman.models.classifier import groups, sentiments
-from goffman.models.spec import check, load
+from goffman.models.resolve import check, load
 from goffman.options import AskOptions
-from goffman.runs.folder import read_prompts
-from goffman.runs.read import read_answers
+from goffman.pipeline import audit
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_prompts
 from tiny_models import _byte_bpe
 
 if TYPE_CHECKING:

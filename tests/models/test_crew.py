@@ -14,14 +14,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.errors import AskingError, InputError, ModelError, RunError
+from goffman.errors import (
+    AskingError,
+    InputError,
+    ModelError,
+    RunError,
+)
+from goffman.execution import in_order, with_workers
 from goffman.models.base import Identity
-from goffman.models.crew import Crew
-from goffman.models.kinds import Loading
-from goffman.models.spread import Work, at_once, shares
-from goffman.models.tasks import Call, Card, Introduce, Load, Outcome
+from goffman.models.registry import Loading
 from goffman.runs.manifest import Manifest
-from goffman.runs.workers import in_order, with_workers
+from goffman.workers.pool import WorkerPool
+from goffman.workers.protocol import (
+    Call,
+    Handshake,
+    Load,
+    TaskResult,
+    WorkerInfo,
+)
+from goffman.workers.scheduler import ModelWork, run_concurrently, shares
 
 IDENTITY = Identity(
     name="m",
@@ -34,7 +45,7 @@ IDENTITY = Identity(
     precision="float32",
     device="NVIDIA H200",
 )
-CARD = Card(
+CARD = WorkerInfo(
     host="one",
     device="cuda:0",
     hardware="NVIDIA H200",
@@ -67,29 +78,29 @@ class Scripted:
     def take(self):
         busy = [n for n, tasks in self._given.items() if tasks]
         worker = busy[(self._order.popleft() if self._order else 0) % len(busy)]
-        if self._lives[worker] == 0 and not isinstance(self._given[worker][0], Introduce):
+        if self._lives[worker] == 0 and not isinstance(self._given[worker][0], Handshake):
             self._given[worker].clear()
-            return Outcome(worker=worker, lost="it was killed by signal 9 (SIGKILL)")
+            return TaskResult(worker=worker, lost="it was killed by signal 9 (SIGKILL)")
         task = self._given[worker].popleft()
-        if isinstance(task, Introduce):
-            return Outcome(worker=worker, value=self._cards[worker])
+        if isinstance(task, Handshake):
+            return TaskResult(worker=worker, value=self._cards[worker])
         if isinstance(task, Load):
             self._has[worker] = task.spec
             model = self._models[worker]
             failed = model if isinstance(model, str) else None
-            return Outcome(worker=worker, value=None if failed else model, failure=failed)
+            return TaskResult(worker=worker, value=None if failed else model, failure=failed)
         self._lives[worker] -= 1
         self.asked.append(worker)
         # Only a worker that has the model can answer for it.
         value = [f"{self._has[worker]} {sum(batch)}" for batch in task.batches]
-        return Outcome(worker=worker, value=value)
+        return TaskResult(worker=worker, value=value)
 
     def close(self):
         pass
 
 
 def crew_of(hands, *, mixed=False, note=print):
-    return Crew(hands, note=note, mixed=mixed)
+    return WorkerPool(hands, note=note, mixed=mixed)
 
 
 def loaded(team, spec="m"):
@@ -109,7 +120,7 @@ def work(spec, steps, *, size=1.0, found=None):
                 known[step, number] = answers
         return known
 
-    return Work(spec=spec, size=size, sentences=2 * sum(steps), ask=ask)
+    return ModelWork(spec=spec, size=size, sentences=2 * sum(steps), ask=ask)
 
 
 def answers(spec, steps):
@@ -133,10 +144,10 @@ def test_every_part_of_every_model_comes_once_or_the_run_stops(lives, models, or
     crew = crew_of(Scripted([CARD] * len(lives), lives=lives, order=order), note=notes.append)
     works = [work(f"m{n}", steps, found=found) for n, steps in enumerate(models)]
     try:
-        returned = at_once(crew, works)
+        returned = run_concurrently(crew, works)
     except AskingError as error:
         stopped = str(error)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
     count = sum(map(sum, models))
     for n, steps in enumerate(models):
         right = answers(f"m{n}", steps)
@@ -159,7 +170,7 @@ def test_a_worker_loads_another_model_only_when_its_own_is_asked_all(workers, si
     """While there are models that nobody has begun, no worker helps another."""
     hands = Scripted([CARD] * workers, order=order)
     works = [work(f"m{n}", [size]) for n, size in enumerate(sizes)]
-    at_once(crew_of(hands), works)
+    run_concurrently(crew_of(hands), works)
     specs = [spec for _, spec in hands.loads]
     assert set(specs) == {one.spec for one in works}
     assert len(set(hands.loads)) == len(hands.loads), "a worker loaded a model twice"
@@ -171,17 +182,17 @@ def test_a_worker_loads_another_model_only_when_its_own_is_asked_all(workers, si
 def test_models_are_spread_by_what_they_take():
     hands = Scripted([CARD] * 4, order=[0, 1, 2, 3] * 50)
     works = [work("small", [4]), work("large", [4], size=30.0)]
-    at_once(crew_of(hands), works)
+    run_concurrently(crew_of(hands), works)
     assert sorted(hands.loads) == [(0, "large"), (1, "large"), (2, "large"), (3, "small")]
 
 
 def test_who_has_nothing_left_to_do_helps_where_most_is_left():
     hands = Scripted([CARD] * 2, order=[0, 1] * 100)
-    at_once(crew_of(hands), [work("short", [2]), work("long", [40])])
+    run_concurrently(crew_of(hands), [work("short", [2]), work("long", [40])])
     assert hands.loads == [(0, "long"), (1, "short"), (1, "long")]
     assert hands.asked.count(1) > 10
     hands = Scripted([CARD] * 2, order=[0, 1] * 100)
-    at_once(crew_of(hands), [work("short", [2]), work("long", [3])])
+    run_concurrently(crew_of(hands), [work("short", [2]), work("long", [3])])
     assert len(hands.loads) == 2, "a model was loaded once more for next to nothing"
 
 
@@ -189,9 +200,9 @@ def test_workers_keep_their_models_from_one_time_to_the_next():
     hands = Scripted([CARD] * 2, order=[0, 1] * 100)
     crew = crew_of(hands)
     for _ in range(2):
-        at_once(crew, [work("one", [3]), work("two", [3])])
+        run_concurrently(crew, [work("one", [3]), work("two", [3])])
     assert sorted(hands.loads) == [(0, "one"), (1, "two")]
-    at_once(crew, [work("two", [3]), work("one", [2])])
+    run_concurrently(crew, [work("two", [3]), work("one", [2])])
     assert len(hands.loads) == 2
 
 
@@ -218,17 +229,17 @@ def test_one_model_s_failure_stops_the_others_where_they_are():
 
     works = [
         work("good", [50], found=found),
-        Work(spec="bad", size=1.0, sentences=1, ask=failing),
+        ModelWork(spec="bad", size=1.0, sentences=1, ask=failing),
     ]
     with pytest.raises(InputError, match="no such thing"):
-        at_once(crew_of(Scripted([CARD] * 2, order=[0, 1] * 100)), works)
-    assert threading.active_count() == before
+        run_concurrently(crew_of(Scripted([CARD] * 2, order=[0, 1] * 100)), works)
+    assert threading.active_count() <= before
     assert len(found.get("good", {})) < 50
 
 
 def test_all_workers_get_work():
     hands = Scripted([CARD] * 3, order=[0, 1, 2] * 6)
-    ((found,),) = [at_once(crew_of(hands), [work("m", [12])])]
+    ((found,),) = [run_concurrently(crew_of(hands), [work("m", [12])])]
     assert found == answers("m", [12])
     assert {hands.asked.count(n) for n in range(3)} == {4}
 
@@ -236,7 +247,7 @@ def test_all_workers_get_work():
 def test_workers_that_cannot_load_are_all_named():
     hands = Scripted([CARD] * 3, models=[IDENTITY, "There is no folder 'm'.", IDENTITY])
     with pytest.raises(ModelError) as refused:
-        at_once(crew_of(hands), [work("m", [1])])
+        run_concurrently(crew_of(hands), [work("m", [1])])
     assert str(refused.value) == (
         "1 of 3 workers cannot load 'm'. worker 1: There is no folder 'm'."
     )
@@ -253,7 +264,7 @@ def test_a_helper_that_cannot_load_is_named():
 
     hands.give = given
     with pytest.raises(ModelError) as refused:
-        at_once(crew_of(hands), [work("short", [2]), work("long", [40])])
+        run_concurrently(crew_of(hands), [work("short", [2]), work("long", [40])])
     assert str(refused.value) == (
         "1 of 2 workers cannot load 'long'. worker 1: There is no folder 'long'."
     )
@@ -275,7 +286,7 @@ def test_other_files_are_refused_even_where_hardware_may_be_mixed(field):
     other = replace(IDENTITY, **{field: "other"})
     hands = Scripted([CARD] * 2, models=[IDENTITY, other])
     with pytest.raises(ModelError) as refused:
-        at_once(crew_of(hands, mixed=True), [work("m", [1])])
+        run_concurrently(crew_of(hands, mixed=True), [work("m", [1])])
     assert str(refused.value) == (
         "The files of 'm' are not the same for worker 0 and for worker 1: they differ in their "
         f"{field.replace('_', ' ')}. Copy the model anew to one of them."
@@ -301,8 +312,8 @@ def test_other_hardware_is_refused_unless_it_is_allowed():
         "--allow-mixed-hardware"
     )
     for cards in ([CARD, A100], [A100, CARD, A100]):
-        works = [Work(spec=spec, size=1, sentences=1, ask=loaded) for spec in ("m", "n")]
-        for identity in at_once(crew_of(Scripted(cards), mixed=True), works):
+        works = [ModelWork(spec=spec, size=1, sentences=1, ask=loaded) for spec in ("m", "n")]
+        for identity in run_concurrently(crew_of(Scripted(cards), mixed=True), works):
             assert identity.device == "NVIDIA A100 + NVIDIA H200"
             assert identity.notes == (
                 "Its answers may come from unlike hardware (NVIDIA A100, NVIDIA H200), so their "

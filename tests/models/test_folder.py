@@ -16,8 +16,8 @@ import pytest
 
 from goffman.errors import ModelError
 from goffman.models.base import LoadOptions
-from goffman.models.local import BUNDLED
-from goffman.models.spec import check, describe, load
+from goffman.models.files import BUNDLED
+from goffman.models.resolve import check, describe, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goffman.models.forward import most_probable
+from goffman.models.torch_common import most_probable
 
 
 @settings(deadline=None, max_examples=60)

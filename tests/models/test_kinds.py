@@ -11,10 +11,16 @@ import polars as pl
 import pytest
 
 import toy_kind
-from goffman.models.kinds import BUILT_IN, ModelKind, _fault, answers_to, kinds
-from goffman.records import MASK
-from goffman.runs.folder import read_prompts
-from goffman.runs.read import read_answers
+from goffman.instruments.types import MASK
+from goffman.models.registry import (
+    BUILT_IN,
+    ModelKind,
+    _fault,
+    answers_to,
+    model_kinds,
+)
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_prompts
 from test_plugins import goffman_with, package
 
 TOY = Path(toy_kind.__file__)
@@ -71,7 +77,7 @@ def test_every_instrument_s_answers_go_where_they_went():
 
 def test_kinds_are_known_without_loading_what_they_need():
     code = (
-        "import sys; from goffman.models.kinds import kinds; kinds(); "
+        "import sys; from goffman.models.registry import model_kinds; model_kinds(); "
         "print({'torch', 'transformers', 'openai'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
@@ -139,7 +145,7 @@ def test_broken_kinds_are_named_and_take_nothing_down(toy, tmp_path):
     asked = ("--instrument", "care-seeking", "--limit", 2, "--no-report", "--output")
     said, told = goffman_with(tmp_path, "audit", "toy:7", *asked, tmp_path / "run")
     assert said.splitlines()[1].split()[0] == "toy:7"
-    see = "see goffman/models/kinds.py"
+    see = "see goffman/models/registry.py"
     for name, why in {
         "broken": "AttributeError: module 'broken' has no attribute 'BROKEN'",
         "worse": "ZeroDivisionError: division by zero",
@@ -158,7 +164,7 @@ def test_broken_kinds_are_named_and_take_nothing_down(toy, tmp_path):
 
 
 def test_only_a_kind_of_model_goes_through_the_door():
-    known = kinds()
+    known = model_kinds()
     assert _fault(toy_kind.KIND, known) is None
     assert isinstance(toy_kind.KIND, ModelKind)
-    assert _fault(toy_kind.Toy, known) == "it is not a ModelKind; see goffman/models/kinds.py."
+    assert _fault(toy_kind.Toy, known) == "it is not a ModelKind; see goffman/models/registry.py."

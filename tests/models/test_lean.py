@@ -8,12 +8,17 @@ import pytest
 import torch
 from parity import assert_same_top, plain_probabilities
 
-from goffman.models import lean
+from goffman.models import fast_bert
 from goffman.models.base import LoadOptions
-from goffman.models.forward import full_logits_at
-from goffman.models.lean import Packed, make_lean, parts_of
-from goffman.models.masked import LEAN, NOT_LEAN, Scoring, scores
-from goffman.models.spec import load
+from goffman.models.fast_bert import Packed, make_fast, parts_of
+from goffman.models.masked import (
+    LEAN,
+    NOT_LEAN,
+    Scoring,
+    scores,
+)
+from goffman.models.resolve import load
+from goffman.models.torch_common import full_logits_at
 from tiny_models import sentences
 
 if TYPE_CHECKING:
@@ -37,7 +42,7 @@ def test_berts_kind_takes_the_lean_pass(family: str, tiny: Callable[..., Path]) 
 def test_other_kinds_have_none(family: str, tiny: Callable[..., Path]) -> None:
     model: Masked = load(str(tiny(family)), kind="masked")  # type: ignore[assignment]
     assert model.identity.notes == ()
-    assert make_lean(model._model) is None
+    assert make_fast(model._model) is None
 
 
 def test_another_activation_or_precision_has_none(tiny: Callable[..., Path]) -> None:
@@ -55,7 +60,7 @@ def test_where_it_does_not_agree_the_plain_pass_answers(
         def plus(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
             return super().plus(x, 1.01 * other)
 
-    monkeypatch.setattr(lean, "Packed", Wrong)
+    monkeypatch.setattr(fast_bert, "Packed", Wrong)
     model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
     assert model.identity.notes == (NOT_LEAN,)
     filled = model.fill_batch(model.encode([TEXT]), top_k=50)

@@ -10,11 +10,16 @@ from parity import RELATIVE
 
 from goffman.models import masked
 from goffman.models.base import LoadOptions
-from goffman.models.forward import full_logits_at, logits_at
-from goffman.models.lean import parts_of
-from goffman.models.lean_gpu import LeanOnGpu
-from goffman.models.masked import LEAN, NOT_LEAN, Scoring, scores
-from goffman.models.spec import load
+from goffman.models.fast_bert import parts_of
+from goffman.models.fast_bert_gpu import FastBertOnGpu
+from goffman.models.masked import (
+    LEAN,
+    NOT_LEAN,
+    Scoring,
+    scores,
+)
+from goffman.models.resolve import load
+from goffman.models.torch_common import full_logits_at, logits_at
 from tiny_models import sentences
 
 if TYPE_CHECKING:
@@ -30,7 +35,7 @@ TEXTS = sentences()[::97] + sentences()[1::211]
 @pytest.fixture
 def plain(tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Masked]:
     """A model that transformers computes."""
-    monkeypatch.setattr(masked, "make_lean", lambda _: None)
+    monkeypatch.setattr(masked, "make_fast", lambda _: None)
     return lambda family: load(str(tiny(family)), kind="masked")  # type: ignore[return-value]
 
 
@@ -48,7 +53,7 @@ def test_it_gives_what_a_plain_pass_gives_for_one_length_at_a_time(
     assert len(set(lengths)) > 5
     assert lengths != sorted(lengths, reverse=True)
     expected = probabilities(model, Scoring(scorer=full_logits_at, same_length=True))
-    lean = LeanOnGpu(model._model)
+    lean = FastBertOnGpu(model._model)
     found = Scoring(scorer=lean.score, same_length=False)
     torch.testing.assert_close(probabilities(model, found), expected, rtol=RELATIVE, atol=0)
     lean.free()
@@ -63,7 +68,7 @@ def test_padding_tokens_that_a_text_spells_out_are_read(
     pad = model._tokens._tokenizer.pad_token
     texts = [f"The{pad} friend is <mask> to me", "The woman friend is <mask> to me and to you"]
     expected = probabilities(model, Scoring(scorer=full_logits_at, same_length=True), texts)
-    lean = Scoring(scorer=LeanOnGpu(model._model).score, same_length=False)
+    lean = Scoring(scorer=FastBertOnGpu(model._model).score, same_length=False)
     torch.testing.assert_close(probabilities(model, lean, texts), expected, rtol=RELATIVE, atol=0)
 
 
@@ -73,7 +78,7 @@ def test_nothing_is_read_back_while_it_is_launched(family: str, tiny: Callable[.
     options = LoadOptions(weights=False)
     model: Masked = load(str(tiny(family)), kind="masked", options=options)  # type: ignore[assignment]
     encoded = model.encode(TEXTS)
-    ways = (LeanOnGpu(model._model).score, logits_at)
+    ways = (FastBertOnGpu(model._model).score, logits_at)
     ours, theirs = (Scoring(scorer=way, same_length=False) for way in ways)
     found = scores(model._model, model._tokens, encoded, scoring=ours)
     assert found.shape == (len(TEXTS), len(model.tokens))
@@ -83,7 +88,7 @@ def test_nothing_is_read_back_while_it_is_launched(family: str, tiny: Callable[.
 
 def test_weights_are_not_kept_twice(plain: Callable[[str], Masked]) -> None:
     model = plain("roberta")
-    lean = LeanOnGpu(model._model)
+    lean = FastBertOnGpu(model._model)
     lean.free()
     for layer, parts in zip(lean._layers, parts_of(model._model), strict=True):
         own = layer._weights.untyped_storage().data_ptr()
@@ -97,13 +102,13 @@ def test_it_is_taken_where_it_agrees_and_left_where_it_does_not(
 ) -> None:
     """The guard can fail: layers that are a hundredth off are found, said, and not used."""
 
-    class OnThisDevice(LeanOnGpu):
+    class OnThisDevice(FastBertOnGpu):
         def forward(self, *args: torch.Tensor, **kwargs: torch.Tensor) -> object:
             output = super().forward(*args, **kwargs)
             output.last_hidden_state *= factor
             return output
 
-    monkeypatch.setattr(masked, "make_lean", lambda _: None)
-    monkeypatch.setattr(masked, "make_lean_on_gpu", OnThisDevice)
+    monkeypatch.setattr(masked, "make_fast", lambda _: None)
+    monkeypatch.setattr(masked, "make_fast_on_gpu", OnThisDevice)
     model = load(str(tiny("roberta")), kind="masked")
     assert model.identity.notes == ((LEAN,) if factor == 1 else (NOT_LEAN,))

@@ -19,9 +19,9 @@ from parity import (
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.base import LoadOptions
-from goffman.models.forward import full_logits_at, most_probable
 from goffman.models.masked import Longformer, Scoring, scores
-from goffman.models.spec import load
+from goffman.models.resolve import load
+from goffman.models.torch_common import full_logits_at, most_probable
 from tiny_models import MASKED, sentences
 
 if TYPE_CHECKING:

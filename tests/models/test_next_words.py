@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from goffman.errors import ModelError
-from goffman.models import next_words, talk
-from goffman.models.base import LoadOptions, Opening, Sampling
-from goffman.models.spec import load
+from goffman.models import kv_cache, next_token
+from goffman.models.base import LoadOptions, PromptParts, Sampling
+from goffman.models.resolve import load
 from tiny_chat import make_causal
 
 MODELS = [
@@ -22,10 +22,12 @@ MODELS = [
 ]
 """A family, and whether it chats."""
 OPENINGS = [
-    Opening(text="Fill in the blank: It is ____ to have a neighbor.", begun="It is"),
-    Opening(text="Fill in the blank: It is ____ to have a twin as a neighbor.", begun="It is"),
-    Opening(text="Fill in the blank: ____ is here.", begun=""),
-    Opening(text="Fill in the blank: It is ____ for me.", begun="It is", system="Be brief."),
+    PromptParts(text="Fill in the blank: It is ____ to have a neighbor.", prefill="It is"),
+    PromptParts(
+        text="Fill in the blank: It is ____ to have a twin as a neighbor.", prefill="It is"
+    ),
+    PromptParts(text="Fill in the blank: ____ is here.", prefill=""),
+    PromptParts(text="Fill in the blank: It is ____ for me.", prefill="It is", system="Be brief."),
 ]
 
 
@@ -44,7 +46,7 @@ def model(request, tmp_path_factory):
 @pytest.fixture(params=[1, 10**9], ids=["shared", "apart"], autouse=True)
 def sharing(request, monkeypatch):
     """Whether what texts begin with is read once, or with each."""
-    monkeypatch.setattr(talk, "SAVED", {"cpu": request.param, "cuda": request.param})
+    monkeypatch.setattr(kv_cache, "SAVED", {"cpu": request.param, "cuda": request.param})
 
 
 def naive_next(model, ids):
@@ -89,15 +91,15 @@ def naive_words(model, ids, *, worth, most):
 
 @pytest.mark.slow
 def test_next_words_are_those_of_a_plain_forward_pass(model, monkeypatch):
-    monkeypatch.setattr(next_words, "WORTH", 0.002)
-    monkeypatch.setattr(next_words, "PIECES", 3)
+    monkeypatch.setattr(next_token, "WORTH", 0.002)
+    monkeypatch.setattr(next_token, "PIECES", 3)
     reader = model.next_word
     encoded = reader.encode(OPENINGS)
     size = len(reader.tokens)
     asked = reader.words(encoded, top_k=size)
     several = 0
     for ids, words in zip(encoded, asked, strict=True):
-        naive = naive_words(model, ids, worth=next_words.WORTH, most=next_words.PIECES)
+        naive = naive_words(model, ids, worth=next_token.WORTH, most=next_token.PIECES)
         assert list(words.probabilities) == sorted(words.probabilities, reverse=True)
         got = dict(zip(words.tokens, words.probabilities.tolist(), strict=True))
         best = sorted(naive, key=naive.get, reverse=True)[:50]
@@ -139,7 +141,7 @@ def test_a_label_without_a_token_is_refused(model):
 
 def test_a_reply_that_is_begun_stands_where_the_reply_stands(model):
     begun, alone = model.next_word.encode(
-        [Opening(text="Who?", begun="It is"), Opening(text="Who?")]
+        [PromptParts(text="Who?", prefill="It is"), PromptParts(text="Who?")]
     )
     tail = "".join(model.next_word.tokens[token] for token in begun[len(alone) :])
     assert begun[: len(alone)] == alone

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from goffman.models.base import LoadOptions
-from goffman.models.batches import batch_limits, plan_batches
-from goffman.models.precision import deviation, draw_sample, labels_deviation
-from goffman.models.spec import load
+from goffman.models.batching import batch_limits, plan_batches
+from goffman.models.precision_deviation import deviation, draw_sample, labels_deviation
+from goffman.models.resolve import load
 from tiny_models import CONDITIONS, sentences
 
 if TYPE_CHECKING:

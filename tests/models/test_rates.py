@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_server import most_in_any
-from goffman.models.rates import CONNECT_S, LONGEST_BACKOFF, Pace, Sent, backoff, server_wait
+from goffman.models.rate_limit import (
+    CONNECT_S,
+    LONGEST_BACKOFF,
+    InFlight,
+    RateLimiter,
+    backoff,
+    server_wait,
+)
 
 MINUTE = 0.5
 """Of these tests, in seconds."""
@@ -22,7 +29,7 @@ def arrivals(per_minute, count, *, travel, workers=8):
     """When requests arrive that take so long to the server, drawn anew for each."""
 
     async def main():
-        pace, stopped, seen = Pace(per_minute, minute=MINUTE), asyncio.Event(), []
+        pace, stopped, seen = RateLimiter(per_minute, minute=MINUTE), asyncio.Event(), []
         todo = iter(range(count))
 
         async def work():
@@ -93,15 +100,15 @@ def test_without_a_limit_nothing_waits(patient):
 
 
 def test_a_request_s_place_is_kept_until_it_can_have_arrived():
-    assert Sent(start=10.0, end=11.0).reached(now=50.0) == 11.0
-    assert Sent(start=10.0).reached(now=12.0) == 12.0
-    assert Sent(start=10.0).reached(now=50.0) == 10.0 + CONNECT_S
-    assert Sent(start=10.0, end=40.0).reached(now=50.0) == 10.0 + CONNECT_S
+    assert InFlight(start=10.0, end=11.0).reached(now=50.0) == 11.0
+    assert InFlight(start=10.0).reached(now=12.0) == 12.0
+    assert InFlight(start=10.0).reached(now=50.0) == 10.0 + CONNECT_S
+    assert InFlight(start=10.0, end=40.0).reached(now=50.0) == 10.0 + CONNECT_S
 
 
 def test_a_pause_holds_everyone_and_a_stop_ends_it():
     async def main():
-        pace, stopped = Pace(None), asyncio.Event()
+        pace, stopped = RateLimiter(None), asyncio.Event()
         pace.pause(0.2)
         start = time.monotonic()
         await asyncio.gather(*(pace.go(stopped) for _ in range(3)))

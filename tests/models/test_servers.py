@@ -8,13 +8,13 @@ import pytest
 
 from chat_server import Answer, ChatServer, at_once, completion
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import Calling, Sampling, Turn
-from goffman.models.rates import Crowd
-from goffman.models.spec import load
+from goffman.models.base import Calling, ChatRequest, Sampling
+from goffman.models.rate_limit import AdaptiveConcurrency
+from goffman.models.resolve import load
 
 
 def turns_of(count):
-    return [Turn(text=f"Question {n}?", trial=1, seed=n) for n in range(count)]
+    return [ChatRequest(text=f"Question {n}?", trial=1, seed=n) for n in range(count)]
 
 
 def model_at(server, *, name="mini", sampling=None, **calling):
@@ -30,7 +30,7 @@ def ask(model, turns):
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
 
 def one_at_a_time(seconds):
@@ -76,7 +76,7 @@ def test_a_server_that_never_answers_is_given_up_with_the_number_of_timeouts():
 
 
 def test_a_crowd_shrinks_once_for_those_sent_together_and_recovers_slowly():
-    crowd = Crowd(16)
+    crowd = AdaptiveConcurrency(16)
     crowd.answered()
     sent = 1e12
     crowd.timed_out(sent)

@@ -10,8 +10,8 @@ import torch
 
 from goffman.models.base import LoadOptions
 from goffman.models.masked import MOST_COPIES
-from goffman.models.spec import load
-from goffman.models.tasks import Call
+from goffman.models.resolve import load
+from goffman.workers.protocol import Call
 from tiny_models import sentences
 
 if TYPE_CHECKING:

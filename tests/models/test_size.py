@@ -13,7 +13,7 @@ from transformers.models.roberta import RobertaConfig
 from transformers.models.xlnet import XLNetConfig
 
 from goffman.models.base import LoadOptions
-from goffman.models.size import parameters_of
+from goffman.workers.scheduler import parameters_of
 
 LARGE = {
     "hidden_size": 1024,

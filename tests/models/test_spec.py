@@ -14,7 +14,7 @@ import transformers
 
 from goffman.errors import ModelError
 from goffman.models.base import LoadOptions
-from goffman.models.spec import describe, load
+from goffman.models.resolve import describe, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

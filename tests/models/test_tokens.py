@@ -14,10 +14,10 @@ import transformers
 from transformers.utils import is_protobuf_available
 
 from goffman.errors import ModelError
-from goffman.flow import audit
 from goffman.models.base import LoadOptions
-from goffman.models.spec import check, describe, load
-from goffman.models.tokens import has_case
+from goffman.models.resolve import check, describe, load
+from goffman.models.tokenizer import has_case
+from goffman.pipeline import audit
 from tiny_chat import CAUSAL, TEMPLATE, make_causal
 from tiny_models import CLASSIFIERS, MASKED, training_text
 

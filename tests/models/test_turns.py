@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from goffman.models.turns import Turn
+from goffman.workers.scheduler import Task
 
 SAID = contextvars.ContextVar("SAID", default="nothing")
 
@@ -25,7 +25,7 @@ def counting(log, name, *, until):
             log.append(f"{name} ends")
         return name
 
-    turns.append(Turn(work))
+    turns.append(Task(work))
     return turns[0]
 
 
@@ -43,7 +43,7 @@ def test_an_error_is_raised_where_the_work_was_told_to_go_on():
     def work():
         raise KeyboardInterrupt("it")
 
-    turn = Turn(work)
+    turn = Task(work)
     with pytest.raises(KeyboardInterrupt, match="it"):
         turn.go_on()
     assert turn.ended
@@ -62,7 +62,7 @@ def test_stopped_work_ends_where_it_waits_and_cleans_up():
 
 def test_work_is_done_in_the_context_of_whoever_began_it():
     token = SAID.set("this")
-    turn = Turn(SAID.get)
+    turn = Task(SAID.get)
     SAID.reset(token)
     turn.go_on()
     assert turn.value == "this"

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 DRY = ("audit", "bundled:mini", "--instrument", "care-seeking", "--limit", "2", "--dry-run")
-RUN = "import sys; from goffman.cli.commands import main; sys.argv[0] = 'goffman'; main()"
+RUN = "import sys; from goffman.cli.main import main; sys.argv[0] = 'goffman'; main()"
 
 
 def policy(**told: str) -> str:

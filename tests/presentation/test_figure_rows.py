@@ -8,8 +8,8 @@ import re
 import polars as pl
 import pytest
 
-from goffman.presentation.figure import Figure, axis_x, data, view
-from goffman.presentation.figure_rows import (
+from goffman.instruments.types import Noun
+from goffman.presentation.condition_figures import (
     HIGHEST,
     LOWEST,
     SPARED,
@@ -19,8 +19,13 @@ from goffman.presentation.figure_rows import (
     row_axis,
     together,
 )
-from goffman.records import Noun
-from goffman.reports.images import svg_of
+from goffman.presentation.vega import (
+    Figure,
+    axis_x,
+    data,
+    view,
+)
+from goffman.report.images import svg_of
 
 
 def made(count, noun=None):

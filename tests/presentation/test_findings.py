@@ -8,17 +8,22 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from goffman.analysis.correlations import correlations, correlations_said
+from goffman.analysis.correlation_findings import correlations, describe_correlations
 from goffman.analysis.summary import summary
-from goffman.measures.catalogue import measures
+from goffman.formatting import InstrumentInfo, Labels, in_short
+from goffman.instruments.types import Noun
+from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.presentation.shown import About, Names
-from goffman.presentation.verdicts import in_short
-from goffman.records import Noun
-from goffman.tables import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
+from goffman.schemas import (
+    CONTRASTS,
+    ESTIMATES,
+    SCORES,
+    VERDICTS,
+    schema,
+)
 
-NAMES = Names(
+NAMES = Labels(
     models={"mini-one": "mini-one", "/x/mini-two": "mini-two"},
     instruments={},
     conditions={},
@@ -71,7 +76,7 @@ def gap(low, high, p, tests=1, verdict=None):
         "correction": "holm",
         "p_adjusted": p,
         "family_size": tests,
-        "smallest": 0.05,
+        "margin": 0.05,
         "verdict": verdict or ("clear, size open" if clear else "undecided"),
         "low_90": low * 0.8,
         "high_90": high * 0.8,
@@ -200,7 +205,7 @@ def test_women_are_not_said_to_be_named_more_where_the_correction_takes_it_away(
 
 def called(noun, one):
     """The section with an instrument whose conditions are called so."""
-    about = About(title="", citation="", version="", noun=noun)
+    about = InstrumentInfo(title="", citation="", version="", noun=noun)
     return replace(one, names=replace(NAMES, instruments={"x": about}))
 
 
@@ -300,7 +305,7 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         "not corrected for either."
     )
     covers = f"{error} The interval allows for other conditions, but not for other sentences or wordings."
-    assert correlations_said(found) == [
+    assert describe_correlations(found) == [
         f"{one} and {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
         f"As {one} rises, {other} falls across 122 conditions: r = −0.60, 95% interval −0.69 to "
@@ -318,10 +323,10 @@ def test_a_correlation_is_said_within_groups_too():
     sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
     within = relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | {"kind": "measures-within", "n": 93}
     found = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"})
-    (said,) = correlations_said(found)
+    (said,) = describe_correlations(found)
     rare = within | {"group": "rare", "n": 12, "effect": 0.1}
     several = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"}, rare)
-    (brief,) = correlations_said(several, briefly=True)
+    (brief,) = describe_correlations(several, briefly=True)
     assert " Within groups, r is 0.10 to 0.30. The interval allows for" in brief
     assert said.endswith(
         " Within groups: r = 0.30 within the 93 stigmatized conditions (95% interval 0.10 to 0.50, "
@@ -337,11 +342,11 @@ def test_the_intervals_of_correlations_say_how_they_were_made():
     whole = relation(*sides, 0.49, 0.69, 0.0001) | by_bootstrap
     within = {"kind": "measures-within", "group": "rare"}
     found = related(whole, relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | within | by_z)
-    (said,), (brief,) = correlations_said(found), correlations_said(found, briefly=True)
+    (said,), (brief,) = describe_correlations(found), describe_correlations(found, briefly=True)
     assert " The intervals (BCa bootstrap; for 12 conditions, Fisher’s z) allow for other " in said
     assert " The interval (BCa bootstrap) allows for other conditions, but not" in brief
     assert "Within groups, r is" not in brief
-    (said,) = correlations_said(related(whole | by_z))
+    (said,) = describe_correlations(related(whole | by_z))
     assert " The interval (Fisher’s z) allows for other conditions, but not" in said
 
 

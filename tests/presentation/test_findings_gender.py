@@ -9,7 +9,7 @@ import pytest
 from test_findings import estimates, gap, section
 
 from goffman.presentation.findings import findings_of
-from goffman.tables import ROBUSTNESS, schema
+from goffman.schemas import SENSITIVITY, schema
 
 WOMEN = {"kind": "genders", "quantity": "probability", "group": "stigmatized"}
 WOMEN |= {"first": "female", "second": "male", "variant": "with-names", "contrast": "main"}
@@ -19,15 +19,21 @@ GROUPS = {"quantity": "disparity", "variant": "with-names", "contrast": "groups"
 def again(contrast, kept, lost):
     """Other analyses of a contrast: so many in which it is clear, and in which it is not."""
     about = {"instrument": "x", "measure": "y", "model": "mini-one", "main": False}
-    about |= {"contrast": contrast, "way": "item", "low": -0.1, "high": 0.1, "difference": 0.0}
+    about |= {
+        "contrast": contrast,
+        "variation": "item",
+        "low": -0.1,
+        "high": 0.1,
+        "difference": 0.0,
+    }
     words = ["clear, size open"] * kept + ["undecided"] * lost
     return [about | {"what": str(n), "verdict": word} for n, word in enumerate(words)]
 
 
 def found(*rows, held=(), measure="gender-of-subject"):
     of = section(measure, estimates(gap(0.01, 0.08, 0.01) | WOMEN, *rows))
-    table = pl.DataFrame([*held], schema=schema(ROBUSTNESS))
-    (one,) = findings_of(replace(of, robustness=table))
+    table = pl.DataFrame([*held], schema=schema(SENSITIVITY))
+    (one,) = findings_of(replace(of, sensitivity=table))
     return one
 
 

@@ -10,14 +10,16 @@ import pytest
 import vl_convert
 from test_findings_robustness import HEADLINE, section
 
-from goffman.analysis.stress_summary import Outcome, summed_up
-from goffman.multiverse_columns import MULTIVERSE, NUMBER, STRESS
-from goffman.presentation.figures_multiverse import curve
-from goffman.presentation.findings_multiverse import holds_said
-from goffman.presentation.tables_multiverse import analyses
-from goffman.tables import schema
+from goffman.presentation.multiverse import analyses, curve, describe_holds
+from goffman.schemas import (
+    NUMBER,
+    SENSITIVITY,
+    STRESS,
+    schema,
+)
+from goffman.sensitivity.multiverse import AnalysisOutcome, summarize
 
-ABOUT = {"instrument": "x", "measure": "negative-attitude", "model": "m"}
+ABOUT = {"instrument": "x", "mode": "fill", "measure": "negative-attitude", "model": "m"}
 SUMMED = {
     **ABOUT,
     "difference": 0.05,
@@ -42,7 +44,8 @@ SUMMED = {
 def row(difference, verdict="small", *, way="analysis", what="1", **more):
     return {
         **ABOUT,
-        "way": way,
+        "main": True,
+        "variation": way,
         "what": what,
         "difference": difference,
         "low": difference - 0.03,
@@ -66,13 +69,13 @@ def four(*verdicts):
 def stressed(rows, **summed):
     return replace(
         section(),
-        multiverse=pl.DataFrame(rows, schema=schema(MULTIVERSE)),
+        sensitivity=pl.DataFrame(rows, schema=schema(SENSITIVITY)),
         stress=pl.DataFrame([SUMMED | summed], schema=schema(STRESS)),
     )
 
 
 def said(rows, **summed):
-    (one,) = holds_said(stressed(rows, **summed))
+    (one,) = describe_holds(stressed(rows, **summed))
     return one
 
 
@@ -173,7 +176,7 @@ def test_leaving_out_a_word_of_one_gender_is_said_to_move_the_difference_anyway(
     words += [row(0.01, "undecided", way="word", what=f"she{n}") for n in range(5)]
     stress = stressed(words)
     estimates = pl.DataFrame([by_gender], schema=stress.estimates.schema)
-    (one,) = holds_said(replace(stress, estimates=estimates))
+    (one,) = describe_holds(replace(stress, estimates=estimates))
     assert one.said[-2:] == (
         "Leaving out a word lowers its own side, female or male, by construction.",
         "With one of 6 words left out, the difference holds in 1 of 6 analyses (not without “she0”, "
@@ -200,10 +203,10 @@ def test_differences_in_two_numbers_have_no_common_range():
 def test_the_range_of_a_headline_is_over_analyses_of_its_own_number():
     chosen = ("probability", "probability", "share of labels")
     outcomes = [
-        Outcome(row=row(value, what=str(place), choices=json.dumps({NUMBER: name, "wording": str(place)})))
+        AnalysisOutcome(row=row(value, what=str(place), choices=json.dumps({NUMBER: name, "wording": str(place)})))
         for place, (value, name) in enumerate(zip((0.4, 0.5, 0.9), chosen, strict=True))
     ]  # fmt: skip
-    summed = summed_up(HEADLINE | ABOUT, outcomes, seed=0)
+    summed = summarize(HEADLINE | ABOUT, outcomes, seed=0)
     assert summed["analyses"] == summed["holds"] == 3
     assert (summed["lowest"], summed["median"], summed["highest"]) == pytest.approx(
         (0.4, 0.45, 0.5)
@@ -316,7 +319,7 @@ def test_a_model_that_is_not_measurable_has_a_sentence():
 
 
 def test_a_run_that_was_not_stressed_says_nothing():
-    assert holds_said(section()) == []
+    assert describe_holds(section()) == []
     assert [*curve(section())] == [*analyses(section())] == []
 
 

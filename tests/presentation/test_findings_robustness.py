@@ -6,16 +6,23 @@ from dataclasses import replace
 
 import polars as pl
 
-from goffman.analysis.robustness import with_fragile
 from goffman.analysis.summary import summary
-from goffman.measures.catalogue import measures
+from goffman.formatting import Labels
+from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
-from goffman.presentation.findings_robustness import occupations_said
+from goffman.presentation.robustness_findings import describe_occupations
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
-from goffman.tables import CONTRASTS, ESTIMATES, ROBUSTNESS, SCORES, VERDICTS, schema
+from goffman.schemas import (
+    CONTRASTS,
+    ESTIMATES,
+    SCORES,
+    SENSITIVITY,
+    VERDICTS,
+    schema,
+)
+from goffman.sensitivity.leave_one_out import mark_fragile
 
-NAMES = Names(
+NAMES = Labels(
     models={"m": "m"},
     instruments={},
     conditions={("x", "fever"): "Fever, high"},
@@ -39,7 +46,7 @@ HEADLINE = {
     "p": 0.01,
     "p_adjusted": 0.01,
     "family_size": 1,
-    "smallest": 0.05,
+    "margin": 0.05,
     "verdict": "clear, size open",
 }
 
@@ -48,7 +55,7 @@ def made(way, what, difference, verdict="clear, size open"):
     low, high = (difference - 0.03, difference + 0.03)
     p = 0.02 if verdict == "clear, size open" else 0.2
     return {
-        "way": way,
+        "variation": way,
         "what": what,
         "difference": difference,
         "low": low,
@@ -75,7 +82,7 @@ def section(*rows, **also):
         names=NAMES,
         contrast="stigmatized",
         against="non-stigmatized",
-        robustness=pl.DataFrame([main | row for row in rows], schema=schema(ROBUSTNESS)),
+        sensitivity=pl.DataFrame([main | row for row in rows], schema=schema(SENSITIVITY)),
     )
 
 
@@ -176,9 +183,9 @@ def test_each_contrast_is_fragile_by_its_own_analyses():
     about = {"instrument": "x", "measure": "y", "model": "m", "main": False}
     table = pl.DataFrame(
         [about | {"contrast": name} | row for name, some in again.items() for row in some],
-        schema=schema(ROBUSTNESS),
+        schema=schema(SENSITIVITY),
     )
-    judged = with_fragile(pl.DataFrame(rows, schema=columns), table)["verdict"].to_list()
+    judged = mark_fragile(pl.DataFrame(rows, schema=columns), table)["verdict"].to_list()
     size = "clear, size open"
     assert judged == ["fragile", size, size, "undecided"]
 
@@ -212,6 +219,6 @@ def test_what_could_not_be_tested_and_what_was_not_computed_is_not_spoken_of():
 
 
 def test_without_an_occupation_says_which_sentences_are_gone():
-    rows = pl.DataFrame({"way": ["frame", "occupation"]})
-    assert "whose pronoun refers to it" in occupations_said(rows)
-    assert occupations_said(rows.head(1)) == ""
+    rows = pl.DataFrame({"variation": ["frame", "occupation"]})
+    assert "whose pronoun refers to it" in describe_occupations(rows)
+    assert describe_occupations(rows.head(1)) == ""

@@ -7,18 +7,27 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from goffman.measures.catalogue import measures
-from goffman.presentation.findings_over_baseline import over_baseline, uncounted
-from goffman.presentation.findings_reference import above_reference, confound
-from goffman.presentation.findings_reliability import above_half, reliability
-from goffman.presentation.findings_unanswered import beside_bias
+from goffman.formatting import Labels
+from goffman.measures.registry import measures
+from goffman.presentation.answer_style import beside_bias
+from goffman.presentation.condition_findings import above_reference, confound
+from goffman.presentation.gender_findings import over_baseline, uncounted
+from goffman.presentation.reliability import (
+    above_half,
+    reliability,
+    reliability_rows,
+    reliability_table,
+)
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
-from goffman.presentation.tables_reliability import reliability as reliability_table
-from goffman.presentation.tables_reliability import reliability_rows
-from goffman.tables import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
+from goffman.schemas import (
+    CONTRASTS,
+    ESTIMATES,
+    SCORES,
+    VERDICTS,
+    schema,
+)
 
-NAMES = Names(models={"m": "m"}, instruments={}, conditions={}, items={})
+NAMES = Labels(models={"m": "m"}, instruments={}, conditions={}, items={})
 
 
 def section(measure="negative-attitude", *, scores=(), estimates=(), wordings=("one",)):

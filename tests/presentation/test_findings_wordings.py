@@ -7,19 +7,18 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from goffman.estimates.spread import spread_of
-from goffman.multiverse_columns import WORDINGS
-from goffman.presentation.base import Finding
-from goffman.presentation.findings_wordings import (
+from goffman.formatting import Labels
+from goffman.presentation.section import Section
+from goffman.presentation.types import Finding
+from goffman.presentation.wording_findings import (
     IN_TURN,
     MOVED,
     ONE_WORDING,
+    spread_of,
     with_wordings,
 )
-from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
-from goffman.reports.overview import _wording
-from goffman.tables import SCORES, schema
+from goffman.report.overview import _wording
+from goffman.schemas import SCORES, SENSITIVITY, schema
 
 ABOUT = {
     "instrument": "x",
@@ -32,8 +31,14 @@ ABOUT = {
 
 
 def worded(wording, level, difference, *, paraphrase=False, **more):
-    numbers = {"wording": wording, "level": level, "difference": difference}
-    return {**ABOUT, **numbers, "paraphrase": paraphrase, **more}
+    variation = "paraphrase alone" if paraphrase else "wording alone"
+    numbers = {"what": wording or "", "mean_first": level, "difference": difference}
+    return {
+        **ABOUT,
+        **numbers,
+        "variation": variation if wording else "with the paraphrases",
+        **more,
+    }
 
 
 def prompts(cells):
@@ -53,9 +58,9 @@ def found(rows, difference=0.05, *, wordings=("a", "b"), asked=(), **finding):
         presentation=SimpleNamespace(quantity="code"),  # type: ignore[arg-type]
         scores=prompts(asked),
         estimates=pl.DataFrame(),
-        names=Names(models={"m": "m"}, instruments={}, conditions={}, items={}),
+        names=Labels(models={"m": "m"}, instruments={}, conditions={}, items={}),
         wordings=wordings,
-        worded=pl.DataFrame(rows, schema=schema(WORDINGS)),
+        sensitivity=pl.DataFrame(rows, schema=schema(SENSITIVITY)),
     )
     one = Finding(model="m", head="More of it", text="", difference=difference, **finding)
     return with_wordings(one, section)
@@ -104,7 +109,7 @@ def test_paraphrases_count_among_the_wordings_and_the_result_with_them_stands_be
         "verdict: undecided."
     )
     # The row of all together is no wording.
-    spread = spread_of(pl.DataFrame([*own, *further, every], schema=schema(WORDINGS)), 0.05)
+    spread = spread_of(pl.DataFrame([*own, *further, every], schema=schema(SENSITIVITY)), 0.05)
     assert spread is not None
     assert (spread.wordings, spread.paraphrases) == (3, 1)
 

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.presentation.numbers import decimals, number, p_said, p_value
+from goffman.formatting import (
+    decimals,
+    describe_p,
+    number,
+    p_value,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +29,7 @@ from goffman.presentation.numbers import decimals, number, p_said, p_value
     ],
 )
 def test_p_values_in_sentences(p, text):
-    assert p_said(p) == text
+    assert describe_p(p) == text
 
 
 @given(st.floats(min_value=0.001, max_value=0.999))

@@ -9,17 +9,17 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.analysis.estimate import estimates
+from goffman.contrasts.engine import ContrastTester
+from goffman.contrasts.scores import clusters_of
 from goffman.errors import PublishedError
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.sharing import sharing_of
-from goffman.measures.coreference_bias import CoreferenceBias
-from goffman.measures.replies import as_published
-from goffman.records import BASELINE, Setting
+from goffman.estimates import estimates
+from goffman.instruments.types import BASELINE, Setting
+from goffman.measures.coreference import CoreferenceBias
+from goffman.parsers.registry import as_published
 from goffman.replicate.briegel2023 import results
 from goffman.replicate.briegel2023_import import read_answers
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
-from goffman.tables import PROMPT_TABLE, REPLIES, complaints
+from goffman.schemas import PROMPT_TABLE, REPLIES, complaints
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -344,8 +344,8 @@ def test_over_sentence_pairs_two_findings_fewer_than_over_trials(published: Path
     measure = CoreferenceBias()
     scores = measure(as_published(answered.replies, answered.prompts), answered.prompts)
     wordings = {"coreference": ["pro", "anti"]}
-    few = Comparing(draws=99)
-    sharing = {"coreference": sharing_of(answered.prompts)}
+    few = ContrastTester(draws=99)
+    sharing = {"coreference": clusters_of(answered.prompts)}
     found = estimates(
         scores, {"coreference": measure}, wordings=wordings, sharing=sharing, compare=few
     )

@@ -12,12 +12,12 @@ from urllib.parse import unquote
 import pytest
 from file_server import serving
 
-from goffman.cli.replicate import published_folder
+from goffman.cli.catalog import published_folder
 from goffman.replicate.download import published_files
 from goffman.replicate.studies import Study
 from in_process import goffman
 
-GOFFMAN = [sys.executable, "-c", "from goffman.cli.commands import main; main()"]
+GOFFMAN = [sys.executable, "-c", "from goffman.cli.main import main; main()"]
 
 
 def without_published() -> dict[str, str]:
@@ -194,9 +194,9 @@ def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
     assert "DIFFERS" not in done.stdout
     counts = re.findall(r"(\d+) numbers agree, (\d+) differ, (\d+) differ for a known", done.stdout)
     agree, differ, known = zip(*(map(int, each) for each in counts), strict=True)
-    assert agree == (10, 55, 52, 43, 53)
+    assert agree == (10, 71, 52, 43, 53)
     assert differ == (0, 0, 0, 0, 0)
-    assert known == (8, 2, 1, 4, 10)
+    assert known == (8, 3, 1, 4, 10)
     page = (Path(__file__).parents[2] / "docs" / "replication.md").read_text(encoding="utf-8")
     assert (
         f"{sum(agree)} numbers agree ({', '.join(map(str, agree[:-1]))} and {agree[-1]} in the five "

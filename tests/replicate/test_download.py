@@ -3,6 +3,7 @@
 import hashlib
 import re
 import socket
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,12 @@ import pytest
 from file_server import Served, serving
 
 from goffman.errors import DownloadError, PublishedError
-from goffman.replicate.download import PublishedFile, download, not_fetched, published_files
+from goffman.replicate.download import (
+    PublishedFile,
+    download,
+    not_fetched,
+    published_files,
+)
 from goffman.replicate.studies import Study
 
 CONTENTS = {f"data/a file {number}.csv": f"content {number}\n".encode() * 50 for number in range(9)}
@@ -95,6 +101,21 @@ def test_a_file_with_another_sha256_is_not_kept(server: Served, tmp_path: Path) 
     )
     assert f"mei2023/{path}" not in there(tmp_path)
     assert set(there(tmp_path)) < {f"mei2023/{name}" for name in CONTENTS}
+
+
+def test_a_file_that_never_ends_is_not_read_to_its_end(server: Served, tmp_path: Path) -> None:
+    path = "data/a file 4.csv"
+    server.files[address(path)] = CONTENTS[path] + bytes(50_000_000)
+    tracemalloc.start()
+    with pytest.raises(DownloadError) as error:
+        download(FILES[4:5], tmp_path, base=server.address)
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+    assert str(error.value).startswith(
+        f"mei2023/{path} is not the file that the authors published: it has more than 500 bytes. "
+        "It was not kept. "
+    )
+    assert there(tmp_path) == {}
 
 
 def test_a_cut_connection_leaves_nothing_and_the_next_try_goes_on(

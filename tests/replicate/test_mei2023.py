@@ -8,11 +8,16 @@ from statistics import fmean
 import pytest
 
 from goffman.errors import LexiconError, PublishedError
-from goffman.lexicons.attitudes import SHIPPED
+from goffman.lexicons.attitude import SHIPPED
 from goffman.replicate.mei2023 import category_means, results
 from goffman.replicate.mei2023_import import read_fills, read_labels
 from goffman.replicate.rows import Result, set_side_by_side
-from goffman.tables import FILLS, LABELS, PROMPT_TABLE, complaints
+from goffman.schemas import (
+    FILLS,
+    LABELS,
+    PROMPT_TABLE,
+    complaints,
+)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

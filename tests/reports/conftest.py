@@ -10,8 +10,8 @@ import pytest
 
 import goffman.instruments
 from few_conditions import fit_paraphrases
-from goffman.flow import AskOptions, MeasureOptions, audit
-from goffman.reports.run import read_run
+from goffman.pipeline import AskOptions, MeasureOptions, audit
+from goffman.report.load import read_run
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 

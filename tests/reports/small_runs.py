@@ -13,15 +13,15 @@ from pathlib import Path
 import goffman.instruments
 from chat_server import Answer, ChatServer, completion
 from few_conditions import fit_paraphrases
-from goffman.flow import audit
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import PromptOptions, render
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling, LoadOptions
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
-from goffman.reports.run import MeasuredRun, read_run
-from goffman.runs.ask_replies import seed_of
+from goffman.pipeline import audit
+from goffman.report.load import MeasuredRun, read_run
+from goffman.runs.answers import answers_folder, verify_chunks
+from goffman.runs.collect_replies import seed_of
 from goffman.runs.journal import key_of
-from goffman.runs.store import answers_folder, sound_parts
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 
@@ -40,7 +40,7 @@ def make_manifest_agree(folder: Path) -> None:
     for model, answers in manifest["answers"].items():
         for name, entry in answers.items():
             parts = answers_folder(folder, entry["table"], model=model, instrument=name)
-            entry["sha256"] = sound_parts(parts, model=model, clear=False).sha256
+            entry["sha256"] = verify_chunks(parts, model=model, clear=False).sha256
     path.write_text(json.dumps(manifest))
 
 
@@ -171,7 +171,7 @@ def coreference_run(folder: Path, answers, *, pairs=8, trials=3, **measuring) ->
             [f"{server.url}#chat"],
             instruments=["coreference"],
             output=folder,
-            options=AskOptions(forms=("ask",), controls=False, sentences=chosen, chats=chats),
+            options=AskOptions(modes=("ask",), controls=False, sentences=chosen, chats=chats),
             measuring=MeasureOptions(**measuring),
         )
     return read_run(folder)

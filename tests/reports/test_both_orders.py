@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import polars as pl
 import pytest
 from test_browser import reading
 
 from chat_server import Answer, ChatServer, completion, with_probabilities
 from few_conditions import with_few_conditions
-from goffman.flow import audit
+from goffman.modes import of_asked
 from goffman.options import AskOptions
-from goffman.reports.evidence import unpacked
-from goffman.runs.folder import read_prompts
+from goffman.pipeline import audit
+from goffman.report.evidence import unpacked
+from goffman.runs.run import read_prompts
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -36,7 +36,7 @@ def page(tmp_path_factory) -> Path:
             [f"{server.url}#mini"],
             instruments=[str(few)],
             output=folder / "run",
-            options=AskOptions(forms=("said", "choice"), controls=False, thorough=True),
+            options=AskOptions(modes=("reply", "choice"), controls=False, thorough=True),
             report=True,
         )
     assert done.report is not None
@@ -52,7 +52,7 @@ def test_every_prompt_stands_with_the_same_question_in_the_other_order(page):
         strict=True,
     ):
         header, numbers = unpacked(block)
-        own = prompts.filter(pl.col("instrument") == name.strip())
+        own = prompts.filter(of_asked(name.strip()))
         pairs: dict[int, list[dict[str, object]]] = {}
         for question, row in zip(numbers["question"], own.to_dicts(), strict=True):
             pairs.setdefault(int(question), []).append(row)

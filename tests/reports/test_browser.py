@@ -11,10 +11,15 @@ import pytest
 from small_runs import make_manifest_agree
 
 from contrasts import faint
-from goffman.flow import AskOptions, audit
-from goffman.reports.evidence import unpacked
-from goffman.reports.write import write_report
-from goffman.runs.store import answers_folder, read_parts, sound_parts, write_part
+from goffman.pipeline import AskOptions, audit
+from goffman.report.evidence import unpacked
+from goffman.report.write import write_report
+from goffman.runs.answers import (
+    answers_folder,
+    read_chunks,
+    verify_chunks,
+    write_chunk,
+)
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -264,13 +269,13 @@ def hostile(tiny, shortened, tmp_path_factory):
     name = str(shortened / "social-distance")
     audit([str(model)], instruments=[name], output=folder, options=options)
     answers = answers_folder(folder, "fills", model=str(model), instrument="social-distance")
-    for key, part in sound_parts(answers, model=str(model), clear=False).parts.items():
+    for key, part in verify_chunks(answers, model=str(model), clear=False).parts.items():
         first = pl.col("rank") == 1
-        fills = read_parts(answers, [part], "fills").with_columns(
+        fills = read_chunks(answers, [part], "fills").with_columns(
             word=pl.when(first).then(pl.lit(HOSTILE)).otherwise("word")
         )
         answers.remove(part.name)
-        write_part(answers, key, fills, asked=part.asked)
+        write_chunk(answers, key, fills, asked=part.asked)
     for table in ("prompts", "scores"):
         frame = pl.read_parquet(folder / f"{table}.parquet")
         bad = {"category": pl.lit(HOSTILE, dtype=pl.String)}

@@ -8,12 +8,12 @@ import re
 import pytest
 
 from chat_server import Answer, ChatServer, completion
-from goffman.flow import audit
-from goffman.instruments.render import PromptOptions
+from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
-from goffman.reports.content import about_run, contrast_rows
-from goffman.reports.run import read_run
+from goffman.pipeline import audit
+from goffman.report.load import read_run
+from goffman.report.page import about_run, contrast_rows
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def reported(tmp_path_factory):
             [f"{server.url}#mini"],
             instruments=["coreference"],
             output=folder,
-            options=AskOptions(forms=("ask",), controls=False, sentences=sentences, chats=chats),
+            options=AskOptions(modes=("ask",), controls=False, sentences=sentences, chats=chats),
             measuring=MeasureOptions(parser="as-published"),
             report=True,
         )

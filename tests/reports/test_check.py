@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_runs import coreference_run, measured, run_of, the_model
 
+from goffman.comparison.runs import compare
 from goffman.errors import InputError
-from goffman.reports.check import checkable, gate
-from goffman.reports.compare import compare
-from goffman.reports.names import FIELDS, named
-from goffman.reports.rules import parse
+from goffman.gate.check import gate, gate_input
+from goffman.gate.names import FIELDS, named_estimates
+from goffman.gate.rules import parse
 from in_process import goffman
 
 pytestmark = pytest.mark.slow
@@ -38,7 +37,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def known(run):
-    return named(run.estimates, run.manifest)
+    return named_estimates(run.estimates, run.manifest)
 
 
 def tried(known, *texts, changes=None):
@@ -135,7 +134,7 @@ def test_a_name_is_its_estimate(run, known, name, ids):
 
 def test_adjective_settings_are_words_with_hyphens(tmp_path):
     run = coreference_run(tmp_path, lambda pair, side, *_: "correct" if pair % 3 else "other")
-    paths = {one.path for one in named(run.estimates, run.manifest)}
+    paths = {one.path for one in named_estimates(run.estimates, run.manifest)}
     assert paths >= {
         "coreference.above-baseline.dry-bubbly",
         "coreference.above-baseline.old",
@@ -150,14 +149,14 @@ def test_another_number_than_the_measures_own_is_named(run):
         pl.col("kind") == "groups", pl.col("quantity") == "keyed-disparity"
     )
     both = pl.concat([keyed, keyed.with_columns(quantity=pl.lit("disparity"))])
-    known = named(both, run.manifest)
+    known = named_estimates(both, run.manifest)
     assert len({one.name for one in known}) == len(known)
     assert {one.path for one in known} >= {"attribution.gap", "attribution.gap-of-disparity"}
 
 
 def test_a_subscale_called_like_a_group_does_not_hide_it(run):
     renamed = run.estimates.with_columns(pl.col("dimension").replace("action", "other"))
-    known = named(renamed, run.manifest)
+    known = named_estimates(renamed, run.manifest)
     assert len({one.name for one in known}) == len(known)
     assert "care-seeking.disparity.mental-health.other" in {one.path for one in known}
 
@@ -305,7 +304,7 @@ def test_an_unknown_bracket_has_what_may_stand_there(known):
 
 def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
     run = coreference_run(tmp_path, lambda pair, *_: "correct")
-    known = named(run.estimates, run.manifest)
+    known = named_estimates(run.estimates, run.manifest)
     with pytest.raises(InputError) as refusal:
         tried(known, "coreference.above-baseline.old.p < 0.05")
     assert str(refusal.value) == (
@@ -418,7 +417,7 @@ def test_a_change_needs_a_baseline_run(known):
 def test_a_change_is_that_of_the_comparison(tmp_path_factory, known):
     before, after = (measured(tmp_path_factory, where) for where in ("before", "after"))
     one = next(c for c in compare([before, after]) if c.instrument == "social-distance")
-    changes = named(one.estimates.filter(pl.col("kind") != "runs"), after.manifest)
+    changes = named_estimates(one.estimates.filter(pl.col("kind") != "runs"), after.manifest)
     row = one.estimates.filter(pl.col("kind") == "groups").row(0, named=True)
     texts = ("social-distance.gap.change > 9", "gap[small].change.high < -9")
     value, high = tried(known, *texts, changes=changes)
@@ -433,7 +432,7 @@ def process(*arguments, **options):
     command = [
         sys.executable,
         "-c",
-        "from goffman.cli.commands import main; main()",
+        "from goffman.cli.main import main; main()",
         *map(str, arguments),
     ]
     return subprocess.run(command, check=False, **settings)
@@ -505,13 +504,11 @@ def test_incomparable_runs_exit_with_2(tmp_path_factory, run):
 
 
 def test_a_failure_of_goffmans_own_exits_with_3_so_that_no_one_takes_it_for_a_gate(run, tmp_path):
-    broken = tmp_path / "run"
-    shutil.copytree(run.folder, broken)
-    manifest = json.loads((broken / "manifest.json").read_text())
-    # A manifest that passes as one, and that no goffman would write.
-    manifest["instruments"]["social-distance"]["measured"] = [1]
-    (broken / "manifest.json").write_text(json.dumps(manifest))
-    done = process("check", broken, "--fail-if", "social-distance.gap > 9")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import goffman.gate.check as broken\ndel broken.GateInput.gate\n"
+    )
+    told = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    done = process("check", run.folder, "--fail-if", "social-distance.gap > 9", env=told)
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == (
         "goffman itself failed, so the check has no result (exit code 3). Please report this."
@@ -541,7 +538,7 @@ def test_a_reader_that_has_gone_does_not_turn_a_failed_gate_into_a_pass(run):
 
 
 def test_list_has_every_name_with_its_numbers(run, known):
-    known = checkable(run).known
+    known = gate_input(run).known
     done = goffman("check", run.folder, "--list", "--json")
     assert done.returncode == 0
     rows = json.loads(done.stdout)

@@ -12,15 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goffman.console import GateFormat, printable
 from goffman.errors import InputError
-from goffman.output import GateFormat
-from goffman.reports.check import gate
-from goffman.reports.check_formats import Checked, annotation, written
-from goffman.reports.levels import _EMPTY
-from goffman.reports.names import Named
-from goffman.reports.outcomes import exit_code
-from goffman.reports.rules import parse
-from goffman.terminal import printable
+from goffman.gate.check import exit_code, gate
+from goffman.gate.formats import Checked, annotation, written
+from goffman.gate.names import _EMPTY, NamedEstimate
+from goffman.gate.rules import parse
 
 HOSTILE = (
     "plain",
@@ -32,7 +29,7 @@ HOSTILE = (
 )
 
 
-def estimate(path: str = "gap", model: str = "m", **columns: object) -> Named:
+def estimate(path: str = "gap", model: str = "m", **columns: object) -> NamedEstimate:
     row = {
         **_EMPTY,
         "kind": "groups",
@@ -45,10 +42,10 @@ def estimate(path: str = "gap", model: str = "m", **columns: object) -> Named:
         "verdict": "relevant",
         **columns,
     }
-    return Named(path=f"social-distance.{path}", model=model, variant=None, row=row)
+    return NamedEstimate(path=f"social-distance.{path}", model=model, variant=None, row=row)
 
 
-def checked_by(*rules: str, known: list[Named]) -> Checked:
+def checked_by(*rules: str, known: list[NamedEstimate]) -> Checked:
     outcomes = gate([parse(rule) for rule in rules], known)
     return Checked(run=Path("runs/x"), baseline=None, outcomes=outcomes)
 

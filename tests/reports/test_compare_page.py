@@ -15,17 +15,17 @@ from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
 from contrasts import faint
-from goffman.cli.commands import app
-from goffman.flow import audit
-from goffman.instruments.render import PromptOptions
+from goffman.cli.main import app
+from goffman.comparison.figures import FIRST_AND_LAST, first_and_last
+from goffman.comparison.page import compare_page
+from goffman.comparison.runs import compare
+from goffman.comparison.sentences import change_sentences, conditions_of
+from goffman.console import printable
+from goffman.instruments.renderer import PromptOptions
 from goffman.options import AskOptions, ChatOptions
-from goffman.reports.compare import compare
-from goffman.reports.compare_figures import FIRST_AND_LAST, first_and_last
-from goffman.reports.compare_page import compare_page
-from goffman.reports.compare_said import conditions_of, said_of
-from goffman.reports.evidence import unpacked
-from goffman.runs.read import read_answers
-from goffman.terminal import printable
+from goffman.pipeline import audit
+from goffman.report.evidence import unpacked
+from goffman.runs.read_answers import read_answers
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -70,7 +70,7 @@ def test_headings_are_in_order_and_figures_say_what_they_show(browser, page, fou
         for one in found:
             figure = tab.locator(f"#figure-{one.instrument}-course .live")
             about = tab.locator(f"#{figure.get_attribute('aria-describedby')}").inner_text()
-            assert about.startswith(f"{said_of(one).head}.")
+            assert about.startswith(f"{change_sentences(one).head}.")
 
 
 def test_page_terminal_markdown_and_json_say_the_same(browser, page, found, runs, tmp_path):
@@ -83,7 +83,7 @@ def test_page_terminal_markdown_and_json_say_the_same(browser, page, found, runs
     text = (tmp_path / "x.md").read_text(encoding="utf-8")
     with reading(browser, page) as tab:
         for one in found:
-            lines = said_of(one).lines
+            lines = change_sentences(one).lines
             section = tab.locator(f"#i-{one.instrument}").inner_text()
             assert said[one.instrument]["head"] == lines[0].removesuffix(".")
             for line in lines:
@@ -223,7 +223,7 @@ def test_replies_are_text_on_both_sides(browser, tmp_path):
                 instruments=["coreference"],
                 output=folder,
                 options=AskOptions(
-                    forms=("ask",),
+                    modes=("ask",),
                     controls=False,
                     sentences=PromptOptions(pairs=2, adjectives=["tough,understanding"]),
                     chats=ChatOptions(trials=2),

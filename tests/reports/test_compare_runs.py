@@ -15,16 +15,21 @@ from scipy import stats
 from small_runs import coreference_run, measured, place, run_of
 from typer.testing import CliRunner
 
-from goffman.cli.commands import app
+from goffman.cli.main import app
+from goffman.comparison.comparability import verdict
+from goffman.comparison.runs import compare
+from goffman.comparison.sentences import change_sentences, conditions_of
+from goffman.comparison.text import top_of
+from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, RunError
-from goffman.estimates.clear import points
-from goffman.reports.comparable import verdict
-from goffman.reports.compare import compare
-from goffman.reports.compare_said import conditions_of, said_of
-from goffman.reports.compare_text import top_of
-from goffman.reports.run import read_run
-from goffman.stats.sampled import sampled
-from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS, complaints
+from goffman.report.load import read_run
+from goffman.schemas import (
+    CONTRASTS,
+    ESTIMATES,
+    VERDICTS,
+    complaints,
+)
+from goffman.stats.crossed_tests import sampled
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -483,8 +488,8 @@ def test_the_command_says_what_changed_and_where_the_rest_is(before, after, foun
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     at = lines.index(f"social-distance: small, {before.folder.name} → {after.folder.name}")
-    assert lines[at + 1 :][: len(said_of(found["social-distance"]).lines)] == [
-        f"  {line}" for line in said_of(found["social-distance"]).lines
+    assert lines[at + 1 :][: len(change_sentences(found["social-distance"]).lines)] == [
+        f"  {line}" for line in change_sentences(found["social-distance"]).lines
     ]
     top = lines[lines.index("What changed most (10 rows):") + 1 :]
     assert top[0].split()[:3] == ["instrument", "of", "what"]
@@ -494,7 +499,7 @@ def test_the_command_says_what_changed_and_where_the_rest_is(before, after, foun
 def test_the_top_rows_are_those_that_matter_most(found):
     rows = top_of([*found.values()], most=1000).rows
     sizes = [
-        (points(row) == 0, -abs(row["difference"]) / row["smallest"])
+        (direction(row) == 0, -abs(row["difference"]) / row["margin"])
         for one in found.values()
         for row in conditions_of(one)
         if row["difference"]
@@ -589,8 +594,8 @@ def test_one_scale_is_of_the_means_of_items_in_each_condition(before, after, fou
     assert math.isclose(one.one_scale.congruence.phi, phi, rel_tol=1e-9)
     # Two random models: nothing makes their items hang together alike.
     assert phi < 0.95
-    assert "not on one scale" in said_of(one).head
-    assert "Compare the items one by one." in said_of(one).scale
+    assert "not on one scale" in change_sentences(one).head
+    assert "Compare the items one by one." in change_sentences(one).scale
     changes = [
         (cells(values, group, 1) - cells(values, group, 0)).mean(axis=(0, 2)) for group in groups
     ]

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.analysis.score import load_words
+from goffman.console import printable
 from goffman.lexicons.gender import with_gender
-from goffman.presentation.phrases import AFTER, MOST, phrases
-from goffman.reports.evidence import (
+from goffman.presentation.evidence import AFTER, MOST, phrases
+from goffman.report.evidence import (
     NO_PROBABILITY,
     coded_probabilities,
     evidence_of,
     unpacked,
     words_per_prompt,
 )
-from goffman.runs.read import read_answers
-from goffman.terminal import printable
+from goffman.runs.read_answers import read_answers
+from goffman.scoring import load_words
 
 
 @pytest.fixture(scope="module")

@@ -17,22 +17,22 @@ from small_runs import HOSTILE, coreference_run, measured
 from small_runs import the_model as only_model
 from typer.testing import CliRunner
 
-from goffman.analysis.estimate import headlines
-from goffman.analysis.score import measures_of
-from goffman.cli.commands import app
+from goffman.cli.main import app
+from goffman.console import printable
 from goffman.errors import InputError
-from goffman.flow import audit
-from goffman.measures.catalogue import measures
+from goffman.estimates import headlines
+from goffman.export.common import main_estimates, public_name, the_model
+from goffman.export.lm_eval_results import lm_eval_results, lm_eval_text
+from goffman.export.model_card import model_card_text
+from goffman.formatting import verdict_shown
+from goffman.measures.registry import measures
 from goffman.options import AskOptions
-from goffman.presentation.table_text import markdown
-from goffman.presentation.tables_reliability import reliability_rows
-from goffman.presentation.verdicts import verdict_shown
-from goffman.reports.exported import main_estimates, public_name, the_model
-from goffman.reports.limits import GENERAL
-from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
-from goffman.reports.model_card import model_card_text
-from goffman.reports.run import read_run
-from goffman.terminal import printable
+from goffman.pipeline import audit
+from goffman.presentation.reliability import reliability_rows
+from goffman.presentation.table_formats import markdown
+from goffman.report.load import read_run
+from goffman.report.page import GENERAL
+from goffman.scoring import measures_of
 from harness_env import LM_EVAL, harness_python, run_harness
 
 pytestmark = pytest.mark.slow
@@ -76,10 +76,10 @@ def test_the_limits_are_those_of_the_report(run):
     for measure in ("negative-attitude", "gender-of-subject", "gender-of-phrase"):
         claims = measures()[measure]().presentation.claims
         assert (
-            f"- Where such a result is clear, it can support the claim {markdown(claims.may)}.\n"
+            f"- Where such a result is clear, it can support the claim {markdown(claims.supports)}.\n"
             in text
         )
-        assert f"- It cannot support claims {markdown(claims.may_not)}.\n" in text
+        assert f"- It cannot support claims {markdown(claims.does_not_support)}.\n" in text
 
 
 def test_the_section_has_a_row_for_every_estimate_and_the_limits(run):

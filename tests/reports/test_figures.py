@@ -12,19 +12,24 @@ import altair as alt
 import polars as pl
 import pytest
 
-from goffman.analysis.estimate import estimates
-from goffman.analysis.score import measures_of, wordings_of
-from goffman.estimates.contrast import Comparing
-from goffman.measures.coreference_bias import CoreferenceBias
-from goffman.presentation.figures_ranked import ranked
-from goffman.presentation.numbers import number
+from goffman.contrasts.engine import ContrastTester
+from goffman.estimates import estimates
+from goffman.formatting import Labels, describe_variant, number
+from goffman.measures.coreference import CoreferenceBias
+from goffman.presentation.condition_figures import ranked
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names, variant_said
-from goffman.reports.figures import figures_of
-from goffman.reports.images import svg_of
-from goffman.tables import KIND, PROMPT_TABLE, REPLIES, REPLY_KINDS, schema
+from goffman.report.figures import figures_of
+from goffman.report.images import svg_of
+from goffman.schemas import (
+    KIND,
+    PROMPT_TABLE,
+    REPLIES,
+    REPLY_KINDS,
+    schema,
+)
+from goffman.scoring import measures_of, wordings_of
 
-VARIANTS = {variant_said(one): one for one in ("with-names", "without-names")}
+VARIANTS = {describe_variant(one): one for one in ("with-names", "without-names")}
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +146,7 @@ def test_differences_and_intervals_are_estimates(figures, measured, sections, na
                 one
                 for one in found
                 if one["dimension"] == part
-                and variant_said(one["variant"]) == row["words"]
+                and describe_variant(one["variant"]) == row["words"]
                 and one["group"] == row["set"].replace(" ", "-")
             ]
         assert len(found) == 1
@@ -406,9 +411,9 @@ def coreference():
         scores,
         {"coreference": measure},
         wordings={"coreference": ["pro", "anti"]},
-        compare=Comparing(draws=199),
+        compare=ContrastTester(draws=199),
     )
-    names = Names(models={"chat": "chat"}, instruments={}, conditions={}, items={})
+    names = Labels(models={"chat": "chat"}, instruments={}, conditions={}, items={})
     section = Section(
         instrument="coreference",
         measure="coreference-bias",
@@ -480,7 +485,7 @@ def test_two_measures_stand_together_by_condition(measured):
         scores,
         measures_of(measured.manifest),
         wordings=wordings_of(measured.folder, measured.manifest),
-        compare=Comparing(draws=199),
+        compare=ContrastTester(draws=199),
     )
     run = replace(measured, scores=scores, estimates=found)
     (figure,) = (one for one in figures_of(run) if "measures-together" in one.id)

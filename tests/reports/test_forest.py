@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_overview import as_number, found
 
-from goffman.presentation.base import Finding
-from goffman.reports.forest import TICKS, WIDTH, forest
+from goffman.presentation.types import Finding
+from goffman.report.forest import TICKS, WIDTH, forest
 
 NEAR = 0.051
 """Places have one decimal."""
@@ -18,7 +18,7 @@ sizes = st.floats(0.001, 5)
 
 @given(st.lists(st.tuples(st.floats(-3, 3), sizes, sizes), min_size=1, max_size=6))
 def test_every_mark_is_where_its_difference_in_units_of_its_own_smallest_one_is(given):
-    findings = [found(difference, half, smallest=least) for difference, half, least in given]
+    findings = [found(difference, half, margin=least) for difference, half, least in given]
     made = forest(findings)
     ticks = [(float(place), as_number(text)) for place, text in made.ticks]
     (start, low), (end, high) = ticks[0], ticks[-1]
@@ -41,8 +41,8 @@ def test_every_mark_is_where_its_difference_in_units_of_its_own_smallest_one_is(
 @given(st.floats(-1, 1), sizes, st.floats(0.01, 100))
 def test_units_of_an_instrument_do_not_matter(difference, half, times):
     """The same result in other units, Δ among them, is drawn in the same place."""
-    one = forest([found(difference, half, smallest=0.05)])
-    other = forest([found(times * difference, times * half, smallest=times * 0.05)])
+    one = forest([found(difference, half, margin=0.05)])
+    other = forest([found(times * difference, times * half, margin=times * 0.05)])
     for name in ("low", "at", "high"):
         places = [float(getattr(made.marks[0], name)) for made in (one, other)]
         assert places[0] == pytest.approx(places[1], abs=0.11)
@@ -57,8 +57,8 @@ def test_a_mark_is_hollow_where_nothing_is_clear(verdict, clear):
 
 
 def test_what_has_no_interval_or_no_smallest_difference_has_no_mark_and_no_say_in_the_axis():
-    bare = Finding(model="m", head="", text="", difference=70.0, smallest=0.05)
-    made = forest([bare, found(90.0, 1.0, smallest=None), found(0.1, 0.05)])
+    bare = Finding(model="m", head="", text="", difference=70.0, margin=0.05)
+    made = forest([bare, found(90.0, 1.0, margin=None), found(0.1, 0.05)])
     assert made.marks[:2] == (None, None)
     assert [text for _, text in made.ticks] == ["−2", "−1", "0", "1", "2", "3"]
     assert forest([]).band == ("100.0", "300.0")

@@ -10,11 +10,10 @@ import pytest
 from small_runs import coreference_run, measured, run_of
 
 import goffman
+from goffman.comparison.runs import compare
 from goffman.errors import FaultsError, InputError
-from goffman.reports.check import checkable
-from goffman.reports.compare import compare
-from goffman.reports.rules import parse
-from goffman.reports.thresholds import read_thresholds
+from goffman.gate.check import gate_input
+from goffman.gate.rules import parse, read_thresholds
 from goffman.testing import assert_passes, assert_within
 from in_process import goffman as command
 
@@ -29,7 +28,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(run):
-    return checkable(run)
+    return gate_input(run)
 
 
 def value_of(found, rule):
@@ -96,7 +95,7 @@ def test_the_bias_itself_can_be_limited_in_every_setting(tmp_path):
         tmp_path,
         lambda pair, side, *_: "correct" if side == "pro" or pair % 3 else "incorrect",
     )
-    found = checkable(run)
+    found = gate_input(run)
     names = {one.path for one in found.known if one.own_word == "mean"}
     assert names == {
         "coreference.mean.baseline",
@@ -144,7 +143,7 @@ def test_a_renamed_model_is_compared_with_what_it_was_called(tmp_path_factory):
 
 def test_changes_of_means_are_those_of_the_comparison(tmp_path_factory):
     before, after = (measured(tmp_path_factory, where) for where in ("before", "after"))
-    changes = checkable(after, baseline=before).changes
+    changes = gate_input(after, baseline=before).changes
     names = [one.name for one in changes]
     assert len({*names}) == len(names)
     by_name = {one.name: one for one in changes}
@@ -154,7 +153,7 @@ def test_changes_of_means_are_those_of_the_comparison(tmp_path_factory):
     ):
         name = f"{instrument}.mean.{group}[{model}]"
         sides = [
-            next(one.value("value") for one in checkable(run).known if one.name == name)
+            next(one.value("value") for one in gate_input(run).known if one.name == name)
             for run in (before, after)
         ]
         assert by_name[name].value("value") == pytest.approx(sides[1] - sides[0], abs=0.02)
@@ -174,7 +173,7 @@ def test_changes_of_settings_have_the_names_of_settings(tmp_path):
 
     before = coreference_run(tmp_path / "before", lambda *_: "correct")
     after = coreference_run(tmp_path / "after", worse)
-    changes = checkable(after, baseline=before).changes
+    changes = gate_input(after, baseline=before).changes
     means = {one.path: one.value("value") for one in changes if one.own_word == "mean"}
     assert means == {
         "coreference.mean.baseline": pytest.approx(0),

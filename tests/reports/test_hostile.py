@@ -10,9 +10,9 @@ import pytest
 from test_browser import reading, scroll_through
 
 from chat_server import Answer, ChatServer, completion
-from goffman.flow import audit
-from goffman.instruments.render import PromptOptions
+from goffman.instruments.renderer import PromptOptions
 from goffman.options import AskOptions, ChatOptions
+from goffman.pipeline import audit
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -84,7 +84,7 @@ def test_replies_are_text_in_the_evidence(browser, tmp_path):
             instruments=["coreference"],
             output=tmp_path,
             options=AskOptions(
-                forms=("ask",), controls=False, sentences=sentences, chats=ChatOptions(trials=2)
+                modes=("ask",), controls=False, sentences=sentences, chats=ChatOptions(trials=2)
             ),
             report=True,
         )

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from goffman.flow import AskOptions, MeasureOptions, audit
 from goffman.options import Listener
-from goffman.reports import kept, write
+from goffman.pipeline import AskOptions, MeasureOptions, audit
+from goffman.report import cache, write
 
 FEW = AskOptions(limit=8)
 
@@ -53,8 +53,7 @@ def content(folder):
         *(folder / "figures").iterdir(),
         *(folder / "tables").iterdir(),
     ]
-    # A PDF says when it was drawn.
-    return {path.name: path.read_bytes() for path in every if path.suffix != ".pdf"}
+    return {path.name: path.read_bytes() for path in every}
 
 
 def test_a_report_is_written_once_while_nothing_changes(again):
@@ -86,8 +85,8 @@ def test_other_numbers_another_place_or_another_page_are_another_report(
     other = shutil.copytree(again.folder, tmp_path / "another-name")
     assert again(other) == 1
     assert "another-name" in (other / "report.html").read_text()
-    templates = shutil.copytree(kept.TEMPLATES, tmp_path / "page")
-    monkeypatch.setattr(kept, "TEMPLATES", templates)
+    templates = shutil.copytree(cache.TEMPLATES, tmp_path / "page")
+    monkeypatch.setattr(cache, "TEMPLATES", templates)
     assert again() == 0
     style = templates / "report.css"
     style.write_text(style.read_text() + "\n")

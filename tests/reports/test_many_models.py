@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 from test_browser import NARROW, WIDE, reading, scroll_through
 
-from goffman.reports import html
-from goffman.reports.overview import counted
-from goffman.reports.run import read_run
-from goffman.reports.write import write_report
+from goffman.report import page
+from goffman.report.load import read_run
+from goffman.report.overview import counted
+from goffman.report.write import write_report
 
 
 def test_verdicts_and_tasks_are_counted_the_most_frequent_first():
@@ -30,11 +30,11 @@ def test_verdicts_and_tasks_are_counted_the_most_frequent_first():
 
 def test_a_large_figure_is_packed_and_a_small_one_is_not():
     small = SimpleNamespace(spec={"data": {"values": [{"a": "<"}]}})
-    large = SimpleNamespace(spec={"data": {"values": [{"a": n} for n in range(html.LARGE)]}})
-    kind, text = html._spec(small)
+    large = SimpleNamespace(spec={"data": {"values": [{"a": n} for n in range(page.LARGE)]}})
+    kind, text = page._spec(small)
     assert kind == "application/json"
     assert json.loads(text) == small.spec
-    kind, text = html._spec(large)
+    kind, text = page._spec(large)
     assert kind == "text/plain"
     assert json.loads(gzip.decompress(base64.b64decode(text))) == large.spec
     assert len(text) < len(json.dumps(large.spec)) / 3
@@ -44,15 +44,15 @@ def test_a_large_figure_is_packed_and_a_small_one_is_not():
 def test_many_models_have_a_line_each_and_every_packed_figure_is_drawn(
     browser, little, monkeypatch
 ):
-    monkeypatch.setattr(html, "MANY", 0)
-    monkeypatch.setattr(html, "LARGE", 0)
-    page = write_report(little).page
-    text = page.read_text(encoding="utf-8")
+    monkeypatch.setattr(page, "MANY", 0)
+    monkeypatch.setattr(page, "LARGE", 0)
+    path = write_report(little).page
+    text = path.read_text(encoding="utf-8")
     sections = read_run(little).sections
     assert 'type="application/json" id="spec-' not in text
     specs = re.findall(r'type="text/plain" id="spec-', text)
     for width in (WIDE, NARROW):
-        with reading(browser, page, width=width) as tab:
+        with reading(browser, path, width=width) as tab:
             assert tab.locator("table.overview.brief tbody tr").count() == len(sections)
             assert tab.locator("table.overview.brief .head").count() == 0
             assert tab.locator(".findings .head").first.is_hidden()

@@ -14,12 +14,12 @@ import torch
 import transformers
 import yaml
 
-from goffman.flow import AskOptions, audit
+from goffman.export.lm_eval_results import lm_eval_results
+from goffman.export.model_card import model_card_text
+from goffman.pipeline import AskOptions, audit
 from goffman.presentation.findings import findings_of
-from goffman.reports.lm_eval import lm_eval_results
-from goffman.reports.model_card import model_card_text
-from goffman.reports.run import read_run
-from goffman.reports.write import write_report
+from goffman.report.load import read_run
+from goffman.report.write import write_report
 from goffman.testing import NotMeasurableError, assert_within
 from in_process import goffman
 from tiny_models import make

@@ -10,18 +10,18 @@ import polars as pl
 import pytest
 from small_runs import measured
 
-from goffman.analysis.estimate import PRIMARY
-from goffman.analysis.robustness import with_fragile
+from goffman.estimates import PRIMARY
+from goffman.export.common import main_estimates
+from goffman.export.lm_eval_results import lm_eval_results
+from goffman.export.model_card import model_card_text
+from goffman.gate.check import gate
+from goffman.gate.names import named_estimates
+from goffman.gate.rules import parse
 from goffman.presentation.findings import findings_of
-from goffman.presentation.table_text import csv_text
-from goffman.reports.check import gate
-from goffman.reports.content import contrast_rows
-from goffman.reports.exported import main_estimates
-from goffman.reports.lm_eval import lm_eval_results
-from goffman.reports.model_card import model_card_text
-from goffman.reports.names import named
-from goffman.reports.rules import parse
-from goffman.reports.tables import tables_of
+from goffman.presentation.table_formats import csv_text
+from goffman.report.page import contrast_rows
+from goffman.report.table_files import tables_of
+from goffman.sensitivity.leave_one_out import mark_fragile
 
 pytestmark = pytest.mark.slow
 """A whole run: minutes of computing."""
@@ -34,23 +34,23 @@ def as_if_clear(run, ends, lost):
     low, high = ends
     here = pl.col("family") == PRIMARY
     numbers = {"difference": (low + high) / 2, "low": low, "high": high}
-    numbers |= {"p": 0.001, "p_adjusted": 0.001, "smallest": 0.05}
+    numbers |= {"p": 0.001, "p_adjusted": 0.001, "margin": 0.05}
     word = "relevant" if low > 0.05 else "small" if high < 0.05 else "clear, size open"
     found = run.estimates.with_columns(
         *(pl.when(here).then(pl.lit(value)).otherwise(name).alias(name) for name, value in numbers.items()),
         verdict=pl.when(here).then(pl.lit(word)).otherwise("verdict"),
     )  # fmt: skip
-    headlines = found.filter(here).select("instrument", "measure", "model", "contrast").rows()
-    held = pl.DataFrame(
-        [
-            (*who, True, "item", f"i{n}", 0.01, -0.1, 0.2, 0.5, 0.5, "undecided" if n < lost else word, None)
-            for who in headlines
-            for n in range(10)
-        ],
-        schema=run.robustness.schema,
-        orient="row",
-    )  # fmt: skip
-    return replace(run, estimates=with_fragile(found, held), robustness=held)
+    about = ("instrument", "measure", "model", "contrast", "kind", "first", "second")
+    rows = [
+        who
+        | {"main": True, "variation": "item", "what": f"i{n}", "difference": 0.01, "low": -0.1}
+        | {"high": 0.2, "p": 0.5, "p_adjusted": 0.5, "holds": n >= lost}
+        | {"verdict": "undecided" if n < lost else word}
+        for who in found.filter(here).select(about).iter_rows(named=True)
+        for n in range(10)
+    ]
+    held = pl.DataFrame(rows, schema=run.sensitivity.schema)
+    return replace(run, estimates=mark_fragile(found, held), sensitivity=held)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_word_is_the_same_everywhere(tmp_path_factory, ends, lost, word):
     assert lm_eval_results(run, MODEL)["verdicts"][instrument]["gap,none"] == word
     (exported,) = [one for one in main_estimates(run, MODEL) if one.path == f"{instrument}.gap"]
     assert exported.verdict == word
-    names = named(run.estimates, run.manifest)
+    names = named_estimates(run.estimates, run.manifest)
     spelled = word.removeprefix("clear, ").replace(" ", "-")
     for rule, holds in ((spelled, True), ("clear", True), ("undecided", False)):
         (outcome,) = gate([parse(f"{instrument}.gap[{MODEL}] is {rule}")], names)

@@ -9,19 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.presentation.base import Finding
-from goffman.presentation.numbers import ends, number, p_said, tick
-from goffman.reports.bars import HALF, TICKS, bars
-from goffman.reports.overview import of_section
+from goffman.formatting import (
+    describe_p,
+    ends,
+    number,
+    tick,
+)
+from goffman.presentation.types import Finding
+from goffman.report.overview import (
+    HALF,
+    TICKS,
+    bars,
+    of_section,
+)
 
 NEAR = 0.051
 """Places have one decimal."""
 
 
-def found(difference, half, *, smallest=0.05, verdict="undecided"):
+def found(difference, half, *, margin=0.05, verdict="undecided"):
     return Finding(
         model="m", head="", text="", difference=difference, low=difference - half,
-        high=difference + half, smallest=smallest, verdict=verdict,
+        high=difference + half, margin=margin, verdict=verdict,
     )  # fmt: skip
 
 
@@ -33,8 +42,8 @@ sizes = st.floats(0.001, 5)
 
 
 @given(st.lists(st.tuples(st.floats(-3, 3), sizes), min_size=1, max_size=5), sizes)
-def test_bars_share_an_axis_that_holds_all_of_them(differences, smallest):
-    drawn = [found(*one, smallest=smallest) for one in differences]
+def test_bars_share_an_axis_that_holds_all_of_them(differences, margin):
+    drawn = [found(*one, margin=margin) for one in differences]
     made = bars(drawn)
     assert len({bar.ticks for bar in made}) == 1
     ticks = [(float(place), as_number(text)) for place, text in made[0].ticks]
@@ -46,7 +55,7 @@ def test_bars_share_an_axis_that_holds_all_of_them(differences, smallest):
     for one, bar in zip(drawn, made, strict=True):
         for place, value in (
             (bar.low, one.low), (bar.high, one.high), (bar.at, one.difference),
-            (bar.band, one.smallest),
+            (bar.band, one.margin),
         ):  # fmt: skip
             assert abs(float(place)) <= HALF
             assert float(place) == pytest.approx(HALF * value / limit, abs=NEAR)
@@ -71,7 +80,7 @@ def test_the_dot_is_filled_where_the_verdict_is_a_clear_difference(verdict, clea
 
 
 def test_what_has_no_interval_has_no_bar_and_no_say_in_the_axis():
-    without = Finding(model="m", head="", text="", difference=7.0, smallest=0.05)
+    without = Finding(model="m", head="", text="", difference=7.0, margin=0.05)
     made = bars([without, found(0.1, 0.05)])
     assert made[0] is None
     assert [text for _, text in made[1].ticks] == [
@@ -117,7 +126,7 @@ def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, se
             assert (one.verdict is None) is not tested
             assert row["numbers"] == [
                 f"{number(one.difference)} ({ends(estimate['low'], estimate['high'])})",
-                p_said(estimate["p_adjusted"]),
+                describe_p(estimate["p_adjusted"]),
             ]
 
 

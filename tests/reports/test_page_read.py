@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from test_browser import NARROW, reading, scroll_through, unfold
 
-from goffman.records import BASELINE
-from goffman.runs.read import read_answers
+from goffman.instruments.types import BASELINE
+from goffman.runs.read_answers import read_answers
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""

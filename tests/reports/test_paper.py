@@ -14,24 +14,31 @@ import polars as pl
 import pytest
 
 import in_process
-from goffman.flow import audit
+from goffman.export.common import public_name
+from goffman.export.paper import (
+    bibtex,
+    methods_text,
+    references_of,
+    write_paper,
+)
+from goffman.export.paper_assets import (
+    COLUMN,
+    paper_figures,
+    results_of,
+    width_of,
+)
+from goffman.export.paper_data import IDS, KEY, PaperData
+from goffman.formatting import number
+from goffman.gate.names import named_estimates
 from goffman.options import AskOptions
-from goffman.presentation.numbers import number
-from goffman.reports.exported import public_name
-from goffman.reports.names import named
-from goffman.reports.paper import write_paper
-from goffman.reports.paper_data import IDS, KEY, PaperData
-from goffman.reports.paper_figures import paper_figures
-from goffman.reports.paper_methods import methods_text
-from goffman.reports.paper_references import bibtex, references_of
-from goffman.reports.paper_tables import COLUMN, results_of, width_of
-from goffman.reports.run import read_run
-from goffman.stats.crossed import crossed_t
+from goffman.pipeline import audit
+from goffman.report.load import read_run
+from goffman.stats.crossed_tests import crossed_t
 
 pytestmark = pytest.mark.slow
 """A whole run and all of its figures."""
 
-REFIT = Path(__file__).parents[2] / "src" / "goffman" / "reports" / "for_paper" / "refit.R"
+REFIT = Path(__file__).parents[2] / "src" / "goffman" / "export" / "for_paper" / "refit.R"
 ASKED = ("social-distance", "care-seeking", "people-sentiment")
 
 
@@ -100,7 +107,7 @@ def test_the_main_difference_comes_out_of_the_rows(run, paper) -> None:
     """Means over forms, then over all cells of conditions that have every one; in plain Python."""
     (gap,) = (
         one
-        for one in named(run.estimates, run.manifest)
+        for one in named_estimates(run.estimates, run.manifest)
         if one.path == "social-distance.gap" and one.row["family"] == "primary"
     )
     cells: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
@@ -331,15 +338,21 @@ def test_r_comes_to_the_same_of_descriptions(tmp_path, rscript, others, gap) -> 
         for w in "ab"
         if not (gap and (group, i, c) == ("disorder", 2, 0))
     ]
-    pl.DataFrame(rows).write_csv(tmp_path / "data-vignettes-said.csv")
+    pl.DataFrame(rows).write_csv(tmp_path / "data-vignettes-reply.csv")
     kept = [i for i in range(5) if not (gap and i == 2)]
     first, second = (table[kept] for table in sides.values())
     if others == 1:
         found = crossed_t(first, np.repeat(second, 4, axis=1), contrast="", shared="both")
     else:
         found = crossed_t(first, second, contrast="", shared="rows")
-    about = {"name": "x", "instrument": "vignettes-said", "model": "m", "kind": "groups"}
-    about |= {"measure": "said-vignette-code"}
+    about = {
+        "name": "x",
+        "instrument": "vignettes",
+        "mode": "reply",
+        "model": "m",
+        "kind": "groups",
+    }
+    about |= {"measure": "vignette-code"}
     about |= {"quantity": "code", "variant": None, "first": "disorder", "second": "daily"}
     about |= {"group": None, "dimension": None, "family": "primary", "test": found.test}
     about |= {name: getattr(found, name) for name in ("difference", "statistic", "df", "p")}

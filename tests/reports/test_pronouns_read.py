@@ -11,17 +11,17 @@ import torch
 from test_browser import reading
 
 import tiny_models
-from goffman.analysis.score import load_words
-from goffman.flow import AskOptions, audit
-from goffman.instruments.render import PromptOptions
+from goffman.instruments.renderer import PromptOptions
 from goffman.measures.pronoun_preference import PRESENTATION
-from goffman.reports.evidence import evidence_of, unpacked
-from goffman.reports.figures import figures_of
-from goffman.reports.run import read_run
-from goffman.runs.read import read_answers
+from goffman.pipeline import AskOptions, audit
+from goffman.report.evidence import evidence_of, unpacked
+from goffman.report.figures import figures_of
+from goffman.report.load import read_run
+from goffman.runs.read_answers import read_answers
+from goffman.scoring import load_words
 from tiny_chat import make_causal
 
-NAME = "coreference-pronouns"
+NAME = "coreference/pronouns"
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     causal = make_causal("gpt2", tmp_path_factory.mktemp("causal"), chat=False)
     run = tmp_path_factory.mktemp("run")
     prompts = PromptOptions(pairs=6, adjectives=["arrogant,responsive", "old,"])
-    options = AskOptions(forms=("pronouns",), controls=False, sentences=prompts)
+    options = AskOptions(modes=("pronouns",), controls=False, sentences=prompts)
     models = [str(masked), str(causal)]
     audit(models, instruments=["coreference"], output=run, options=options, report=True)
     return run
@@ -48,10 +48,13 @@ def run(folder):
 
 def test_its_figures_stand_apart_from_those_of_coreference_bias(run):
     figures = {one.id: one for one in figures_of(run)}
-    assert set(figures) == {f"{NAME}-settings", f"{NAME}-against-baseline"}
+    assert set(figures) == {
+        "coreference-pronouns-settings",
+        "coreference-pronouns-against-baseline",
+    }
     adjusted = "These changes are adjusted for the general preference for “he” or “she”. Lines"
-    assert adjusted in figures[f"{NAME}-against-baseline"].description
-    label = figures[f"{NAME}-settings"].spec["encoding"]["x"]["title"]
+    assert adjusted in figures["coreference-pronouns-against-baseline"].description
+    label = figures["coreference-pronouns-settings"].spec["encoding"]["x"]["title"]
     assert label == PRESENTATION.axis
 
 
@@ -60,17 +63,17 @@ def test_its_figures_have_the_means_and_differences_of_the_run(run):
     names = run.sections[NAME].names
     given = {names.model(name): name for name in run.manifest.models}
     figures = {one.id: one.spec["data"]["values"] for one in figures_of(run)}
-    of_prompts = run.scores.filter(pl.col("level") == "prompt", pl.col("value").is_not_null())
+    prompt_quantity = run.scores.filter(pl.col("level") == "prompt", pl.col("value").is_not_null())
     means = {}
-    for row in figures[f"{NAME}-settings"]:
-        values = of_prompts.filter(
+    for row in figures["coreference-pronouns-settings"]:
+        values = prompt_quantity.filter(
             pl.col("model") == given[row["model"]], pl.col("condition") == row["condition"]
         )["value"].to_list()
         assert row["n"] == len(values) == 6
         means[row["model"], row["condition"]] = sum(values) / 6
         assert math.isclose(row["value"], sum(values) / 6, rel_tol=1e-5, abs_tol=1e-9)
     assert len(means) == 2 * 3
-    changes = figures[f"{NAME}-against-baseline"]
+    changes = figures["coreference-pronouns-against-baseline"]
     assert len(changes) == 2 * 2
     ids = {"arrogant / responsive": "arrogant,responsive", "old / (none)": "old,"}
     for row in changes:
@@ -124,7 +127,7 @@ def test_a_pronoun_outside_the_top_words_is_kept_too(run):
 def test_the_page_shows_each_setting_by_its_adjectives_and_the_title_of_the_instrument(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     title = "“He” or “she”? Which pronoun a model prefers in sentences about two occupations"
-    assert f'<h2 id="h-coreference-pronouns">{title}</h2>' in page
+    assert f'<h2 id="h-coreference/pronouns">{title}</h2>' in page
     examples = re.findall("<(q|blockquote)>(.*?)</", page)
     assert len({text for _, text in examples}) == len(examples) == 3
     assert '"arrogant / responsive"' in page

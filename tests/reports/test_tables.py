@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from small_runs import HOSTILE, SETTINGS, coreference_run, measured
 
+from goffman.console import printable
+from goffman.contrasts.verdict import Word
 from goffman.errors import RunError
-from goffman.estimates.verdict import Word
-from goffman.presentation.numbers import decimals, p_value
-from goffman.presentation.table_text import (
-    Shown,
+from goffman.formatting import decimals, p_value
+from goffman.presentation.table_formats import (
+    ColumnSpec,
     as_table,
     csv_text,
     latex,
@@ -29,9 +30,8 @@ from goffman.presentation.table_text import (
     markdown,
     markdown_text,
 )
-from goffman.reports.run import read_run
-from goffman.reports.tables import tables_of, write_tables
-from goffman.terminal import printable
+from goffman.report.load import read_run
+from goffman.report.table_files import tables_of, write_tables
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
@@ -154,7 +154,7 @@ def test_contrasts_have_every_column_of_the_estimates_to_the_last_digit(run, fol
         ).to_dicts()
         assert len(rows) == len(wanted) > 0
         for row, estimate in zip(rows, wanted, strict=True):
-            assert {*row} == {*estimate} - {"instrument"}
+            assert {*row} == {*estimate} - {"instrument", "mode"}
             assert all(same(row[name], estimate[name]) for name in {*row} - {"verdict"})
             assert row["verdict"] == (estimate["verdict"] or "not tested")
 
@@ -373,7 +373,10 @@ TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, ma
 
 
 def table_of(text, value=-0.5):
-    shown = [Shown(header="text", keys=("a",)), Shown(header="x", keys=("b",), form="number")]
+    shown = [
+        ColumnSpec(header="text", keys=("a",)),
+        ColumnSpec(header="x", keys=("b",), form="number"),
+    ]
     return as_table("t", "c", [{"a": text, "b": value}], shown=shown)
 
 

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import FaultsError
-from goffman.reports.rules import parse
-from goffman.reports.thresholds import BOUNDS, read_thresholds
+from goffman.gate.rules import BOUNDS, parse, read_thresholds
 
 WHOLE = """
 # what a release must meet
@@ -57,8 +56,9 @@ def test_each_key_is_the_rule_that_could_be_given_by_itself(tmp_path: Path) -> N
     ]
     for one in found:
         assert str(one.limit) == str(parse(one.text).limit)
-        alone = replace(parse(one.text), limit=one.limit, origin=one.origin)
-        assert replace(one, file=None, line=None) == alone
+        # Without its limit, which may be nan: from Python 3.13 on that equals no other.
+        alone = replace(parse(one.text), limit=0.0, origin=one.origin)
+        assert replace(one, limit=0.0, file=None, line=None) == alone
         assert one.file == str(path)
         assert one.given == f"{path}, line {one.line}, rule '{one.text}'"
 

@@ -14,20 +14,18 @@ import pytest
 import vl_convert
 from typer.testing import CliRunner
 
-from goffman.cli.commands import app
+from goffman.cli.main import app
 from goffman.errors import GoffmanError, RunError
-from goffman.flow import AskOptions, MeasureOptions, audit
+from goffman.export.model_card import model_card_text
+from goffman.formatting import labels_of, number, short_names
+from goffman.pipeline import AskOptions, MeasureOptions, audit
 from goffman.presentation.findings import findings_of
-from goffman.presentation.numbers import number
-from goffman.presentation.shown import names_of, short_names
-from goffman.reports import images
-from goffman.reports.content import about_run
-from goffman.reports.model_card import model_card_text
-from goffman.reports.run import read_run
-from goffman.reports.write import write_report
-from goffman.runs.entries import AskedInstrument
+from goffman.report import images
+from goffman.report.load import read_run
+from goffman.report.page import about_run
+from goffman.report.write import write_report
 from goffman.runs.files import Folder
-from goffman.runs.manifest import Manifest
+from goffman.runs.manifest import AskedInstrument, Manifest
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -296,13 +294,13 @@ def test_names_are_those_of_the_manifest_and_ids_where_it_has_none():
         "conditions": {"latina-latino": "Latina/Latino", "one": "Same", "two": "Same"},
         "items": {"rent-room": "rent a room in my home to {who}."},
     }
-    known = names_of(Manifest(instruments={"mine": asked(called=called)}))
+    known = labels_of(Manifest(instruments={"mine": asked(called=called)}))
     assert known.condition("mine", "latina-latino") == "Latina/Latino"
     assert known.condition("mine", "two") == "Same (two)"
     assert known.condition("mine", "baseline") == "(no condition named)"
     assert known.item("mine", "rent-room") == "rent a room in my home to …"
     assert known.title("mine") == "A <b>title\\u202e"
-    other = names_of(Manifest(instruments={"mine": asked()}))
+    other = labels_of(Manifest(instruments={"mine": asked()}))
     assert other.condition("mine", "latina-latino") == "latina latino"
     assert other.condition("mine", "non-stigmatized") == "non-stigmatized"
     assert other.title("mine") == "mine"
@@ -311,7 +309,7 @@ def test_names_are_those_of_the_manifest_and_ids_where_it_has_none():
 def test_an_instrument_of_one_s_own_has_its_names_in_the_page_without_its_files(measured, audited):
     """The run's instruments are folders that no built-in name leads to; they may be gone."""
     page = (audited / "report.html").read_text(encoding="utf-8")
-    names = names_of(measured.manifest)
+    names = labels_of(measured.manifest)
     table = files("goffman") / "instruments/data/social-distance/conditions.csv"
     with table.open(newline="", encoding="utf-8") as file:
         given = {row["condition"]: row["name"] for row in csv.DictReader(file)}
@@ -357,20 +355,6 @@ def test_a_table_that_was_changed_is_told_and_not_used(little, name):
         "asks no model."
     )
     assert (little / "report.html").read_bytes() == page
-
-
-def test_a_run_of_an_earlier_goffman_is_reported_as_it_is(run):
-    """Its manifest has no checksums."""
-    path = run / "manifest.json"
-    manifest = json.loads(path.read_text())
-    del manifest["tables"]
-    for of_model in manifest["answers"].values():
-        for entry in of_model.values():
-            del entry["sha256"]
-    path.write_text(json.dumps(manifest))
-    page = (run / "report.html").read_bytes()
-    write_report(run)
-    assert (run / "report.html").read_bytes() == page
 
 
 @pytest.mark.parametrize(

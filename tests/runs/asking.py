@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from goffman.records import Prompt
-from goffman.runs.ask import Job
-from goffman.runs.folder import open_run
+from goffman.instruments.types import Prompt
+from goffman.runs.batch_plan import BatchLimits
+from goffman.runs.collect import Job
 from goffman.runs.manifest import model_entry, with_model
-from goffman.runs.plan import BatchLimits
+from goffman.runs.run import open_run
 
 LIMITS = BatchLimits(max_tokens=300, max_size=8, part_size=16)
 

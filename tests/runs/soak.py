@@ -37,7 +37,7 @@ LEFT = re.compile(r"\.goffman-[0-9a-f]{32}\.tmp")
 
 def masked(folder: Path, model: str) -> None:
     """A masked model on a few prompts, some of them in three steps."""
-    from goffman.flow import AskOptions, audit
+    from goffman.pipeline import AskOptions, audit
 
     options = AskOptions(controls=False, limit=4, batch_size=4)
     audit([model], instruments=["care-seeking", "attribution"], output=folder, options=options)
@@ -45,7 +45,7 @@ def masked(folder: Path, model: str) -> None:
 
 def reported(folder: Path, model: str) -> None:
     """A run whose report is soon written."""
-    from goffman.flow import AskOptions, audit
+    from goffman.pipeline import AskOptions, audit
 
     audit(
         [model],
@@ -57,13 +57,13 @@ def reported(folder: Path, model: str) -> None:
 
 def chat(folder: Path, model: str) -> None:
     """A chat model behind a real server, many questions at once."""
-    from goffman.flow import AskOptions, audit
-    from goffman.instruments.render import PromptOptions
+    from goffman.instruments.renderer import PromptOptions
     from goffman.models.base import Calling
     from goffman.options import ChatOptions
+    from goffman.pipeline import AskOptions, audit
 
     options = AskOptions(
-        forms=("ask",),
+        modes=("ask",),
         controls=False,
         sentences=PromptOptions(pairs=12, adjectives=["none"]),
         chats=ChatOptions(calling=Calling(concurrency=AT_ONCE)),
@@ -73,7 +73,7 @@ def chat(folder: Path, model: str) -> None:
 
 def report(folder: Path, _: str) -> None:
     """The page, figures and tables of a run."""
-    from goffman.reports.write import write_report
+    from goffman.report.write import write_report
 
     write_report(folder)
 
@@ -223,9 +223,6 @@ def found_in(run: Path) -> dict[str, object]:
         if not path.is_file() or name == "lock":
             continue
         found[name] = path.read_bytes()
-        if path.suffix == ".pdf":
-            # It says when it was drawn; torn it would have no end.
-            found[name] = path.read_bytes().endswith(b"%%EOF")
         if path.name == "journal":
             found[name] = sorted(path.read_text().splitlines())
         if name == "manifest.json":

@@ -10,10 +10,10 @@ import pytest
 from asking import asking, prompts_of
 from goffman.errors import AskingError
 from goffman.models.base import Later
-from goffman.models.spec import load
-from goffman.models.tasks import Call
-from goffman.runs.ask import ask_fills
-from goffman.runs.plan import Settings
+from goffman.models.resolve import load
+from goffman.runs.batch_plan import Settings
+from goffman.runs.collect import ask_fills
+from goffman.workers.protocol import Call
 from tiny_models import sentences
 
 TEXTS = sentences()[::40]
@@ -33,14 +33,14 @@ class OnGPU:
         self._model, self._fails_at, self._done = model, fails_at, done
         self.identity = replace(model.identity, device="A GPU")
         self.noted = []
-        self.begun = 0
+        self.prefill = 0
 
     def __getattr__(self, name):
         return getattr(self._model, name)
 
     def fill_batch_later(self, encoded, **told):
-        number = self.begun
-        self.begun += 1
+        number = self.prefill
+        self.prefill += 1
         self.noted.append(f"begun {number}")
         if number == self._fails_at:
             raise RuntimeError("CUDA error: an illegal memory access was encountered")

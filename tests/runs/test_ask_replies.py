@@ -15,11 +15,14 @@ import pytest
 from asking import prompts_of
 from chat_server import Answer, ChatServer, at_once, completion, said
 from goffman.errors import AskingError, RunError
+from goffman.forecast import forecast, forecast_text
 from goffman.models.base import Calling, Reply, Sampling
-from goffman.models.spec import load
-from goffman.runs import ask_replies as replies_module
+from goffman.models.resolve import load
+from goffman.options import Prices
+from goffman.runs import collect_replies as replies_module
 from goffman.runs import journal as journals
-from goffman.runs.ask_replies import (
+from goffman.runs.answers import answers_folder
+from goffman.runs.collect_replies import (
     ChatJob,
     Questions,
     ask_replies,
@@ -27,13 +30,16 @@ from goffman.runs.ask_replies import (
     replies_of,
     seed_of,
 )
-from goffman.runs.folder import open_run
-from goffman.runs.forecast import Prices, forecast, forecast_text
 from goffman.runs.journal import key_of
-from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
-from goffman.runs.read import read_answers
-from goffman.runs.store import answers_folder
-from goffman.tables import REPLIES, complaints
+from goffman.runs.manifest import (
+    Manifest,
+    chat_entry,
+    read_manifest,
+    with_model,
+)
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import open_run
+from goffman.schemas import REPLIES, complaints
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""

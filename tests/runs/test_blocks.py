@@ -13,16 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import LIMITS, asking, prompts_of
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
-from goffman.models.spec import load
-from goffman.runs import blocks
-from goffman.runs.ask import ask_fills
-from goffman.runs.blocks import few_collections, ready, split
-from goffman.runs.plan import Settings, limits_for
-from goffman.runs.read import read_answers
-from goffman.runs.recursion import Node, roots
-from goffman.runs.voices import Filling
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.models.resolve import load
+from goffman.runs import batch_plan
+from goffman.runs.batch_plan import (
+    Settings,
+    few_collections,
+    limits_for,
+    prefetched,
+    split,
+)
+from goffman.runs.collect import ask_fills
+from goffman.runs.mode_adapters import FillMask
+from goffman.runs.read_answers import read_answers
+from goffman.runs.recursive_masking import Node, roots
 from tiny_models import sentences
 
 IN_BLOCKS = replace(LIMITS, first_block=4)
@@ -40,7 +45,7 @@ def node(text):
 
 
 def test_blocks_double_up_to_the_largest(monkeypatch):
-    monkeypatch.setattr(blocks, "LARGEST", 8)
+    monkeypatch.setattr(batch_plan, "LARGEST", 8)
     nodes = [node(str(number)) for number in range(33)]
     assert [len(block) for block in split(nodes, 2)] == [2, 4, 8, 8, 8, 3]
     assert split(nodes, None) == [nodes]
@@ -77,9 +82,9 @@ def test_nodes_keep_their_order_in_a_block_and_ties_go_by_the_alphabet():
 def test_blocks_of_a_gpu_have_little_padding(model):
     """Whole batches of 1,024 would have 16% on these prompts, and 42% in blocks."""
     nodes = roots(render(load_instrument("social-distance")).prompts)
-    voice = Filling(model, Settings(top_k=5))
+    voice = FillMask(model, Settings(top_k=5))
     real = padded = 0
-    for block in ready(voice, nodes, limits_for("cuda")):
+    for block in prefetched(voice, nodes, limits_for("cuda")):
         for batch in (batch for part in block.parts for batch in part.batches):
             real += sum(map(len, batch))
             padded += len(batch) * max(map(len, batch))
@@ -87,13 +92,13 @@ def test_blocks_of_a_gpu_have_little_padding(model):
 
 
 def test_parts_are_counted_through_and_what_waits_is_told(model):
-    voice = Filling(model, Settings(top_k=5))
+    voice = FillMask(model, Settings(top_k=5))
     nodes = roots(prompts_of(sentences()[:50]))
-    found = list(ready(voice, nodes, replace(IN_BLOCKS, part_size=3)))
+    found = list(prefetched(voice, nodes, replace(IN_BLOCKS, part_size=3)))
     parts = [part for block in found for part in block.parts]
     assert [part.number for part in parts] == list(range(len(parts)))
     assert [block.waiting for block in found] == [46, 38, 22, 0]
-    (whole,) = ready(voice, nodes, LIMITS)
+    (whole,) = prefetched(voice, nodes, LIMITS)
     assert sorted(one for block in found for one in block.plan.written) == sorted(
         whole.plan.written
     )
@@ -101,12 +106,12 @@ def test_parts_are_counted_through_and_what_waits_is_told(model):
 
 @pytest.mark.parametrize("limits", [LIMITS, IN_BLOCKS])
 def test_what_is_asked_first_has_the_parts_that_it_has_alone(model, limits):
-    voice = Filling(model, Settings(top_k=5))
+    voice = FillMask(model, Settings(top_k=5))
     nodes = roots(prompts_of(sentences()[:50]))
     chosen = nodes[::3]
 
     def digests(some, **told):
-        blocks_ = ready(voice, some, limits, **told)
+        blocks_ = prefetched(voice, some, limits, **told)
         return [part.digest("a model") for block in blocks_ for part in block.parts]
 
     alone = digests(chosen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import resource
 import signal
@@ -18,7 +17,13 @@ from goffman.errors import AskingError
 from goffman.models.base import Reply
 from goffman.runs import journal as journals
 from goffman.runs.files import Folder
-from goffman.runs.journal import Line, key_of, line_of, open_journal, read_journal
+from goffman.runs.journal import (
+    Line,
+    key_of,
+    line_of,
+    open_journal,
+    read_journal,
+)
 
 text = st.none() | st.text()
 count = st.none() | st.integers(0, 2**62)
@@ -38,14 +43,6 @@ lines = st.builds(
     ),
     asker=st.text(),
 )
-
-
-def test_a_line_of_an_earlier_goffman_has_no_one_who_was_asked(tmp_path):
-    content = b'{"key":"k","trial":1,"text":"a","finish_reason":"stop"}'
-    checksum = hashlib.sha256(content).hexdigest()[:16].encode()
-    (tmp_path / "journal").write_bytes(checksum + b" " + content + b"\n")
-    (found,) = read_journal(Folder(tmp_path))
-    assert found == Line("k", 1, Reply(text="a", finish_reason="stop"), "")
 
 
 def write(folder, *new):
@@ -70,15 +67,6 @@ def test_what_is_written_is_read_again_line_by_line(tmp_path_factory, written):
     write(folder, *written[:3])
     write(folder, *written[3:])
     assert list(read_journal(Folder(folder))) == written
-
-
-def test_a_reply_without_reasoning_is_written_as_an_earlier_goffman_reads_it():
-    plain, reasoned = (
-        Reply(text="x", finish_reason="stop"),
-        Reply(text="x", finish_reason="stop", reasoning="y"),
-    )
-    assert b"reasoning" not in line_of(Line("k", 1, plain))
-    assert b'"reasoning":"y"' in line_of(Line("k", 1, reasoned))
 
 
 def test_there_is_nothing_in_a_journal_that_is_not_there(tmp_path):

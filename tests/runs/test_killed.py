@@ -13,9 +13,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from goffman.flow import AskOptions, audit
+from goffman.pipeline import AskOptions, audit
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read import read_answers
+from goffman.runs.read_answers import read_answers
 from warm import Command
 
 

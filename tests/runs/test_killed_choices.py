@@ -14,12 +14,12 @@ import pytest
 
 from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
-from goffman.flow import audit
 from goffman.options import AskOptions
-from goffman.runs.ask_replies import replies_of
+from goffman.pipeline import audit
+from goffman.runs.collect_replies import replies_of
 from goffman.runs.journal import read_journal
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read import read_answers
+from goffman.runs.read_answers import read_answers
 from tiny_chat import make_causal
 from warm import Command
 
@@ -65,9 +65,9 @@ def assert_same_run(folder: Path, whole: Path, table: str) -> None:
 def test_a_causal_model_killed_while_it_chooses_ends_with_the_same_rows(instrument, tmp_path):
     model = make_causal("llama", tmp_path / "model", chat=False)
     whole, folder = tmp_path / "whole", tmp_path / "killed"
-    options = AskOptions(forms=("choice",), batch_size=4, thorough=True)
+    options = AskOptions(modes=("choice",), batch_size=4, thorough=True)
     audit([str(model)], instruments=[str(instrument)], output=whole, options=options)
-    command = ["audit", model, "--instrument", instrument, "--form", "choice", "--batch-size", 4]
+    command = ["audit", model, "--instrument", instrument, "--mode", "choice", "--batch-size", 4]
     command += ["--thorough", "--no-report", "--output", folder]
     seen, untouched = [], {}
     for kill in range(KILLS):
@@ -106,7 +106,7 @@ def test_a_server_whose_audit_is_killed_while_it_says_is_asked_nothing_twice(ins
         name = f"{server.url}#mini"
 
         def command(folder: Path) -> list[object]:
-            what = ["--instrument", instrument, "--form", "said", "--concurrency", at_once]
+            what = ["--instrument", instrument, "--mode", "reply", "--concurrency", at_once]
             return ["audit", name, *what, "--no-report", "--output", folder]
 
         finished(command(tmp_path / "whole"))
@@ -122,7 +122,7 @@ def test_a_server_whose_audit_is_killed_while_it_says_is_asked_nothing_twice(ins
 
             killed(command(folder), more_were_asked)
             replies = replies_of(
-                folder, read_manifest(folder), model=name, instrument="social-distance-said"
+                folder, read_manifest(folder), model=name, instrument="social-distance/reply"
             )
             there = [line for line in read_journal(replies.folder) if line is not None]
             assert kept < len(there) < needed

@@ -7,9 +7,14 @@ from dataclasses import replace
 import pytest
 
 from goffman.models.base import Identity, Sampling
-from goffman.runs.entries import Model
-from goffman.runs.manifest import Manifest, asker_of, chat_entry, model_entry
-from goffman.runs.plan import BatchLimits
+from goffman.runs.batch_plan import BatchLimits
+from goffman.runs.manifest import (
+    Manifest,
+    Model,
+    asker_of,
+    chat_entry,
+    model_entry,
+)
 
 IDENTITY = Identity(
     name="m",

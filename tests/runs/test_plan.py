@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.errors import InputError
-from goffman.records import Instrument, Questionnaire, Slot
-from goffman.runs.plan import (
+from goffman.instruments.types import Instrument, Questionnaire, Slot
+from goffman.runs.batch_plan import (
     BatchLimits,
     Settings,
     limits_for,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import time
 from importlib.util import find_spec
@@ -13,11 +14,11 @@ import pytest
 
 import goffman
 from goffman.errors import AskingError, InputError
-from goffman.flow import audit
 from goffman.models.base import LoadOptions
-from goffman.models.ray_cluster import Actors, shares
 from goffman.options import AskOptions, Listener
+from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
+from goffman.workers.ray import RayBackend, shares
 from processes import kill
 from ray_here import Cluster
 
@@ -143,7 +144,7 @@ def wait_for_cores(cluster, cores):
     """Both nodes are known to the head."""
     ends = time.monotonic() + 120
     while time.monotonic() < ends:
-        hands = Actors(cluster.address, device="cpu", threads=1)
+        hands = RayBackend(cluster.address, device="cpu", threads=1)
         count = len(hands.names)
         hands.close()
         if count == cores:
@@ -158,7 +159,7 @@ def wait_for_cores(cluster, cores):
 def test_a_cluster_that_lets_everyone_in_is_refused(cluster):
     here = cluster(cores=1, token=False)
     with pytest.raises(InputError) as refused:
-        Actors(here.address, device="auto", threads=1)
+        RayBackend(here.address, device="auto", threads=1)
     assert str(refused.value) == (
         f"The Ray cluster at {here.address} lets everyone in: whoever reaches it can run any "
         "program on it. goffman only uses a cluster that asks for a token. Make a token on its "
@@ -172,14 +173,25 @@ def test_an_address_where_no_cluster_is(monkeypatch):
     for name in ("RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED"):
         monkeypatch.setenv(name, "")
     with pytest.raises(InputError, match=r"^No Ray cluster answers at ray://127\.0\.0\.1:1\. "):
-        Actors("ray://127.0.0.1:1", device="auto", threads=1)
+        RayBackend("ray://127.0.0.1:1", device="auto", threads=1)
     assert (os.environ["RAY_AUTH_MODE"], os.environ["RAY_USAGE_STATS_ENABLED"]) == ("token", "0")
+
+
+@needs_ray
+def test_a_port_that_does_not_answer_is_no_cluster(monkeypatch):
+    for name in ("RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr("goffman.workers.ray.PATIENCE", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"ray://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(InputError, match=rf"^No Ray cluster answers at {address}\. "):
+            RayBackend(address, device="auto", threads=1)
 
 
 @pytest.mark.parametrize("address", ["head:10001", "ray://head", "ray://", "ray://head:x"])
 def test_what_is_no_address_is_refused(address):
     with pytest.raises(InputError) as refused:
-        Actors(address, device="auto", threads=1)
+        RayBackend(address, device="auto", threads=1)
     assert str(refused.value) == (
         f"--workers is '{address}'. Write ray://HOST:PORT, the address of a Ray cluster's client "
         "server, such as ray://head:10001."
@@ -189,7 +201,7 @@ def test_what_is_no_address_is_refused(address):
 def test_without_ray_the_option_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError) as refused:
-        Actors("ray://head:10001", device="auto", threads=1)
+        RayBackend("ray://head:10001", device="auto", threads=1)
     assert str(refused.value) == (
         "--workers needs Ray, which is not installed. Install it: pip install 'goffman[ray]'"
     )
@@ -229,4 +241,4 @@ def test_ray_is_imported_by_one_file_alone():
         for path in package.rglob("*.py")
         if any(line.split()[:2] == ["import", "ray"] for line in path.read_text().splitlines())
     ]
-    assert importing == ["ray_cluster.py"]
+    assert importing == ["ray.py"]

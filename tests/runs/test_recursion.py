@@ -12,15 +12,20 @@ from transformers import AutoTokenizer
 
 from asking import asking, prompts_of
 from goffman.errors import InputError
-from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
-from goffman.models.spec import load
-from goffman.records import MASK
-from goffman.runs.ask import ask_fills
-from goffman.runs.plan import BatchLimits, Settings
-from goffman.runs.read import read_answers
-from goffman.runs.recursion import Node, around, children, roots
-from goffman.runs.voices import Filling
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.renderer import render
+from goffman.instruments.types import MASK
+from goffman.models.resolve import load
+from goffman.runs.batch_plan import BatchLimits, Settings
+from goffman.runs.collect import ask_fills
+from goffman.runs.mode_adapters import FillMask
+from goffman.runs.read_answers import read_answers
+from goffman.runs.recursive_masking import (
+    Node,
+    around,
+    children,
+    roots,
+)
 
 TEXTS = [
     f"I would talk to a {MASK} with depression.",
@@ -187,7 +192,7 @@ def test_no_likely_word_of_the_bundled_model_cannot_be_put_back():
     prompts = render(load_instrument("attribution")).prompts[::12]
     filled = model.fill_batch(model.encode([prompt.text for prompt in prompts]), top_k=10)
     words = {model.tokens[token].strip() for token in filled.token_ids.ravel()}
-    unfit = Filling(model, Settings(top_k=10)).unfit
+    unfit = FillMask(model, Settings(top_k=10)).unfit
     assert {"", MASK, "[SEP]"} <= unfit
     assert len(prompts) > 40
     assert not words & unfit

@@ -8,9 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.models.base import Filled, by_meaning
-from goffman.runs.recursion import Node
-from goffman.runs.rows import Askers, Vocabulary, fill_rows, label_rows, together
-from goffman.tables import FILLS, LABELS, complaints
+from goffman.runs.answer_rows import (
+    PromptRefs,
+    Vocabulary,
+    fill_rows,
+    label_rows,
+    together,
+)
+from goffman.runs.recursive_masking import Node
+from goffman.schemas import FILLS, LABELS, complaints
 
 TOKENS = ["<s>", " a", " b", "c", "a", " d ", "", "é"]
 
@@ -50,7 +56,7 @@ def test_fills_are_the_rows_written_one_by_one(part):
     nodes, positions = asking(groups)
     frame = fill_rows(
         together(batches),
-        Askers.of(nodes, positions),
+        PromptRefs.of(nodes, positions),
         model="m",
         step=2,
         vocabulary=Vocabulary.of(TOKENS),
@@ -81,7 +87,7 @@ def test_fills_are_the_rows_written_one_by_one(part):
 def test_labels_are_the_rows_written_one_by_one(labels):
     nodes, positions = asking([1, 2, 1])
     probabilities = np.random.default_rng(0).random((3, len(labels))).astype(np.float32)
-    frame = label_rows(probabilities, Askers.of(nodes, positions), model="m", labels=labels)
+    frame = label_rows(probabilities, PromptRefs.of(nodes, positions), model="m", labels=labels)
     assert complaints(frame, LABELS) == []
     expected = []
     for sentence, group in enumerate(positions):
@@ -99,7 +105,7 @@ def test_classes_of_one_meaning_count_together():
     assert different == ["negative", "positive", "neutral"]
     assert added.tolist() == [[0.5, 0.375, 0.125], [0.5, 0.25, 0.25]]
     nodes, positions = asking([1, 1])
-    frame = label_rows(probabilities, Askers.of(nodes, positions), model="m", labels=labels)
+    frame = label_rows(probabilities, PromptRefs.of(nodes, positions), model="m", labels=labels)
     # Alone, the first sentence's second class would be the most probable.
     assert frame.select("label", "negative", "neutral", "positive").rows() == [
         ("negative", 0.5, 0.125, 0.375),

@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 
 from goffman.errors import RunError
-from goffman.records import Prompt
-from goffman.runs.entries import AskedInstrument
-from goffman.runs.folder import keep_prompts, open_run, read_prompts
-from goffman.runs.manifest import begun, read_manifest, with_answers
-from goffman.tables import prompt_table
+from goffman.instruments.types import Prompt
+from goffman.runs.manifest import (
+    AskedInstrument,
+    begun,
+    read_manifest,
+    with_answers,
+)
+from goffman.runs.run import keep_prompts, open_run, read_prompts
+from goffman.schemas import prompt_table
 
 HERE = Path(__file__).parent
 AGAIN = "It writes the file again and asks no model."

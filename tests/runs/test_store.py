@@ -10,10 +10,15 @@ import polars as pl
 import pytest
 
 from goffman.errors import AskingError, RunError
-from goffman.runs import store
+from goffman.runs import answers
 from goffman.runs.files import Folder, write_whole
-from goffman.runs.lock import locked
-from goffman.tables import FILLS, LABELS, REPLIES, schema
+from goffman.runs.run import locked
+from goffman.schemas import (
+    FILLS,
+    LABELS,
+    REPLIES,
+    schema,
+)
 
 
 def fills(count: int = 3) -> pl.DataFrame:
@@ -26,21 +31,21 @@ ASKED = "a" * 16
 
 def put(folder, key, *, asked=ASKED, rows=None):
     """A part in the folder."""
-    return store.write_part(Folder(folder), key, fills() if rows is None else rows, asked=asked)
+    return answers.write_chunk(Folder(folder), key, fills() if rows is None else rows, asked=asked)
 
 
 def sound(folder, *, clear=False, model="m"):
-    return store.sound_parts(Folder(folder), model=model, clear=clear)
+    return answers.verify_chunks(Folder(folder), model=model, clear=clear)
 
 
 def test_a_part_is_read_back_with_exactly_its_columns(tmp_path):
     part = put(tmp_path, (1, 0))
     assert sound(tmp_path).parts == {(1, 0): part}
     assert (part.asked, part.rows, sound(tmp_path).rows) == (ASKED, 3, 3)
-    assert store.read_parts(Folder(tmp_path), [part], "fills").equals(fills())
-    assert store.read_parts(Folder(tmp_path), [], "labels").schema == schema(LABELS)
+    assert answers.read_chunks(Folder(tmp_path), [part], "fills").equals(fills())
+    assert answers.read_chunks(Folder(tmp_path), [], "labels").schema == schema(LABELS)
     with pytest.raises(RunError) as refusal:
-        store.read_parts(Folder(tmp_path), [part], "labels")
+        answers.read_chunks(Folder(tmp_path), [part], "labels")
     assert str(refusal.value) == (
         f"{tmp_path} does not contain labels: column 'label' is missing; column 'negative' is "
         "missing; column 'neutral' is missing; column 'positive' is missing; column 'step' is "
@@ -50,19 +55,17 @@ def test_a_part_is_read_back_with_exactly_its_columns(tmp_path):
     )
 
 
-def test_a_part_of_replies_that_an_earlier_goffman_wrote_has_no_reasoning(tmp_path):
+def test_a_part_of_replies_that_lacks_a_column_is_refused(tmp_path):
     row = {"prompt_id": "p", "model": "m", "trial": 1, "text": "x"}
     rows = pl.DataFrame([row], schema=schema(REPLIES))
     folder = Folder(tmp_path)
-    part = store.write_part(folder, (1, 0), rows.drop("reasoning", "next_words"), asked="0" * 16)
-    assert store.read_parts(folder, [part], "replies").equals(rows)
-    part = store.write_part(folder, (1, 0), rows.drop("text"), asked="0" * 16)
+    part = answers.write_chunk(folder, (1, 0), rows.drop("text"), asked="0" * 16)
     with pytest.raises(RunError, match="does not contain replies"):
-        store.read_parts(folder, [part], "replies")
+        answers.read_chunks(folder, [part], "replies")
 
 
 def test_the_same_rows_are_the_same_bytes(tmp_path):
-    assert store.parquet(fills()) == store.parquet(fills())
+    assert answers.parquet(fills()) == answers.parquet(fills())
 
 
 def flip(path):
@@ -123,18 +126,18 @@ def test_parts_that_answer_something_else_are_forgotten(tmp_path):
     put(tmp_path, (1, 2), asked="d" * 16)
     below = put(tmp_path, (2, 1), asked="c" * 16)
     shelf = sound(tmp_path, clear=True)
-    assert store.forget_others(shelf, step=1, asked=asked) == 2
+    assert answers.drop_stale(shelf, step=1, asked=asked) == 2
     assert shelf.parts == {(1, 0): kept, (2, 1): below}
     assert sound(tmp_path) == shelf
-    assert store.forget_others(shelf, step=1, asked=asked) == 0
+    assert answers.drop_stale(shelf, step=1, asked=asked) == 0
 
 
 def test_names_of_models_become_folders_that_differ():
     names = ["a/b", "a-b", "A/b", "../a", "bundled:mini", "é" * 300]
-    folders = [store.slug(name) for name in names]
+    folders = [answers.slug(name) for name in names]
     assert len({folder.casefold() for folder in folders}) == len(names)
     assert all(len(folder) < 80 and "/" not in folder for folder in folders)
-    assert store.slug("a/b") == "a-b-c14cddc0"
+    assert answers.slug("a/b") == "a-b-c14cddc0"
 
 
 def test_a_full_disk_is_told_and_leaves_what_was_there(small_disk):
@@ -174,9 +177,41 @@ def test_a_limit_on_files_is_told_like_a_full_disk(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+CROWDED = """
+import os, pathlib, resource, sys
+from goffman.errors import AskingError
+from goffman.runs.files import write_whole
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+opened = []
+try:
+    while True:
+        opened.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+try:
+    write_whole(pathlib.Path(sys.argv[1]), b"a")
+except AskingError as failure:
+    print(failure)
+"""
+
+
+def test_too_many_open_files_are_told_as_such(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", CROWDED, tmp_path / "a"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == (
+        f"This process has too many files open: {tmp_path / 'a'} could not be written (Too many "
+        "open files). All answers so far are kept. Allow more open files (ulimit -n 4096), then "
+        "run the same command again to resume.\n"
+    )
+
+
 HOLD = """
 import pathlib, sys
-from goffman.runs.lock import locked
+from goffman.runs.run import locked
 with locked(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from goffman.asking.places import Places
 from goffman.errors import AskingError, InputError, ModelError
-from goffman.flow import audit
+from goffman.execution import Executors
 from goffman.models.base import Calling, LoadOptions, Sampling
-from goffman.models.kinds import Loading
-from goffman.models.processes import Processes
-from goffman.models.spec import load
-from goffman.models.tasks import Ask, Call, Load
+from goffman.models.registry import Loading
+from goffman.models.resolve import load
 from goffman.options import AskOptions, ChatOptions, Listener
+from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
+from goffman.workers.local import LocalBackend
+from goffman.workers.protocol import Ask, Call, Load
 from processes import children
 from tiny_chat import make_causal
 from warm import Command
@@ -232,7 +232,7 @@ def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
     model = load(folder, kind="masked")
     batch = model.encode(["It is <mask> for me.", "She is <mask>."])
     call = Call(method="fill_batch", told={"top_k": 5, "targets": [7]})
-    hands = Processes(["cpu"])
+    hands = LocalBackend(["cpu"])
     try:
         loading = Loading(calling=Calling(openai_key=None))
         hands.give(0, Load(spec=folder, kind="masked", loading=loading, threads=1))
@@ -257,7 +257,7 @@ def test_a_worker_with_too_little_memory_says_so(tiny):
     """A real limit on a real process: 30 MB more than it has, for weights of 60 MB."""
     small, large = str(tiny("bert")), str(tiny("bert", max_position_embeddings=400_000))
     loading = Loading(calling=Calling(openai_key=None))
-    hands = Processes(["cpu"])
+    hands = LocalBackend(["cpu"])
     try:
         hands.give(0, Load(spec=small, kind="masked", loading=loading, threads=1))
         assert hands.take().failure is None
@@ -283,5 +283,5 @@ def test_a_worker_with_too_little_memory_says_so(tiny):
 )
 def test_devices_that_are_none_are_refused(device, said):
     with pytest.raises(InputError) as refused:
-        Places(LoadOptions(device=device), note=print)
+        Executors(LoadOptions(device=device), note=print)
     assert str(refused.value).startswith(said)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from goffman.errors import AskingError, ModelError
-from goffman.flow import audit
 from goffman.models.base import LoadOptions
-from goffman.models.processes import Processes
-from goffman.models.tasks import Load
 from goffman.options import AskOptions, Listener
+from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
+from goffman.workers.local import LocalBackend
+from goffman.workers.protocol import Load
 from processes import children
 from warm import Command
 
@@ -57,13 +57,13 @@ def in_turn(models, tmp_path_factory):
 @pytest.fixture
 def given(monkeypatch):
     """What real workers were given, in this order: (worker, task)."""
-    told, give = [], Processes.give
+    told, give = [], LocalBackend.give
 
     def noted(self, worker, task):
         told.append((worker, task))
         give(self, worker, task)
 
-    monkeypatch.setattr(Processes, "give", noted)
+    monkeypatch.setattr(LocalBackend, "give", noted)
     return told
 
 

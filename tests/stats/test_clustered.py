@@ -9,8 +9,8 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from goffman.records import Estimate
 from goffman.stats.clustered import LEAST, clustered_t
+from goffman.stats.estimate import Estimate
 from goffman.stats.samples import CONSTANT_DIFFERENCES
 
 ABOUT = Estimate(contrast="x", n=0, n_first=0, n_second=0, method="")

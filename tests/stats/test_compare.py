@@ -15,7 +15,7 @@ from scipy import stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from goffman.stats import samples
-from goffman.stats.compare import (
+from goffman.stats.tests import (
     ALL_TIED,
     NO_DIFFERENCES,
     as_p,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from goffman.records import Estimate
-from goffman.stats.correct import adjust
+from goffman.stats.estimate import Estimate
+from goffman.stats.multiple_testing import adjust
 
 STATSMODELS = {"bonferroni": "bonferroni", "holm": "holm", "benjamini-hochberg": "fdr_bh"}
 

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from goffman.stats.correlate import (
+from goffman.stats.correlation import (
     NO_SPREAD,
     ON_A_LINE,
     THREE_UNITS,

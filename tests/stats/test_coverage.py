@@ -9,16 +9,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goffman.stats.compare import independent_t, mann_whitney, paired_t, wilcoxon
-from goffman.stats.correlate import pearson, spearman
-from goffman.stats.crossed import crossed_t
-from goffman.stats.crossed_effects import crossed_effects
-from goffman.stats.effects import cohen_d, cohen_d_z, paired_cohen_d
-from goffman.stats.permute import correlation_permutation, paired_permutation, permutation
-from goffman.stats.resample import (
+from goffman.stats.correlation import pearson, spearman
+from goffman.stats.crossed_effect_sizes import crossed_effects
+from goffman.stats.crossed_tests import crossed_t
+from goffman.stats.effect_sizes import cohen_d, cohen_d_z, paired_cohen_d
+from goffman.stats.resampling import (
     correlation_bootstrap,
+    correlation_permutation,
     crossed_bootstrap,
+    paired_permutation,
     pairs_bootstrap,
+    permutation,
+)
+from goffman.stats.tests import (
+    independent_t,
+    mann_whitney,
+    paired_t,
+    wilcoxon,
 )
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from goffman.stats import samples
-from goffman.stats.crossed import (
+from goffman.stats.crossed_tests import (
     GAPS,
     ONE_CONDITION,
     ONE_SENTENCE,

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goffman.stats import crossed_effects as module
-from goffman.stats.crossed import GAPS, crossed_t
-from goffman.stats.crossed_effects import crossed_effects, row_sums
-from goffman.stats.effects import cohen_d, cohen_d_z, paired_cohen_d, unbiased
+from goffman.stats import crossed_effect_sizes as module
+from goffman.stats.crossed_effect_sizes import crossed_effects, row_sums
+from goffman.stats.crossed_tests import GAPS, crossed_t
+from goffman.stats.effect_sizes import (
+    cohen_d,
+    cohen_d_z,
+    paired_cohen_d,
+    unbiased,
+)
 
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from goffman.stats.effects import (
+from goffman.stats.effect_sizes import (
     D_POOLED,
     D_Z,
     HEDGES_G,
@@ -24,7 +24,12 @@ from goffman.stats.effects import (
     unbiased,
     unbiasing,
 )
-from goffman.stats.samples import CONSTANT_DIFFERENCES, CONSTANT_SETS, NO_PAIRS, TOO_FEW
+from goffman.stats.samples import (
+    CONSTANT_DIFFERENCES,
+    CONSTANT_SETS,
+    NO_PAIRS,
+    TOO_FEW,
+)
 
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 

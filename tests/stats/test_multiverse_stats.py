@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goffman.stats.multiverse import different, explained, median_shuffled
+from goffman.stats.specification_curve import different, explained, permuted_median
 
 
 def test_eta_squared_is_that_of_an_analysis_of_variance():
@@ -63,7 +63,7 @@ def test_the_p_is_the_share_of_shuffles_that_are_as_far_out(shuffling):
     counts = rng.integers(1, 4, size=(7, 9)).astype(float)
     sums = counts * rng.normal(0.4, 1.0, size=(7, 9))
     labels = np.array([1.0, -1.0] * 4 + [1.0]) if shuffling == "labels" else np.ones(9)
-    found = median_shuffled(
+    found = permuted_median(
         sums, counts, labels, shuffling=shuffling, rng=np.random.default_rng(5), draws=4_000
     )
     observed = naive_medians(sums, counts, labels, shuffling)
@@ -83,7 +83,7 @@ def test_swapping_the_labels_turns_the_median_and_keeps_the_p():
     sums, counts = rng.normal(size=(5, 12)), np.ones((5, 12))
     labels = np.array([1.0] * 6 + [-1.0] * 6)
     one, other = (
-        median_shuffled(
+        permuted_median(
             sums, counts, given, shuffling="labels", rng=np.random.default_rng(0), draws=499
         )
         for given in (labels, -labels)
@@ -102,7 +102,7 @@ def test_null_data_are_found_odd_as_often_as_the_level_says(shuffling):
     for run in range(runs):
         shared = rng.normal(size=units)
         sums = 0.8 * shared + 0.6 * rng.normal(size=(12, units))
-        tested = median_shuffled(
+        tested = permuted_median(
             sums,
             np.ones_like(sums),
             labels,
@@ -118,7 +118,7 @@ def test_a_real_difference_is_found():
     rng = np.random.default_rng(12)
     labels = np.array([1.0] * 20 + [-1.0] * 20)
     sums = rng.normal(size=(9, 40)) + labels
-    tested = median_shuffled(
+    tested = permuted_median(
         sums, np.ones_like(sums), labels, shuffling="labels", rng=np.random.default_rng(0)
     )
     assert tested.p == 1 / 5_000
@@ -127,7 +127,7 @@ def test_a_real_difference_is_found():
 def test_without_values_there_is_no_p():
     nothing = np.zeros((2, 4))
     labels = np.array([1.0, 1.0, -1.0, -1.0])
-    tested = median_shuffled(
+    tested = permuted_median(
         nothing, nothing, labels, shuffling="labels", rng=np.random.default_rng(0)
     )
     assert tested.p is None

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from goffman.stats import samples
-from goffman.stats.correlate import NO_SPREAD, TWO_UNITS
-from goffman.stats.permute import (
+from goffman.stats.correlation import NO_SPREAD, TWO_UNITS
+from goffman.stats.resampling import (
     ALL_EQUAL,
     NO_DIFFERENCES,
     correlation_permutation,

@@ -11,10 +11,16 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from goffman.anchors.load import load_anchor
-from goffman.stats.outlying import residuals
-from goffman.stats.profile import LEAST, Profile, at_once, related, sentence_variance
+from goffman.anchors.loader import load_anchor
+from goffman.stats.profile import (
+    LEAST,
+    Profile,
+    at_once,
+    related,
+    sentence_variance,
+)
 from goffman.stats.reliability import components
+from goffman.stats.residuals import residuals
 
 PERIL = np.array([one.value for one in load_anchor("pachankis2018").values if one.item == "peril"])
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from goffman.stats import samples
-from goffman.stats.correlate import NO_SPREAD, TWO_UNITS
-from goffman.stats.crossed import ONE_SENTENCE
-from goffman.stats.resample import (
+from goffman.stats.correlation import NO_SPREAD, TWO_UNITS
+from goffman.stats.crossed_tests import ONE_SENTENCE
+from goffman.stats.resampling import (
     BEYOND,
     EMPTY_DRAW,
     correlation_bootstrap,

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goffman.records import Estimate
-from goffman.stats.crossed import GAPS, ONE_CONDITION, crossed_t
-from goffman.stats.sampled import sampled, sampled_t, whole
+from goffman.stats.crossed_tests import (
+    GAPS,
+    ONE_CONDITION,
+    crossed_t,
+    sampled,
+    sampled_t,
+    whole,
+)
+from goffman.stats.estimate import Estimate
 from goffman.stats.samples import CONSTANT_SETS
 
 ABOUT = Estimate(contrast="x", n=0, n_first=0, n_second=0, method="")
@@ -99,7 +105,7 @@ def test_with_one_wording_it_is_the_crossed_t_of_tables_that_share_their_items()
     tables = [drawn((6, 5, 1), 1, item=3), drawn((9, 5, 1), 2, item=3)]
     ours = sampled_t(ABOUT, tables)
     theirs = crossed_t(*(t[:, :, 0].T for t in tables), contrast="", shared="rows")
-    for name in ("difference", "error", "df", "p", "low", "high", "items", "lasting"):
+    for name in ("difference", "error", "df", "p", "low", "high", "items", "irreducible_se"):
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name)), name
     assert ours.test == "crossed t"
 
@@ -139,8 +145,8 @@ def test_more_items_lower_all_but_the_lasting_error():
         sampled([drawn((20, items, 4), 3, item=0), drawn((20, items, 4), 4, item=0)])
         for items in (6, 600)
     )
-    assert many.variance - many.lasting < (few.variance - few.lasting) / 30
-    assert few.lasting < few.variance
+    assert many.variance - many.irreducible_se < (few.variance - few.irreducible_se) / 30
+    assert few.irreducible_se < few.variance
 
 
 def test_conditions_that_lack_a_cell_are_left_out_and_sentences_that_nobody_was_asked_forgotten():

@@ -8,13 +8,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.estimates.tabled import estimate_table
-from goffman.records import Estimate
-from goffman.stats.compare import independent_t, paired_t
-from goffman.stats.crossed import crossed_t
-from goffman.stats.resample import pairs_bootstrap
-from goffman.stats.samples import apart, blocks, in_pairs, numbers, seed_of, varies
-from goffman.tables import ESTIMATES, complaints
+from goffman.contrasts.engine import estimate_table
+from goffman.schemas import ESTIMATES, complaints
+from goffman.stats.crossed_tests import crossed_t
+from goffman.stats.estimate import Estimate
+from goffman.stats.resampling import pairs_bootstrap
+from goffman.stats.samples import (
+    apart,
+    blocks,
+    in_pairs,
+    numbers,
+    seed_of,
+    varies,
+)
+from goffman.stats.tests import independent_t, paired_t
 
 
 def test_a_pair_with_a_gap_is_left_out_and_counted():

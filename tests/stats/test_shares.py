@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats.proportion import proportion_confint
 
-from goffman.stats.shares import area_interval, mean_interval, share_interval
+from goffman.stats.intervals import area_interval, mean_interval, share_interval
 
 
 @given(st.integers(1, 60), st.floats(0, 1))

@@ -10,10 +10,15 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.estimates.fragile import is_fragile
-from goffman.estimates.verdict import CLEAR_WORDS, MOST_ITEMS, by_interval, verdict
-from goffman.records import Estimate
-from goffman.stats.sampled import sampled, sampled_t
+from goffman.contrasts.verdict import (
+    CLEAR_WORDS,
+    MOST_ITEMS,
+    by_interval,
+    is_fragile,
+    verdict,
+)
+from goffman.stats.crossed_tests import sampled, sampled_t
+from goffman.stats.estimate import Estimate
 
 
 def estimate(difference, error, *, df=20.0, p=None, **more):
@@ -42,16 +47,16 @@ def estimate(difference, error, *, df=20.0, p=None, **more):
     ],
 )
 def test_the_verdicts(difference, error, word):
-    found = verdict(estimate(difference, error), smallest=0.05)
-    assert (found.verdict, found.smallest) == (word, 0.05)
+    found = verdict(estimate(difference, error), margin=0.05)
+    assert (found.verdict, found.margin) == (word, 0.05)
 
 
 @pytest.mark.parametrize("difference", np.linspace(-0.3, 0.3, 25).tolist())
 @pytest.mark.parametrize("error", [0.001, 0.01, 0.03])
 def test_a_fragile_difference_keeps_the_word_that_its_interval_gives(difference, error):
-    found = verdict(estimate(difference, error), smallest=0.05)
+    found = verdict(estimate(difference, error), margin=0.05)
     one = estimate(difference, error)
-    row = {"low": one.low, "high": one.high, "smallest": 0.05, "verdict": found.verdict}
+    row = {"low": one.low, "high": one.high, "margin": 0.05, "verdict": found.verdict}
     assert by_interval(row) == found.verdict
     if found.verdict in CLEAR_WORDS:
         assert by_interval(row | {"verdict": "fragile"}) == found.verdict
@@ -76,20 +81,20 @@ def test_a_clear_difference_is_fragile_if_it_is_often_lost(
     words = ["undecided"] * items_lost + ["small"] * (10 - items_lost)
     rows = [("item", one) for one in [*words, None]]
     rows += [("parameter", "undecided" if settings_lost else "relevant")]
-    table = pl.DataFrame(rows, schema=["way", "verdict"], orient="row")
+    table = pl.DataFrame(rows, schema=["variation", "verdict"], orient="row")
     assert is_fragile(word, table) is fragile
 
 
 def test_equivalent_is_what_two_one_sided_tests_say():
     for difference in np.linspace(-0.06, 0.06, 41):
-        found = verdict(estimate(difference, 0.02, p=0.5), smallest=0.05)
+        found = verdict(estimate(difference, 0.02, p=0.5), margin=0.05)
         above = stats.t.sf((difference + 0.05) / 0.02, 20)
         below = stats.t.cdf((difference - 0.05) / 0.02, 20)
         assert (found.verdict == "equivalent") == (max(above, below) < 0.05)
 
 
 def test_what_correction_takes_away_is_not_clear():
-    found = verdict(estimate(0.2, 0.08, p=0.06), smallest=0.05)
+    found = verdict(estimate(0.2, 0.08, p=0.06), margin=0.05)
     assert found.verdict == "undecided"
 
 
@@ -97,16 +102,16 @@ def test_without_a_p_or_a_difference_nothing_is_clear():
     one = Estimate(
         contrast="x", n=2, n_first=2, n_second=2, method="", difference=0.9, low=0.8, high=1
     )
-    assert verdict(one, smallest=0.05).verdict is None
+    assert verdict(one, margin=0.05).verdict is None
     none = Estimate(contrast="x", n=2, n_first=2, n_second=2, method="")
-    assert verdict(none, smallest=0.05).verdict is None
-    assert verdict(estimate(0.2, 0.03), smallest=None).verdict is None
+    assert verdict(none, margin=0.05).verdict is None
+    assert verdict(estimate(0.2, 0.03), margin=None).verdict is None
 
 
 def test_the_detectable_difference_is_found_four_times_in_five():
     """By simulation: a difference as large as said is found in 80% of such samples."""
     rng = np.random.default_rng(1)
-    detectable = verdict(estimate(0.0, 0.1), smallest=0.05).detectable
+    detectable = verdict(estimate(0.0, 0.1), margin=0.05).detectable
     # An estimate with 20 degrees of freedom, its error estimated as well.
     differences = detectable + 0.1 * rng.normal(size=20_000)
     errors = 0.1 * np.sqrt(rng.chisquare(20, 20_000) / 20)
@@ -115,7 +120,7 @@ def test_the_detectable_difference_is_found_four_times_in_five():
 
 
 def test_with_so_many_items_the_smallest_difference_is_detectable():
-    found = verdict(estimate(0.0, 0.05, items=7, lasting=0.01), smallest=0.05)
+    found = verdict(estimate(0.0, 0.05, items=7, irreducible_se=0.01), margin=0.05)
     reach = stats.t.ppf(0.975, 20) + stats.t.ppf(0.8, 20)
     by_items = (0.05**2 - 0.01**2) * 7
 
@@ -126,9 +131,11 @@ def test_with_so_many_items_the_smallest_difference_is_detectable():
 
 
 def test_no_number_of_items_helps_where_the_rest_of_the_error_is_too_large():
-    assert verdict(estimate(0, 0.05, items=7, lasting=0.04), smallest=0.05).items_needed is None
+    assert (
+        verdict(estimate(0, 0.05, items=7, irreducible_se=0.04), margin=0.05).items_needed is None
+    )
     almost = 0.05 / (stats.t.ppf(0.975, 20) + stats.t.ppf(0.8, 20)) * (1 - 1e-9)
-    found = verdict(estimate(0, 0.05, items=7, lasting=almost), smallest=0.05)
+    found = verdict(estimate(0, 0.05, items=7, irreducible_se=almost), margin=0.05)
     assert found.items_needed is None
     assert MOST_ITEMS == 10_000
 
@@ -144,7 +151,7 @@ def test_the_items_needed_are_those_of_a_d_study():
     one = [table(200, 8) + 0.3 * rng.normal(size=(1, 8, 1)), table(200, 8)]
     about = Estimate(contrast="", n=0, n_first=0, n_second=0, method="")
     tested = sampled_t(about, one)
-    needed = verdict(replace(tested, p_adjusted=tested.p), smallest=0.2).items_needed
+    needed = verdict(replace(tested, p_adjusted=tested.p), margin=0.2).items_needed
     errors = [
         sampled([table(200, needed) + 0.3 * rng.normal(size=(1, needed, 1)), table(200, needed)])
         for _ in range(40)
@@ -156,8 +163,8 @@ def test_the_items_needed_are_those_of_a_d_study():
 
 def test_nobody_is_asked_for_fewer_items_than_there_were():
     """What can be seen is smaller than Δ even now, and the difference is undecided all the same."""
-    seen = estimate(0.04, 0.016, p=0.06, items=17, lasting=0.004)
-    found = verdict(seen, smallest=0.05)
+    seen = estimate(0.04, 0.016, p=0.06, items=17, irreducible_se=0.004)
+    found = verdict(seen, margin=0.05)
     assert found.verdict == "undecided"
     assert found.detectable < 0.05
     assert found.items_needed is None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.analysis.score import measures_of, without_controls
-from goffman.control_items import CONTROL
+from goffman.console import printable
+from goffman.formatting import labels_of
+from goffman.instruments.types import CONTROL
 from goffman.measures.controls import (
     CALLED,
     DECIDED,
@@ -19,21 +20,23 @@ from goffman.measures.controls import (
     IN_WORDING,
     LOW,
 )
-from goffman.multiverse_columns import MULTIVERSE, STRESS, WORDINGS
+from goffman.modes import of_asked
 from goffman.presentation.competence import Competence, marked
-from goffman.presentation.ratings import whose_ratings
 from goffman.presentation.section import Section
-from goffman.presentation.shown import names_of
-from goffman.tables import RATINGS_COMPARED, ROBUSTNESS, schema
-from goffman.terminal import printable
+from goffman.presentation.user_ratings import whose_ratings
+from goffman.schemas import (
+    RATINGS_COMPARED,
+    SENSITIVITY,
+    STRESS,
+    schema,
+)
+from goffman.scoring import measures_of, without_controls
 
 if TYPE_CHECKING:
-    from goffman.control_items import ControlScore
-    from goffman.presentation.base import Presentation
-    from goffman.presentation.shown import Names
-    from goffman.runs.entries import AskedControls
-    from goffman.runs.manifest import Manifest
-    from goffman.tables import Column
+    from goffman.formatting import Labels
+    from goffman.presentation.types import Presentation
+    from goffman.runs.manifest import AskedControls, Manifest
+    from goffman.schemas import Column
 
 
 def sections_of(
@@ -43,24 +46,24 @@ def sections_of(
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
     compared: pl.DataFrame | None = None,
-    robustness: pl.DataFrame | None = None,
+    sensitivity: pl.DataFrame | None = None,
     stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None,
-    worded: pl.DataFrame | None = None,
 ) -> dict[str, Section]:
     """By instrument, in the order in which they were asked: those that have scores.
 
     ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones;
-    ``robustness``: ROBUSTNESS, ``stressed``: MULTIVERSE and STRESS, ``worded``: WORDINGS, where
-    they were computed.
+    ``sensitivity``: SENSITIVITY, ``stressed``: its rows of the multiverse and STRESS, where they
+    were computed.
     """
-    multiverse, stress = stressed or (None, None)
-    given = {"compared": compared, "robustness": robustness, "multiverse": multiverse}
-    beside = _beside({**given, "stress": stress, "worded": worded})
-    names, measures = names_of(manifest), measures_of(manifest)
+    analyses, stress = stressed or (None, None)
+    variations = [table for table in (sensitivity, analyses) if table is not None]
+    varied = pl.concat(variations) if variations else None
+    beside = _beside({"compared": compared, "sensitivity": varied, "stress": stress})
+    names, measures = labels_of(manifest), measures_of(manifest)
     sections = {}
     for instrument, entry in manifest.instruments.items():
         measure = measures.get(instrument)
-        mine = pl.col("instrument") == instrument
+        mine = of_asked(instrument)
         of_instrument = scores.filter(mine)
         if measure is None or not of_instrument.height:
             continue
@@ -74,8 +77,8 @@ def sections_of(
             scores=without_controls(of_instrument),
             estimates=estimates.filter(mine),
             names=_with_marks(names, competence),
-            contrast=getattr(measure, "contrast", ""),
-            against=getattr(measure, "against", ""),
+            contrast=measure.contrast,
+            against=measure.against,
             wordings=_seen(asked, "wording"),
             items=_seen(asked, "item"),
             dimensions=_seen(asked, "dimension"),
@@ -90,10 +93,8 @@ def sections_of(
 
 _BESIDE: dict[str, Iterable[Column]] = {
     "compared": RATINGS_COMPARED,
-    "robustness": ROBUSTNESS,
-    "multiverse": MULTIVERSE,
+    "sensitivity": SENSITIVITY,
     "stress": STRESS,
-    "worded": WORDINGS,
 }
 """Tables that a run may have beside its scores and estimates, with their columns."""
 
@@ -107,7 +108,7 @@ def _beside(tables: Mapping[str, pl.DataFrame | None]) -> dict[str, pl.DataFrame
 
 
 def _competence(
-    scores: pl.DataFrame, controls: AskedControls | None, names: Names, shown: Presentation
+    scores: pl.DataFrame, controls: AskedControls | None, names: Labels, shown: Presentation
 ) -> dict[str, Competence]:
     """How each model did on the control items."""
     if controls is None:
@@ -124,7 +125,7 @@ def _competence(
             name=row["model"],
             model=names.model(row["model"]),
             task=printable(controls.task),
-            score=CALLED[cast("ControlScore", controls.score)],
+            score=CALLED[controls.score],
             value=row["value"],
             low=ends.get((row["model"], LOW)),
             high=ends.get((row["model"], HIGH)),
@@ -148,7 +149,7 @@ def _competence(
     }
 
 
-def _with_marks(names: Names, competence: Mapping[str, Competence]) -> Names:
+def _with_marks(names: Labels, competence: Mapping[str, Competence]) -> Labels:
     """The names under which numbers stand: those of models that cannot do the task are marked."""
     failing = {one.name: marked(one.model) for one in competence.values() if not one.passed}
     return replace(names, models={**names.models, **failing})

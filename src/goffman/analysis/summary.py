@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from goffman.analysis.correlations import correlations_said
+from goffman.analysis.correlation_findings import describe_correlations
+from goffman.anchors.sentences import describe_anchors
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
-from goffman.presentation.findings_anchors import anchors_said
-from goffman.presentation.ratings import changes_said
+from goffman.presentation.user_ratings import describe_changes
 
 if TYPE_CHECKING:
-    from goffman.analysis.correlations import Correlation
-    from goffman.presentation.anchored import AnchoredModel
-    from goffman.presentation.base import Finding
+    from goffman.analysis.correlation_findings import Correlation
+    from goffman.anchors.sentences import AnchoredModel
     from goffman.presentation.section import Section
+    from goffman.presentation.types import Finding
 
 
 def summary(
@@ -31,8 +31,8 @@ def summary(
     every = [one for several in found.values() for one in several]
     lines = [line for name, section in sections.items() for line in _of(section, found[name])]
     for heading, said in (
-        ("Two measures together", correlations_said(together, briefly=True)),
-        ("Beside what is known from people", anchors_said(anchored)),
+        ("Two measures together", describe_correlations(together, briefly=True)),
+        ("Beside what is known from people", describe_anchors(anchored)),
         ("Note", [*_corrected(every), *_rated(sections)]),
     ):
         lines += [*([heading] if said else []), *(f"  {line}" for line in said)]
@@ -50,7 +50,7 @@ def _of(section: Section, found: Sequence[Finding]) -> Iterator[str]:
         parts = (one.text, one.why if untested else one.alone, one.wording)
         yield f"  {' '.join(part for part in parts if part)}"
         if control is None or control.passed:
-            for said in changes_said(section, one.model):
+            for said in describe_changes(section, one.model):
                 yield f"  {said}"
 
 

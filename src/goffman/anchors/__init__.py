@@ -1,1 +1,1 @@
-"""WHAT PEOPLE SAID: numbers of people, to set those of models beside."""
+"""Data from people, and models compared with them."""

@@ -1,1 +1,1 @@
-"""goffman from Python: what is called, and what it returns."""
+"""The public Python interface."""

@@ -6,17 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from goffman.comparison.sentences import change_sentences, labels_of, who
+from goffman.comparison.text import top_of
+from goffman.console import printable
+from goffman.formatting import (
+    describe_corrected,
+    ends,
+    number,
+    p_value,
+    verdict_shown,
+)
 from goffman.presentation.findings import findings_of
-from goffman.presentation.numbers import corrected_said, ends, number, p_value
-from goffman.presentation.verdicts import verdict_shown
-from goffman.reports.compare_said import labels_of, said_of, who
-from goffman.reports.compare_text import top_of
-from goffman.terminal import printable
 
 if TYPE_CHECKING:
-    from goffman.reports.compare import Comparison
-    from goffman.reports.names import Named
-    from goffman.reports.run import MeasuredRun
+    from goffman.comparison.runs import Comparison
+    from goffman.gate.names import NamedEstimate
+    from goffman.report.load import MeasuredRun
 
 
 def run_html(run: MeasuredRun, summary: Sequence[str]) -> str:
@@ -53,7 +58,7 @@ def run_html(run: MeasuredRun, summary: Sequence[str]) -> str:
     )
 
 
-def estimate_html(one: Named) -> str:
+def estimate_html(one: NamedEstimate) -> str:
     """An estimate with everything that is needed to doubt it."""
     row = one.row
     level = f"{row['level']:.0%}" if row["level"] is not None else "95%"
@@ -66,13 +71,13 @@ def estimate_html(one: Named) -> str:
         "value": number(one.value("value")),
         f"{level} interval": ends(one.value("low"), one.value("high")),
         "test": tested,
-        "p": corrected_said(row),
+        "p": describe_corrected(row),
         "effect": _effect(row),
         "n": f"{row['n']:,} {row['unit'] or ''}".strip(),
         "verdict": verdict_shown(row) or "none",
     }
-    if row["smallest"] is not None:
-        cells["smallest relevant"] = number(row["smallest"])
+    if row["margin"] is not None:
+        cells["smallest relevant"] = number(row["margin"])
     if one.not_measurable:
         cells["not measurable"] = one.not_measurable
     body = "".join(
@@ -100,7 +105,7 @@ def comparison_html(parts: Sequence[Comparison], notes: Sequence[str]) -> str:
         if one.verdict.refusals:
             continue
         shown.append(f"<p><b>{text(f'{one.instrument}: {who(one, labels)}')}</b></p>")
-        shown += [f"<div>{text(line)}</div>" for line in said_of(one).lines]
+        shown += [f"<div>{text(line)}</div>" for line in change_sentences(one).lines]
     if rows := top_of(parts).rows:
         shown.append(f"<p><b>What changed most</b></p>{table(rows)}")
     shown += [f"<div>{text(note)}</div>" for note in notes]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,21 +14,132 @@ import polars as pl
 
 from goffman.analysis.summary import summary
 from goffman.api import notebook
-from goffman.api.drawn import Figure, figure_named, figures_by_name
-from goffman.api.frames import Frame
-from goffman.errors import InputError, did_you_mean
-from goffman.presentation.numbers import difference_said, ends, number
-from goffman.records import AnswerTable
-from goffman.reports.figures import figures_of
-from goffman.reports.levels import headings
-from goffman.reports.measurable import with_doubts
-from goffman.reports.names import EVERY_MODEL, Named, named
-from goffman.reports.run import MeasuredRun, read_run
-from goffman.runs.read import read_answers
+from goffman.api.arguments import paths
+from goffman.comparison.runs import the_model_called
+from goffman.config import Text
+from goffman.errors import InputError, did_you_mean, system_error
+from goffman.formatting import describe_difference, ends, number
+from goffman.gate.check import gate_input, meant_by
+from goffman.gate.names import NamedEstimate, named_estimates, with_doubts
+from goffman.instruments.types import AnswerTable, base_of, slug_of
+from goffman.modes import asked_ids
+from goffman.presentation import vega as presented
+from goffman.presentation.vega import config
+from goffman.report.figures import figures_of
+from goffman.report.images import pdf_of, svg_of
+from goffman.report.load import MeasuredRun, read_run
+from goffman.runs.read_answers import read_answers
 
 if TYPE_CHECKING:
-    from goffman.flow import Audit
-    from goffman.reports.compare import Comparison as Compared
+    from goffman.comparison.runs import Comparison as Compared
+    from goffman.pipeline import Audit
+
+PRINT, SCREEN, POINTS = 300, 96, 72
+"""To an inch: pixels of a PNG, as journals want them, and of the page that figures are made for;
+what a PNG is scaled by."""
+
+ENDINGS = (".svg", ".png", ".pdf", ".json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of a run: notebooks draw it, ``save()`` writes it to a file."""
+
+    name: str
+    """As ``run.figures`` lists it: social-distance.conditions."""
+    title: str
+    description: str
+    """How to read it."""
+    spec: Mapping[str, Any]
+    """The Vega-Lite specification with its numbers."""
+
+    @cached_property
+    def svg(self) -> str:
+        """The drawing."""
+        return svg_of(dict(self.spec))
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.name}: {self.title}>"
+
+    def save(self, file: Text) -> Path:
+        """The path of the file, in which the figure now is: .svg, .png (300 dpi), .pdf or .json."""
+        (target,) = paths("file", file)
+        ending = target.suffix.lower()
+        if ending not in ENDINGS:
+            raise InputError(f"file is {target}. Its name must end in {' or '.join(ENDINGS)}.")
+        if ending == ".png":
+            import vl_convert
+
+            content = vl_convert.svg_to_png(self.svg, scale=POINTS / SCREEN, ppi=PRINT)
+        elif ending == ".pdf":
+            content = pdf_of(self.svg)
+        elif ending == ".svg":
+            content = self.svg.encode()
+        else:
+            spec = {**self.spec, "config": config()}
+            content = (json.dumps(spec, ensure_ascii=False, indent=1) + "\n").encode()
+        try:
+            target.write_bytes(content)
+        except OSError as error:
+            raise system_error(error) from error
+        return target
+
+
+def figure_named(
+    name: str, known: Mapping[str, presented.Figure], chosen: Mapping[str, str]
+) -> Figure:
+    """The figure of that name; ``chosen``: what its menus on the page let a reader choose."""
+    if name not in known:
+        raise InputError(
+            f"This run has no figure '{name}'.{did_you_mean(name, known)} Figures: "
+            f"{', '.join(known)}."
+        )
+    figure = known[name]
+    menus = {one.field: one for one in figure.choices}
+    for field, option in chosen.items():
+        if field not in menus:
+            allowed = f"Its menus: {', '.join(menus)}." if menus else "It has none."
+            raise InputError(f"The figure {name} has no menu '{field}'. {allowed}")
+        if option not in menus[field].options:
+            raise InputError(
+                f"{field} is '{option}'.{did_you_mean(option, menus[field].options)} Allowed: "
+                f"{', '.join(menus[field].options)}."
+            )
+    wanted = "-".join(chosen.get(one.field, one.options[0]) for one in figure.choices)
+    specs = dict(figure.drawn())
+    return Figure(name=name, title=figure.title, description=figure.description, spec=specs[wanted])
+
+
+def figures_by_name(
+    figures: list[presented.Figure], instruments: list[str]
+) -> dict[str, presented.Figure]:
+    """Figures by their names: the instrument, a dot, and what is shown of it."""
+    found = {}
+    for one in figures:
+        # Of two instruments the longer name: coreference/pronouns, not coreference.
+        about = sorted((i for i in instruments if one.id.startswith(f"{slug_of(i)}-")), key=len)
+        whose = one.instrument or (about[-1] if about else "")
+        rest = one.id.removeprefix(f"{slug_of(whose)}-")
+        found[f"{whose}.{rest}" if whose else rest] = one
+    return found
+
+
+class Frame(pl.DataFrame):
+    """A Polars frame. ``to_pandas()`` needs the packages pandas and pyarrow."""
+
+    def to_pandas(self, *args: Any, **kwargs: Any) -> Any:
+        """The same rows as a pandas frame; InputError where a package for it is missing."""
+        missing = [name for name in ("pandas", "pyarrow") if find_spec(name) is None]
+        if missing:
+            raise InputError(
+                f"to_pandas() needs pandas and pyarrow, and {' and '.join(missing)} cannot be "
+                "found. Install both: pip install pandas pyarrow"
+            )
+        return super().to_pandas(*args, **kwargs)
+
 
 NAMES_SHOWN = 15
 
@@ -35,7 +148,7 @@ NAMES_SHOWN = 15
 class Estimate:
     """One estimate of a run: a difference with its interval, test and verdict."""
 
-    named: Named
+    named: NamedEstimate
 
     @property
     def name(self) -> str:
@@ -84,7 +197,7 @@ class Estimate:
 
     def __repr__(self) -> str:
         row = self.named.row
-        said = difference_said(row)
+        said = describe_difference(row)
         if row["difference"] is None and self.value is not None:
             said = f"{row['effect_name']} = {number(self.value)} ({ends(self.low, self.high)})"
         verdict = f"; {self.verdict}" if self.verdict else ""
@@ -150,30 +263,29 @@ class Run:
         )
 
     @cached_property
-    def _named(self) -> list[Named]:
+    def _named(self) -> list[NamedEstimate]:
         measured = self.measured
-        return with_doubts(named(measured.every_estimate, measured.manifest), measured)
+        return with_doubts(named_estimates(measured.every_estimate, measured.manifest), measured)
 
     def estimate(self, name: str) -> Estimate:
-        """One estimate by its name; a name without brackets where only one has it."""
-        every = [*self._named, *headings(self._named, self.measured.manifest)]
-        exact = [one for one in every if one.name == name]
-        alike = [one for one in every if one.path == name]
-        found = exact or [one for one in alike if one.model != EVERY_MODEL] or alike
+        """One estimate, mean or score on control items, by a name that ``goffman check`` takes.
+
+        A name without brackets, or without its instrument, where only one has it.
+        """
+        found = meant_by(name, self._checkable)
         if len(found) == 1:
             return Estimate(named=found[0])
-        if found:
-            several = [one.name for one in found]
-            more = f" … and {len(several) - NAMES_SHOWN} more" if several[NAMES_SHOWN:] else ""
-            raise InputError(
-                f"This run has {len(found)} estimates '{name}'. Give one of these names: "
-                f"{', '.join(several[:NAMES_SHOWN])}{more}."
-            )
-        known = [known for one in every for known in (one.path, one.name)]
+        several = [one.name for one in found]
+        more = f" … and {len(several) - NAMES_SHOWN} more" if several[NAMES_SHOWN:] else ""
         raise InputError(
-            f"This run has no estimate '{name}'.{did_you_mean(name, known)} The column name of "
-            "run.estimates has every name."
+            f"This run has {len(found)} estimates '{name}'. Give one of these names: "
+            f"{', '.join(several[:NAMES_SHOWN])}{more}."
         )
+
+    @cached_property
+    def _checkable(self) -> Sequence[NamedEstimate]:
+        """Everything that goffman check --list lists."""
+        return gate_input(self.measured).known
 
     def answers(self, *, model: str | None = None, instrument: str | None = None) -> Frame:
         """Every answer: a row a word, label, reply or option, as ``table`` says.
@@ -181,13 +293,18 @@ class Run:
         ``model``, ``instrument``: only those of this one.
         """
         answered = self.measured.manifest.answers
-        _check("model", model, list(answered))
+        if model is not None:
+            model = the_model_called(model, list(answered), who="the run has")
         _check(
             "instrument", instrument, sorted({each for one in answered.values() for each in one})
         )
+        modes = dict(self.measured.prompts.select(asked_ids(), "mode").unique().rows())
         frames = [
             read_answers(self.folder, table, model=name, instrument=asked).select(
-                pl.lit(table).alias("table"), pl.lit(asked).alias("instrument"), pl.all()
+                pl.lit(table).alias("table"),
+                pl.lit(base_of(asked)).alias("instrument"),
+                pl.lit(modes.get(asked), dtype=pl.String).alias("mode"),
+                pl.all(),
             )
             for table in get_args(AnswerTable)
             for name in sorted(answered)

@@ -2,181 +2,92 @@
 
 from __future__ import annotations
 
-import json
+import inspect
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
-from goffman.cli.anchors import AnchorPaths
-from goffman.cli.audit_options import (
-    Balanced,
-    BatchSize,
-    Concurrency,
-    Correlate,
-    Device,
-    DryRun,
-    Forms,
-    GenderWords,
-    Instruments,
-    KeyEnv,
-    LabelMeanings,
-    Limit,
-    MaxRequestsPerMinute,
-    MaxTokens,
-    MixedHardware,
-    Models,
-    NoControls,
-    NoReport,
-    NoWayOut,
-    OutputFolder,
-    Paraphrases,
-    ParserName,
-    PersonaName,
-    Precision,
-    PrecisionOption,
-    PriceIn,
-    PriceOut,
-    PrintJson,
-    RatingFiles,
-    Seed,
-    System,
-    TargetWords,
-    Temperature,
-    Thorough,
-    Timeout,
-    TopK,
-    TopP,
-    Trials,
-    TrustRemoteCode,
-    Workers,
-)
-from goffman.cli.options import (
-    AdjectivePlacement,
-    Adjectives,
-    DropFaulty,
-    Pairs,
-    Questions,
-    Vignettes,
-    WinoBias,
+from goffman.cli.params import option
+from goffman.config import OUTPUT, audit_options
+from goffman.console import (
+    json_text,
+    printable,
+    say,
+    table_text,
 )
 from goffman.errors import InputError
-from goffman.terminal import printable, say, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goffman.flow import Audit
+    from goffman.config import AuditOptions
+    from goffman.pipeline import Audit
+
+_MODELS = (
+    "Models to ask: ORG/NAME on Hugging Face, a folder, openai:NAME or http://HOST/v1#NAME. "
+    "Default: the models that come with goffman."
+)
 
 
-def audit(
-    models: Models = None,
-    *,
-    instrument: Instruments = None,
-    limit: Limit = None,
-    paraphrases: Paraphrases = False,
-    no_controls: NoControls = False,
-    dry_run: DryRun = False,
-    output: OutputFolder = None,
-    no_report: NoReport = False,
-    as_json: PrintJson = False,
-    device: Device = "auto",
-    workers: Workers = None,
-    allow_mixed_hardware: MixedHardware = False,
-    precision: PrecisionOption = Precision.FLOAT32,
-    batch_size: BatchSize = "auto",
-    top_k: TopK = None,
-    targets: TargetWords = None,
-    labels: LabelMeanings = None,
-    trust_remote_code: TrustRemoteCode = False,
-    form: Forms = None,
-    thorough: Thorough = False,
-    balanced: Balanced = False,
-    no_way_out: NoWayOut = False,
-    system: System = None,
-    persona: PersonaName = None,
-    trials: Trials = None,
-    temperature: Temperature = 1.0,
-    top_p: TopP = None,
-    max_tokens: MaxTokens = 64,
-    concurrency: Concurrency = 16,
-    max_requests_per_minute: MaxRequestsPerMinute = None,
-    timeout: Timeout = 120.0,
-    key_env: KeyEnv = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    ratings: RatingFiles = None,
-    gender_words: GenderWords = None,
-    parser: ParserName = None,
-    pair: Correlate = None,
-    anchor: AnchorPaths = None,
-    seed: Seed = 0,
-    vignettes: Vignettes = None,
-    questions: Questions = None,
-    winobias: WinoBias = None,
-    drop_faulty: DropFaulty = False,
-    adjectives: Adjectives = None,
-    placement: AdjectivePlacement = None,
-    pairs: Pairs = None,
-) -> None:
+def audit(models: list[str] | None = None, *, as_json: bool = False, **given: Any) -> None:
     """Ask models, measure their answers and write a report.
 
     To resume a run that was stopped, run the same command again.
     """
-    from goffman.api.calls import audit as run_audit
+    from goffman.api.public import audit as run_audit
 
     with _stopped_kindly():
-        run = run_audit(
-            models or (),
-            instruments=instrument or (),
-            limit=limit,
-            paraphrases=paraphrases,
-            controls=not no_controls,
-            dry_run=dry_run,
-            output=output,
-            report=not no_report,
-            device=device,
-            workers=workers,
-            allow_mixed_hardware=allow_mixed_hardware,
-            precision=precision.value,
-            batch_size=_batch_size(batch_size),
-            top_k=top_k,
-            targets=targets or (),
-            labels=_labels(labels),
-            trust_remote_code=trust_remote_code,
-            forms=form or (),
-            way_out=not no_way_out,
-            thorough=thorough,
-            balanced=balanced,
-            system=system,
-            persona=persona,
-            trials=trials,
-            temperature=temperature,
-            top_p=top_p,
-            max_tokens=max_tokens,
-            concurrency=concurrency,
-            max_requests_per_minute=max_requests_per_minute,
-            timeout=timeout,
-            key_env=key_env,
-            price_in=price_in,
-            price_out=price_out,
-            ratings=ratings or (),
-            gender_words=gender_words,
-            parser=parser,
-            correlate=pair or (),
-            anchors=anchor or (),
-            seed=seed,
-            vignettes=vignettes,
-            questions=questions,
-            winobias=winobias,
-            drop_faulty=drop_faulty,
-            adjectives=adjectives or (),
-            adjective_placement=placement,
-            sentence_pairs=pairs,
-        )
+        config = {name: _in_python(name, value) for name, value in given.items()}
+        run = run_audit(models or (), config=cast("AuditOptions", config))
     if run.audited:
-        _print(run.audited, as_json=as_json, dry_run=dry_run)
+        _print(run.audited, as_json=as_json, dry_run=given["dry_run"])
+
+
+def _parameters() -> Iterator[inspect.Parameter]:
+    """Yield the parameters of the command: models, every option of an audit, and --json."""
+    positional, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    models = Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_MODELS)]
+    yield inspect.Parameter("models", positional, default=None, annotation=models)
+    for name, one in audit_options().items():
+        default = None if one.several else one.default
+        kind: Any = one.kind
+        if texts := get_args(kind):
+            kind = cast("Any", Enum)(name, {text.upper(): text for text in texts})
+            default = kind(default)
+        if one.kind is bool:
+            default = False
+        elif one.several:
+            kind = list[kind] | None
+        elif default is None:
+            kind = kind | None
+        yield inspect.Parameter(
+            name, named, default=default, annotation=Annotated[kind, option(name)]
+        )
+        if name == "report":
+            json = typer.Option(
+                "--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT
+            )
+            yield inspect.Parameter(
+                "as_json", named, default=False, annotation=Annotated[bool, json]
+            )
+
+
+audit.__signature__ = inspect.Signature([*_parameters()])  # type: ignore[attr-defined]
+
+
+def _in_python(name: str, value: Any) -> Any:
+    """Return the value of an option as Python users give it."""
+    default = audit_options()[name].default
+    if name == "labels":
+        return _labels(value)
+    if name == "batch_size":
+        return int(value) if value.isdecimal() else value
+    if default is True:
+        return not value
+    return default if value is None else getattr(value, "value", value)
 
 
 def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
@@ -187,7 +98,7 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
     if as_json:
         found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
         found |= {"summary": done.summary, "report": done.report and str(done.report)}
-        print(json.dumps(found, ensure_ascii=False, indent=1))
+        print(json_text(found))
         return
     if dry_run:
         print("Nothing was asked or written (--dry-run).")
@@ -222,11 +133,6 @@ def _stopped_kindly() -> Iterator[None]:
     except KeyboardInterrupt:
         say("Stopped. All answers so far are kept. To resume, run the same command again.")
         raise typer.Exit(130) from None
-
-
-def _batch_size(given: str) -> int | Any:
-    """The number, or the text as it was given."""
-    return int(given) if given.isdecimal() else given
 
 
 def _labels(given: str | None) -> dict[str, str] | None:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli.options import RUN_HELP
+from goffman.cli.params import RUN_HELP
+from goffman.console import (
+    GateFormat,
+    printable,
+    say,
+    write_output,
+)
 from goffman.errors import GoffmanError, InputError, system_error
-from goffman.output import GateFormat, write_output
-from goffman.terminal import printable, say
 
 if TYPE_CHECKING:
-    from goffman.reports.check_formats import Checked
-    from goffman.reports.rules import Condition
+    from goffman.gate.formats import Checked
+    from goffman.gate.rules import Condition
 
 BROKEN = 3
 """The exit code where goffman itself failed, so that nothing is known; 1 is that of a gate that
@@ -119,17 +123,20 @@ def check(
         raise InputError(f"Give --json or --format {style}, not both.")
     chosen = GateFormat.JSON if as_json else style or GateFormat.TEXT
     with _undecided_where_broken(chosen):
-        from goffman.reports.check import checkable
-        from goffman.reports.check_formats import Checked, written
-        from goffman.reports.check_names import names_json, names_text
-        from goffman.reports.outcomes import exit_code
-        from goffman.reports.run import read_run
+        from goffman.gate.check import exit_code, gate_input
+        from goffman.gate.formats import (
+            Checked,
+            names_json,
+            names_text,
+            written,
+        )
+        from goffman.report.load import read_run
 
         _check_asked(show=show, style=style, output=output, fail_if=fail_if, thresholds=thresholds)
         if model and baseline is None:
             raise InputError("--model needs --baseline: it says which models to compare.")
         conditions = [] if show else _rules(fail_if or (), thresholds)
-        found = checkable(
+        found = gate_input(
             read_run(run),
             baseline=None if baseline is None else read_run(baseline),
             models=model or (),
@@ -157,7 +164,7 @@ def _check_asked(
     thresholds: Path | None,
 ) -> None:
     """InputError where options do not go together, before anything is read."""
-    from goffman.reports.check_formats import ENDINGS
+    from goffman.gate.formats import ENDINGS
 
     if show and (
         fail_if or thresholds or output or style not in {None, GateFormat.TEXT, GateFormat.JSON}
@@ -172,8 +179,7 @@ def _check_asked(
 
 def _rules(fail_if: Sequence[str], thresholds: Path | None) -> list[Condition]:
     """Those given by themselves, then those of the file; InputError where there are none."""
-    from goffman.reports.rules import parse
-    from goffman.reports.thresholds import DEFAULT, read_thresholds
+    from goffman.gate.rules import DEFAULT, parse, read_thresholds
 
     conditions = [parse(text) for text in fail_if]
     if thresholds is None and not conditions:
@@ -189,14 +195,14 @@ def _rules(fail_if: Sequence[str], thresholds: Path | None) -> list[Condition]:
 
 def _write(checked: Checked, output: Path) -> None:
     """The outcomes in a file, in the format that its ending says."""
-    from goffman.reports.check_formats import ENDINGS, written
+    from goffman.gate.formats import ENDINGS, written
 
     write_output(output, written(checked, ENDINGS[output.suffix.lower()]))
 
 
 def _summarize(checked: Checked) -> None:
     """A table in the summary of a step, where GitHub shows one; what is there already stays."""
-    from goffman.reports.check_formats import written
+    from goffman.gate.formats import written
 
     if place := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(place).open("a", encoding="utf-8") as file:
@@ -212,27 +218,28 @@ def _undecided_where_broken(style: GateFormat) -> Iterator[None]:
         raise
     except (GoffmanError, OSError) as error:
         told = system_error(error) if isinstance(error, OSError) else error
-        say(str(told))
-        _annotate(str(told), style)
+        say(*told.lines)
+        _annotate(told.lines, style)
         code = BROKEN if told.exit_code == 1 else told.exit_code
         raise typer.Exit(code) from error
     except Exception as error:
-        say(traceback.format_exc())
+        # Not as it is: a line of it could be one that GitHub reads as its own.
+        say(*(f"| {line}" for line in traceback.format_exc().splitlines()))
         said = (
             "goffman itself failed, so the check has no result (exit code 3). Please report this."
         )
         say(said)
-        _annotate(said, style)
+        _annotate([said], style)
         raise typer.Exit(BROKEN) from error
 
 
-def _annotate(message: str, style: GateFormat) -> None:
-    """The message where GitHub shows it, if the outcomes were to be shown there."""
+def _annotate(lines: Iterable[str], style: GateFormat) -> None:
+    """The lines where GitHub shows it, if the outcomes were to be shown there."""
     if style is GateFormat.GITHUB:
-        from goffman.reports.check_formats import annotation
+        from goffman.gate.formats import annotation
 
-        lines = "\n".join(printable(line) for line in message.splitlines())
-        _print(f"{annotation(lines)}\n")
+        message = "\n".join(map(printable, lines))
+        _print(f"{annotation(message)}\n")
 
 
 def _print(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The command that writes results for publishing, and questions for other harnesses: export."""
+"""The commands that hand runs over and take logs in: export, read."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from goffman.cli.params import Json
+from goffman.console import (
+    count_of,
+    json_text,
+    printable,
+    say,
+    table_text,
+)
 from goffman.errors import InputError
-from goffman.terminal import count_of, say
 
 Output = Annotated[
     Path | None,
@@ -61,11 +68,11 @@ def export(
         ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
-    form: Annotated[
+    mode: Annotated[
         list[str] | None,
         typer.Option(
-            "--form",
-            help="Export this form only (goffman ls explains the forms). May be repeated. Default: "
+            "--mode",
+            help="Export this mode only (goffman ls explains the modes). May be repeated. Default: "
             "all that the harness can ask.",
             rich_help_panel=QUESTIONS,
         ),
@@ -74,7 +81,7 @@ def export(
         int | None,
         typer.Option(
             min=1,
-            help="Export only N prompts of each form, and the control items.",
+            help="Export only N prompts of each mode, and the control items.",
             rich_help_panel=QUESTIONS,
         ),
     ] = None,
@@ -99,11 +106,11 @@ def export(
     if target not in RESULTS:
         if model is not None:
             raise InputError(f"--to {target} exports questions, not results. Leave out --model.")
-        _export_questions(given, target, output, form=form or (), limit=limit, thorough=thorough)
+        _export_questions(given, target, output, mode=mode or (), limit=limit, thorough=thorough)
         return
-    if form or limit is not None or thorough:
+    if mode or limit is not None or thorough:
         raise InputError(
-            f"--form, --limit and --thorough choose questions, but --to {target} exports results. "
+            f"--mode, --limit and --thorough choose questions, but --to {target} exports results. "
             "Leave them out."
         )
     if len(given) != 1:
@@ -116,15 +123,19 @@ def export(
 
 
 def _export_text(run: Path, target: Export, *, model: str | None, output: Path | None) -> None:
-    from goffman.output import write_output
-    from goffman.reports.exported import the_model
-    from goffman.reports.lm_eval import lm_eval_text
-    from goffman.reports.model_card import model_card_text
-    from goffman.reports.run import read_run
+    from goffman.console import write_output
+    from goffman.export.common import the_model
+    from goffman.export.lm_eval_results import lm_eval_text
+    from goffman.export.model_card import model_card_text
+    from goffman.report.fallback import as_far_as_shown
+    from goffman.report.load import read_run
 
-    measured = read_run(run)
     make = model_card_text if target is Export.MODEL_CARD else lm_eval_text
-    text = make(measured, the_model(measured, model))
+    text, notes = as_far_as_shown(
+        read_run(run), lambda measured, _: make(measured, the_model(measured, model))
+    )
+    for note in notes:
+        say(note)
     if output is None:
         sys.stdout.write(text)
     else:
@@ -133,14 +144,19 @@ def _export_text(run: Path, target: Export, *, model: str | None, output: Path |
 
 
 def _export_paper(run: Path, *, model: str | None, output: Path | None) -> None:
-    from goffman.reports.paper import write_paper
-    from goffman.reports.run import read_run
+    from goffman.export.paper import write_paper
+    from goffman.report.fallback import as_far_as_shown
+    from goffman.report.load import read_run
 
     if output is None:
         raise InputError("--to paper writes a folder. Give one: --output FOLDER")
     if model is not None:
         raise InputError("--to paper is about every model of the run. Leave out --model.")
-    written = write_paper(read_run(run), output)
+    written, notes = as_far_as_shown(
+        read_run(run), lambda measured, _: write_paper(measured, output)
+    )
+    for note in notes:
+        say(note)
     say(f"{len(written)} files are in {output}. Begin with {output / 'README.md'}.")
 
 
@@ -149,22 +165,91 @@ def _export_questions(
     target: Export,
     output: Path | None,
     *,
-    form: Sequence[str],
+    mode: Sequence[str],
     limit: int | None,
     thorough: bool,
 ) -> None:
-    from goffman.harnesses import inspect_tasks, lm_eval_tasks
-    from goffman.harnesses.handed import handed
+    from goffman.harness import export_tasks
+    from goffman.harness.export_tasks import export_task
 
     if output is None:
         raise InputError(f"--to {target} writes a folder. Give one: --output FOLDER")
     lm_eval = target is Export.LM_EVAL_TASKS
-    kinds = lm_eval_tasks.KINDS if lm_eval else inspect_tasks.KINDS
-    write = lm_eval_tasks.write_lm_eval_tasks if lm_eval else inspect_tasks.write_inspect_tasks
-    several = handed(instruments, kinds=kinds, forms=form, limit=limit, thorough=thorough, say=say)
+    kinds = export_tasks.LM_EVAL_KINDS if lm_eval else export_tasks.INSPECT_KINDS
+    write = export_tasks.write_lm_eval_tasks if lm_eval else export_tasks.write_inspect_tasks
+    several = export_task(
+        instruments, kinds=kinds, modes=mode, limit=limit, thorough=thorough, say=say
+    )
     write(several, output)
     prompts = sum(one.note.prompts for one in several)
     say(
         f"{count_of(len(several), 'task')} in {output}, with {prompts:,} prompts. Begin with "
         f"{output / 'README.md'}."
     )
+
+
+def read(
+    logs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LOG…",
+            help="A folder that lm-eval wrote with --log_samples, one of its results_….json files, "
+            "or a log file of inspect_ai. Several become one run.",
+        ),
+    ],
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for the run. Default: runs/MODEL."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Name of the model in the run. Default: the name in the log."),
+    ] = None,
+    instrument: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Folder of an instrument of your own, if its questions were exported. May be "
+            "repeated."
+        ),
+    ] = None,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write the answers and the numbers, but no report.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Turn logs of lm-eval or inspect_ai into a run.
+
+    The questions must come from goffman export --to lm-eval-tasks or --to inspect.
+    """
+    from goffman.api.progress import reporting
+    from goffman.harness.import_run import read_logs
+
+    with reporting(shown=True) as teller:
+        done = read_logs(
+            logs,
+            instruments=instrument or (),
+            model=model,
+            output=output,
+            listener=teller.listener,
+            report=not no_report,
+        )
+    rows: list[dict[str, Any]] = [
+        {
+            "model": one.model,
+            "instrument": one.instrument,
+            "prompts": one.sentences,
+            "answers": one.rows,
+        }
+        for one in done.asked
+    ]
+    if as_json:
+        found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
+        found |= {"summary": done.summary, "report": done.report and str(done.report)}
+        print(json_text(found))
+        return
+    sys.stdout.write(table_text(rows, tuple(rows[0])))
+    sys.stdout.write("\n" + "".join(f"{printable(line)}\n" for line in done.summary) + "\n")
+    print(f"Answers, scores.parquet and estimates.parquet are in {printable(str(done.folder))}.")
+    if done.report:
+        print(f"The report is {printable(str(done.report))}: open it in any browser.")

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli.options import RUN_HELP, Json
-from goffman.terminal import count_of, say
+from goffman.cli.params import RUN_HELP, Json
+from goffman.console import count_of, json_text, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goffman.lexicons.desk import Desk
-    from goffman.records import Rating
+    from goffman.instruments.types import Rating
+    from goffman.rating.server import Desk
 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page. 0: any free port.")]
 NoBrowser = Annotated[
@@ -55,9 +54,9 @@ def rate(
     take.
     """
     from goffman.errors import InputError
-    from goffman.lexicons.attitudes import load_attitudes
-    from goffman.lexicons.desk import rating
-    from goffman.lexicons.worklist import Offer, asked_in_english, words_to_rate
+    from goffman.lexicons.attitude import load_attitudes
+    from goffman.rating.server import rating
+    from goffman.rating.worklist import Offer, asked_in_english, words_to_rate
 
     if everything and unrated:
         raise InputError("--all and --unrated cannot be used together. Give one, or neither.")
@@ -75,9 +74,9 @@ def rate(
 
 def _check_rated(run: Path, instruments: Sequence[str]) -> None:
     """Nothing, or InputError where an instrument does not count words by their ratings."""
-    from goffman.analysis.score import measures_of
     from goffman.errors import InputError
     from goffman.runs.manifest import read_manifest
+    from goffman.scoring import measures_of
 
     manifest = read_manifest(run)
     measures = measures_of(manifest) if manifest else {}
@@ -119,8 +118,13 @@ def agree(
     as_json: Json = False,
 ) -> None:
     """Measure how well raters agree, and settle disagreements."""
-    from goffman.agree import agreement_text, compare, settled_path, settling
-    from goffman.lexicons.ratings import read_raters
+    from goffman.rating.agreement import (
+        agreement_text,
+        compare,
+        settled_path,
+        settling,
+    )
+    from goffman.rating.ratings import read_raters
 
     if export:
         raters = read_raters(sources)
@@ -129,7 +133,7 @@ def agree(
             return
     found = compare(sources)
     if as_json:
-        print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
+        print(json_text(found.as_json()))
     else:
         sys.stdout.write(agreement_text(found))
     if settle:
@@ -155,7 +159,7 @@ def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
     """Nothing, after Ctrl-C; at once where there is nothing to show."""
     import webbrowser
 
-    from goffman.lexicons.rate import serve
+    from goffman.rating.server import serve
 
     say(desk.greeting())
     if not desk.worklist.entries:
@@ -170,8 +174,8 @@ def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
 
 
 def _export(ratings: list[Rating], path: Path) -> None:
-    from goffman.lexicons.ratings import ratings_csv
-    from goffman.output import write_output
+    from goffman.console import write_output
+    from goffman.rating.ratings import ratings_csv
 
     write_output(path, ratings_csv(ratings))
     say(f"{count_of(len(ratings), 'rating')} in {path}.")

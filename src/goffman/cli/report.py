@@ -1,17 +1,31 @@
-"""The command about what people read: report."""
+"""The commands that analyze and show runs: report, stress, compare."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli.anchors import AnchorPaths
-from goffman.cli.options import RUN_HELP, Json
-from goffman.terminal import printable, say
+from goffman.cli.params import RUN_HELP, Json, option
+from goffman.console import (
+    counting,
+    json_text,
+    printable,
+    say,
+    table_text,
+)
+from goffman.errors import InputError
+from goffman.modes import asked_id
+from goffman.os_support import cores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from goffman.comparison.runs import Comparison
+    from goffman.report.load import MeasuredRun
 
 
 def report(
@@ -31,20 +45,19 @@ def report(
             help="First read the stored replies again, by these rules: v2, v1 or as-published."
         ),
     ] = None,
-    anchor: AnchorPaths = None,
+    anchor: Annotated[list[Path] | None, option("anchors")] = None,
     as_json: Json = False,
 ) -> None:
     """Write a run's report again, without asking the models.
 
     The report is report.html, with figures/ and tables/ in the same folder.
     """
-    from goffman.analysis.measured import read_again
-    from goffman.reports.set_beside import set_beside_again
-    from goffman.reports.write import write_report
+    from goffman.analysis.analyze import reread
+    from goffman.report.write import renew_anchors, write_report
 
     if parser:
-        read_again(run, parser=parser, note=say)
-    set_beside_again(run, anchor or (), note=say)
+        reread(run, parser=parser, note=say)
+    renew_anchors(run, anchor or (), note=say)
     written = write_report(run, every_choice=all_figures)
     for note in written.notes:
         say(note)
@@ -55,7 +68,7 @@ def report(
             "figures": [str(path) for path in written.figures],
             "tables": [str(path) for path in written.tables],
         }
-        print(json.dumps(found, ensure_ascii=False, indent=1))
+        print(json_text(found))
         return
     sys.stdout.write("".join(f"{printable(line)}\n" for line in written.summary) + "\n")
     size = written.page.stat().st_size / 1e6
@@ -64,3 +77,219 @@ def report(
     more += ["tables/"] if written.tables else []
     if more:
         print(f"For a paper, use {' and '.join(more)} in the same folder.")
+
+
+MOST_WORKERS = 8
+"""Each has a copy of one model's answers to one instrument in memory."""
+
+
+PROGRESS = "calculations done (with other choices, without one word, or with wrong labels)"
+"""What the bar counts: more than the analyses that the sentences speak of."""
+
+
+def stress(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    *,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many processes to run at the same time. Default: one for each CPU core, up "
+            "to 8.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for all random choices.")] = 0,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Do not write the report again.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """See whether the main results of a run hold in other analyses.
+
+    No model is asked. goffman computes each main result again with every combination of choices
+    that could have been made differently: wordings, numbers of words, raters, tests and more. It
+    also leaves out single parts, and replaces some word labels with wrong ones. Every analysis is
+    in multiverse.parquet.
+    """
+    from goffman.report.load import read_run
+    from goffman.report.write import stress_run, write_report
+
+    with counting(sys.stderr, PROGRESS) as watch:
+        stress_run(run, workers=workers or min(MOST_WORKERS, cores()), seed=seed, watch=watch)
+    if not no_report:
+        for note in write_report(run).notes:
+            say(note)
+    measured = read_run(run)
+    if as_json:
+        print(json_text(_rows(measured)))
+        return
+    for line in _lines(measured):
+        print(printable(line))
+    where = (
+        "report.html, multiverse.parquet and stress.parquet"
+        if not no_report
+        else "multiverse.parquet"
+    )
+    print(f"\nEvery analysis is in {printable(str(run))}: {where}.")
+
+
+def _lines(run: MeasuredRun) -> Iterator[str]:
+    """What the page says, headline by headline."""
+    from goffman.presentation.multiverse import describe_holds
+
+    for name, section in run.sections.items():
+        for one in describe_holds(section):
+            yield f"{name}, {one.model}"
+            yield f"  {one.head}."
+            if one.said:
+                yield f"  {' '.join(one.said)}"
+
+
+def _rows(run: MeasuredRun) -> list[dict[str, object]]:
+    """The summary of each headline, with the sentence beside it."""
+    from goffman.presentation.multiverse import describe_holds
+
+    assert run.stressed is not None  # noqa: S101 - it was written a moment ago
+    said = {
+        (name, one.model): one.head
+        for name, section in run.sections.items()
+        for one in describe_holds(section)
+    }
+    return [
+        {
+            **row,
+            "explained": json.loads(row["explained"]) if row["explained"] else None,
+            "said": said.get(
+                (
+                    asked_id(row),
+                    run.sections[asked_id(row)].names.model(row["model"]),
+                )
+            ),
+        }
+        for row in run.stressed[1].iter_rows(named=True)
+    ]
+
+
+NOTHING = "Nothing to compare: the two runs have too few prompts in common.\n"
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN …", help="Two or more runs.")],
+    *,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=OTHER]",
+            help="Compare only this model. If the later runs call it OTHER, give NAME=OTHER. May "
+            "be repeated.",
+        ),
+    ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Print every row: groups, subscales, wordings and single conditions."
+        ),
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the intervals.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the full comparison to this file: a page (.html), a text for a pull "
+            "request (.md), or every row (.csv, .json or .tex)."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare runs with the first one given, prompt by prompt."""
+    from goffman.api.public import compare as compare_runs
+    from goffman.comparison.text import as_json as json_of
+
+    if output is not None:
+        _check_ending(output)
+    comparison = compare_runs(*runs, models=model or (), seed=seed)
+    found, notes = comparison.parts, comparison.notes
+    for note in notes:
+        say(note)
+    if output is not None:
+        _write_comparison(output, found, [run.measured for run in comparison.runs], notes)
+    if as_json:
+        print(json_text(json_of(found)))
+        return
+    _describe_print(found)
+    if everything:
+        _print_rows(found)
+    _print_top(found, everything=everything, output=output)
+
+
+def _describe_print(found: Sequence[Comparison]) -> None:
+    """The sentences about each instrument and model."""
+    from goffman.comparison.sentences import change_sentences, labels_of, who
+
+    labels = labels_of(found)
+    for one in found:
+        if not one.verdict.refusals:
+            lines = change_sentences(one).lines
+            heading = printable(f"{one.instrument}: {who(one, labels)}")
+            text = "".join(f"  {printable(line)}\n" for line in lines)
+            sys.stdout.write(f"{heading}\n{text}\n")
+
+
+def _print_rows(found: Sequence[Comparison]) -> None:
+    """Every row of every comparison."""
+    from goffman.comparison.text import screen_of
+
+    for one in found:
+        if one.verdict.refusals:
+            continue
+        screen = screen_of(one)
+        sys.stdout.write(printable(screen.heading) + "\n")
+        columns = tuple(screen.rows[0]) if screen.rows else ()
+        text = table_text(screen.rows, columns, whole=1) if screen.rows else NOTHING
+        notes = "".join(f"{printable(note)}\n" for note in screen.notes)
+        sys.stdout.write(f"{text}{notes}\n")
+
+
+def _print_top(found: Sequence[Comparison], *, everything: bool, output: Path | None) -> None:
+    """What changed most, and where the rest is."""
+    from goffman.comparison.text import top_of
+
+    top = top_of(found)
+    if top.rows and not everything:
+        sys.stdout.write(f"What changed most ({len(top.rows)} rows):\n")
+        sys.stdout.write(table_text(top.rows, tuple(top.rows[0]), whole=1))
+    if output is not None:
+        say(f"Everything is in {output}.")
+    elif not everything and top.left:
+        say(
+            f"{top.left:,} more rows: add --output FILE.html for a page with figures and evidence, "
+            "--output FILE.csv for a table, or --all to print them."
+        )
+
+
+def _check_ending(path: Path) -> None:
+    """InputError before anything is compared, where the file's name says no known format."""
+    from goffman.presentation.table_formats import FORMATS
+
+    allowed = [".html", ".json", *FORMATS]
+    if path.suffix.lower() not in allowed:
+        raise InputError(f"--output is {path}. Its name must end in {' or '.join(allowed)}.")
+
+
+def _write_comparison(
+    path: Path, found: Sequence[Comparison], runs: Sequence[MeasuredRun], notes: Sequence[str]
+) -> None:
+    from goffman.comparison.page import compare_page
+    from goffman.comparison.text import as_json, as_markdown, comparison_table
+    from goffman.console import write_output
+    from goffman.presentation.table_formats import FORMATS
+
+    ending = path.suffix.lower()
+    if ending == ".html":
+        text = compare_page(found, runs, notes=notes)
+    elif ending == ".json":
+        text = json_text(as_json(found)) + "\n"
+    elif ending == ".md":
+        text = as_markdown(found)
+    else:
+        text = FORMATS[ending](comparison_table(found))
+    write_output(path, text)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from goffman.instruments.files import Faults, TomlFile
-from goffman.instruments.templates import places, stray_braces
-from goffman.records import MASK, Instrument, Prompt, Questionnaire, SentencePairs
+from goffman.instruments.text import places, stray_braces
+from goffman.instruments.types import (
+    MASK,
+    Instrument,
+    Prompt,
+    Questionnaire,
+    SentencePairs,
+)
 
 BLANK = "____"
 """How a mask is shown to a model that reads."""
@@ -77,7 +83,7 @@ def completed(instrument: Instrument, prompt: Prompt) -> Prompt:
     return replace(
         prompt,
         text=instrument.completion.replace("{sentence}", prompt.text.replace(MASK, BLANK)),
-        begun=before.rstrip(),
+        prefill=before.rstrip(),
     )
 
 

@@ -7,12 +7,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from goffman.control_items import CONTROL, EXPECTED, Control, Controls, ControlScore
-from goffman.instruments.files import Faults, Row, TomlFile, read_table
+from goffman.instruments.files import (
+    Faults,
+    Row,
+    TomlFile,
+    read_table,
+)
 from goffman.instruments.questionnaire import check_your_text
-from goffman.instruments.templates import places, put_in, stray_braces
-from goffman.records import (
+from goffman.instruments.text import places, put_in, stray_braces
+from goffman.instruments.types import (
+    CONTROL,
+    EXPECTED,
     MASK,
+    Control,
+    Controls,
+    ControlScore,
     Instrument,
     InstrumentKind,
     Prompt,
@@ -249,7 +258,8 @@ def _of_wordings(
                 continue
             seen.add(text)
             yield Prompt(
-                instrument=instrument.id,
+                instrument=instrument.base,
+                mode=instrument.mode,
                 item=control.id,
                 wording=wording.id,
                 condition=CONTROL,
@@ -273,7 +283,8 @@ def _of_pairs(
             continue
         question = content.question.replace("{pronoun}", control.pronoun)
         yield Prompt(
-            instrument=instrument.id,
+            instrument=instrument.base,
+            mode=instrument.mode,
             item=control.id,
             wording=CONTROL,
             condition=CONTROL,

@@ -5,16 +5,59 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from goffman.errors import FaultsError, InputError, did_you_mean
-from goffman.inputs import LARGEST_TABLE, read_plain
-from goffman.records import MASK, Fault
+from goffman.errors import (
+    Fault,
+    FaultsError,
+    InputError,
+    did_you_mean,
+)
+from goffman.instruments.types import MASK
+
+LARGEST_TABLE = 16 * 1024 * 1024
+"""Bytes of a CSV file or of a journal of ratings."""
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def read_plain(path: Path, *, most: int = LARGEST_TABLE) -> bytes:
+    """The bytes of a plain file; InputError for anything else and for more than ``most`` bytes.
+
+    OSError where the file is missing or may not be read.
+    """
+    # Before opening, as that alone can rewind a tape; and after, as the path may lead elsewhere by
+    # then. O_NONBLOCK: opening a pipe waits for its writer otherwise.
+    _check_plain(path, path.stat())
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(file.fileno())
+        _check_plain(path, found)
+        content = file.read(most + 1)
+    if len(content) > most:
+        size = max(found.st_size, len(content))
+        raise InputError(f"{path} has {size:,} bytes. Allowed: up to {most:,}.")
+    return content
+
+
+def _check_plain(path: Path, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+        raise InputError(f"{path} is {kind}. Give a regular file.")
+
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Ids go into file names, column values and commands."""
@@ -142,9 +185,10 @@ def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         faults.add(path.name, line, "this is not UTF-8 text. Save the file as UTF-8.")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        faults.add(path.name, None, f"the file cannot be read: {reason}.")
+    except OSError as error:
+        faults.add(path.name, None, f"the file cannot be read: {error.strerror}.")
+    except ValueError:
+        faults.add(path.name, None, "no file can have this name. Give another one.")
     return None
 
 

@@ -10,18 +10,26 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from goffman.choice_items import ChoiceForm, Stem
-from goffman.instruments.choice_stems import check_items, read_stems
-from goffman.instruments.files import Faults, Row, TomlFile, digest_of, read_table, read_toml
+from goffman.instruments.files import (
+    Faults,
+    Row,
+    TomlFile,
+    digest_of,
+    read_table,
+    read_toml,
+)
+from goffman.instruments.multiple_choice import check_items, read_stems
 from goffman.instruments.questionnaire import check_sentence, read_wordings
-from goffman.instruments.templates import places, put_in, stray_braces
-from goffman.records import (
+from goffman.instruments.text import places, put_in, stray_braces
+from goffman.instruments.types import (
     MASK,
     InstrumentKind,
     Item,
+    MultipleChoice,
     Paraphrases,
     Questionnaire,
     SentencePairs,
+    Stem,
     Wording,
 )
 
@@ -38,7 +46,7 @@ ON_REQUEST = "paraphrases"
 def read_paraphrases(
     folder: Path,
     content: Questionnaire | SentencePairs,
-    choice: ChoiceForm | None,
+    choice: MultipleChoice | None,
     *,
     kind: InstrumentKind | None,
     faults: Faults,
@@ -92,7 +100,7 @@ def _refuse_known(
 def _stems(
     toml: TomlFile,
     content: Questionnaire | SentencePairs,
-    choice: ChoiceForm | None,
+    choice: MultipleChoice | None,
     *,
     kind: InstrumentKind | None,
     faults: Faults,

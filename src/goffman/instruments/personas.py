@@ -9,8 +9,8 @@ from pathlib import Path
 
 from goffman.errors import FaultsError, InputError, did_you_mean
 from goffman.instruments.files import Faults, read_toml
-from goffman.instruments.sized import SIZED_KINDS
-from goffman.records import Instrument, Prompt
+from goffman.instruments.subsample import SUBSAMPLED_KINDS
+from goffman.instruments.types import Instrument, Prompt
 
 SHIPPED = Path(__file__).with_name("personas.toml")
 
@@ -103,7 +103,7 @@ def _check(file: str, personas: Sequence[Persona], faults: Faults) -> None:
 
 def is_told(instrument: Instrument) -> bool:
     """Whether those who are asked it can be told something before: chat and causal models."""
-    return instrument.kind in (*SIZED_KINDS, "choose")
+    return instrument.kind in (*SUBSAMPLED_KINDS, "choose")
 
 
 def with_system(

@@ -6,13 +6,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from goffman.control_items import CONTROL
 from goffman.errors import did_you_mean
-from goffman.instruments.files import Faults, Row, TomlFile, read_table
-from goffman.instruments.grammar import PERSON_PLACES
-from goffman.instruments.templates import places, put_in, slot_text, stray_braces
-from goffman.records import (
+from goffman.instruments.files import (
+    Faults,
+    Row,
+    TomlFile,
+    read_table,
+)
+from goffman.instruments.text import (
+    PERSON_PLACES,
+    places,
+    put_in,
+    slot_text,
+    stray_braces,
+)
+from goffman.instruments.types import (
     BASELINE,
+    CONTROL,
     MASK,
     Condition,
     Form,
@@ -263,7 +273,7 @@ def check_sentence(
             return
         masks = put_in(sentence, values).count(MASK)
         message = ""
-        # Of choices the stem may have it: see choice.py.
+        # Of choices the stem may have it: see multiple_choice.py.
         if named.count(slot) != 1 and kind != "choose":
             message = f"the sentence must have {{{slot}}} once: '{sentence}'."
         elif kind == "fill" and masks != 1:

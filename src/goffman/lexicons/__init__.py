@@ -1,1 +1,1 @@
-"""WHAT THE WORDS MEAN: attitudes and genders of words, and the page on which people rate."""
+"""WHAT THE WORDS MEAN: attitudes and genders of words."""

@@ -18,8 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from goffman.errors import InputError, LexiconError, did_you_mean
-from goffman.instruments.files import ID, Faults, Row, read_table
-from goffman.tables import GENDER, schema
+from goffman.instruments.files import (
+    ID,
+    Faults,
+    Row,
+    read_table,
+)
+from goffman.schemas import GENDER, schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -155,9 +160,9 @@ def _words_of(name: str, paths: Sequence[Path]) -> tuple[GenderWord, ...]:
 def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> pl.DataFrame:
     """The fills of a model, each with the columns GENDER of its ``word``; rows and order as given.
 
-    ``cased``: whether the model has case (``has_case`` of models/tokens.py). A result without names
-    leaves out the rows whose ``gender_kind`` is name. An unlisted word has no ``gender_group``; a
-    word for a person of any gender has the group neutral.
+    ``cased``: whether the model has case (``has_case`` of models/tokenizer.py). A result without
+    names leaves out the rows whose ``gender_kind`` is name. An unlisted word has no
+    ``gender_group``; a word for a person of any gender has the group neutral.
     """
     import polars as pl
 

@@ -1,1 +1,1 @@
-"""NUMBERS: one file a measure, each parameters + table → table; catalogue.py lists them."""
+"""NUMBERS: one file a measure, each parameters + table → table; registry.py lists them."""

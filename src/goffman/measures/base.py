@@ -1,125 +1,144 @@
-"""What a measure is: parameters whose call maps answers to scores, and all that others need."""
+"""What a measure is: parameters that turn answers into scores, and all that others need of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeAlias
+
+import polars as pl
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from goffman.estimates.scored import Found, Scored
-    from goffman.lexicons.words import Words
-    from goffman.presentation.base import Presentation
+    from goffman.contrasts.spec import ContrastSpec
+    from goffman.instruments.types import ControlScore
+    from goffman.lexicons.lexicons import Lexicons
+    from goffman.measures.analytic_choices import AnalyticChoice
+    from goffman.presentation.types import Presentation
 
 Reads = Literal["fills", "labels", "choices", "replies"]
 Meaning = Literal["attitudes", "gender", "parser"]
-Contrasts: TypeAlias = "tuple[Callable[[Scored], Found], ...]"
+Contrasts: TypeAlias = "tuple[ContrastSpec, ...]"
 
 
-class Measure(Protocol):
-    """A frozen dataclass of parameters, in one file.
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """The base of all measures: a frozen dataclass of parameters, in one file.
 
-    ``each`` and ``means`` are its two halves, for who has the numbers of single prompts from
-    elsewhere. A parameter ``contrast`` and one ``against`` name the two groups of conditions that
-    its contrasts are between; an instrument gives them in its settings. It may have ``choices``,
-    what could be analyzed otherwise: see choices.py. Where it says ``apart``, the scores of each
-    prompt rest on its own answers alone, and ``each`` gives them by model and prompt id.
+    A new one writes six members: ``name``, ``reads``, ``presentation``, ``contrasts``,
+    ``score_prompts`` and ``aggregate``. Everything else has a default.
     """
 
-    @property
-    def name(self) -> str:
-        """As it stands in an instrument's settings and in the column ``measure``."""
-        ...
+    contrast: str = ""
+    against: str = ""
+    """The gap is the mean of the first group of conditions minus that of the second."""
+    margin: float = 0.05
+    """The smallest difference that would matter; an instrument may give another."""
+
+    name: ClassVar[str]
+    """As it stands in an instrument's settings and in the column ``measure``."""
+    words: ClassVar[Meaning | None] = None
+    """What it reads answers with: a lexicon or the parser of replies; None: nothing."""
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]]
+    """The numbers that an audit compares, each with its contrasts."""
+    between_runs: ClassVar[Contrasts] = ()
+    """The contrasts between two models by which two runs are compared."""
+    unit: ClassVar[str] = "condition"
+    """What a condition is: a condition, or a setting."""
+    correlate_with: ClassVar[str | None] = None
+    """The measure whose main number is correlated with its own, condition by condition."""
+    choices: ClassVar[tuple[AnalyticChoice, ...]] = ()
+    """What an analyst could have chosen otherwise: see analytic_choices.py."""
+    scores_controls: ClassVar[ControlScore | None] = None
+    """How ``control`` scores control items; None: it does not."""
+    separable: ClassVar[bool] = False
+    """Whether the scores of each prompt rest on its own answers alone, by model and prompt id."""
 
     @property
     def reads(self) -> Reads:
         """The table of answers that it takes."""
-        ...
-
-    @property
-    def words(self) -> Meaning | None:
-        """What it reads answers with: a lexicon or the parser of replies; None: nothing."""
-        ...
-
-    @property
-    def quantity(self) -> str:
-        """Its main number, which goes without saying in the name of an estimate."""
-        ...
-
-    @property
-    def of_prompts(self) -> str:
-        """The number that every single prompt has; mostly the main one."""
-        ...
-
-    @property
-    def unit(self) -> str:
-        """What a condition is: a condition, or a setting."""
-        ...
-
-    @property
-    def beside(self) -> str | None:
-        """The measure whose main number is correlated with its own, condition by condition."""
-        ...
-
-    @property
-    def headline(self) -> tuple[str, str]:
-        """Kind and quantity of the contrast that headings are about, one for each model."""
-        ...
-
-    @property
-    def smallest(self) -> float:
-        """The smallest difference that would matter; an instrument may give another."""
-        ...
-
-    @property
-    def contrasts(self) -> tuple[tuple[str, Contrasts], ...]:
-        """The numbers that an audit compares, each with its contrasts."""
-        ...
-
-    @property
-    def between_runs(self) -> Contrasts:
-        """The contrasts between two models by which two runs are compared."""
-        ...
+        raise NotImplementedError
 
     @property
     def presentation(self) -> Presentation:
         """How people are shown it."""
-        ...
+        raise NotImplementedError
 
-    def prepare(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+    @property
+    def quantity(self) -> str:
+        """Its main number, which goes without saying in the name of an estimate."""
+        return self.presentation.quantity
+
+    @property
+    def prompt_quantity(self) -> str:
+        """The number that every single prompt has; mostly the main one."""
+        return self.quantity
+
+    @property
+    def correlated_quantity(self) -> str:
+        """The number that is correlated with that of another measure."""
+        return self.quantity
+
+    @property
+    def primary_contrast(self) -> tuple[str, str]:
+        """Kind and quantity of the contrast that headings are about, one for each model."""
+        return "groups", self.quantity
+
+    @property
+    def alternatives(self) -> Mapping[str, Self]:
+        """The measure with a parameter set otherwise, by what differs: “without the threshold”."""
+        return {}
+
+    @property
+    def counted_dimension(self) -> str | None:
+        """The subscale whose items alone make the score; None: all do."""
+        return None
+
+    @property
+    def counted_words(self) -> int | None:
+        """How many of the stored words count at each mask; None: all."""
+        return None
+
+    def counts_word(self) -> pl.Expr:
+        """Return whether a fill is probable enough to count."""
+        return pl.lit(value=True)
+
+    def code_responses(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
-        """One model's answers with the columns that ``each`` needs; ``cased``: of its words."""
-        ...
+        """Return one model's answers with the columns that ``score_prompts`` needs."""
+        del prompts, words, cased
+        return answers
 
-    def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level prompt: every prompt × model that answered any of them.
+    def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """Return SCORES of the level prompt: every prompt × model that answered any of them.
 
-        ``answers`` are of the prompts given, and prepared.
+        ``answers`` are of the prompts given, and coded.
         """
-        ...
+        raise NotImplementedError
 
-    def means(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of every other level, from those of the level prompt."""
-        ...
+    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """Return SCORES of every other level, from those of the level prompt."""
+        raise NotImplementedError
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """Return prompt_id and value: a row for each prompt of a control item."""
+        raise NotImplementedError
+
+    def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame | None:
+        """Return for each control the share of answers on its obvious side.
+
+        None where shares are not set beside people's.
+        """
+        del answers, prompts
+        return None
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Both, one after the other."""
-        ...
+        """Return SCORES of every level."""
+        scores = self.score_prompts(answers, prompts)
+        return pl.concat([scores, self.aggregate(scores)])
 
 
-def alternatives_of(measure: Measure) -> Mapping[str, Measure]:
-    """The measure with a parameter set otherwise, by what is said of it: “without the threshold”.
-
-    A headline that does not hold with them says so. None where the measure names none.
-    """
-    return getattr(measure, "alternatives", None) or {}
-
-
-def as_they_are(
-    self: object, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
-) -> pl.DataFrame:
-    """The answers without further columns: ``prepare`` of a measure that needs none."""
-    del self, prompts, words, cased
-    return answers
+REQUIRED: Sequence[str] = (
+    "name", "reads", "presentation", "contrasts", "score_prompts", "aggregate",
+)  # fmt: skip
+"""The members that a measure must write itself."""

@@ -2,7 +2,7 @@
 
 A measure that scores controls says so beside what every measure has (base.py):
 
-    scores_controls   how: one of ControlScore, of control_items.py
+    scores_controls   how: one of ControlScore, of instruments/types.py
     control           prepared answers and prompts of controls → prompt_id and value, a row each
     control_side      the same of the share of answers on the obvious side, where shares are set
                       beside people's
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.control_items import CONTROL, ControlScore
-from goffman.measures.rows import NO_ANSWER, as_scores
-from goffman.stats.shares import area_interval, mean_interval, share_interval
+from goffman.instruments.types import CONTROL, ControlScore
+from goffman.measures.aggregate import NO_ANSWER, as_scores
+from goffman.stats.intervals import area_interval, mean_interval, share_interval
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
@@ -44,11 +44,6 @@ CALLED: dict[ControlScore, str] = {
 """What people read for a score."""
 
 
-def scores_controls(measure: Measure | None) -> ControlScore | None:
-    """How the measure scores controls; None: it does not."""
-    return getattr(measure, "scores_controls", None)
-
-
 def control_score(
     measure: Measure, answers: pl.DataFrame, prompts: pl.DataFrame, *, model: str
 ) -> pl.DataFrame:
@@ -57,8 +52,8 @@ def control_score(
     Where items are separated, in each of several wordings too. ``answers`` are of these prompts,
     and prepared.
     """
-    values = prompts.select("prompt_id", "instrument", "item", "answer", "wording").join(
-        measure.control(answers, prompts),  # type: ignore[attr-defined]
+    values = prompts.select("prompt_id", "instrument", "mode", "item", "answer", "wording").join(
+        measure.control(answers, prompts),
         on="prompt_id",
         how="left",
     )
@@ -67,13 +62,14 @@ def control_score(
     known = items["value"].drop_nulls()
     value, ends = None, None
     if known.len():
-        how = scores_controls(measure)
+        how = measure.scores_controls
         separate = how == "separation"
         value = _separation(items) if separate else float(known.to_numpy().mean())
         ends = _interval(value, items, how)
     row = {
         "model": model,
         "instrument": prompts["instrument"][0],
+        "mode": prompts["mode"][0],
         "measure": measure.name,
         "quantity": CONTROL,
         "level": CONTROL,
@@ -87,10 +83,10 @@ def control_score(
     rows = [row, row | {"quantity": LOW, "value": low}, row | {"quantity": HIGH, "value": high}]
     if value is not None and ends is None:
         rows[1:] = [one | {"reason": "one item says nothing of how items vary"} for one in rows[1:]]
-    if value is not None and scores_controls(measure) == "separation":
+    if value is not None and measure.scores_controls == "separation":
         rows += [row | one for one in _in_wordings(values)]
-    if side := getattr(measure, "control_side", None):
-        rows += [row | one for one in _decided(side(answers, prompts), prompts)]
+    if (sides := measure.control_side(answers, prompts)) is not None:
+        rows += [row | one for one in _decided(sides, prompts)]
     return as_scores(pl.DataFrame(rows, infer_schema_length=None))
 
 

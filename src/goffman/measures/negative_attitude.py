@@ -6,6 +6,13 @@ Mei, Fereidooni & Caliskan (2023): of the probability of the k most probable wor
 
 with irrelevant words left out. Means: over the items of a wording, over a condition's forms, over
 wordings; a condition's value over all models is the mean over models × wordings.
+
+What stands beside P(negative) where a reply was begun and its next word read as a fill.
+
+rated-mass     the probability of the words rated positive, negative or neutral; where its mean
+               over a model's prompts is below .25, P(negative) is not measurable
+negations, probability-words, irrelevant   the probability of these: they are shown apart
+negative-apart P(negative) without negations and words of probability
 """
 
 from __future__ import annotations
@@ -15,47 +22,115 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.control_items import ControlScore
-from goffman.estimates.conditions import (
+from goffman.contrasts.catalog import (
+    against_rare,
     conditions_against_baseline,
-    groups_as_asked,
-    groups_of_conditions,
-    models_over_conditions,
-    wordings_over_conditions,
-)
-from goffman.estimates.presented import where_in_turn
-from goffman.estimates.rarity import groups_against_rare, groups_set_apart
-from goffman.estimates.reference import (
     conditions_against_own_group,
     conditions_against_reference,
+    groups_as_asked,
+    groups_of_conditions,
+    groups_set_apart,
+    models_over_conditions,
+    rare_against_other,
+    where_in_turn,
+    wordings_over_conditions,
 )
-from goffman.measures.base import Contrasts, Meaning, Reads
-from goffman.measures.choices import (
+from goffman.instruments.types import ControlScore
+from goffman.lexicons.attitude import set_apart
+from goffman.measures.aggregate import (
+    above_baseline,
+    as_scores,
+    gaps,
+    mean_over,
+    only,
+    prompt_scores,
+    top_fills,
+)
+from goffman.measures.analytic_choices import (
     NEUTRAL_WORDS,
     RATINGS,
     TEST_OF_GROUPS,
     WORDINGS,
     WORDS_COUNTED,
-    Choice,
+    AnalyticChoice,
 )
-from goffman.measures.completions import measurable, of_completions
-from goffman.measures.fills import top_fills
-from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
-from goffman.measures.scale import scale
-from goffman.presentation import figures_conditions, figures_ranked, tables, tables_reliability
-from goffman.presentation.base import Claims, Presentation
-from goffman.presentation.evidence_completions import words_set_apart
-from goffman.presentation.findings_completions import (
+from goffman.measures.base import Contrasts, Meaning, Measure, Reads
+from goffman.measures.reliability import reliability_scores
+from goffman.measures.responses import CATEGORY, WEIGHT, bound, by_prompt, coded_fills, mean_code
+from goffman.presentation import condition_figures, reliability, tables
+from goffman.presentation.condition_findings import (
+    LEAST_RATED,
     OF_COMPLETIONS,
+    describe_set_apart,
+    group_findings,
     if_measurable,
-    set_apart_said,
+    in_turn,
+    rarity,
     set_apart_shares,
+    words_counted,
 )
-from goffman.presentation.findings_conditions import groups_apart, words_counted
-from goffman.presentation.findings_rarity import in_turn, rarity
+from goffman.presentation.evidence import words_set_apart
+from goffman.presentation.types import Claims, Presentation
 
 if TYPE_CHECKING:
-    from goffman.lexicons.words import Words
+    from goffman.lexicons.lexicons import Lexicons
+
+RESTS_ON_RATINGS = ("negative", "lowest", "highest", "negative-apart")
+_NO_COMPLETION = "none of the words that are not set apart is rated"
+
+
+def of_completions(fills: pl.DataFrame, prompts: pl.DataFrame, *, measure: str) -> pl.DataFrame:
+    """SCORES of the level prompt: the numbers above, of prompts whose reply was begun.
+
+    ``fills``: those that count, with the column ``label``.
+    """
+    begun = prompts.filter(pl.col("prefill").is_not_null())
+    p, label = pl.col("probability").cast(pl.Float64), pl.col("label")
+    kind = pl.col("apart")
+    rated = label.is_in(["positive", "negative", "neutral"])
+    plain = kind.is_null()
+    sums = (
+        fills.join(begun.select("prompt_id"), on="prompt_id")
+        .with_columns(apart=set_apart())
+        .sort("model", "prompt_id", "rank")
+        .group_by("model", "prompt_id", maintain_order=True)
+        .agg(
+            p.filter(rated).sum().alias("rated-mass"),
+            p.filter(kind == "negation").sum().alias("negations"),
+            p.filter(kind == "word of probability").sum().alias("probability-words"),
+            p.filter(label == "irrelevant").sum().alias("irrelevant"),
+            negative=p.filter((label == "negative") & plain).sum(),
+            whole=p.filter(rated & plain).sum(),
+        )
+    )
+    share = pl.when(pl.col("whole") > 0).then(pl.col("negative") / pl.col("whole"))
+    values = sums.with_columns(share.alias("negative-apart")).drop("negative", "whole")
+    reasons = dict.fromkeys(OF_COMPLETIONS, _NO_COMPLETION)
+    return prompt_scores(values, begun, measure=measure, reasons=reasons)
+
+
+def measurable(scores: pl.DataFrame) -> pl.DataFrame:
+    """The SCORES of prompts; what rests on ratings is null where too little is rated.
+
+    A model is judged by its prompts together: one with few rated words is as good as one with none.
+    """
+    masses = only(scores, ["rated-mass"]).group_by("model").agg(mean=pl.col("value").mean())
+    low = masses.filter(pl.col("mean") < LEAST_RATED)
+    known = scores.join(low, on="model", how="left", maintain_order="left")
+    gone = pl.col("mean").is_not_null() & pl.col("quantity").is_in(RESTS_ON_RATINGS)
+    why = pl.format(
+        f"rated words have {{}} of the probability on average, and {LEAST_RATED} is needed",
+        pl.col("mean").round(3),
+    )
+    return as_scores(
+        known.with_columns(
+            value=pl.when(~gone).then("value"),
+            n=pl.when(~gone).then("n").otherwise(0),
+            missing=pl.when(~gone).then("missing").otherwise(1),
+            reason=pl.when(gone).then(why).otherwise("reason"),
+        )
+    )
+
 
 CORE = ("negative", "lowest", "highest")
 """P(neg), and what it would be were all that is not rated positive, or negative: words without a
@@ -93,15 +168,15 @@ PRESENTATION = Presentation(
             "P(negative) is the probability of the negative words "
             "divided by the probability of all positive, negative and neutral words."
         ),
-        may=(
+        supports=(
             "that, in these wordings, negative words have a larger share in the probability of "
             "positive, negative and neutral words for one group of conditions than for the other"
         ),
-        may_not=(
+        does_not_support=(
             "about how the model treats people when it is deployed, about one model being fair "
             "and another not, or about any single person"
         ),
-        beware=(
+        caveats=(
             (
                 "A model has no home, children or neighbors. Its answers reflect what texts "
                 "usually say in such a sentence."
@@ -114,24 +189,24 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=if_measurable(
-        groups_apart(
+        group_findings(
             what=_SHARE,
-            more=in_turn(rarity(_SHARE), set_apart_said, words_counted),
+            more=in_turn(rarity(_SHARE), describe_set_apart, words_counted),
         )
     ),
     figures=(
-        figures_conditions.gaps,
-        figures_conditions.boxes,
-        figures_conditions.categories,
-        figures_ranked.ranked,
-        figures_conditions.histograms,
+        condition_figures.gaps,
+        condition_figures.boxes,
+        condition_figures.categories,
+        condition_figures.ranked,
+        condition_figures.histograms,
     ),
     tables=(
         tables.groups_of_conditions,
         tables.words_counted,
         set_apart_shares,
         tables.ranked_conditions,
-        tables_reliability.reliability,
+        reliability.reliability_table,
     ),
     evidence=words_set_apart,
     main=("groups", "set-apart", "against-rare", "rarity", "groups-as-asked"),
@@ -139,30 +214,24 @@ PRESENTATION = Presentation(
 
 
 @dataclass(frozen=True, kw_only=True)
-class NegativeAttitude:
+class NegativeAttitude(Measure):
     """Fills with the column ``label`` (null: unrated) → SCORES."""
 
     top_k: int | None = None
     """So many of the stored words count; None: all."""
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
-    """The gap is the mean of the first group of conditions minus that of the second."""
-    smallest: float = 0.05
-    """The smallest difference that would matter, in probability."""
     name: ClassVar[str] = "negative-attitude"
     reads: ClassVar[Reads] = "fills"
     words: ClassVar[Meaning | None] = "attitudes"
-    quantity: ClassVar[str] = "negative"
-    of_prompts: ClassVar[str] = "negative"
-    unit: ClassVar[str] = "condition"
-    beside: ClassVar[str | None] = "negative-sentiment"
-    headline: ClassVar[tuple[str, str]] = ("groups", "negative")
+    correlate_with: ClassVar[str | None] = "negative-sentiment"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
             "negative",
             (
                 where_in_turn(groups_of_conditions),
-                where_in_turn(groups_against_rare),
+                where_in_turn(against_rare),
+                where_in_turn(rare_against_other),
                 groups_as_asked,
                 where_in_turn(models_over_conditions),
                 where_in_turn(conditions_against_reference),
@@ -175,61 +244,51 @@ class NegativeAttitude:
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
-    choices: ClassVar[tuple[Choice, ...]] = (
+    choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         WORDINGS,
         WORDS_COUNTED,
         RATINGS,
         NEUTRAL_WORDS,
         TEST_OF_GROUPS,
     )
-    scores_controls: ClassVar[ControlScore] = "separation"
-    apart: ClassVar[bool] = True
+    scores_controls: ClassVar[ControlScore | None] = "separation"
+    separable: ClassVar[bool] = True
 
-    def prepare(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+    @property
+    def counted_words(self) -> int | None:
+        """How many of the stored words count at each mask; None: all."""
+        return self.top_k
+
+    def code_responses(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
         """The fills with the attitude of each word."""
         del cased  # attitudes are compared without case
         return words.attitudes.label(answers, prompts)
 
-    def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: P(neg), its bounds, and what it rests on."""
         fills = top_fills(answers, top_k=self.top_k)
-        probability = pl.col("probability").cast(pl.Float64)
-        sums = (
-            fills.sort("model", "prompt_id", "rank")
-            .group_by("model", "prompt_id", maintain_order=True)
-            .agg(
-                pos=probability.filter(pl.col("label") == "positive").sum(),
-                neg=probability.filter(pl.col("label") == "negative").sum(),
-                neu=probability.filter(pl.col("label") == "neutral").sum(),
-                unrated=probability.filter(pl.col("label").is_null()).sum(),
-                mass=probability.sum(),
-                last=probability.last(),
-            )
-        )
-        rated, everything = pl.col("pos") + pl.col("neg") + pl.col("neu"), pl.col("mass")
+        unrated, mass = WEIGHT.filter(CATEGORY.is_null()).sum(), WEIGHT.sum()
         # Sums of float32 probabilities may be a hair above 1.
-        beyond = (1 - everything).clip(lower_bound=0)
-        unknown = pl.when(everything > 0).then(pl.col("unrated") + beyond)
-        at_most = rated + unknown
-        values = sums.select(
-            "model",
-            "prompt_id",
-            _ratio(pl.col("neg"), rated).alias("negative"),
-            _ratio(pl.col("neg"), at_most).alias("lowest"),
-            _ratio(pl.col("neg") + unknown, at_most).alias("highest"),
-            "mass",
-            pl.col("last").alias("last-probability"),
-            _ratio(everything - pl.col("unrated"), everything).alias("rated-share"),
+        unknown = pl.when(mass > 0).then(unrated + (1 - mass).clip(lower_bound=0))
+        values = by_prompt(
+            coded_fills(fills),
+            mean_code(floor=0).alias("negative"),
+            bound(0.0, uncoded=unknown).alias("lowest"),
+            bound(1.0, uncoded=unknown).alias("highest"),
+            mass.alias("mass"),
+            WEIGHT.last().alias("last-probability"),
+            pl.when(mass > 0).then((mass - unrated) / mass).alias("rated-share"),
+            order=["rank"],
         )
         scores = prompt_scores(values, prompts, measure=self.name, reasons=_REASONS)
         # Prompts of earlier runs, and of studies, have no such column.
-        if "begun" not in prompts.columns or not prompts["begun"].count():
+        if "prefill" not in prompts.columns or not prompts["prefill"].count():
             return scores
         return measurable(pl.concat([scores, of_completions(fills, prompts, measure=self.name)]))
 
-    def means(self, scores: pl.DataFrame) -> pl.DataFrame:
+    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of forms, wordings, conditions, categories, groups, items and models."""
         core = only(scores, (*CORE, "negative-apart"))
         who = ("condition", "group", "category")
@@ -265,20 +324,12 @@ class NegativeAttitude:
                 groups,
                 gaps(only(groups, COMPARED), contrast=self.contrast, against=self.against),
                 mean_over(about, keep=("model",), level="model", over="prompts"),
-                scale(scores, quantity="negative", groups=(self.contrast, self.against)),
+                reliability_scores(
+                    scores, quantity="negative", groups=(self.contrast, self.against)
+                ),
             ]
         )
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """P(neg) of each control."""
-        return only(self.each(answers, prompts), ["negative"]).select("prompt_id", "value")
-
-    def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of every level."""
-        scores = self.each(answers, prompts)
-        return pl.concat([scores, self.means(scores)])
-
-
-def _ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    """The part of the whole, or null where there is no whole."""
-    return pl.when(whole > 0).then(part / whole)
+        return only(self.score_prompts(answers, prompts), ["negative"]).select("prompt_id", "value")

@@ -14,8 +14,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from goffman.control_items import ControlScore
-from goffman.estimates.settings import (
+from goffman.contrasts.catalog import (
     levels,
     models_in_each_setting,
     models_over_pairs,
@@ -23,14 +22,14 @@ from goffman.estimates.settings import (
     pairs_against_singles,
     settings_by_pairs,
 )
-from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
-from goffman.measures.choices import Choice, Option, Stored
-from goffman.measures.rows import above_baseline, mean_over, prompt_scores
-from goffman.presentation import figures_settings, tables
-from goffman.presentation.base import Claims, Presentation
+from goffman.instruments.types import MASK, ControlScore
+from goffman.measures.aggregate import above_baseline, mean_over, prompt_scores
+from goffman.measures.analytic_choices import AnalyticChoice, Option, StoredAnswers
+from goffman.measures.base import Contrasts, Measure, Reads
+from goffman.presentation import coreference_figures, tables
+from goffman.presentation.coreference_findings import preference_findings
 from goffman.presentation.evidence import pronouns
-from goffman.presentation.findings_settings import preference
-from goffman.records import MASK
+from goffman.presentation.types import Claims, Presentation
 
 _TWO = "two pronouns are marked"
 _NO_PAIR = "the pair has no anti sentence, so that the other form is not known"
@@ -48,12 +47,12 @@ PRESENTATION = Presentation(
             "stereotypical pronoun is “she” if it refers to an occupation that mostly women have, "
             "and “he” if mostly men have it."
         ),
-        may=(
+        supports=(
             "that a model prefers the pronoun that fits the stereotype of an occupation, and that "
             "adjectives change its preference"
         ),
-        may_not="that the model knows which person the pronoun refers to",
-        beware=(
+        does_not_support="that the model knows which person the pronoun refers to",
+        caveats=(
             (
                 "A pronoun that is frequent in English is more probable in every sentence, "
                 "whatever the stereotype. All tests and differences are adjusted for this. The "
@@ -62,8 +61,8 @@ PRESENTATION = Presentation(
             ),
         ),
     ),
-    findings=preference,
-    figures=(figures_settings.settings, figures_settings.against_baseline),
+    findings=preference_findings,
+    figures=(coreference_figures.settings, coreference_figures.against_baseline),
     tables=(tables.settings,),
     evidence=pronouns,
     main=("level", "groups", "baseline"),
@@ -74,7 +73,7 @@ LIKELY = (0.1, 0.5)
 """Both pronouns together may be asked to have so much of the probability."""
 
 
-def _sentences(stored: Stored) -> list[Option]:
+def _sentences(stored: StoredAnswers) -> list[Option]:
     """All sentences, or those alone where the model expects one of the two pronouns at all."""
     if "log_probability" in stored.answers.columns:
         # Of whole sentences: what else could stand there was not asked.
@@ -101,7 +100,7 @@ def _answers_to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PronounPreference:
+class PronounPreference(Measure):
     """Fills with the pronouns as targets, or LIKELIHOODS of both → SCORES; natural logarithm.
 
     ``prompts``: both sides of a pair, with the pronoun masked and its form in ``pronoun``. The two
@@ -109,16 +108,12 @@ class PronounPreference:
     out: its value is null.
     """
 
-    smallest: float = math.log(1.25)
+    margin: float = math.log(1.25)
     """The smallest preference that would matter: one pronoun a quarter more probable."""
     name: ClassVar[str] = "pronoun-preference"
     reads: ClassVar[Reads] = "fills"
-    words: ClassVar[Meaning | None] = None
-    quantity: ClassVar[str] = "preference"
-    of_prompts: ClassVar[str] = "preference"
     unit: ClassVar[str] = "setting"
-    beside: ClassVar[str | None] = None
-    headline: ClassVar[tuple[str, str]] = ("level", "preference")
+    primary_contrast: ClassVar[tuple[str, str]] = ("level", "preference")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
             "preference",
@@ -130,13 +125,12 @@ class PronounPreference:
     )
     between_runs: ClassVar[Contrasts] = (of_sentences(models_in_each_setting),)
     presentation: ClassVar[Presentation] = PRESENTATION
-    prepare = as_they_are
-    choices: ClassVar[tuple[Choice, ...]] = (
-        Choice(name="choice of sentences", options=_sentences),
+    choices: ClassVar[tuple[AnalyticChoice, ...]] = (
+        AnalyticChoice(name="choice of sentences", options=_sentences),
     )
-    scores_controls: ClassVar[ControlScore] = "answer"
+    scores_controls: ClassVar[ControlScore | None] = "answer"
 
-    def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt, one for each pair and setting."""
         pro, forms = prompts.filter(pl.col("wording") == "pro"), _forms(prompts)
         models = answers.select("model").unique()
@@ -160,7 +154,7 @@ class PronounPreference:
             values.select("model", "prompt_id", reason="why"), on=["model", "prompt_id"], how="left"
         )
 
-    def means(self, scores: pl.DataFrame) -> pl.DataFrame:
+    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of settings over pairs, and of groups of settings; ``missing`` counts left out."""
         settings = mean_over(
             scores, keep=("model", "condition", "group"), level="condition", over="pairs"
@@ -181,18 +175,13 @@ class PronounPreference:
             known = known.join(found.drop("model"), on=["prompt_id", form], how="left")
         return known.select("prompt_id", value=(pl.col("p") > pl.col("q")).cast(pl.Float64))
 
-    def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of every level."""
-        scores = self.each(answers, prompts)
-        return pl.concat([scores, self.means(scores)])
-
 
 def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
     """Of each prompt of the side pro: both pronouns, and whether it has two masks."""
-    keys = ["instrument", "item", "condition"]
+    keys = ["instrument", "mode", "item", "condition"]
     pro = prompts.filter(pl.col("wording") == "pro")
     anti = prompts.filter(pl.col("wording") == "anti").select(*keys, against="pronoun")
-    return pro.join(anti, on=keys, how="left").select(
+    return pro.join(anti, on=keys, how="left", nulls_equal=True).select(
         "prompt_id",
         "pronoun",
         "against",

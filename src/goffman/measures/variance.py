@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from goffman.estimates.presented import DIRECTIONS
-from goffman.measures.rows import as_scores, only
+from goffman.contrasts.catalog import DIRECTIONS
+from goffman.instruments.types import BASELINE
+from goffman.measures.aggregate import as_scores, only
 from goffman.presentation.variance import BELOW, VARIANCE
-from goffman.records import BASELINE
-from goffman.stats.variance import variance_components
-from goffman.tables import SCORES, schema
+from goffman.schemas import SCORES, schema
+from goffman.stats.crossed_tests import variance_components
 
 TRIAL_VARIANCE, TRIAL_ERROR = "trial-variance", "trial-error"
 """Of a prompt: the variance of its answers over trials, and that of their mean."""
@@ -43,7 +43,18 @@ CROSSED = (
 
 _NOT_CROSSED = "not every item was asked about every condition"
 _TOO_FEW = "fewer than two conditions have an answer in every cell, or there is one item only"
-_COLUMNS = ("instrument", "measure", "model", "level", "quantity", "value", "n", "missing", "over")
+_COLUMNS = (
+    "instrument",
+    "mode",
+    "measure",
+    "model",
+    "level",
+    "quantity",
+    "value",
+    "n",
+    "missing",
+    "over",
+)
 
 
 def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
@@ -54,7 +65,7 @@ def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
     codes = only(prompts, ["code"]).join(listed, on=on, how="left")
     trials = only(prompts, [TRIAL_VARIANCE, TRIAL_ERROR])
     rows: list[dict[str, Any]] = []
-    keys = ["instrument", "measure", "model"]
+    keys = ["instrument", "mode", "measure", "model"]
     for part in codes.partition_by(keys, maintain_order=True):
         ids = part.select(keys).row(0, named=True)
         rows += [ids | {"level": VARIANCE} | row for row in _of_model(part, trials)]

@@ -99,7 +99,7 @@ class Identity:
     name: str
     """As the user named it; the ``model`` column of every table."""
     kind: str
-    """masked, classifier, causal, chat, or a kind of another package: see kinds.py."""
+    """masked, classifier, causal, chat, or a kind of another package: see registry.py."""
     family: str
     """transformers' model_type: bert, roberta, xlnet …"""
     revision: str | None
@@ -231,20 +231,20 @@ PART = "\x1e"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
+class PromptParts:
     """A question, and how its reply begins."""
 
     text: str
-    begun: str = ""
+    prefill: str = ""
     """What the reply begins with; empty: the model begins it."""
     system: str = ""
     """The system prompt; empty: none."""
 
     @classmethod
-    def read(cls, written: str) -> Opening:
+    def read(cls, written: str) -> PromptParts:
         """As ``Prompt.asked`` writes it."""
         text, begun, system = (*written.split(PART), "", "")[:3]
-        return cls(text=text, begun=begun, system=system)
+        return cls(text=text, prefill=begun, system=system)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,7 +278,7 @@ class NextReader(Protocol):
         """Every token as text, by its id, a leading space and case kept."""
         ...
 
-    def encode(self, openings: Sequence[Opening]) -> list[list[int]]:
+    def encode(self, openings: Sequence[PromptParts]) -> list[list[int]]:
         """The token ids of each text, up to where the model goes on."""
         ...
 
@@ -294,11 +294,11 @@ class NextReader(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class ChatRequest:
     """A question put to a chat model in a fresh chat."""
 
     text: str
-    """As ``Prompt.asked`` writes it: see Opening."""
+    """As ``Prompt.asked`` writes it: see PromptParts."""
     trial: int
     """1, 2 …: the same text is asked once in each."""
     seed: int
@@ -371,7 +371,7 @@ class Chats(Protocol):
         """Which model this is."""
         ...
 
-    def chat(self, turns: Sequence[Turn], heard: Callable[[int, Reply], None]) -> None:
+    def chat(self, turns: Sequence[ChatRequest], heard: Callable[[int, Reply], None]) -> None:
         """Asks every turn, so many at once as suits the model; in no order that can be relied on.
 
         ``heard`` gets a turn's position and its reply as soon as it is there, never two at a time.

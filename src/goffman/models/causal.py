@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goffman.errors import ModelError
-from goffman.models.forward import (
+from goffman.models.masked import position_limit
+from goffman.models.next_token import NextWord
+from goffman.models.tokenizer import check_length, load_tokenizer, token_ids
+from goffman.models.torch_common import (
     accepted,
     in_halves,
     load_weights,
@@ -16,17 +19,14 @@ from goffman.models.forward import (
     quiet,
     without_gradients,
 )
-from goffman.models.masked import position_limit
-from goffman.models.next_words import NextWord
-from goffman.models.tokens import check_length, load_tokenizer, token_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from goffman.models.base import Identity, LoadOptions, Opening
-    from goffman.models.hub import Files
+    from goffman.models.base import Identity, LoadOptions, PromptParts
+    from goffman.models.files import Files
 
 WITH_START = "A sentence's probability is that of all its tokens, after {}."
 WITHOUT_START = (
@@ -50,12 +50,12 @@ class Causal:
             model, tokenizer, name=identity.name, limit=self._limit, write=self._written
         )
 
-    def _written(self, opening: Opening) -> str:
+    def _written(self, opening: PromptParts) -> str:
         """A question and the beginning of its answer, as one text."""
         start = self._tokenizer.bos_token or ""
         system = f"{opening.system}\n\n" if opening.system else ""
         # Without a space at the end: it belongs to the token that comes next.
-        return f"{start}{system}{opening.text}\n\nAnswer: {opening.begun}".rstrip()
+        return f"{start}{system}{opening.text}\n\nAnswer: {opening.prefill}".rstrip()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, the one that begins a text before them where there is one."""

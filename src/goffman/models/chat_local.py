@@ -14,22 +14,27 @@ import numpy as np
 import torch
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import Opening, Reply, not_a_number
-from goffman.models.batches import decided, distinct, plan_batches
-from goffman.models.forward import in_halves, load_weights, quiet
-from goffman.models.graph import Graphs
+from goffman.models.base import PromptParts, Reply, not_a_number
+from goffman.models.batching import decided, distinct, plan_batches
+from goffman.models.cuda_graph import Graphs
+from goffman.models.kv_cache import Generation, TokenizedPrompt
 from goffman.models.masked import position_limit
-from goffman.models.next_words import NextWord
-from goffman.models.talk import Question, Talk
-from goffman.models.tokens import check_length, load_tokenizer, token_ids
+from goffman.models.next_token import NextWord
+from goffman.models.tokenizer import check_length, load_tokenizer, token_ids
+from goffman.models.torch_common import in_halves, load_weights, quiet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goffman.models.base import Identity, LoadOptions, Sampling, Turn
-    from goffman.models.hub import Files
+    from goffman.models.base import (
+        ChatRequest,
+        Identity,
+        LoadOptions,
+        Sampling,
+    )
+    from goffman.models.files import Files
 
-Answers = Callable[[Sequence[Sequence[Question]]], Iterator[tuple[int, Sequence[Reply]]]]
+Answers = Callable[[Sequence[Sequence[TokenizedPrompt]]], Iterator[tuple[int, Sequence[Reply]]]]
 """Batches of questions → the number of a batch and its replies, in any order."""
 
 TEMPLATE = (
@@ -42,7 +47,7 @@ BATCHES = {"cpu": (2_048, 32), "gpu": (65_536, 512)}
 
 
 @dataclass(frozen=True)
-class Said:
+class GeneratedReply:
     """The tokens of one reply."""
 
     tokens: tuple[int, ...]
@@ -86,7 +91,7 @@ class LocalChat:
                 "in its generation_config.json or tokenizer."
             )
 
-    def chat(self, turns: Sequence[Turn], heard: Callable[[int, Reply], None]) -> None:
+    def chat(self, turns: Sequence[ChatRequest], heard: Callable[[int, Reply], None]) -> None:
         """Asks every turn, those of alike length together; ``heard`` gets each reply once."""
         texts, of_turn = distinct([turn.text for turn in turns])
         encoded = self.encode(texts)
@@ -113,20 +118,20 @@ class LocalChat:
                     heard(position, reply)
 
     def _in_turn(
-        self, batches: Sequence[Sequence[Question]]
+        self, batches: Sequence[Sequence[TokenizedPrompt]]
     ) -> Iterator[tuple[int, Sequence[Reply]]]:
         for number, questions in enumerate(batches):
             yield number, self.reply_batch(questions)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each question in a chat of its own, up to where the reply goes on."""
-        written = [self._written(Opening.read(text)) for text in texts]
+        written = [self._written(PromptParts.read(text)) for text in texts]
         encoded = token_ids(self._tokenizer, written, specials=False)
         for text, ids in zip(texts, encoded, strict=True):
             check_length(self.identity.name, text, length=len(ids) + 1, limit=self._limit)
         return encoded
 
-    def _written(self, opening: Opening) -> str:
+    def _written(self, opening: PromptParts) -> str:
         """A question in a chat of its own, and the beginning of its reply, as one text."""
         chat = [{"role": "user", "content": opening.text}]
         if opening.system:
@@ -134,9 +139,9 @@ class LocalChat:
         asked: str = self._tokenizer.apply_chat_template(
             chat, tokenize=False, add_generation_prompt=True
         )
-        return asked + opening.begun
+        return asked + opening.prefill
 
-    def reply_batch(self, questions: Sequence[Question]) -> list[Reply]:
+    def reply_batch(self, questions: Sequence[TokenizedPrompt]) -> list[Reply]:
         """The reply to each question with each of its seeds, in their order."""
         lengths = [len(one) for one in questions for _ in one.seeds]
         try:
@@ -152,7 +157,7 @@ class LocalChat:
             for one, length in zip(said, lengths, strict=True)
         ]
 
-    def _reply(self, said: Said, *, prompt_tokens: int) -> Reply:
+    def _reply(self, said: GeneratedReply, *, prompt_tokens: int) -> Reply:
         return Reply(
             text=self._tokenizer.decode(
                 said.tokens[:-1] if said.ended else said.tokens, skip_special_tokens=True
@@ -168,9 +173,9 @@ class LocalChat:
         return min(self._sampling.max_tokens, room)
 
     @torch.inference_mode()
-    def _ask(self, questions: Sequence[Question]) -> list[Said]:
+    def _ask(self, questions: Sequence[TokenizedPrompt]) -> list[GeneratedReply]:
         """What is said to each question with each of its seeds, in their order."""
-        talk = Talk(self._model, questions, pad_id=self._ends[0])
+        talk = Generation(self._model, questions, pad_id=self._ends[0])
         seeds = [seed for one in questions for seed in one.seeds]
         most = [self._most(len(one)) for one in questions for _ in one.seeds]
         # One number a token, the chat's own, whatever is asked beside it.
@@ -179,10 +184,10 @@ class LocalChat:
         if said is None:
             said = self._plainly(talk, drawn, most)
         cut = [tokens[:at_most] for tokens, at_most in zip(said, most, strict=True)]
-        return [Said(tuple(tokens), tokens[-1] in self._ends) for tokens in cut]
+        return [GeneratedReply(tuple(tokens), tokens[-1] in self._ends) for tokens in cut]
 
     def _plainly(
-        self, talk: Talk, drawn: NDArray[np.float64], most: Sequence[int]
+        self, talk: Generation, drawn: NDArray[np.float64], most: Sequence[int]
     ) -> list[list[int]]:
         """The tokens of each reply; chats that have ended are not asked again."""
         said: list[list[int]] = [[] for _ in most]
@@ -207,11 +212,13 @@ class LocalChat:
             logits = talk.go_on([chosen[at] for at in kept], kept)
 
 
-def _questions(keys: Sequence[tuple[int, int]], encoded: Sequence[Sequence[int]]) -> list[Question]:
+def _questions(
+    keys: Sequence[tuple[int, int]], encoded: Sequence[Sequence[int]]
+) -> list[TokenizedPrompt]:
     """The questions of (text, seed); keys of one text stand together."""
     texts = dict.fromkeys(text for text, _ in keys)
     return [
-        Question(tuple(encoded[text]), tuple(seed for key, seed in keys if key == text))
+        TokenizedPrompt(tuple(encoded[text]), tuple(seed for key, seed in keys if key == text))
         for text in texts
     ]
 

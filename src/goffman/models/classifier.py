@@ -11,7 +11,14 @@ import numpy as np
 import torch
 
 from goffman.errors import ModelError, did_you_mean
-from goffman.models.forward import (
+from goffman.models.masked import TOLERANCE, position_limit
+from goffman.models.tokenizer import (
+    UNBOUNDED,
+    check_length,
+    load_tokenizer,
+    token_ids,
+)
+from goffman.models.torch_common import (
     accepted,
     cannot_load,
     in_halves,
@@ -21,8 +28,6 @@ from goffman.models.forward import (
     read_config,
     without_gradients,
 )
-from goffman.models.masked import TOLERANCE, position_limit
-from goffman.models.tokens import UNBOUNDED, check_length, load_tokenizer, token_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.models.base import Identity, LoadOptions
-    from goffman.models.hub import Files
+    from goffman.models.files import Files
 
 SENTIMENTS = ("negative", "neutral", "positive")
 

@@ -15,8 +15,8 @@ import torch
 
 from goffman.errors import ModelError
 from goffman.models.base import Identity, Sampling
-from goffman.models.forward import DTYPES, device_name, quiet
-from goffman.models.spec import Description, kind_of
+from goffman.models.resolve import Description, kind_of
+from goffman.models.torch_common import DTYPES, device_name, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -88,7 +88,7 @@ def _masked(model: Any, tokenizer: Any, identity: Identity) -> Any:
         head_size,
         position_limit,
     )
-    from goffman.models.tokens import Tokens
+    from goffman.models.tokenizer import Tokens
 
     ours = identity.family != "xlnet"
     with quiet():

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
+from torch.nn import functional as F  # noqa: N812
 
 from goffman.errors import ModelError
 from goffman.models.base import Later
-from goffman.models.forward import (
+from goffman.models.fast_bert import make_fast
+from goffman.models.fast_bert_gpu import make_fast_on_gpu
+from goffman.models.tokenizer import Tokens, load_tokenizer
+from goffman.models.torch_common import (
     cannot_load,
     full_logits_at,
     in_halves,
@@ -25,17 +28,19 @@ from goffman.models.forward import (
     together,
     without_gradients,
 )
-from goffman.models.lean import make_lean
-from goffman.models.lean_gpu import make_lean_on_gpu
-from goffman.models.tokens import Tokens, load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goffman.models.base import Filled, Identity, LoadOptions, Precision
-    from goffman.models.hub import Files
-    from goffman.models.lean import Lean
-    from goffman.models.lean_gpu import LeanOnGpu
+    from goffman.models.base import (
+        Filled,
+        Identity,
+        LoadOptions,
+        Precision,
+    )
+    from goffman.models.fast_bert import FastBert
+    from goffman.models.fast_bert_gpu import FastBertOnGpu
+    from goffman.models.files import Files
 
 MOST_COPIES = 4
 """Each has memory for a batch of its own; more threads than that share the work."""
@@ -264,9 +269,9 @@ def choose_scoring(
     return plain
 
 
-def _own_pass(model: Any, precision: Precision) -> Lean | LeanOnGpu | None:
-    on_cpu = make_lean(model) if precision == "float32" else None
-    return on_cpu or make_lean_on_gpu(model)
+def _own_pass(model: Any, precision: Precision) -> FastBert | FastBertOnGpu | None:
+    on_cpu = make_fast(model) if precision == "float32" else None
+    return on_cpu or make_fast_on_gpu(model)
 
 
 def agrees(

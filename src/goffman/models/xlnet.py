@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from goffman.models.forward import load_weights, quiet
-from goffman.models.masked import Masked, Scoring, check_vocabulary, head_size
-from goffman.models.tokens import Tokens, load_tokenizer
+from goffman.models.masked import (
+    Masked,
+    Scoring,
+    check_vocabulary,
+    head_size,
+)
+from goffman.models.tokenizer import Tokens, load_tokenizer
+from goffman.models.torch_common import load_weights, quiet
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity, LoadOptions
-    from goffman.models.hub import Files
+    from goffman.models.files import Files
 
 
 def two_stream_logits_at(

@@ -9,10 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goffman.control_items import passes
-from goffman.presentation.base import Finding
-from goffman.presentation.numbers import ends, number, told_apart
-from goffman.presentation.shown import in_list, plain
+from goffman.formatting import (
+    ends,
+    humanize,
+    join_words,
+    number,
+    told_apart,
+)
+from goffman.instruments.types import passes
+from goffman.presentation.types import Finding
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -116,7 +121,7 @@ class Competence:
         failing = [wording for wording, value in self.by_wording if value < self.floor]
         if not failing or len(failing) == len(values):
             return said
-        names = in_list([f"“{plain(one)}”" for one in failing])
+        names = join_words([f"“{humanize(one)}”" for one in failing])
         return f"{said[:-1]}; it is below {number(self.floor)} in {names}."
 
 
@@ -125,7 +130,7 @@ def marked(model: str) -> str:
     return f"{model} (not measurable)"
 
 
-def competence_said(section: Section) -> Iterator[str]:
+def describe_competence(section: Section) -> Iterator[str]:
     """A sentence for each model, in the order in which they were asked."""
     found = [section.control(model) for model in section.models()]
     if not any(found):

@@ -10,14 +10,69 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.formatting import number
+from goffman.instruments.types import options_from
+from goffman.lexicons.attitude import set_apart
 from goffman.lexicons.gender import with_gender
-from goffman.presentation.phrases import phrases
-from goffman.tables import REPLY_KINDS, SENTIMENTS
+from goffman.schemas import REPLY_KINDS, SENTIMENTS
 
 if TYPE_CHECKING:
-    from goffman.lexicons.words import Words
-    from goffman.presentation.base import Answers, Show
+    from goffman.lexicons.lexicons import Lexicons
     from goffman.presentation.section import Section
+    from goffman.presentation.types import Answers, EvidenceFn
+
+MOST = 12
+"""So many phrases of a prompt are kept in a page, the most probable ones."""
+
+AFTER = 1_000
+"""Phrases have ranks above this one, so that they never mix with single words."""
+
+_ENDS = ("female", "male", "nonbinary")
+_PROMPT = ("model", "prompt_id")
+
+
+def phrases(fills: pl.DataFrame, placement: str) -> pl.DataFrame:
+    """Of each model and prompt the most probable phrases of several words that name a gender.
+
+    ``fills``: every step, with the column ``label``. A branch ends at the first word that names
+    one, as in the measure.
+    """
+    ends = pl.col("label").str.contains(f"^({'|'.join(_ENDS)})")
+    by_step = fills.with_columns(ends=ends).partition_by("step", as_dict=True)
+    steps = {int(key[0]): frame for key, frame in by_step.items()}
+    path = pl.format("{}/{}", "parent", "rank").str.strip_prefix("/")
+    words = {"path": path, "head": pl.lit(""), "last": pl.col("word"), "p": pl.col("probability")}
+    columns = [*_PROMPT, "rank", "word", "probability", "label"]
+    if len(steps) < 2:
+        return fills.clear().select(columns)
+    reached = steps[1].select(*_PROMPT, "ends", **words)
+    found = []
+    for step in sorted(steps)[1:]:
+        going_on = reached.filter(~pl.col("ends")).select(
+            *_PROMPT, "head", "last", before="p", parent="path"
+        )
+        further = steps[step].join(going_on, on=[*_PROMPT, "parent"])
+        words = {
+            "path": path,
+            "head": _with_word(placement),
+            "p": pl.col("before") * pl.col("probability"),
+        }
+        reached = further.select(*_PROMPT, "ends", "label", "last", **words)
+        found.append(reached.filter("ends"))
+    rank = pl.col("p").rank("ordinal", descending=True).over(_PROMPT).cast(pl.Int64)
+    best = pl.concat(found).with_columns(rank=rank).filter(pl.col("rank") <= MOST)
+    text = pl.format("{} {}", "head", "last")
+    return best.select(
+        *_PROMPT, pl.col("rank") + AFTER, word=text, probability="p", label="label"
+    ).cast({"probability": fills.schema["probability"]})
+
+
+def _with_word(placement: str) -> pl.Expr:
+    """What stands before a phrase's last word, with the new word where its mask was."""
+    new, head = pl.col("word"), pl.col("head")
+    both = (head, new) if placement == "before-first" else (new, head)
+    return pl.when(head == "").then(new).otherwise(pl.format("{} {}", *both))
+
 
 REPLY = 400
 """So many characters of a reply are kept in a page."""
@@ -38,7 +93,7 @@ _NO_PROBABILITY = pl.lit(None, dtype=pl.Float64)
 
 
 def words_with_attitudes(
-    given: Answers, section: Section, words: Words | None, most: int
+    given: Answers, section: Section, words: Lexicons | None, most: int
 ) -> pl.DataFrame:
     """The most probable words, each with its attitude."""
     first = _first(given, most)
@@ -48,10 +103,10 @@ def words_with_attitudes(
     return _rows(labelled.with_columns(pl.col("label").fill_null("unrated")))
 
 
-def words_with_gender(counts: pl.Expr, otherwise: str) -> Show:
+def words_with_gender(counts: pl.Expr, otherwise: str) -> EvidenceFn:
     """The most probable words with their gender; ``otherwise``: said where one does not count."""
 
-    def rows(given: Answers, _section: Section, words: Words | None, most: int) -> pl.DataFrame:
+    def rows(given: Answers, _section: Section, words: Lexicons | None, most: int) -> pl.DataFrame:
         first = _first(given, most)
         if words is None:
             return _unlabelled(first)
@@ -62,7 +117,7 @@ def words_with_gender(counts: pl.Expr, otherwise: str) -> Show:
 
 
 def phrases_with_gender(
-    given: Answers, section: Section, words: Words | None, most: int
+    given: Answers, section: Section, words: Lexicons | None, most: int
 ) -> pl.DataFrame:
     """The most probable words, and the phrases that recursive masking made of them."""
     first = _first(given, most)
@@ -73,7 +128,7 @@ def phrases_with_gender(
     return pl.concat([_rows(_gendered(first, words, cased=given.cased)), _rows(said)])
 
 
-def classes(given: Answers, _section: Section, _words: Words | None, _most: int) -> pl.DataFrame:
+def classes(given: Answers, _section: Section, _words: Lexicons | None, _most: int) -> pl.DataFrame:
     """A row for each class, the most probable first."""
     rows = given.frame.unpivot(
         list(SENTIMENTS),
@@ -86,7 +141,7 @@ def classes(given: Answers, _section: Section, _words: Words | None, _most: int)
     return _rows(rows.with_columns(label=chosen, rank=rank.cast(pl.Int64)))
 
 
-def replies(given: Answers, section: Section, _words: Words | None, _most: int) -> pl.DataFrame:
+def replies(given: Answers, section: Section, _words: Lexicons | None, _most: int) -> pl.DataFrame:
     """A row for each trial, with the kind that it was scored as."""
     kinds = section.scores.filter(
         pl.col("level") == "prompt", pl.col("quantity").is_in(REPLY_KINDS), pl.col("value") == 1
@@ -97,7 +152,7 @@ def replies(given: Answers, section: Section, _words: Words | None, _most: int) 
     return _rows(joined.with_columns(rank=pl.col("trial"), word=short, probability=_NO_PROBABILITY))
 
 
-def pronouns(given: Answers, section: Section, _words: Words | None, most: int) -> pl.DataFrame:
+def pronouns(given: Answers, section: Section, _words: Lexicons | None, most: int) -> pl.DataFrame:
     """The two pronouns wherever they stand, and of a masked model the most probable words."""
     forms = _forms(section.prompts)
     if given.table == "likelihoods":
@@ -140,7 +195,7 @@ def _first(given: Answers, most: int) -> pl.DataFrame:
     return given.frame.filter(pl.col("step") == 1, pl.col("rank") <= most)
 
 
-def _gendered(fills: pl.DataFrame, words: Words, *, cased: bool) -> pl.DataFrame:
+def _gendered(fills: pl.DataFrame, words: Lexicons, *, cased: bool) -> pl.DataFrame:
     """The fills with the group of each word, and whether it is a name, in the column label."""
     rows = with_gender(fills, words.gender, cased=cased)
     name = pl.when(pl.col("gender_kind") == "name").then(pl.lit(" name")).otherwise(pl.lit(""))
@@ -153,3 +208,88 @@ def _unlabelled(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _rows(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(EVIDENCE.names()).cast(EVIDENCE)
+
+
+NO_OPTION = "(no option)"
+WAY_OUT = "no answer"
+
+
+def options_with_probabilities(
+    given: Answers, section: Section, _words: Lexicons | None, _most: int
+) -> pl.DataFrame:
+    """A row for each option in the order in which it is listed, and what lies on none of them."""
+    options = _options(section.prompts)
+    listed = given.frame.join(options, on=["prompt_id", "option"], how="left").select(
+        "model",
+        "prompt_id",
+        pl.col("place").alias("rank"),
+        pl.col("said").alias("word"),
+        "probability",
+        pl.col("counts").alias("label"),
+    )
+    last = options.group_by("prompt_id").agg(rank=pl.col("place").max() + 1)
+    rest = (
+        given.frame.unique(["model", "prompt_id"], maintain_order=True)
+        .join(last, on="prompt_id")
+        .select(
+            "model",
+            "prompt_id",
+            "rank",
+            pl.lit(NO_OPTION).alias("word"),
+            pl.col("elsewhere").alias("probability"),
+            pl.lit(WAY_OUT).alias("label"),
+        )
+    )
+    return pl.concat([listed.cast(EVIDENCE), rest.cast(EVIDENCE)])
+
+
+def _options(prompts: pl.DataFrame) -> pl.DataFrame:
+    """Of each prompt its options: place, what is listed, what it counts."""
+    rows = [
+        {
+            "prompt_id": prompt,
+            "option": one.label,
+            "place": place,
+            "said": f"{one.label}. {one.text}" if one.text else one.label,
+            "counts": WAY_OUT if one.code is None else f"code {number(one.code)}",
+        }
+        for prompt, text in prompts.select("prompt_id", "options").rows()
+        for place, one in enumerate(options_from(text), start=1)
+    ]
+    text = dict.fromkeys(("prompt_id", "option", "said", "counts"), pl.String)
+    return pl.DataFrame(rows, schema={**text, "place": pl.Int64})
+
+
+def replies_as_read(
+    given: Answers, section: Section, _words: Lexicons | None, _most: int
+) -> pl.DataFrame:
+    """A row for each trial: the reply, and the option or the kind of non-answer it is read as."""
+    del section
+    text = pl.col("text").fill_null("(no reply)")
+    short = pl.when(text.str.len_chars() > REPLY).then(text.str.head(REPLY) + "…").otherwise(text)
+    read = (
+        pl.when(pl.col("kind") == "option")
+        .then(pl.format("read as {}", "chosen"))
+        .otherwise(pl.col("kind").str.replace("-", " ", literal=True))
+    )
+    return given.frame.select(
+        "model",
+        "prompt_id",
+        rank=pl.col("trial"),
+        word=short,
+        probability=pl.lit(None, dtype=pl.Float64),
+        label=read,
+    ).cast(EVIDENCE)
+
+
+def words_set_apart(
+    given: Answers, section: Section, words: Lexicons | None, most: int
+) -> pl.DataFrame:
+    """The most probable words, each with its attitude and, in a completion, what it else is."""
+    rows = words_with_attitudes(given, section, words, most)
+    if "prefill" not in section.prompts.columns:
+        return rows
+    begun = section.prompts.filter(pl.col("prefill").is_not_null())["prompt_id"]
+    apart = pl.when(pl.col("prompt_id").is_in(begun.implode())).then(set_apart())
+    label = pl.when(apart.is_not_null()).then(pl.format("{}, {}", "label", apart))
+    return rows.with_columns(label=label.otherwise("label"))

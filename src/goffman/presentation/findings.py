@@ -8,33 +8,47 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.estimates.clear import CLEAR, clear, points, side_of_zero
-from goffman.estimates.verdict import SIZE_OPEN, by_interval
-from goffman.presentation.base import Finding
+from goffman.contrasts.verdict import (
+    CLEAR,
+    SIZE_OPEN,
+    by_interval,
+    direction,
+    side_of_zero,
+    significant_rows,
+)
+from goffman.formatting import (
+    describe_factors,
+    ends,
+    how_far,
+    humanize,
+    join_words,
+    number,
+    p_value,
+    verdict_shown,
+)
+from goffman.instruments.types import BASELINE
 from goffman.presentation.competence import not_measurable
-from goffman.presentation.findings_robustness import with_robustness
-from goffman.presentation.findings_wordings import ONE_WORDING, with_wordings
-from goffman.presentation.numbers import ends, number, p_value
-from goffman.presentation.ratings import ratings_said
-from goffman.presentation.shown import factors_said, in_list, plain
-from goffman.presentation.verdicts import how_far, verdict_shown
-from goffman.records import BASELINE
+from goffman.presentation.robustness_findings import with_robustness
+from goffman.presentation.types import Finding
+from goffman.presentation.user_ratings import describe_ratings
+from goffman.presentation.wording_findings import ONE_WORDING, with_wordings
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
+if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
 def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) -> Finding:
     """A finding about one estimate, which a bar is drawn for; ``also``: its other fields."""
-    drawn = {name: row[name] for name in ("difference", "low", "high", "p_adjusted", "smallest")}
+    drawn = {name: row[name] for name in ("difference", "low", "high", "p_adjusted", "margin")}
     also = {"wording": ONE_WORDING} | also
     return Finding(
         model=row["model"],
         head=head,
         text=text,
-        why=verdict_said(row),
+        why=describe_verdict(row),
         alone="" if untested(row) else by_others(row),
         more=tuple(more),
         verdict=by_interval(row),
@@ -58,23 +72,23 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
         return f"Not tested: a difference {between.rstrip(',')}"
     if row["verdict"] == "equivalent":
         return f"No relevant difference {between.rstrip(',')}"
-    if not points(row):
+    if not direction(row):
         return f"Undecided: a difference {between} is neither shown nor ruled out"
-    said = more if points(row) > 0 else less
+    said = more if direction(row) > 0 else less
     word = by_interval(row)
     if word not in {"small", SIZE_OPEN}:
         return said
     return f"{said}, but {'only' if word == 'small' else 'perhaps only'} slightly"
 
 
-def verdict_said(row: Row, *, within: str = "run") -> str:
+def describe_verdict(row: Row, *, within: str = "run") -> str:
     """Why an estimate has its verdict, as sentences; ``within``: what its family is over."""
     if untested(row):
         return f"This could not be tested{because([row['reason']])}."
     word = by_interval(row)
     if word is None:
         return ""
-    least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
+    least = f"{number(row['margin'])}, the smallest difference that counts as relevant here"
     if word == "relevant":
         beyond = "above " if row["low"] > 0 else "below −"
         said = f"The whole interval lies {beyond}{least}. {by_others(row, within)}"
@@ -86,10 +100,10 @@ def verdict_said(row: Row, *, within: str = "run") -> str:
     if word == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f"The 90% interval ({inner}) rules out a difference of {least}."
-    more = how_far(number(row["smallest"]), row["smallest"], low=row["low"], high=row["high"])
+    more = how_far(number(row["margin"]), row["margin"], low=row["low"], high=row["high"])
     open_ = (
         f"The true difference could be 0, and it could be {more}. The smallest difference that "
-        f"counts as relevant here is {number(row['smallest'])}."
+        f"counts as relevant here is {number(row['margin'])}."
     )
     return f"{_lost(row)}{open_}{_needed(row)}"
 
@@ -97,7 +111,7 @@ def verdict_said(row: Row, *, within: str = "run") -> str:
 def by_others(row: Row, within: str = "run") -> str:
     """That the correction leaves it clear only because other differences of the run are."""
     alone = row["p"] * (row["family_size"] or 1)
-    if not points(row) or alone < CLEAR:
+    if not direction(row) or alone < CLEAR:
         return ""
     return (
         f"If none of the other main results in this {within} were clear, Holm's correction would "
@@ -113,15 +127,15 @@ def _needed(row: Row) -> str:
         f" If the true difference were {number(row['detectable'])}, an audit like this would find "
         "it 80% of the time, before correction for other tests."
     )
-    if row["items"] is None or row["detectable"] <= row["smallest"]:
+    if row["items"] is None or row["detectable"] <= row["margin"]:
         return said
     if row["items_needed"] is None:
         return (
-            f"{said} More items alone would not be enough to find {number(row['smallest'])} that "
+            f"{said} More items alone would not be enough to find {number(row['margin'])} that "
             "often."
         )
     return (
-        f"{said} To find {number(row['smallest'])} that often, about {row['items_needed']:,} items "
+        f"{said} To find {number(row['margin'])} that often, about {row['items_needed']:,} items "
         f"would be needed; this audit had {row['items']}."
     )
 
@@ -151,7 +165,7 @@ def because(reasons: Iterable[str | None]) -> str:
     return f", because {', and because '.join(known)}" if known else ""
 
 
-def tested_said(row: Row, **called: str) -> str:
+def describe_tested(row: Row, **called: str) -> str:
     """The effect size, the test, what it is over, and its correction.
 
     ``many``: what the conditions are called.
@@ -180,7 +194,7 @@ def _whose(row: Row, many: str = "conditions") -> str:
 def _test(row: Row, many: str = "conditions") -> str:
     """The test and its correction; for how many tests is said beside p."""
     over = (row["interval_over"] or "").replace("conditions", many)
-    factors = factors_said(over)
+    factors = describe_factors(over)
     if factors:
         said = f"t test with {factors}"
     else:
@@ -197,7 +211,7 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
 
     ``sentence`` has {} for the number, such as "3 of 15 settings"; ``what``: these settings.
     """
-    count, every = clear(estimates).height, estimates.height
+    count, every = significant_rows(estimates).height, estimates.height
     without = estimates.filter(pl.col("p_adjusted").is_null())
     why = because(without["reason"])
     if every and without.height == every:
@@ -213,7 +227,7 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
         word = next(word for word, of in counts.items() if of)
         said += f" The verdict is “{word}” for all {every}."
     elif others:
-        said += f" Of the {'others' if count else every}, {in_list(others)}."
+        said += f" Of the {'others' if count else every}, {join_words(others)}."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
 
 
@@ -230,7 +244,7 @@ def findings_of(section: Section) -> list[Finding]:
     silent = [name for name in section.models() if name not in {one.model for one in found}]
     found += [_with_style(section, _nothing(section, model)) for model in silent]
     order = section.models()
-    found = [replace(one, more=(*one.more, *ratings_said(section, one.model))) for one in found]
+    found = [replace(one, more=(*one.more, *describe_ratings(section, one.model))) for one in found]
     return [
         with_robustness(with_wordings(one, section), section)
         for one in sorted(found, key=lambda one: order.index(one.model))
@@ -248,7 +262,9 @@ def _nothing(section: Section, model: str) -> Finding:
     """That there is no contrast, and why."""
     groups = section.groups()
     if section.against and section.against not in groups and len(groups) == 1:
-        said = f"Only {plain(groups[0])} {section.noun.many} were asked, so no groups are compared."
+        said = (
+            f"Only {humanize(groups[0])} {section.noun.many} were asked, so no groups are compared."
+        )
         text = " ".join([said, *_beside_none(section, model)])
         return Finding(model=model, head="There is no other group to compare with", text=text)
     rows = of_model(section.shown(section.estimates), model)

@@ -9,16 +9,28 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.multiverse_columns import MULTIVERSE, STRESS, WORDINGS
-from goffman.presentation.shown import setting_name
-from goffman.records import BASELINE, Noun
-from goffman.tables import RATINGS_COMPARED, ROBUSTNESS, schema
-from goffman.terminal import printable
+from goffman.console import printable
+from goffman.formatting import setting_name
+from goffman.instruments.types import BASELINE, Noun
+from goffman.schemas import (
+    ANALYSIS,
+    LEFT_OUT,
+    PARAMETER,
+    PARAPHRASE_ALONE,
+    RATINGS_COMPARED,
+    SENSITIVITY,
+    STRESS,
+    WITH_PARAPHRASES,
+    WORD,
+    WORDING_ALONE,
+    WRONG_LABELS,
+    schema,
+)
 
 if TYPE_CHECKING:
-    from goffman.presentation.base import Presentation
+    from goffman.formatting import Labels
     from goffman.presentation.competence import Competence
-    from goffman.presentation.shown import Names
+    from goffman.presentation.types import Presentation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +45,7 @@ class Section:
     presentation: Presentation
     scores: pl.DataFrame
     estimates: pl.DataFrame
-    names: Names
+    names: Labels
     contrast: str = ""
     against: str = ""
     wordings: Sequence[str] = ()
@@ -51,18 +63,32 @@ class Section:
         default_factory=lambda: pl.DataFrame(schema=schema(RATINGS_COMPARED))
     )
     """The columns RATINGS_COMPARED; no rows: there are no other ratings to compare with."""
-    robustness: pl.DataFrame = field(
-        default_factory=lambda: pl.DataFrame(schema=schema(ROBUSTNESS))
+    sensitivity: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=schema(SENSITIVITY))
     )
-    """The columns ROBUSTNESS: headlines, and some contrasts beside them, with one thing left out or
-    a parameter otherwise."""
-    multiverse: pl.DataFrame = field(
-        default_factory=lambda: pl.DataFrame(schema=schema(MULTIVERSE))
-    )
+    """The columns SENSITIVITY: headlines, and some contrasts beside them, made otherwise."""
     stress: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema(STRESS)))
-    """The columns MULTIVERSE and STRESS; no rows: nobody looked whether the headlines hold."""
-    worded: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema(WORDINGS)))
-    """The columns WORDINGS: the headlines by wording."""
+    """The columns STRESS; no rows: nobody looked whether the headlines hold in other analyses."""
+
+    @property
+    def robustness(self) -> pl.DataFrame:
+        """The variations in which one thing is left out, or a parameter is set otherwise."""
+        return self._varied(*LEFT_OUT, PARAMETER)
+
+    @property
+    def multiverse(self) -> pl.DataFrame:
+        """The headlines in other analyses, and with one thing left out or spoiled."""
+        if not self.stress.height:
+            return self.sensitivity.clear()
+        return self._varied(*LEFT_OUT, ANALYSIS, WORD, WRONG_LABELS).filter("main")
+
+    @property
+    def by_wording(self) -> pl.DataFrame:
+        """The headlines made of one wording alone, and with the paraphrases."""
+        return self._varied(WORDING_ALONE, PARAPHRASE_ALONE, WITH_PARAPHRASES)
+
+    def _varied(self, *variations: str) -> pl.DataFrame:
+        return self.sensitivity.filter(pl.col("variation").is_in(variations))
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""

@@ -7,15 +7,25 @@ from typing import Any
 
 import polars as pl
 
-from goffman.presentation.findings_reference import confound
-from goffman.presentation.findings_reliability import ENOUGH_ITEMS
-from goffman.presentation.findings_unanswered import BESIDE
+from goffman.formatting import (
+    ADJUSTED,
+    SHRUNKEN,
+    humanize,
+    quantity_called,
+)
+from goffman.instruments.types import BASELINE
+from goffman.presentation.answer_style import BESIDE
+from goffman.presentation.condition_findings import confound
+from goffman.presentation.reliability import ENOUGH_ITEMS, REFERENCE, with_reference
 from goffman.presentation.section import Section
-from goffman.presentation.shown import ADJUSTED, SHRUNKEN, plain, quantity_called
-from goffman.presentation.table_text import Drop, Shown, Table, as_table
-from goffman.presentation.tables_reliability import REFERENCE, with_reference
-from goffman.records import BASELINE
-from goffman.tables import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
+from goffman.presentation.table_formats import (
+    ColumnSpec,
+    Drop,
+    Table,
+    as_table,
+)
+from goffman.presentation.types import TableFn
+from goffman.schemas import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
 
 EVERY = {"model": "all models", "wording": "all wordings", "dimension": "all items"}
 """In the place of a null: over all of them."""
@@ -30,31 +40,31 @@ _DROPPED: Mapping[str, Drop] = {
 _AGAINST_BASELINE = ("difference", "low", "high", "effect", "p", "p_adjusted", "family_size")
 
 
-def _text(*names: str, **headers: str) -> tuple[Shown, ...]:
+def _text(*names: str, **headers: str) -> tuple[ColumnSpec, ...]:
     return tuple(
-        Shown(header=headers.get(name, name), keys=(name,), drop=_DROPPED.get(name, "never"))
+        ColumnSpec(header=headers.get(name, name), keys=(name,), drop=_DROPPED.get(name, "never"))
         for name in names
     )
 
 
-def _numbers(*names: str, **headers: str) -> tuple[Shown, ...]:
+def _numbers(*names: str, **headers: str) -> tuple[ColumnSpec, ...]:
     """Columns of numbers; a keyword gives one another header."""
     return tuple(
-        Shown(header=headers.get(name, name.replace("_", " ")), keys=(name,), form="number")
+        ColumnSpec(header=headers.get(name, name.replace("_", " ")), keys=(name,), form="number")
         for name in names
     )
 
 
-_N = Shown(header="n", keys=("n",), form="count")
+_N = ColumnSpec(header="n", keys=("n",), form="count")
 _TESTED = (
-    Shown(header="minus baseline", keys=("difference",), form="number", drop="empty"),
-    Shown(
+    ColumnSpec(header="minus baseline", keys=("difference",), form="number", drop="empty"),
+    ColumnSpec(
         header="95% interval",
         keys=("interval_low", "interval_high"),
         form="interval",
         drop="empty",
     ),
-    Shown(header="p, corrected", keys=("p_adjusted",), form="p", drop="empty"),
+    ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p", drop="empty"),
 )
 
 
@@ -141,7 +151,7 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
     columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
     shown = (
         *_text("model"),
-        Shown(header="rank", keys=("rank",), form="count"),
+        ColumnSpec(header="rank", keys=("rank",), form="count"),
         *_text("condition", "group", condition=noun),
         _N,
         *_numbers("mean", "sd"),
@@ -173,7 +183,8 @@ def _beside(rows: pl.DataFrame, section: Section) -> str:
             )
     if rows["reference_difference"].count():
         said.append(
-            f"The reference is the mean of the {plain(section.against)} {noun.many}. The p next to "
+            f"The reference is the mean of the {humanize(section.against)} {noun.many}. The p "
+            f"next to "
             "it is corrected by Benjamini–Hochberg."
         )
     if rows["difference"].count():
@@ -264,7 +275,7 @@ def genders(section: Section) -> Iterator[Table]:
             *_text(*names, variant="words", dimension="subscale", condition=section.noun.one),
             _N,
             *(
-                Shown(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")
+                ColumnSpec(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")
                 for name in quantities
             ),
         )
@@ -301,7 +312,7 @@ def settings(section: Section) -> Iterator[Table]:
             *_numbers(quantity, "sd"),
             *_UNANSWERED,
             *_TESTED[:2],
-            Shown(header="p", keys=("p",), form="p"),
+            ColumnSpec(header="p", keys=("p",), form="p"),
             _TESTED[2],
         )
         made = rows.sort("model", "group", "condition").to_dicts()
@@ -309,9 +320,11 @@ def settings(section: Section) -> Iterator[Table]:
 
 
 _UNANSWERED = (
-    Shown(header="bounds", keys=("bias-lowest", "bias-highest"), form="interval", drop="empty"),
+    ColumnSpec(
+        header="bounds", keys=("bias-lowest", "bias-highest"), form="interval", drop="empty"
+    ),
     *(
-        Shown(header=header, keys=(name,), form="number", drop="empty")
+        ColumnSpec(header=header, keys=(name,), form="number", drop="empty")
         for header, name in (
             ("among answered", "bias-answered"),
             ("right, pro", "accuracy-pro"),
@@ -364,3 +377,113 @@ def answer_kinds(section: Section) -> Iterator[Table]:
         )
         shown = (*_text(*of, condition="setting"), _N, *_numbers(*PAIR_KINDS))
         yield as_table(f"{instrument}-pairs", caption, made, shown=shown)
+
+
+def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
+    """By group and subscale, by item, and by condition; ``said``: what the numbers are."""
+
+    def made(section: Section) -> Iterator[Table]:
+        yield from _tables(section, quantities, said)
+
+    return made
+
+
+def _tables(section: Section, quantities: tuple[str, ...], said: str) -> Iterator[Table]:
+    many, whose = section.noun.many, ("model", "variant")
+    for levels, names, suffix, over in (
+        (("group", "dimension"), (*whose, "group", "dimension"), "genders", f"items × {many}"),
+        (("item",), (*whose, "dimension", "item", "group"), "items", many),
+        (("condition",), (*whose, "group", "condition"), "conditions", "items"),
+    ):
+        rows = section.scores.filter(
+            pl.col("level").is_in(levels),
+            pl.col("quantity").is_in(quantities),
+            pl.col("group").is_not_null(),
+        )
+        rows = _of_one_wording(rows, section).sort(*names, "quantity", nulls_last=False)
+        made = _described_wide(rows, names, quantities)
+        if made:
+            caption = f"{section.instrument}: {said}; n counts {over}."
+            shown = _shown(names, quantities, condition=section.noun.one)
+            yield as_table(f"{section.instrument}-{suffix}", caption, made, shown=shown)
+
+
+def _shown(
+    names: tuple[str, ...], quantities: tuple[str, ...], *, condition: str
+) -> tuple[ColumnSpec, ...]:
+    headers = {"dimension": "subscale", "condition": condition, "variant": "words"}
+    return (
+        *(
+            ColumnSpec(
+                header=headers.get(name, name),
+                keys=(name,),
+                drop="constant" if name == "model" else "empty",
+            )
+            for name in names
+        ),
+        ColumnSpec(header="n", keys=("n",), form="count"),
+        *(
+            ColumnSpec(header=name, keys=(name,), form="number", drop="empty")
+            for name in quantities
+        ),
+    )
+
+
+def _of_one_wording(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
+    """Means over all wordings where there are such, and else those of the first one."""
+    whole = rows.filter(pl.col("wording").is_null())
+    return whole if whole.height else rows.filter(pl.col("wording").is_in(section.wordings[:1]))
+
+
+def _described_wide(
+    rows: pl.DataFrame, names: tuple[str, ...], quantities: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """One row for each of the names, with each quantity in a column; n is of the pairs."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows.iter_rows(named=True):
+        key = tuple(row[name] for name in names)
+        empty = dict(zip(names, key, strict=True)) | {"n": 0} | dict.fromkeys(quantities)
+        of = found.setdefault(key, empty)
+        of[row["quantity"]] = row["value"]
+        of["n"] = row["n"] if row["quantity"] == "disparity" else of["n"]
+    for of in found.values():
+        if "dimension" in of:
+            of["dimension"] = of["dimension"] or "all items"
+    return list(found.values())
+
+
+QUANTITY = "share-endorsing"
+BY = {None: "both", "female": "about a woman", "male": "about a man"}
+"""The gender of the person described → the column's heading."""
+
+
+def endorsed(section: Section) -> Iterator[Table]:
+    """One row a model, item and condition; a column for both genders, women and men."""
+    rows = section.rows("cell", QUANTITY)
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in rows.sort("model", "dimension", "item", "condition").iter_rows(named=True):
+        key = (row["model"], row["dimension"], row["item"], section.called(row["condition"]))
+        names = ("model", "dimension", "item", "condition")
+        of = found.setdefault(
+            key, dict(zip(names, key, strict=True)) | {"n": 0} | dict.fromkeys(BY.values())
+        )
+        of[BY[row["variant"]]] = row["value"]
+        of["n"] = row["n"] if row["variant"] is None else of["n"]
+    if not found:
+        return
+    caption = (
+        f"{section.instrument}: the share of the answers that are definitely or probably "
+        "unwilling, or very or somewhat likely; n counts prompts."
+    )
+    shown = (
+        ColumnSpec(header="model", keys=("model",), drop="constant"),
+        ColumnSpec(header="subscale", keys=("dimension",), drop="empty"),
+        ColumnSpec(header="item", keys=("item",)),
+        ColumnSpec(header=section.noun.one, keys=("condition",)),
+        ColumnSpec(header="n", keys=("n",), form="count"),
+        *(
+            ColumnSpec(header=name, keys=(name,), form="number", drop="empty")
+            for name in BY.values()
+        ),
+    )
+    yield as_table(f"{section.instrument}-endorsed", caption, list(found.values()), shown=shown)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.presentation.table_text import Shown, Table, as_table
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -58,7 +58,7 @@ def variance_rows(section: Section) -> list[dict[str, Any]]:
     return found
 
 
-def variance_said(section: Section, model: str) -> Iterator[str]:
+def describe_variance(section: Section, model: str) -> Iterator[str]:
     """Where the variance of a model's answers lies, as a sentence or two."""
     rows = [row for row in variance_rows(section) if row["model"] == model]
     known = [row for row in rows if row["share"] is not None]
@@ -85,13 +85,13 @@ def variance_table(section: Section) -> Iterator[Table]:
         "asked in one wording only, the effect of wordings is part of condition-item or of rest."
     )
     shown = (
-        Shown(header="model", keys=("model",), drop="constant"),
-        Shown(header="source", keys=("source",)),
-        Shown(header="variance", keys=("variance",), form="number"),
-        Shown(header="share", keys=("share",), form="number"),
-        Shown(header="estimate below 0", keys=("below_zero",), form="number", drop="empty"),
-        Shown(header="answers", keys=("n",), form="count"),
-        Shown(header="left out", keys=("missing",), form="count"),
-        Shown(header="why none", keys=("reason",), drop="empty"),
+        ColumnSpec(header="model", keys=("model",), drop="constant"),
+        ColumnSpec(header="source", keys=("source",)),
+        ColumnSpec(header="variance", keys=("variance",), form="number"),
+        ColumnSpec(header="share", keys=("share",), form="number"),
+        ColumnSpec(header="estimate below 0", keys=("below_zero",), form="number", drop="empty"),
+        ColumnSpec(header="answers", keys=("n",), form="count"),
+        ColumnSpec(header="left out", keys=("missing",), form="count"),
+        ColumnSpec(header="why none", keys=("reason",), drop="empty"),
     )
     yield as_table(f"{section.instrument}-variance", caption, rows, shown=shown)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goffman.errors import PublishedError
-from goffman.records import BASELINE, Setting
+from goffman.instruments.types import BASELINE, Setting
 from goffman.replicate.briegel2023_import import Answered, label, read_answers
 from goffman.replicate.rows import NOT_HERE, Result
 
@@ -32,8 +32,8 @@ NON_ANSWERS = ("unsure", "other")
 
 def results(folder: Path) -> list[Result]:
     """Every number of the study, recomputed."""
-    from goffman.measures.coreference_bias import CoreferenceBias
-    from goffman.measures.replies import as_published
+    from goffman.measures.coreference import CoreferenceBias
+    from goffman.parsers.registry import as_published
 
     answered = read_answers(folder)
     kinds = as_published(answered.replies, answered.prompts)
@@ -110,9 +110,9 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
     Student: t = (m₁ − m₂) / (s_p √(1/n₁ + 1/n₂)), df = n₁ + n₂ − 2, with m rounded to one decimal
     and the pooled SD s_p of the trials' scores as they are.
     """
-    from goffman.stats.compare import t_tail
-    from goffman.stats.effects import pooled_sd
+    from goffman.stats.effect_sizes import pooled_sd
     from goffman.stats.samples import apart
+    from goffman.stats.tests import t_tail
 
     samples = apart(trials, baseline)
     if samples.obstacle:
@@ -134,8 +134,8 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
 
 def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     """The p of each difference as an audit gives it: of scores that nothing was rounded for."""
-    from goffman.stats.compare import independent_t
-    from goffman.stats.correct import adjust
+    from goffman.stats.multiple_testing import adjust
+    from goffman.stats.tests import independent_t
 
     two_sided = adjust(
         [

@@ -14,10 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from goffman.errors import PublishedError
-from goffman.instruments.load import load_instrument
-from goffman.records import BASELINE, Prompt, SentencePairs, Setting
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.types import (
+    BASELINE,
+    Prompt,
+    SentencePairs,
+    Setting,
+)
 from goffman.replicate.files import files_in, read_lines
-from goffman.tables import REPLIES, prompt_table, schema
+from goffman.schemas import REPLIES, prompt_table, schema
 
 if TYPE_CHECKING:
     import polars as pl

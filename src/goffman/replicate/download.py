@@ -18,7 +18,12 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from goffman.errors import AskingError, DownloadError, PublishedError, RunError
+from goffman.errors import (
+    AskingError,
+    DownloadError,
+    PublishedError,
+    RunError,
+)
 from goffman.runs.files import write_whole
 
 GITHUB = "https://raw.githubusercontent.com"
@@ -159,7 +164,8 @@ def _get(address: str, file: PublishedFile) -> bytes:
     )
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:  # noqa: S310
-            content: bytes = answer.read()
+            content: bytes = answer.read(file.size + 1)
+            left = answer.length
     except urllib.error.HTTPError:
         raise
     except urllib.error.URLError as error:
@@ -168,6 +174,13 @@ def _get(address: str, file: PublishedFile) -> bytes:
         raise DownloadError(message) from error
     except (http.client.HTTPException, OSError) as error:
         raise DownloadError(cut) from error
+    if len(content) > file.size:
+        raise DownloadError(
+            f"{file.study}/{file.path} is not the file that the authors published: it has more "
+            f"than {file.size:,} bytes. It was not kept."
+        )
+    if left:
+        raise DownloadError(cut)
     return content
 
 

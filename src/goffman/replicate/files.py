@@ -14,7 +14,6 @@ from goffman.errors import PublishedError
 if TYPE_CHECKING:
     import polars as pl
 
-
 MARKS = {
     "mei2023": ("sentiment/*_sentiment.csv", "fills/*.csv"),
     "lin2022": ("*_all_df_intention*.csv", "attribute_recursive_*_result.csv"),

@@ -264,7 +264,7 @@ def _same_ratings(model: str, stigmas: Sequence[Stigma], ratings: Ratings) -> Re
 
 def _correlation(name: str, first: Sequence[float], second: Sequence[float]) -> Result:
     """Pearson's r, with its p, interval and n."""
-    from goffman.stats.correlate import pearson
+    from goffman.stats.correlation import pearson
 
     found = pearson(first, second, contrast=name)
     if found.effect_low is None or found.effect_high is None or found.p is None:
@@ -293,7 +293,7 @@ def _pooled(shares: Mapping[str, Sequence[Stigma]]) -> Iterator[Result]:
 
 def _of_ratings(ratings: Ratings, table: Mapping[tuple[str, str], str] | None) -> Iterator[Result]:
     """How far each model's ratings of the stigmas agree with people's, dimension by dimension."""
-    from goffman.stats.correlate import pearson
+    from goffman.stats.correlation import pearson
 
     yield Result(name="stigmas", value=len(ratings.stigmas))
     come_out = 0

@@ -203,7 +203,7 @@ def _values(scores: pl.DataFrame, **ids: str) -> pl.DataFrame:
     """The prompts with these ids that have values, a column for each quantity."""
     import polars as pl
 
-    from goffman.measures.rows import wide
+    from goffman.measures.aggregate import wide
 
     prompts = scores.filter(*(pl.col(name) == value for name, value in ids.items()))
     answered = prompts.filter(pl.col("value").is_not_null())
@@ -216,7 +216,7 @@ def _mean(values: pl.DataFrame, quantity: str) -> float:
 
 def _women_against_men(what: str, values: pl.DataFrame) -> list[Result]:
     """Both means, and p and d of their difference, paired by prompt."""
-    from goffman.stats.compare import paired_t
+    from goffman.stats.tests import paired_t
 
     test = paired_t(values["female"].to_numpy(), values["male"].to_numpy(), contrast=what)
     return [
@@ -229,7 +229,7 @@ def _women_against_men(what: str, values: pl.DataFrame) -> list[Result]:
 
 def _disparities(what: str, sets: Mapping[str, pl.DataFrame]) -> list[Result]:
     """The means of two sets' disparities, and p and d of their difference; nothing without both."""
-    from goffman.stats.compare import independent_t
+    from goffman.stats.tests import independent_t
 
     if any(values.is_empty() for values in sets.values()):
         return []

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from goffman.errors import PublishedError, did_you_mean
-from goffman.instruments.load import load_instrument
-from goffman.records import Prompt, Questionnaire
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.types import Prompt, Questionnaire
 from goffman.replicate.files import numbers, read_csv
-from goffman.tables import prompt_table
+from goffman.schemas import prompt_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -154,8 +154,8 @@ def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) ->
     """SCORES of the level prompt, with the disparity beside the probabilities."""
     import polars as pl
 
-    from goffman.measures.rows import prompt_scores
-    from goffman.tables import SCORES, schema
+    from goffman.measures.aggregate import prompt_scores
+    from goffman.schemas import SCORES, schema
 
     if not frames:
         return schema(SCORES).to_frame()
@@ -184,4 +184,7 @@ def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) ->
     )
     quantities = [name for name in values.columns if name not in {"model", "prompt_id"}]
     reasons = dict.fromkeys(quantities, "it was not published")
-    return prompt_scores(values, table, measure=measure, reasons=reasons)
+    scores = prompt_scores(values, table, measure=measure, reasons=reasons)
+    # Models were asked items in different spellings: those of others are no gap of theirs.
+    own = values.select("model", "prompt_id")
+    return scores.join(own, on=["model", "prompt_id"], how="semi", maintain_order="left")

@@ -62,7 +62,7 @@ def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: Gender
     """The phrases of a file as scores of the prompts, by the measure that audits have too."""
     import polars as pl
 
-    from goffman.measures.gender_of_phrase import GenderOfPhrase
+    from goffman.measures.phrase_gender import PhraseGender
 
     read = read_csv(path, ("diagnosis", "stigma_category", "sequence", "probability"))
     read = numbers(read, "probability", path)
@@ -70,8 +70,8 @@ def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: Gender
     gendered = with_gender(fills, nouns, cased=True)
     # The nouns are no names, so the two variants are the same.
     scores = (
-        GenderOfPhrase(depth=1)
-        .each(gendered, prompts)
+        PhraseGender(depth=1)
+        .score_prompts(gendered, prompts)
         .filter(pl.col("variant") == "without-names", pl.col("quantity").is_in(QUANTITIES))
         .with_columns(variant=pl.lit(None, dtype=pl.String))
     )
@@ -84,7 +84,7 @@ def _fills(
     """FILLS, one of each phrase; the probability is kept as it was printed."""
     import polars as pl
 
-    from goffman.tables import FILLS, schema
+    from goffman.schemas import FILLS, schema
 
     ranks: dict[str, int] = defaultdict(int)
     rows = []

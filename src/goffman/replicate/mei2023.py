@@ -46,9 +46,9 @@ _FILE = ("model", "wording", "group")
 
 def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
     """Every number of the study, recomputed; ``ratings`` stands in the place of ours."""
-    from goffman.lexicons.attitudes import load_attitudes
+    from goffman.lexicons.attitude import load_attitudes
     from goffman.measures.negative_attitude import NegativeAttitude
-    from goffman.measures.negative_sentiment import NegativeSentiment
+    from goffman.measures.sentiment import NegativeSentiment
 
     labels = read_labels(folder)
     sentiment = NegativeSentiment()(labels.answers, labels.prompts)
@@ -197,7 +197,7 @@ def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) 
     """Negative attitude of every file, each model's gap, and the conditions above .5."""
     import polars as pl
 
-    from goffman.measures.rows import wide
+    from goffman.measures.aggregate import wide
 
     values = scores.filter(pl.col("value").is_not_null())
     files = values.filter(pl.col("level") == "group", pl.col("wording").is_not_null())
@@ -270,7 +270,7 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
     """Pearson's r of the two measures over the conditions of both groups."""
     import polars as pl
 
-    from goffman.stats.correlate import pearson
+    from goffman.stats.correlation import pearson
 
     name = "correlation of both measures over conditions, Pearson's r"
     first, second = (

@@ -14,11 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from goffman.errors import PublishedError
-from goffman.instruments.load import load_instrument
-from goffman.instruments.templates import put_in
-from goffman.records import Prompt, Questionnaire
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.text import put_in
+from goffman.instruments.types import Prompt, Questionnaire
 from goffman.replicate.files import files_in, numbers, read_csv
-from goffman.tables import FILLS, LABELS, prompt_table, schema
+from goffman.schemas import (
+    FILLS,
+    LABELS,
+    prompt_table,
+    schema,
+)
 
 if TYPE_CHECKING:
     import polars as pl

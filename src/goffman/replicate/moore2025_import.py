@@ -179,7 +179,7 @@ def recognise(text: str, questions: Sequence[Question], where: str) -> Question:
 
 
 def _options(given: Any, where: str) -> tuple[str, ...]:
-    """Four options, all about willingness or all about likelihood, and the way out."""
+    """Four options, all about willingness or all about likelihood, and the no-answer option."""
     texts = tuple(given) if isinstance(given, list) else ()
     if len(texts) == len(LETTERS) and all(isinstance(text, str) for text in texts):
         *four, last = texts

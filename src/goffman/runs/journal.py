@@ -11,17 +11,16 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goffman.errors import AskingError
+from goffman.errors import AskingError, RunError
 from goffman.models.base import Reply
-from goffman.runs.files import Folder
-from goffman.runs.trouble import disk_trouble
-from goffman.tables import LATER
+from goffman.runs.files import Folder, disk_error
+from goffman.validation import check_types, fits
 
 NAME = "journal"
 """The file's, beside the parts that are made from it."""
@@ -41,7 +40,7 @@ class Line(NamedTuple):
     trial: int
     reply: Reply
     asker: str = ""
-    """A hash of who answered, and how it was asked; empty: an earlier goffman did not note it."""
+    """A hash of who answered, and how it was asked."""
 
 
 def key_of(text: str) -> str:
@@ -65,7 +64,7 @@ class Journal:
     def add(self, line: Line) -> None:
         """The line outlives the process; AskingError where the disk fails, or it has ended."""
         content = line_of(line)
-        with self._line, disk_trouble(self._path):
+        with self._line, disk_error(self._path):
             self._check()
             size = os.fstat(self._descriptor).st_size
             try:
@@ -84,7 +83,7 @@ class Journal:
             self._ending = True
         self._written.set()
         self._syncing.join()
-        with disk_trouble(self._path):
+        with disk_error(self._path):
             self._check_disk()
             os.fsync(self._descriptor)
 
@@ -117,10 +116,10 @@ class Journal:
 def open_journal(folder: Folder) -> Iterator[Journal]:
     """The journal in the folder, new or continued; its caller holds the run's lock."""
     path = folder.path / NAME
-    with disk_trouble(path):
+    with disk_error(path):
         descriptor = folder.append(NAME)
     try:
-        with disk_trouble(path):
+        with disk_error(path):
             _cut_torn_line(descriptor)
         journal = Journal(path, descriptor)
         try:
@@ -136,22 +135,29 @@ def open_journal(folder: Folder) -> Iterator[Journal]:
 
 
 def read_journal(folder: Folder) -> Iterator[Line | None]:
-    """Line by line what was heard; None for a line that came to harm."""
+    """Line by line what was heard; None for a line that came to harm.
+
+    RunError for a line whose checksum is right, but that this goffman cannot have written.
+    """
     file = folder.opened(NAME)
     if file is None:
         return
     with file:
-        for content in file:
-            yield _line_in(content)
+        for number, content in enumerate(file, start=1):
+            try:
+                line = _line_in(content)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                raise RunError(
+                    f"{folder.path / NAME}, line {number}, was edited, or a later goffman wrote it "
+                    f"({type(error).__name__}: {error}). Use that goffman, or remove the line: its "
+                    "question is then asked again."
+                ) from error
+            yield line
 
 
 def line_of(line: Line) -> bytes:
     """The line as it stands in the file."""
     told = {"asker": line.asker, "key": line.key, "trial": line.trial, **asdict(line.reply)}
-    # So that an earlier goffman can read the lines of models that do not reason aloud.
-    for later in LATER:
-        if told[later] is None:
-            del told[later]
     content = json.dumps(told, separators=(",", ":")).encode()
     return b"%s %s\n" % (_checksum(content), content)
 
@@ -161,8 +167,21 @@ def _line_in(content: bytes) -> Line | None:
     if not content.endswith(b"\n") or _checksum(told) != checksum:
         return None
     fields: dict[str, Any] = json.loads(told)
-    asker = fields.pop("asker", "")
-    return Line(fields.pop("key"), fields.pop("trial"), Reply(**fields), asker)
+    asker, key, trial = fields.pop("asker"), fields.pop("key"), fields.pop("trial")
+    reply = Reply(**fields)
+    check_types(reply)
+    if not fits((key, asker, trial), tuple[str, str, int]):
+        raise ValueError(f"{key!a}, {asker!a} and {trial!a} are no question")
+    if reply.next_words is not None:
+        _check_next_words(json.loads(reply.next_words))
+    return Line(key, trial, reply, asker)
+
+
+def _check_next_words(tokens: Any) -> None:
+    """ValueError where these are no tokens with what else they could have been, by logarithm."""
+    known = fits(tokens, Sequence[tuple[str, Sequence[tuple[str, float]]]])
+    if not known or not tokens or any(log > 0 for _, others in tokens for _, log in others):
+        raise ValueError("next_words has no tokens with log-probabilities")
 
 
 def _checksum(content: bytes) -> bytes:

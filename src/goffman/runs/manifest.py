@@ -1,4 +1,10 @@
-"""manifest.json: who was asked what, with what, when; and the refusal to mix two of them."""
+"""manifest.json: who was asked what, with what, when; and the refusal to mix two of them.
+
+What a manifest says, as records: read once, every field known by its name.
+
+A field that this goffman does not know, because a later one wrote it, is kept in ``more`` and
+written back as it was.
+"""
 
 from __future__ import annotations
 
@@ -7,40 +13,454 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goffman import __version__
 from goffman.errors import RunError
-from goffman.records import Questionnaire, is_control
-from goffman.runs.entries import (
-    Answered,
-    AskedInstrument,
-    Entry,
-    Lexicons,
-    Measuring,
-    Model,
-    Reported,
-    UsedAnchor,
-    Workers,
+from goffman.instruments.types import (
+    ENGLISH,
+    AnswerTable,
+    ControlScore,
+    Questionnaire,
+    is_control,
 )
 from goffman.runs.files import Folder
-from goffman.runs.mixing import REMARKS, refuse_mixing
+from goffman.validation import check_types
 
 if TYPE_CHECKING:
+    from goffman.instruments.types import Instrument, Prompt
     from goffman.models.base import Identity, Sampling
-    from goffman.records import Instrument, Prompt
-    from goffman.runs.plan import BatchLimits, Settings
+    from goffman.runs.batch_plan import BatchLimits, Settings
 
-FORMAT = 2
+Entry = Mapping[str, Any]
+"""Names and JSON values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One entry of a manifest."""
+
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {}
+    """Fields that are records themselves, or lists of them."""
+    more: Entry = field(default_factory=dict)
+    """What another goffman wrote."""
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        """The record of an entry; KeyError, TypeError or ValueError where it is none."""
+        known = {one.name for one in fields(cls)} - {"more"}
+        for one in fields(cls):
+            if one.default is one.default_factory is MISSING and one.name not in entry:
+                raise KeyError(one.name)
+        values = {name: cls._read(name, value) for name, value in entry.items() if name in known}
+        rest = {name: value for name, value in entry.items() if name not in known}
+        record = cls(**values, more=rest)
+        check_types(record)
+        return record
+
+    @classmethod
+    def _read(cls, name: str, value: Any) -> Any:
+        kind = cls.WITHIN.get(name)
+        if kind is None or value is None:
+            return tuple(value) if isinstance(value, list) else value
+        return tuple(map(kind.of, value)) if isinstance(value, list | tuple) else kind.of(value)
+
+    def entry(self) -> dict[str, Any]:
+        """As JSON has it: without what is not set."""
+        told: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name == "more" or (value is None and one.default is None):
+                continue
+            told[one.name] = _json(value)
+        return {**told, **self.more}
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.entry()
+    if isinstance(value, tuple | list):
+        return [_json(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _json(one) for name, one in value.items()}
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batches(Record):
+    """How many sentences a model is asked together: see batch_plan.py."""
+
+    max_tokens: int
+    max_size: int
+    part_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing(Record):
+    """How a chat model draws its replies: see Sampling in models/base.py."""
+
+    temperature: float
+    max_tokens: int
+    top_p: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarnessLog(Record):
+    """A log of another harness that answers were read from."""
+
+    harness: str
+    """lm-eval or inspect_ai."""
+    version: str
+    file: str
+    """Its name."""
+    sha256: str
+
+    @property
+    def called(self) -> str:
+        """Which harness asked."""
+        return f"{self.harness} {self.version}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Record):
+    """Which model answered, on what, and how."""
+
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {
+        "batches": Batches,
+        "sampling": Drawing,
+        "logs": HarnessLog,
+    }
+    kind: str
+    """masked, classifier, causal, chat, or one that another package brings."""
+    family: str
+    revision: str | None
+    weights: str | None
+    weights_sha256: str | None
+    tokenizer_sha256: str | None
+    precision: str | None
+    """None: behind a server, which does not say."""
+    device: str
+    notes: tuple[str, ...] = ()
+    """What loading repaired or chose; may differ without harm."""
+    batches: Batches | None = None
+    """None: a chat model."""
+    labels: tuple[str, ...] | None = None
+    """What a classifier's classes mean."""
+    cased: bool | None = None
+    """Whether a masked model's words have case."""
+    deviation: Entry | None = None
+    """How far a lower precision is from float32."""
+    sampling: Drawing | None = None
+    seed: int | None = None
+    """Each reply's own is made from it."""
+    address: str | None = None
+    asked_as: str | None = None
+    """The model's name at its address."""
+    logs: tuple[HarnessLog, ...] | None = None
+    """Where the answers were read from, if another harness asked."""
+
+    @property
+    def asked_by(self) -> str | None:
+        """The other harness that asked it; None: goffman did."""
+        return self.logs[0].called if self.logs else None
+
+    @property
+    def has_case(self) -> bool:
+        """Whether its words have case: those of causal and chat models always have."""
+        return self.kind in {"causal", "chat"} if self.cased is None else self.cased
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers(Record):
+    """Workers that answered beside the process that writes, on one device of one machine."""
+
+    host: str
+    device: str
+    """cpu, cuda:1 …"""
+    hardware: str
+    """The GPU's name, or the processor's with its vector instructions."""
+    workers: int
+    """So many at once, at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestEntry(Record):
+    """How the masks of an instrument are asked: see Settings in batch_plan.py."""
+
+    top_k: int
+    depth: int = 1
+    width: int = 10
+    placement: str = "before-first"
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Called(Record):
+    """What things are called in what people read, so that an instrument's files are not needed."""
+
+    title: str
+    citation: str
+    language: str = ENGLISH
+    limits: tuple[str, ...] = ()
+    nouns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """condition → one, many."""
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    items: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedControls(Record):
+    """The control items that were asked, and what a model must reach on them."""
+
+    control_prompts: int
+    control_ids_sha256: str
+    score: ControlScore
+    """How they are scored: see instruments/types.py."""
+    task: str
+    """What a model that passes can do: completes “it can …”."""
+    floor: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedInstrument(Record):
+    """Which instrument was asked, in which version, and how."""
+
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {
+        "settings": RequestEntry,
+        "called": Called,
+        "controls": AskedControls,
+    }
+    version: str
+    digest: str
+    """Of its files."""
+    prompts: int
+    """Without those of controls."""
+    prompts_sha256: str
+    in_all: int | None = None
+    """How many there are, where these are a balanced part of them."""
+    called: Called | None = None
+    settings: RequestEntry | None = None
+    """None: it has no masks."""
+    trials: int | None = None
+    """Times each prompt is asked of a chat model."""
+    measured: Entry = field(default_factory=dict)
+    """The measure and its parameters; empty: none."""
+    controls: AskedControls | None = None
+    """None: it has none, or they were left out."""
+
+    @property
+    def asked(self) -> int:
+        """How many prompts were asked, those of controls too."""
+        return self.prompts + (self.controls.control_prompts if self.controls else 0)
+
+    @property
+    def language(self) -> str:
+        """A BCP 47 tag; an earlier goffman knew English only."""
+        return self.called.language if self.called else ENGLISH
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered(Record):
+    """What there is of a model's answers to an instrument; null until it is finished."""
+
+    table: AnswerTable
+    sentences: int | None
+    rows: int | None
+    parts: int | None
+    sha256: str | None = None
+    """Of the names of all parts."""
+    code: str | None = None
+    """A digest of the code that made sentences from answers, where that was done."""
+    known: str | None = None
+    """A digest of who was asked what, as told and by which code: while it is the same, nothing is
+    left to ask; None: it is not known."""
+    not_one_token: tuple[str, ...] | None = None
+    served_by: tuple[str, ...] | None = None
+    fingerprints: tuple[str, ...] | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    timeouts: int | None = None
+    """Requests that a server did not answer in time, in all sessions; each was sent again."""
+    changed: tuple[str, ...] | None = None
+    """What a server was not told as it was at first, because it refuses it: sentences."""
+    remarks: tuple[str, ...] | None = None
+    """What was said of the replies when all were there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LexiconFile(Record):
+    """A file that says what words mean."""
+
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingsFile(LexiconFile):
+    """A file that says what people think of words."""
+
+    ratings: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenderFile(LexiconFile):
+    """A file that says which gender words name."""
+
+    words: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LexiconEntries(Record):
+    """What the scores were made with."""
+
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {"attitudes": RatingsFile, "gender": GenderFile}
+    attitudes: tuple[RatingsFile, ...] = ()
+    gender: GenderFile | None = None
+    parser: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsedAnchor(Record):
+    """What people said, which the run is set beside; its numbers are in the run's tables."""
+
+    version: str
+    digest: str
+    """Of its files."""
+    title: str
+    citation: str
+    terms: str
+    country: str
+    year: str
+    population: str
+    unit: str
+    compare: str
+    point: str
+    """What its values are about: condition or occupation."""
+    whose: str = "people"
+    """Whose numbers they are, in headings."""
+    set_apart: str | None = None
+    """What the conditions are that are left out in a check."""
+    lowest: float | None = None
+    highest: float | None = None
+    limits: tuple[str, ...] = ()
+    own_texts: tuple[str, ...] = ()
+    """Conditions that models are told of in a text that is not people's in other words."""
+    items: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By id: name and meaning."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring(Record):
+    """What else scores and estimates were last made with."""
+
+    seed: int = 0
+    pairs: tuple[tuple[str, str], ...] = ()
+    goffman: str | None = None
+    versions: Mapping[str, str] | None = None
+    """Of goffman, Python and the packages that they were made with; None: it was not noted."""
+    made_from: str | None = None
+    """A digest of all that the tables depend on, and of the tables; None: it is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reported(Record):
+    """The report as it was last written: see report/cache.py."""
+
+    made_from: str | None = None
+    """A digest of all that it depends on; None: it is not known."""
+    files: str | None = None
+    """A digest of its page, figures and tables."""
+
+
+REMARKS = ("notes", "deviation", "called", "in_all")
+"""What is said about a model or an instrument beside which it is; it may differ without harm."""
+
+_OTHER = {
+    "prompts_sha256": "different prompts",
+    "control_ids_sha256": "different control items",
+    "digest": "the instrument's files have changed",
+    "weights_sha256": "different weights",
+    "tokenizer_sha256": "a different tokenizer",
+}
+"""What a checksum is of: the two numbers themselves would tell nobody anything."""
+
+_COUNTED = {"prompts": "prompts_sha256", "control_prompts": "control_ids_sha256"}
+"""A number that differs says all that its checksum would."""
+
+
+def refuse_mixing(
+    run: Path,
+    name: str,
+    *,
+    there: Model | AskedInstrument,
+    here: Model | AskedInstrument,
+) -> None:
+    """RunError where the two differ in more than remarks."""
+    if not (differing := differ(there, here)):
+        return
+    if isinstance(there, Model):
+        what = f"answers of '{name}' with different settings"
+    elif "prompts_sha256" in differing:
+        what = f"answers to a different set of {name} prompts"
+    else:
+        what = f"answers to {name} with different settings"
+    raise RunError(
+        f"{run} already has {what} ({'; '.join(_describe_differences(differing))}). The two "
+        "cannot be mixed. Give another folder with --output, or use the same options as before."
+    )
+
+
+def differ(
+    there: Model | AskedInstrument, here: Model | AskedInstrument
+) -> dict[str, tuple[Any, Any]]:
+    """By what they differ in, other than remarks: what was there, and what is here."""
+    flat_there, flat_here = _flat(there.entry()), _flat(here.entry())
+    return {
+        key: (flat_there.get(key), flat_here.get(key))
+        for key in {**flat_there, **flat_here}
+        if key not in REMARKS and flat_there.get(key) != flat_here.get(key)
+    }
+
+
+def _describe_differences(differing: Mapping[str, tuple[Any, Any]]) -> Iterator[str]:
+    told = {checksum for count, checksum in _COUNTED.items() if count in differing}
+    for key, (there, here) in differing.items():
+        if key in told:
+            continue
+        name = key.replace("_", " ")
+        if key in _COUNTED:
+            yield f"{there or 0:,} {name} then, {here or 0:,} now"
+        else:
+            yield _OTHER.get(key) or f"{name}: {_shown(there)} then, {_shown(here)} now"
+
+
+def _flat(entry: Entry) -> dict[str, Any]:
+    """The entry with one level of inner entries brought up; JSON has lists only."""
+    flat: dict[str, Any] = {}
+    for name, value in entry.items():
+        flat |= value if isinstance(value, Mapping) and name not in REMARKS else {name: value}
+    return flat
+
+
+def _shown(value: object) -> str:
+    """The value as a person would write it."""
+    if value is None or value == []:
+        return "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+FORMAT = 4
 """Changes when an older goffman could not read the file any more."""
 
-PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "openai")
+PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "scipy", "openai")
 """The packages of others that numbers may depend on."""
 
 
@@ -63,6 +483,9 @@ class Session:
     threads: int = 0
     """Of the CPU, that sums are made with: another number may change a digit; 0: no sums here."""
     versions: Mapping[str, str] = field(default_factory=dict)
+    command: str | None = None
+    """The command line, without secrets; None: it was asked from Python
+    which did not note it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +498,7 @@ class Manifest:
     """By id."""
     answers: Mapping[str, Mapping[str, Answered]] = field(default_factory=dict)
     """Model → instrument → what there is."""
-    lexicons: Lexicons = field(default_factory=Lexicons)
+    lexicons: LexiconEntries = field(default_factory=LexiconEntries)
     measuring: Measuring = field(default_factory=Measuring)
     anchors: Mapping[str, UsedAnchor] = field(default_factory=dict)
     """By id: those that something of the run is set beside."""
@@ -89,7 +512,7 @@ class Manifest:
     """What another goffman wrote beside these."""
 
     def knows(self, table: str, content: bytes) -> bool:
-        """Whether a table's file is as it was written; an earlier goffman did not note how."""
+        """Whether a table's file is as it was written, where that is noted."""
         return table not in self.tables or checksum(content) in self.tables[table]
 
     def as_json(self) -> str:
@@ -141,7 +564,7 @@ def read_manifest(run: Path) -> Manifest | None:
             )
             raise RunError(message)
         return _manifest(content)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         message = (
             f"{path} was damaged or edited ({type(error).__name__}: {error}). Put the original "
             "file back, or give another folder with --output."
@@ -152,7 +575,7 @@ def read_manifest(run: Path) -> Manifest | None:
 def _manifest(content: Entry) -> Manifest:
     """The records of a manifest's content; an error where it is none."""
     known = {"format", "wall_s", "cpu_s", *(one.name for one in fields(Manifest))}
-    return Manifest(
+    found = Manifest(
         models={name: Model.of(entry) for name, entry in content["models"].items()},
         instruments={
             name: AskedInstrument.of(entry) for name, entry in content["instruments"].items()
@@ -161,7 +584,7 @@ def _manifest(content: Entry) -> Manifest:
             model: {name: Answered.of(entry) for name, entry in of_model.items()}
             for model, of_model in content["answers"].items()
         },
-        lexicons=Lexicons.of(content.get("lexicons", {})),
+        lexicons=LexiconEntries.of(content.get("lexicons", {})),
         measuring=Measuring.of(content.get("measuring", {})),
         anchors={name: UsedAnchor.of(entry) for name, entry in content.get("anchors", {}).items()},
         tables=content.get("tables", {}),
@@ -170,14 +593,17 @@ def _manifest(content: Entry) -> Manifest:
         workers=tuple(map(Workers.of, content.get("workers", ()))),
         more={name: value for name, value in content.items() if name not in known},
     )
+    for record in (found, *found.sessions):
+        check_types(record)
+    return found
 
 
-def write_manifest(run: Path, manifest: Manifest) -> None:
+def write_manifest(run: Path | Folder, manifest: Manifest) -> None:
     """The file is whole at every moment."""
-    Folder(run).write("manifest.json", manifest.as_json().encode())
+    Folder.of(run).write("manifest.json", manifest.as_json().encode())
 
 
-def new_session(seed: int) -> Session:
+def new_session(seed: int, command: str | None = None) -> Session:
     """A session that begins now, with the versions of everything that numbers may depend on."""
     # Loaded with the first model that calculates here; one behind a server does not need it.
     torch = sys.modules.get("torch")
@@ -186,13 +612,16 @@ def new_session(seed: int) -> Session:
         seed=seed,
         platform=platform.platform(),
         threads=torch.get_num_threads() if torch else 0,
-        versions={"goffman": __version__, "python": platform.python_version(), **_versions()},
+        versions=_versions(),
+        command=command,
     )
 
 
 @cache
 def _versions() -> dict[str, str]:
-    return {package: version(package) for package in PACKAGES}
+    """Of everything that numbers may depend on."""
+    others = {package: version(package) for package in PACKAGES}
+    return {"goffman": __version__, "python": platform.python_version(), **others}
 
 
 def _now() -> str:
@@ -289,7 +718,7 @@ def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Man
     here, there = Model.of(entry), manifest.models.get(name)
     if there is None:
         return replace(manifest, models={**manifest.models, name: here})
-    refuse_mixing(run, name, there=replace(there, use=None), here=here)
+    refuse_mixing(run, name, there=there, here=here)
     return manifest
 
 
@@ -321,12 +750,12 @@ def begun(table: str, before: Answered | None = None) -> Entry:
 
 def with_lexicons(manifest: Manifest, lexicons: Entry) -> Manifest:
     """The manifest with the lexicons that the scores are now made with."""
-    return replace(manifest, lexicons=Lexicons.of(lexicons))
+    return replace(manifest, lexicons=LexiconEntries.of(lexicons))
 
 
 def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, str]]) -> Manifest:
     """The manifest with what else the scores and estimates are now made with."""
-    now = Measuring(seed=seed, pairs=tuple(pairs), goffman=__version__)
+    now = Measuring(seed=seed, pairs=tuple(pairs), goffman=__version__, versions=_versions())
     return replace(manifest, measuring=now)
 
 
@@ -357,3 +786,71 @@ def with_session(manifest: Manifest, session: Session, *, first: bool = False) -
     """The manifest with the session as its last one; ``first``: it was not there before."""
     before = manifest.sessions if first else manifest.sessions[:-1]
     return replace(manifest, sessions=(*before, session))
+
+
+def with_instrument(
+    manifest: Manifest,
+    run: Path,
+    *,
+    name: str,
+    entry: Entry,
+    models: Sequence[str],
+    part: Entry | None = None,
+) -> Manifest:
+    """The manifest with this instrument in it; RunError where another one has its name.
+
+    Other trials are no other instrument where there are more of them, or as long as not all were
+    answered: what was answered stays, and the rest is asked. Nor are all prompts where the run has
+    PART, the balanced one of them. ``models``: who is asked now.
+    """
+    here, there = AskedInstrument.of(entry), manifest.instruments.get(name)
+    if there is None:
+        return replace(manifest, instruments={**manifest.instruments, name: here})
+    now, then = here.trials or 0, there.trials or 0
+    if part is not None and now >= then and differ(there, here):
+        of_part = replace(AskedInstrument.of(part), trials=there.trials)
+        if not differ(there, of_part):
+            has, all_get = f"a balanced sample of {name}", f"{here.asked:,} prompts"
+            _refuse_others(manifest, run, name, models, has=has, same="prompts", all_get=all_get)
+            return _begun(manifest, name=name, record=here)
+    of_models = [answers[name] for answers in manifest.answers.values() if name in answers]
+    unfinished = any(answers.parts is None for answers in of_models)
+    if now > then or (now < then and unfinished):
+        same = replace(there, trials=now)
+        refuse_mixing(run, name, there=same, here=here)
+        has, all_get = f"{there.trials} trials of {name}", f"{now} trials"
+        _refuse_others(
+            manifest, run, name, models, has=has, same="number of trials", all_get=all_get
+        )
+        return _begun(manifest, name=name, record=same)
+    refuse_mixing(run, name, there=there, here=here)
+    return manifest
+
+
+def _refuse_others(
+    manifest: Manifest,
+    run: Path,
+    name: str,
+    models: Sequence[str],
+    *,
+    has: str,
+    same: str,
+    all_get: str,
+) -> None:
+    """RunError where a model has answers that is not asked now: it would have fewer than others."""
+    answered = [model for model, answers in manifest.answers.items() if name in answers]
+    if others := [model for model in answered if model not in models]:
+        raise RunError(
+            f"{run} already has {has} by {', '.join(others)}. All models of a run must have the "
+            f"same {same}. Name these models too, so that all get {all_get}, or give another "
+            "folder with --output."
+        )
+
+
+def _begun(manifest: Manifest, *, name: str, record: AskedInstrument) -> Manifest:
+    """The manifest with this record of an instrument, which no model has finished as yet."""
+    for model, answers in manifest.answers.items():
+        if name in answers:
+            entry = begun(answers[name].table, answers[name])
+            manifest = with_answers(manifest, model=model, instrument=name, entry=entry)
+    return replace(manifest, instruments={**manifest.instruments, name: record})

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goffman.stats.compare import by_t
 from goffman.stats.samples import CONSTANT_DIFFERENCES
+from goffman.stats.tests import by_t
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goffman.records import Estimate
+    from goffman.stats.estimate import Estimate
 
 WAYS = ("sentence frames", "referents", "other occupations")
 """What the clusters of sentence pairs are, in the order in which they are given."""

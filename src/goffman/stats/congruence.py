@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 SAME_FACTOR = 0.95

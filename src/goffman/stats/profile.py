@@ -14,7 +14,7 @@ change: with b_iw the slope of the model's numbers on people's at one sentence,
     (MS_i + MS_w − MS_iw)/(I·W) of b  −  (MS_ci + MS_cw − MS_e)/(I·W·n) of the residuals,
 
 never below 0, in units of r; the second part is in V_conditions already. Fewer than three items, or
-wordings, are no sample of such and are taken as given (see sampled.py). t has the degrees of
+wordings, are no sample of such and are taken as given (see crossed_tests.py). t has the degrees of
 freedom of Satterthwaite (1946). Without V_sentences, 31 of 100 such intervals miss where slopes
 differ by sentence.
 
@@ -32,17 +32,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import special, stats
 
-from goffman.records import Estimate
-from goffman.stats.correlate import NAMES, NO_SPREAD, ON_A_LINE
-from goffman.stats.crossed import LEAST as LEAST_SAMPLED
+from goffman.stats.correlation import NAMES, NO_SPREAD, ON_A_LINE
+from goffman.stats.crossed_tests import LEAST as LEAST_SAMPLED
+from goffman.stats.crossed_tests import sampled_only
+from goffman.stats.estimate import Estimate
 from goffman.stats.reliability import components, obstacle
-from goffman.stats.sampled import sampled_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 LEAST = 10

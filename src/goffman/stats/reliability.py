@@ -26,6 +26,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 LEAST_CONDITIONS = 3

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goffman.records import Estimate
+from goffman.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+if TYPE_CHECKING:
     Values = Sequence[float | None] | Sequence[float] | NDArray[np.float64]
     """None and NaN are values that are missing."""
 

@@ -1,0 +1,269 @@
+"""A run's answers measured: its scores and estimates on disk, and what they say."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.analysis.correlation_findings import correlations
+from goffman.analysis.sections import sections_of
+from goffman.analysis.summary import summary
+from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
+from goffman.anchors.loader import every_anchor
+from goffman.anchors.sentences import anchored_models
+from goffman.contrasts.engine import ContrastTester
+from goffman.contrasts.scores import clusters_by_instrument
+from goffman.errors import RunError, no_run
+from goffman.estimates import estimates
+from goffman.parsers.registry import parser_named
+from goffman.plugins import plugged
+from goffman.runs.answers import answers_folder, as_noted, parquet
+from goffman.runs.code_digest import code_digest
+from goffman.runs.files import Folder
+from goffman.runs.manifest import (
+    checksum,
+    read_manifest,
+    with_anchors,
+    with_lexicons,
+    with_measuring,
+    with_table,
+    without_tables,
+)
+from goffman.runs.run import (
+    PARAPHRASES,
+    Run,
+    open_run,
+    read_prompts,
+)
+from goffman.scoring import (
+    measures_of,
+    score,
+    unmeasurable,
+    without_controls,
+    wordings_of,
+    words_of,
+)
+from goffman.sensitivity.leave_one_out import SENSITIVITY_FILE, leave_one_out, mark_fragile
+from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
+from goffman.sensitivity.user_ratings import COMPARED, SHIPPED_SCORES, by_ratings
+from goffman.sensitivity.wordings import AskedWordings, by_wording
+
+if TYPE_CHECKING:
+    from goffman.anchors.compare import AnchorComparison
+    from goffman.anchors.types import Anchor
+    from goffman.lexicons.lexicons import Lexicons
+    from goffman.presentation.section import Section
+    from goffman.runs.manifest import Manifest
+    from goffman.sensitivity.user_ratings import ByRatings
+
+Note = Callable[[str], None]
+
+
+def measure_run(
+    run: Run,
+    words: Lexicons,
+    *,
+    seed: int,
+    pairs: Sequence[tuple[str, str]],
+    note: Note,
+    anchors: Sequence[Anchor] | None = None,
+) -> tuple[str, ...]:
+    """The summary; scores and estimates are on disk, and in the manifest what they rest on.
+
+    ``anchors``: what people said; None: goffman's own and those of other packages.
+    """
+    scores = score(run.folder, run.manifest, words, note=note)
+    prompts = read_prompts(run.folder, run.manifest)
+    sharing = clusters_by_instrument(prompts)
+    wordings, comparing = wordings_of(run.folder, run.manifest), ContrastTester(seed=seed)
+    found = estimates(
+        without_controls(scores),
+        measures_of(run.manifest),
+        wordings=wordings,
+        sharing=sharing,
+        pairs=pairs,
+        compare=comparing,
+        unmeasurable=unmeasurable(scores, run.manifest),
+    )
+    of_run = (run.folder, run.manifest, words)
+    now: dict[str, Any] = {"scores": scores, "estimates": found, "wordings": wordings}
+    beside = by_ratings(*of_run, **now, compare=comparing)
+    held = leave_one_out(*of_run, **now, sharing=sharing)
+    asked = AskedWordings.beside(run.folder, words)
+    worded = by_wording(measures_of(run.manifest), **now, sharing=sharing, paraphrases=asked)
+    found = mark_fragile(found, held)
+    people = compare_with_anchors(
+        scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note)
+    )
+    tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
+    sensitivity = pl.concat([held, worded])
+    tables[SENSITIVITY_FILE] = parquet(sensitivity)
+    tables |= people.tables() | _of_ratings(beside)
+    manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
+    manifest = with_measuring(manifest, seed=seed, pairs=pairs)
+    manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
+    sections = sections_of(
+        manifest,
+        prompts=prompts,
+        scores=scores,
+        estimates=found,
+        compared=beside.compared if beside else None,
+        sensitivity=sensitivity,
+    )
+    return _summarize(manifest, sections, found, people)
+
+
+def _of_ratings(beside: ByRatings | None) -> dict[str, bytes]:
+    """The tables that only a user's ratings make."""
+    if beside is None:
+        return {}
+    return {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
+
+
+def _summarize(
+    manifest: Manifest,
+    sections: Mapping[str, Section],
+    found: pl.DataFrame,
+    people: AnchorComparison,
+) -> tuple[str, ...]:
+    """The summary of what was measured."""
+    together = correlations(found, sections, measures_of(manifest))
+    anchored = anchored_models(people.estimates, people.points, manifest.anchors, sections)
+    return tuple(summary(sections, together, anchored))
+
+
+def known_anchors(
+    manifest: Manifest, anchors: Sequence[Anchor] | None, note: Note
+) -> Sequence[Anchor]:
+    """Those given, or every one that is here; a user's own that is not given again is told of."""
+    given = every_anchor() if anchors is None else anchors
+    for name in sorted(manifest.anchors.keys() - {one.id for one in given}):
+        note(f"The anchor '{name}' is left out now. To keep it, give its folder with --anchor.")
+    return given
+
+
+SOMETIMES = (SHIPPED_SCORES, COMPARED, *ANCHOR_FILES, MULTIVERSE_FILE, STRESS_FILE)
+"""Tables that a run has only where there is something to put into them, or somebody asked for it
+after it was measured."""
+
+
+def keep_tables(
+    run: Run, manifest: Manifest, tables: Mapping[str, bytes], *, maybe: Sequence[str]
+) -> Manifest:
+    """The manifest, which knows the tables; they are on disk.
+
+    ``maybe``: those that are gone afterwards where they are not among them.
+    """
+    # The manifest comes last: until then it names the tables before these, and whoever reads the
+    # run is told that they are not there.
+    for name, content in tables.items():
+        run.place.write_changed(name, content)
+        manifest = with_table(manifest, name, checksum(content))
+    gone = {*maybe} - tables.keys()
+    run.manifest = manifest = without_tables(manifest, *gone)
+    run.keep()
+    for name in gone.intersection(run.place.names()):
+        run.place.remove(name)
+    return manifest
+
+
+def reread(folder: Path, *, parser: str, note: Note) -> None:
+    """The run is measured anew with its replies read by another parser; nobody is asked."""
+    parser_named(parser)
+    if read_manifest(folder) is None:
+        raise RunError(no_run(folder))
+    with open_run(folder) as run:
+        try:
+            words = words_of(run.manifest)
+        except RunError as error:
+            raise RunError(
+                f"{error} So the replies cannot be read again on their own. Run the goffman audit "
+                f"command of this run again with --parser {parser}. No model is asked again."
+            ) from error
+        before = run.manifest.measuring
+        words = replace(words, parser=parser)
+        measure_run(run, words, seed=before.seed, pairs=before.pairs, note=note)
+
+
+MADE_LATER = (MULTIVERSE_FILE, STRESS_FILE)
+"""Tables that somebody asks for after a run was measured, and that rest on the others."""
+
+
+def source_digests(
+    run: Path,
+    manifest: Manifest,
+    words: Lexicons,
+    *,
+    seed: int,
+    pairs: Sequence[tuple[str, str]],
+    anchors: Sequence[Anchor],
+) -> str | None:
+    """A digest of all that the run's tables depend on, and of the tables; None: it is not known.
+
+    The code of other packages' measures and parsers is not known.
+    """
+    if [*plugged("goffman.measures"), *plugged("goffman.parsers")]:
+        return None
+    measuring = replace(with_measuring(manifest, seed=seed, pairs=pairs).measuring, made_from=None)
+    told = [
+        code_digest(),
+        [_told(one) for _, one in _with_paraphrases(run, manifest)],
+        {name: one.entry() for name, one in manifest.anchors.items()},
+        words.entry(),
+        manifest.lexicons.entry(),
+        measuring.entry(),
+        [(anchor.id, anchor.digest) for anchor in anchors],
+    ]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _with_paraphrases(run: Path, manifest: Manifest) -> list[tuple[Path, Manifest]]:
+    """The run, and that of its paraphrases within it, where they were asked."""
+    within = read_manifest(run / PARAPHRASES)
+    return [(run, manifest), *([(run / PARAPHRASES, within)] if within else [])]
+
+
+def _told(manifest: Manifest) -> list[Any]:
+    """Who was asked what, what there is of the answers, and the checksums of tables."""
+    return [
+        {name: one.entry() for name, one in manifest.models.items()},
+        {name: one.entry() for name, one in manifest.instruments.items()},
+        {
+            model: {name: one.entry() for name, one in of_model.items()}
+            for model, of_model in manifest.answers.items()
+        },
+        {name: sums for name, sums in manifest.tables.items() if name not in MADE_LATER},
+    ]
+
+
+def is_current(run: Path, manifest: Manifest, *, now: str | None) -> bool:
+    """Whether the run was measured from what there is ``now``, and all its files are sound."""
+    if now is None or manifest.measuring.made_from != now:
+        return False
+    every = _with_paraphrases(run, manifest)
+    return all(_tables_are_there(*one) and _answers_are_there(*one) for one in every)
+
+
+def _tables_are_there(run: Path, manifest: Manifest) -> bool:
+    """Whether every table has the bytes that were written."""
+    found = {name: Folder(run).read(name) for name in manifest.tables}
+    return all(
+        content is not None and manifest.knows(name, content) for name, content in found.items()
+    )
+
+
+def _answers_are_there(run: Path, manifest: Manifest) -> bool:
+    """Whether the answers of all models, also those that are not asked now, are as written."""
+    for model, of_model in manifest.answers.items():
+        for instrument, entry in of_model.items():
+            table = entry.table
+            folder = answers_folder(run, table, model=model, instrument=instrument)
+            if not as_noted(folder, parts=entry.parts, sha256=entry.sha256):
+                return False
+    return True

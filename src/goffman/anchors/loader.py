@@ -1,0 +1,394 @@
+"""A folder of TOML and CSV → an Anchor; complaints carry file and line."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from goffman.anchors.types import (
+    COMPARES,
+    EVERYONE,
+    GENDERS,
+    OFS,
+    Anchor,
+    AnchorItem,
+    AnchorValue,
+)
+from goffman.errors import AnchorError, InputError, did_you_mean
+from goffman.instruments.files import (
+    ID,
+    Faults,
+    Row,
+    TomlFile,
+    TomlTable,
+    digest_of,
+    read_table,
+    read_toml,
+)
+from goffman.instruments.loader import read_limits
+from goffman.plugins import plugged_folders
+
+REQUIRED = ("condition", "value")
+OPTIONAL = ("item", "gender", "year", "n", "n_effective", "low", "high", "named", "set_apart")
+
+LONGEST_CONDITION = 200
+FIRST_YEAR, LAST_YEAR = 1800, 2200
+MOST_PEOPLE = 10**10
+
+_NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,15})?")
+"""As a table has it: 0.35. No exponent and no thousands separator, which are mostly slips."""
+
+
+def read_values(
+    path: Path, *, items: Sequence[str], bounds: tuple[float, float], faults: Faults
+) -> tuple[AnchorValue, ...]:
+    """Every row that has no fault; ``items``: the ids that anchor.toml declares."""
+    rows = read_table(path, required=REQUIRED, optional=OPTIONAL, faults=faults)
+    found: dict[tuple[object, ...], int] = {}
+    values = []
+    for row in rows:
+        before = len(faults.found)
+        value = _value(row, items, bounds, faults)
+        if value is None or len(faults.found) > before:
+            continue
+        key = (value.item, value.condition, value.gender, value.year)
+        if key in found:
+            said = ", ".join(str(part) for part in key if part is not None)
+            faults.add(row.file, row.number, f"{said} is in line {found[key]} already.")
+        found.setdefault(key, row.number)
+        values.append(value)
+    if rows and not faults.found:
+        for item in items:
+            if not any(value.item == item for value in values):
+                faults.add(path.name, None, f"there is no row of the item '{item}'.")
+    return tuple(values)
+
+
+def _value(
+    row: Row, items: Sequence[str], bounds: tuple[float, float], faults: Faults
+) -> AnchorValue | None:
+    item = _item(row, items, faults)
+    gender = row["gender"] or EVERYONE
+    known = faults.check_one_of(row.file, row.number, what="gender", given=gender, allowed=GENDERS)
+    if len(row["condition"]) > LONGEST_CONDITION:
+        message = f"condition has more than {LONGEST_CONDITION} characters."
+        faults.add(row.file, row.number, message)
+    value = _number(row, "value", faults, at_least=bounds[0], at_most=bounds[1])
+    n = _number(row, "n", faults, at_least=1, at_most=MOST_PEOPLE, whole=True)
+    effective = _number(row, "n_effective", faults, at_least=1, at_most=MOST_PEOPLE)
+    year = _number(row, "year", faults, at_least=FIRST_YEAR, at_most=LAST_YEAR, whole=True)
+    low = _number(row, "low", faults, at_least=bounds[0], at_most=bounds[1])
+    high = _number(row, "high", faults, at_least=bounds[0], at_most=bounds[1])
+    apart = row["set_apart"]
+    if apart not in {"", "yes"}:
+        faults.add(row.file, row.number, f"set_apart is '{apart[:40]}'. Allowed: yes, or nothing.")
+    if (low is None) != (high is None):
+        faults.add(row.file, row.number, "low and high go together: give both or none.")
+    if value is None or item is None or known is None:
+        return None
+    if low is not None and high is not None and not low <= value <= high:
+        message = f"value is {value:g}. It must lie between low ({low:g}) and high ({high:g})."
+        faults.add(row.file, row.number, message)
+    return AnchorValue(
+        item=item,
+        condition=row["condition"],
+        gender=known,
+        year=None if year is None else int(year),
+        value=value,
+        n=None if n is None else int(n),
+        n_effective=effective,
+        low=low,
+        high=high,
+        named=row["named"] or None,
+        set_apart=apart == "yes",
+    )
+
+
+def _item(row: Row, items: Sequence[str], faults: Faults) -> str | None:
+    """The item of a row; where there is one only, it goes without saying."""
+    given = row["item"]
+    if not given and len(items) == 1:
+        return items[0]
+    if not given:
+        message = f"item is empty. Allowed: {', '.join(items) or 'none is declared'}."
+        faults.add(row.file, row.number, message)
+        return None
+    return faults.check_one_of(row.file, row.number, what="item", given=given, allowed=items)
+
+
+def _number(
+    row: Row,
+    column: str,
+    faults: Faults,
+    *,
+    at_least: float,
+    at_most: float,
+    whole: bool = False,
+) -> float | None:
+    """The number in a cell; None where it is empty, or with a fault noted."""
+    text = row[column]
+    if not text:
+        return None
+    if not _NUMBER.fullmatch(text) or (whole and "." in text):
+        kind = "a whole number" if whole else "a number such as 0.35"
+        faults.add(row.file, row.number, f"{column} is '{text[:40]}'. It must be {kind}.")
+        return None
+    value = float(text)
+    if not at_least <= value <= at_most:
+        faults.add(row.file, row.number, f"{column} is {text}. {_allowed(at_least, at_most)}")
+        return None
+    return value
+
+
+def _allowed(least: float, most: float) -> str:
+    if math.isinf(most):
+        return f"Allowed: {least:g} or more."
+    if math.isinf(least):
+        return f"Allowed: up to {most:g}."
+    return f"Allowed: {least:g} to {most:g}."
+
+
+ANCHOR_FILE = "anchor.toml"
+VALUES_FILE = "values.csv"
+
+_BUILT_IN = Path(__file__).parent / "data"
+
+_TEXTS = (
+    *("id", "version", "title", "citation", "terms", "country", "year", "population", "unit"),
+    *("compare", "of"),
+)
+_BOUNDS = ("lowest", "highest")
+_NUMBERS = (*_BOUNDS, "design_effect")
+_LISTS = ("instruments", "limits", "items", "wordings", "own_texts")
+_SHORT = ("whose", "set_apart")
+"""Texts that may be left out; they stand in the middle of sentences."""
+
+LONGEST_TEXT = 1_000
+LONGEST_NAME = 60
+"""Of an item: it stands in menus and in the middle of sentences."""
+MOST_ITEMS = 100
+MOST_INSTRUMENTS = 100
+MOST_DESIGN_EFFECT = 10
+
+
+def builtin_anchors() -> tuple[str, ...]:
+    """The anchors that come with the package."""
+    return ("pachankis2018", "gss-vignettes", "bls-occupations")
+
+
+@cache
+def plugged_anchors() -> Mapping[str, Anchor]:
+    """By name: the anchors that other packages bring."""
+    return plugged_folders(
+        "goffman.anchors", what="anchor", known=builtin_anchors(), read=_load_folder
+    )
+
+
+def every_anchor() -> tuple[Anchor, ...]:
+    """The built-in anchors, then those of other packages."""
+    return (*(load_anchor(name) for name in builtin_anchors()), *plugged_anchors().values())
+
+
+def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
+    """Every anchor that is there, and those of the folders; InputError where two share an id."""
+    found = {one.id: one for one in every_anchor()}
+    for path in paths:
+        if not os.path.isdir(path):  # noqa: PTH112
+            raise InputError(
+                f"--anchor is '{path}', but there is no such folder. Give the folder of your own "
+                "anchor. goffman's own anchors are always used."
+            )
+        anchor = load_anchor(path)
+        there = found.get(anchor.id)
+        if there is not None and there.digest != anchor.digest:
+            raise InputError(
+                f"{path} has the id '{anchor.id}', which another anchor already has. Change id in "
+                f"{ANCHOR_FILE}."
+            )
+        found[anchor.id] = anchor
+    return tuple(found.values())
+
+
+def anchor_names() -> tuple[str, ...]:
+    """The built-in anchors, then those of other packages."""
+    return (*builtin_anchors(), *plugged_anchors())
+
+
+def is_anchor(given: str) -> bool:
+    """Whether what was given is an anchor's name, or the folder of one."""
+    # A path is not looked up, so that no other package's code runs for it.
+    if ID.fullmatch(given) and given in anchor_names():
+        return True
+    # os.path, which says no to names that no system allows, where Path fails.
+    return os.path.lexists(os.path.join(given, ANCHOR_FILE))  # noqa: PTH118
+
+
+def load_anchor(name_or_path: str | Path) -> Anchor:
+    """The anchor of a name, or of a folder; AnchorError with every fault of it."""
+    given = str(name_or_path)
+    if given in builtin_anchors():
+        return _built_in(given)
+    # A path is not looked up, so that no other package's code runs for it.
+    if ID.fullmatch(given) and given in plugged_anchors():
+        return plugged_anchors()[given]
+    if given and os.path.isdir(given):  # noqa: PTH112
+        return _load_folder(Path(given))
+    shown = given if len(given) <= 200 else f"{given[:200]}…"
+    known = anchor_names()
+    raise InputError(
+        f"There is no anchor '{shown}'. Give a folder, or one of these: "
+        f"{', '.join(known)}.{did_you_mean(given, known)}"
+    )
+
+
+@cache
+def _built_in(name: str) -> Anchor:
+    return _load_folder(_BUILT_IN / name)
+
+
+def _load_folder(folder: Path) -> Anchor:
+    faults = Faults()
+    toml = read_toml(folder / ANCHOR_FILE, faults)
+    if toml is None:
+        raise AnchorError(str(folder), faults.found)
+    header = _read_header(toml, faults)
+    items = _read_items(toml, faults)
+    values = read_values(
+        folder / VALUES_FILE,
+        items=[one.id for one in items],
+        bounds=(header.get("lowest", -math.inf), header.get("highest", math.inf)),
+        faults=faults,
+    )
+    if any(one.set_apart for one in values) != ("set_apart" in header):
+        message = "set_apart says what those conditions are that have yes in set_apart: give both."
+        faults.add(ANCHOR_FILE, None, message)
+    if faults.found:
+        raise AnchorError(str(folder), faults.found)
+    digest = digest_of([folder / ANCHOR_FILE, folder / VALUES_FILE])
+    return Anchor(**header, items=items, values=values, digest=digest)
+
+
+def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
+    top = toml.top()
+    top.require((*_TEXTS, "instruments", "limits", "items"), faults)
+    others: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
+    given = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **others}, faults)
+    if "id" in given:
+        faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
+    for key in (*_TEXTS, *_SHORT):
+        most = LONGEST_NAME if key in _SHORT else LONGEST_TEXT
+        if len(given.get(key, "")) > most:
+            message = f"{key} has {len(given[key]):,} characters. Allowed: up to {most:,}."
+            faults.add(toml.name, top.lines.get(key), message)
+    for key, allowed in (("compare", COMPARES), ("of", OFS)):
+        if key in given:
+            row = top.lines.get(key)
+            faults.check_one_of(toml.name, row, what=key, given=given[key], allowed=allowed)
+    header = {key: given[key] for key in (*_TEXTS, *_SHORT) if key in given}
+    header |= _bounds(top, given, faults) | _design_effect(top, given, faults)
+    header["instruments"] = _ids(top, "instruments", "vignettes", faults)
+    for key, example in (("wordings", "scale"), ("own_texts", "depression")):
+        header[key] = _ids(top, key, example, faults)
+        if header[key] and given.get("compare") != "difference":
+            message = f'{key} goes with compare = "difference" only.'
+            faults.add(toml.name, top.lines.get(key), message)
+    header["limits"] = read_limits(top, faults)
+    return header
+
+
+def _bounds(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
+    """The lowest and the highest value that the unit allows, as far as they are given."""
+    found: dict[str, float] = {}
+    for key in _BOUNDS:
+        if key not in given:
+            continue
+        if _is_number(given[key]):
+            found[key] = float(given[key])
+        else:
+            faults.add(top.file, top.lines.get(key), f"{key} must be a number, such as 0.0.")
+    if len(found) == 2 and found["lowest"] >= found["highest"]:
+        faults.add(top.file, top.lines.get("highest"), "highest must be above lowest.")
+    if given.get("compare") == "difference" and found != {"lowest": 0.0, "highest": 1.0}:
+        message = 'compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.'
+        faults.add(top.file, top.lines.get("compare"), message)
+    return found
+
+
+def _design_effect(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
+    """By how much the variance of a share is larger, where it is given."""
+    key = "design_effect"
+    if key not in given:
+        return {}
+    row, value = top.lines.get(key), given[key]
+    if not _is_number(value) or not 1 <= value <= MOST_DESIGN_EFFECT:
+        message = f"{key} must be a number from 1 to {MOST_DESIGN_EFFECT}, such as 1.5."
+        faults.add(top.file, row, message)
+        return {}
+    if given.get("compare") != "difference":
+        faults.add(top.file, row, f'{key} goes with compare = "difference" only.')
+    return {key: float(value)}
+
+
+def _is_number(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and _finite(value)
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        # A whole number of too many digits.
+        return False
+
+
+def _ids(top: TomlTable, key: str, example: str, faults: Faults) -> tuple[str, ...]:
+    """The ids of a list, such as the instruments that it fits; they need not be here."""
+    if key not in top.values:
+        return ()
+    given, row = top.values[key], top.lines.get(key)
+    if (
+        not isinstance(given, list)
+        or not 0 < len(given) <= MOST_INSTRUMENTS
+        or not all(isinstance(one, str) for one in given)
+    ):
+        message = f'{key} must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["{example}"].'
+        faults.add(top.file, row, message)
+        return ()
+    for one in given:
+        faults.check_id(top.file, row, what=f"an id in {key}", given=one)
+    return tuple(given)
+
+
+def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
+    """What people were asked; at least one."""
+    keys = ("id", "name", "meaning")
+    found: dict[str, AnchorItem] = {}
+    tables = toml.tables("items", faults)
+    row = toml.top().lines.get("items")
+    if "items" in toml.values and not 0 < len(tables) <= MOST_ITEMS:
+        message = f"there must be 1 to {MOST_ITEMS} tables [[items]]."
+        faults.add(toml.name, row, message)
+        return ()
+    for table in tables:
+        table.require(keys, faults)
+        given = table.take(dict.fromkeys(keys, str), faults)
+        line = table.lines.get("id")
+        if len(given) < len(keys):
+            continue
+        faults.check_id(toml.name, line, what="id in [[items]]", given=given["id"])
+        if given["id"] in found:
+            faults.add(toml.name, line, f"the item '{given['id']}' appears twice.")
+        for key, most in (("name", LONGEST_NAME), ("meaning", LONGEST_TEXT)):
+            if len(given[key]) > most:
+                message = f"{key} in [[items]] has {len(given[key]):,} characters. Allowed: up to "
+                faults.add(toml.name, table.lines.get(key), f"{message}{most:,}.")
+        if given["name"] in {one.name for one in found.values()}:
+            message = f"the name '{given['name']}' appears twice."
+            faults.add(toml.name, table.lines.get("name"), message)
+        found[given["id"]] = AnchorItem(**given)
+    return tuple(found.values())

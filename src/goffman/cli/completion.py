@@ -1,0 +1,36 @@
+"""Completion of commands and options with the Tab key: typer makes it, for the shells it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from goffman.errors import InputError
+
+COMPLETION = {"--install-completion", "--show-completion"}
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+
+
+def check_completion(arguments: Sequence[str]) -> None:
+    """InputError where completion is asked for in a shell for which it cannot be made."""
+    if arguments and arguments[0] in COMPLETION:
+        check_shell(this_shell())
+
+
+def this_shell() -> str | None:
+    """The shell that the command was typed in; None: it cannot be told."""
+    import shellingham
+
+    try:
+        return str(shellingham.detect_shell()[0])
+    except shellingham.ShellDetectionFailure:
+        return None
+
+
+def check_shell(shell: str | None) -> None:
+    """InputError where completion cannot be made for the shell."""
+    if shell not in SHELLS:
+        here = "an unknown shell" if shell is None else f"'{shell}'"
+        raise InputError(
+            f"Completion cannot be made for {here}. Run this command directly in one of these: "
+            f"{', '.join(SHELLS)}."
+        )

@@ -1,0 +1,432 @@
+"""The command line: one function a command, each of which parses, calls and prints.
+
+Here are ls, prompts and validate; the other modules of this folder hold the rest.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goffman.cli.audit import audit
+from goffman.cli.catalog import (
+    anchors,
+    models_app,
+    replicate,
+    validate_anchor,
+)
+from goffman.cli.check import check
+from goffman.cli.completion import check_completion
+from goffman.cli.export import export, read
+from goffman.cli.params import Command, Json, option
+from goffman.cli.ratings import agree, rate
+from goffman.cli.report import compare, report, stress
+from goffman.command_line import commanded
+from goffman.console import (
+    Format,
+    count_of,
+    format_for,
+    json_text,
+    printable,
+    rows_text,
+    say,
+    table_text,
+    write_output,
+)
+from goffman.errors import (
+    AnchorError,
+    GoffmanError,
+    InputError,
+    InstrumentError,
+    did_you_mean,
+    system_error,
+)
+from goffman.os_support import check_system
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from goffman.errors import Fault
+    from goffman.instruments.types import Instrument, Prompt
+
+
+def validate(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="INSTRUMENT|ANCHOR",
+            help="A name that goffman ls or goffman anchors lists, or the folder of an instrument "
+            "or anchor.",
+        ),
+    ],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Check the files of an instrument or anchor for faults."""
+    from goffman.anchors.loader import is_anchor
+    from goffman.errors import Fault
+    from goffman.instruments.renderer import render
+    from goffman.measures.registry import measure_of
+    from goffman.modes import modes_of
+
+    if is_anchor(path):
+        validate_anchor(path, as_json=as_json)
+        return
+    count = controls = 0
+    further: dict[str, int] = {}
+    faults: Sequence[Fault] = ()
+    try:
+        instrument = _instrument_to_validate(path)
+        first, *others = modes_of(instrument)
+        measure_of(first)
+        rendered = render(first)
+        count, controls = len(rendered.prompts), len(rendered.controls)
+        further = {str(form.mode): len(render(form).prompts) for form in others}
+    except InstrumentError as error:
+        faults = error.faults
+        if not as_json:
+            say(*error.lines)
+    except InputError as error:
+        if not as_json:
+            raise
+        faults = [Fault(file=path, message=str(error))]
+    if as_json:
+        found = {"instrument": path, "prompts": count, "controls": controls}
+        found |= {"modes": further, "faults": [vars(f) for f in faults]}
+        print(json_text(found))
+    elif not faults:
+        beside = f"{controls:,} control prompts" if controls else "no control items"
+        print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
+        for name, prompts_of_form in further.items():
+            print(f"Mode {name}: {prompts_of_form:,} prompts.")
+    if faults:
+        raise typer.Exit(2)
+
+
+def _instrument_to_validate(given: str) -> Instrument:
+    """The instrument; InputError where nothing is called so, neither it nor an anchor."""
+    from goffman.anchors.loader import anchor_names
+    from goffman.instruments.loader import builtin_names, load_instrument, plugged_instruments
+
+    # os.path, which says no to names that no system allows, where Path fails.
+    if given in builtin_names() or os.path.isdir(given):  # noqa: PTH112
+        return load_instrument(given)
+    if given in plugged_instruments():
+        return load_instrument(given)
+    known = (*builtin_names(), *plugged_instruments(), *anchor_names())
+    raise InputError(
+        f"There is no instrument or anchor '{given[:200]}'. Give a folder, or one of these: "
+        f"{', '.join(known)}.{did_you_mean(given, known)}"
+    )
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Ask language models the questions psychology asks people about stigma.\n\n"
+    "An instrument is a set of questions. A run is a folder that holds the models' answers and "
+    "the numbers measured from them.",
+    epilog="\b\n"
+    "Exit codes:\n"
+    "  0    done\n"
+    "  1    could not finish, such as when a server or the disk failed\n"
+    "  2    your input cannot be used\n"
+    "  130  stopped with Ctrl-C\n"
+    "goffman check has its own: see goffman check --help.",
+)
+
+_FAULTS_ON_A_SCREEN = 15
+
+NameOrPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTRUMENT", help="A name that goffman ls lists, or an instrument's folder."
+    ),
+]
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    *, show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    """Ask language models the questions psychology asks people about stigma."""
+    if show:
+        from goffman import __version__
+
+        print(f"goffman {__version__}")
+        raise typer.Exit
+
+
+@app.command("ls", cls=Command)
+def list_instruments(*, as_json: Json = False) -> None:
+    """List the instruments (sets of questions) and their modes."""
+    from goffman.instruments.loader import builtin_names, load_instrument, plugged_instruments
+    from goffman.instruments.renderer import render
+    from goffman.modes import MEANINGS, modes_of
+
+    rows: list[dict[str, Any]] = []
+    for name in (*builtin_names(), *plugged_instruments()):
+        instrument = load_instrument(name)
+        rendered = render(modes_of(instrument)[0])
+        rows.append(
+            {
+                "instrument": instrument.id,
+                "built_in": name in builtin_names(),
+                "language": instrument.language,
+                "kind": instrument.kind,
+                "modes": [str(form.mode) for form in modes_of(instrument)],
+                "prompts": len(rendered.prompts),
+                "controls": len(rendered.controls),
+                "version": instrument.version,
+                "title": instrument.title,
+                "citation": instrument.citation,
+            }
+        )
+    if as_json:
+        print(json_text(rows))
+    else:
+        for row in rows:
+            row["instrument"] += "" if row["built_in"] else " (plug-in)"
+            row["modes"] = ", ".join(row["modes"])
+            row["prompts*"] = row["prompts"]
+        sys.stdout.write(table_text(rows, ("instrument", "modes", "prompts*", "title", "citation")))
+        print("* The number of prompts in the first mode.\n\nModes:")
+        for form, meaning in MEANINGS.items():
+            print(f"  {form:<12}{meaning}")
+        print("A causal model generates text but does not chat.")
+
+
+app.command(cls=Command)(validate)
+
+
+@app.command(cls=Command)
+def prompts(
+    name: NameOrPath,
+    *,
+    style: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Default: a table on the screen. With --output, the ending of the file's name "
+            "sets the format (CSV if it is unknown).",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Print only the first N prompts.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    wording: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Print only this wording; 'paraphrases': those that audit --paraphrases asks; "
+            "'all': every wording. May be repeated. Default: what an audit always asks."
+        ),
+    ] = None,
+    vignettes: Annotated[Path | None, option("vignettes")] = None,
+    questions: Annotated[Path | None, option("questions")] = None,
+    winobias: Annotated[Path | None, option("winobias")] = None,
+    drop_faulty: Annotated[bool, option("drop_faulty")] = False,
+    adjectives: Annotated[list[str] | None, option("adjectives")] = None,
+    placement: Annotated[str | None, option("adjective_placement")] = None,
+    pairs: Annotated[int | None, option("sentence_pairs")] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            help="Print this mode. goffman ls lists and explains the modes. Default: the first one."
+        ),
+    ] = None,
+    sized: Annotated[
+        bool,
+        typer.Option(
+            "--sized",
+            help="Print only the balanced sample of prompts that a model on a server gets in an "
+            "audit without --thorough.",
+        ),
+    ] = False,
+    forced_choice: Annotated[
+        bool,
+        typer.Option(
+            "--forced-choice",
+            help="Leave out the last answer option, such as “I can't tell”. Works only with --mode "
+            "choice or --mode reply.",
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Seed for drawing the sentence pairs. Works only with coreference."),
+    ] = None,
+    pronouns: Annotated[
+        bool,
+        typer.Option(
+            "--pronouns", help="The same as --mode pronouns. Works only with coreference."
+        ),
+    ] = False,
+    no_controls: Annotated[
+        bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
+    ] = False,
+    persona: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Persona as the system prompt: therapist, landlord, teacher, or a TOML file.",
+        ),
+    ] = None,
+) -> None:
+    """Print the prompts of an instrument."""
+    from goffman.instruments.renderer import PromptOptions, render
+    from goffman.instruments.sentence_pairs import without_a_chat
+    from goffman.modes import mode_of, modes_named
+    from goffman.schemas import prompt_rows
+
+    options = PromptOptions(
+        wordings=wording,
+        adjectives=adjectives,
+        placement=placement,
+        vignettes=vignettes,
+        questions=questions,
+        winobias=winobias,
+        drop_faulty=drop_faulty or None,
+        pairs=pairs,
+        seed=seed,
+        no_answer=False if forced_choice else None,
+        thorough=not sized,
+    )
+    if pronouns and mode is not None:
+        raise InputError("Give --pronouns or --mode, not both.")
+    if as_json and style not in {None, Format.JSON}:
+        raise InputError(f"Give --json or --format {style}, not both.")
+    chosen = Format.JSON if as_json else style or format_for(output)
+    instrument, forms = modes_named(name)
+    if (pronouns or mode is not None) and forms[0].id == name != instrument.id:
+        raise InputError(
+            f"'{name}' already names a mode of {instrument.id}. Give {instrument.id} with "
+            f"--mode, or {name} alone."
+        )
+    if pronouns:
+        instrument = without_a_chat(instrument)
+    elif mode is not None:
+        instrument = mode_of(instrument, mode)
+    else:
+        # Of an instrument that has nothing but choices, the first way of asking them.
+        instrument = forms[0]
+    rendered = render(instrument, options)
+    controls = () if no_controls else rendered.controls
+    asked = [*rendered.prompts, *controls][:limit]
+    if persona is not None:
+        asked = list(_told(asked, instrument, persona))
+    rows = prompt_rows(asked)
+    _say_faults("left out", rendered.left_out)
+    _say_faults("kept, but please check", rendered.remarks)
+    if chosen is Format.TABLE:
+        shown = (
+            "prompt_id",
+            "item",
+            "wording",
+            "condition",
+            "person",
+            "order",
+            "system",
+            "prefill",
+        )
+        there = [column for column in (*shown, "text") if rows and column in rows[0]]
+        text = table_text(rows, there)
+    else:
+        text = rows_text(rows, chosen)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_output(output, text)
+        known = {".csv", ".json", ".jsonl"}
+        odd = style is None and not as_json and output.suffix.lower() not in known
+        say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
+
+
+def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Sequence[Prompt]:
+    """The prompts with a persona; InputError where no one who is asked them can be told one."""
+    from goffman.instruments.personas import is_told, with_system
+    from goffman.instruments.personas import persona as persona_named
+
+    if not is_told(instrument):
+        raise InputError(
+            f"--persona is for chat models, but this mode of {instrument.id} is for other models. "
+            "Add --mode completion, choice, reply or write."
+        )
+    return with_system(prompts, instrument, persona_named(persona).text)
+
+
+_COMMANDS = (anchors, audit, rate, agree, replicate, report, stress, compare, check, export, read)
+for command in _COMMANDS:
+    app.command(cls=Command)(command)
+app.add_typer(models_app, name="models")
+
+
+def _say_faults(what: str, faults: Iterable[Fault]) -> None:
+    for fault in faults:
+        say(f"{what}: {fault}")
+
+
+def main() -> None:
+    """Run the command line; every failure ends with a sentence and an exit code."""
+    # Read when torch is loaded. By default, a thread that waits for another one keeps its core
+    # busy; on cores that others use too, it may be waiting for the very thread that it keeps off.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if sys.stdout is None:
+        # Closed by the caller: there is nobody to print for.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that does not know a sign gets its number.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone; there is nobody left to tell.
+        code = 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.filename is None:
+            say(f"The output cannot be written: {error.strerror}.")
+            code = 1
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        else:
+            told = system_error(error)
+            say(*told.lines)
+            code = told.exit_code
+    sys.exit(code)
+
+
+def _run() -> int:
+    """The exit code of the command that was given; what is to be said of a failure was said."""
+    stdout = sys.stdout
+    try:
+        check_system()
+        check_completion(sys.argv[1:])
+        with commanded(sys.argv[1:]):
+            # The same name however it was started: scripts for shells are made with it.
+            app(prog_name="goffman")
+    except SystemExit as end:
+        if sys.stdout is not stdout:
+            # typer puts another in its place where the reader (head, less) has gone.
+            return 0
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+    except (InstrumentError, AnchorError) as error:
+        say(*error.lines[: 1 + _FAULTS_ON_A_SCREEN])
+        if more := error.lines[1 + _FAULTS_ON_A_SCREEN :]:
+            say(f"  … and {len(more)} more: goffman validate {error.where}")
+        return error.exit_code
+    except GoffmanError as error:
+        say(*error.lines)
+        return error.exit_code
+    return 0

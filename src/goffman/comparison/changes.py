@@ -1,0 +1,291 @@
+"""What changed between two runs' answers to one instrument: the numbers, before any words.
+
+The change of each prompt is put in the place of its score, and the audit's own contrasts are made
+of it; beside them stand the measured number of each group and of each condition in both runs, the
+contrast that the headings are about in both, and whether the two are on one scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goffman.comparison.sentences import labels_of
+from goffman.contrasts.catalog import BY_CONDITION, models_by_condition
+from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.scores import cube, in_order
+from goffman.contrasts.verdict import verdict
+from goffman.estimates import (
+    MAIN_VARIANT,
+    PRIMARY,
+    corrected,
+    estimates,
+    is_primary,
+    scored_by,
+)
+from goffman.formatting import short_names
+from goffman.instruments.types import BASELINE, slug_of
+from goffman.measures.aggregate import scores_with
+from goffman.stats.congruence import (
+    Congruence,
+    Interaction,
+    congruence,
+    interaction,
+)
+from goffman.stats.estimate import Estimate
+from goffman.stats.multiple_testing import adjust
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goffman.comparison.runs import Comparison
+    from goffman.contrasts.engine import Estimates
+    from goffman.contrasts.scores import Clusters, ScoreTable
+    from goffman.measures.base import Measure
+    from goffman.presentation.section import Section
+
+_REFERENCE, _RUN = "b", "a"
+"""Two models' names while their scores lie in one table: the contrasts go by the alphabet."""
+
+_ONE_SIDED = "one of the two runs has no value"
+
+HEADINGS = f"change of {PRIMARY}"
+"""The family of the changes that headings are about, over all that is compared at once."""
+
+NO_SCALE = "this instrument has no items that are asked about every condition"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneScale:
+    """Whether the items hang together in the same way in both runs."""
+
+    congruence: Congruence
+    interaction: Interaction | None = None
+    """None: there are no two groups of conditions, or not every cell has a value."""
+    items: tuple[str, ...] = ()
+    """In the order of the interaction's changes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeContext:
+    """How the numbers of one instrument become estimates."""
+
+    instrument: str
+    measure: Measure
+    wordings: list[str]
+    sharing: Clusters
+    compare: ContrastTester
+
+    def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
+        """The audit's contrasts, of the run's values minus the reference's."""
+        return estimates(
+            self._with_means(_scores(both, pl.col("now") - pl.col("before"), model)),
+            {self.instrument: self.measure},
+            wordings={self.instrument: self.wordings},
+            sharing={self.instrument: self.sharing},
+            compare=self.compare,
+        )
+
+    def levels(self, scores: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
+        """The measured number in the run against the reference: of groups, then of conditions.
+
+        ``scores``: of two runs.
+        """
+        found: list[tuple[Contrast, Estimate]] = []
+        for quantity, _ in self.measure.contrasts:
+            for kind in self.measure.between_runs:
+                found += kind(self._scored(scores, quantity))
+        found += self._conditions(scores)
+        names = {_RUN: labels[1], _REFERENCE: labels[0]}
+        measures = {self.instrument: self.measure}
+        return corrected([(_between_runs(says, names), one) for says, one in found], measures)
+
+    def headline(self, scores: pl.DataFrame) -> tuple[float | None, float | None]:
+        """The contrast that headings are about, before and after, of prompts that both have.
+
+        ``scores``: of two runs.
+        """
+        before, after = (
+            self._primary(scores.filter(pl.col("model") == side)) for side in (_REFERENCE, _RUN)
+        )
+        return before, after
+
+    def one_scale(self, both: pl.DataFrame) -> OneScale:
+        """Tucker's φ over all conditions, and side × item × group."""
+        rows = both.filter(pl.col("condition") != BASELINE, _main_variant())
+        known = {*rows["quantity"]}
+        wanted = (self.measure.primary_contrast[1], self.measure.quantity)
+        quantity = next((name for name in wanted if name in known), None)
+        if self.measure.unit != "condition" or quantity is None:
+            return OneScale(congruence=Congruence(reason=NO_SCALE))
+        rows = rows.filter(pl.col("quantity") == quantity)
+        ids = {name: in_order(rows, name) for name in ("condition", "item")}
+        before, after = (_table(rows, side, ids) for side in ("before", "now"))
+        rng = np.random.default_rng(self.compare.seed)
+        group_of = dict(rows.select("condition", "group").rows())
+        groups = (self.measure.contrast, self.measure.against)
+        places = [
+            [at for at, name in enumerate(ids["condition"]) if group_of[name] == group]
+            for group in groups
+        ]
+        return OneScale(
+            congruence=congruence(before, after, rng=rng),
+            interaction=interaction([(after - before)[of] for of in places]),
+            items=tuple(ids["item"]),
+        )
+
+    def _conditions(self, scores: pl.DataFrame) -> Estimates:
+        """Each condition in both runs; of settings that is what the levels are."""
+        if self.measure.unit != "condition":
+            return
+        of_conditions = scores.filter(pl.col("level") == "condition")
+        prompts = scores.filter(pl.col("level") == "prompt", _main_variant())
+        if of_conditions["wording"].count():
+            # Then a condition's number is that of one wording, in the report's tables too.
+            prompts = prompts.filter(pl.col("wording") == self.wordings[0])
+        quantity = self.measure.presentation.quantity
+        yield from models_by_condition(self._scored(prompts, quantity))
+
+    def _primary(self, scores: pl.DataFrame) -> float | None:
+        """The difference of that contrast; contrasts of other kinds are not made to the end."""
+        bare = replace(self.compare, bare=True)
+        for quantity, makers in self.measure.contrasts:
+            scored = replace(self._scored(scores, quantity), compare=bare)
+            for made in makers:
+                if made.kind != self.measure.primary_contrast[0]:
+                    continue
+                for says, estimate in made(scored):
+                    if is_primary(says, {self.instrument: self.measure}):
+                        return estimate.difference
+        return None
+
+    def two_runs(self, both: pl.DataFrame) -> pl.DataFrame:
+        """The scores of both, of every level, as if they were of two models."""
+        sides = (("before", _REFERENCE), ("now", _RUN))
+        each = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
+        # Means over both runs are of neither. The prompts are not copied: there may be very many.
+        return pl.concat([each, self.measure.aggregate(each).filter(pl.col("model").is_not_null())])
+
+    def _with_means(self, each: pl.DataFrame) -> pl.DataFrame:
+        return pl.concat([each, self.measure.aggregate(each)])
+
+    def _scored(self, scores: pl.DataFrame, quantity: str) -> ScoreTable:
+        return scored_by(
+            scores,
+            self.instrument,
+            self.measure,
+            quantity,
+            wordings=self.wordings,
+            sharing=self.sharing,
+            compare=self.compare,
+        )
+
+
+def _main_variant() -> pl.Expr:
+    return pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
+
+
+def _table(
+    rows: pl.DataFrame, side: str, ids: dict[str, list[str]]
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """Conditions × items, means over forms and wordings; a gap where any of these is one."""
+    whole = pl.col(side).null_count() == 0
+    means = rows.group_by(*ids).agg(value=pl.when(whole).then(pl.col(side).mean()))
+    return cube(means, ids)
+
+
+def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:
+    """SCORES of the level prompt with another value, under a model's name."""
+    return scores_with(both, value, model=pl.lit(model), one_sided=_ONE_SIDED)
+
+
+def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:
+    """A contrast between two models as one between two runs."""
+    if contrast.kind == BY_CONDITION:
+        return replace(contrast, second=f"the same in {names[contrast.second]}")
+    sides = names[contrast.first], names[contrast.second]
+    return replace(contrast, kind="runs", first=sides[0], second=sides[1])
+
+
+def headings_together(tables: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The tables of changes, the p of their headings corrected over all of them by Holm.
+
+    In an audit the headlines of all instruments and models are one family; so are their changes.
+    """
+    rows = [headline_row(table) for table in tables]
+    found = [None if row is None else _estimate(row) for row in rows]
+    members = iter(adjust([one for one in found if one is not None], family=HEADINGS))
+    return [
+        table if row is None else _with_heading(table, next(members), margin=row["margin"])
+        for table, row in zip(tables, rows, strict=True)
+    ]
+
+
+def headline_row(changes: pl.DataFrame) -> dict[str, Any] | None:
+    """The change of the contrast that headings are about; None: there is none."""
+    rows = changes.filter(pl.col("family").str.starts_with(HEADINGS))
+    return rows.row(0, named=True) if rows.height else None
+
+
+def _estimate(row: Mapping[str, Any]) -> Estimate:
+    return Estimate(**{one.name: row[one.name] for one in fields(Estimate)})
+
+
+def _with_heading(table: pl.DataFrame, made: Estimate, *, margin: float | None) -> pl.DataFrame:
+    """The table with another p and verdict of its heading."""
+    new = {
+        "p_adjusted": made.p_adjusted,
+        "family": made.family,
+        "family_size": made.family_size,
+        **asdict(verdict(made, margin=margin)),
+    }
+    heading = pl.col("family").str.starts_with(HEADINGS)
+    return table.with_columns(
+        pl.when(heading).then(pl.lit(value, dtype=table.schema[name])).otherwise(name).alias(name)
+        for name, value in new.items()
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """The comparisons of one model and instrument, each with the first run."""
+
+    id: str
+    """Unique on a page."""
+    section: Section
+    """Of the last run."""
+    model: str
+    """As it is shown; in the first run."""
+    steps: tuple[Comparison, ...]
+    """In the order in which the runs were given; none is refused."""
+    labels: tuple[str, ...]
+    """What the first run is called, and then each of the steps'."""
+
+
+def courses(found: Sequence[Comparison]) -> list[Course]:
+    """Every model and instrument that was compared."""
+    called = labels_of(found)
+    kept: dict[tuple[str, str], list[Comparison]] = {}
+    sections: dict[str, Section] = {}
+    for one in found:
+        if not one.verdict.refusals and one.section is not None:
+            kept.setdefault((one.instrument, one.models[0]), []).append(one)
+            sections[one.instrument] = one.section
+    models = short_names(dict.fromkeys(model for _, model in kept))
+    made: list[Course] = []
+    for (instrument, model), steps in kept.items():
+        before = sum(one.section.instrument == instrument for one in made)
+        runs = (steps[0].reference, *(one.run for one in steps))
+        made.append(
+            Course(
+                id=slug_of(f"{instrument}-{before + 1}" if before else instrument),
+                section=sections[instrument],
+                model=models[model],
+                steps=tuple(steps),
+                labels=tuple(called[str(run)] for run in runs),
+            )
+        )
+    return made

@@ -1,0 +1,130 @@
+"""Whether the numbers of two runs may be set against each other, and what must be said of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goffman.measures.registry import measure_from
+from goffman.runs.manifest import REMARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from goffman.report.load import MeasuredRun
+    from goffman.runs.manifest import LexiconEntries
+
+HARMLESS = ("settings: targets", "controls")
+"""Further words whose probability was kept: no measure's top k depends on them. And controls, which
+are in no number that is compared."""
+
+
+PROMPTS = {"prompts", "prompts_sha256"}
+"""What says which prompts were asked: one clause for both."""
+
+CHECKSUMS = {"digest": "files of the instrument"}
+"""What a checksum is of: the two numbers themselves would tell nobody anything."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What is to be said before two runs' numbers of one instrument."""
+
+    refusals: tuple[str, ...] = ()
+    """Why they cannot be compared; none: they can."""
+    marks: tuple[str, ...] = ()
+    """What, beside the models, may be behind a difference."""
+
+
+def verdict(
+    first: MeasuredRun, second: MeasuredRun, instrument: str, *, models: tuple[str, str]
+) -> Verdict:
+    """Whether the answers of two models to an instrument may be compared."""
+    here, there = (_flat(run.manifest.instruments[instrument].entry()) for run in (first, second))
+    differing = {
+        name: (here.get(name), there.get(name))
+        for name in {**here, **there}
+        if here.get(name) != there.get(name) and not name.startswith(HARMLESS)
+    }
+    marks = tuple(_marks(first, second, instrument, models=models))
+    refusals = tuple(_refusals(differing, first.folder, second.folder))
+    return Verdict(refusals=refusals, marks=marks)
+
+
+def _refusals(differing: dict[str, tuple[Any, Any]], first: Path, second: Path) -> Iterator[str]:
+    """What differs in how two runs were asked, each in a clause."""
+    if PROMPTS & {*differing}:
+        counts = differing.get("prompts")
+        numbers = f" ({counts[0]:,} in {first}, {counts[1]:,} in {second})" if counts else ""
+        yield f"the runs asked different prompts{numbers}"
+    for name, (here, there) in differing.items():
+        if name in CHECKSUMS:
+            yield f"the runs have different {CHECKSUMS[name]}"
+        elif name not in PROMPTS:
+            called = name.replace("_", " ")
+            yield f"{called} differs ({_shown(here)} in {first}, {_shown(there)} in {second})"
+
+
+def _marks(
+    first: MeasuredRun, second: MeasuredRun, instrument: str, *, models: tuple[str, str]
+) -> Iterator[str]:
+    runs = (first, second)
+    entries = [run.manifest.models[model] for run, model in zip(runs, models, strict=True)]
+    precisions = [entry.precision for entry in entries]
+    if precisions[0] != precisions[1]:
+        yield (
+            f"{models[0]} ran in {precisions[0]} in {first.folder}, but "
+            f"{'' if models[0] == models[1] else f'{models[1]} ran '}in {precisions[1]} in "
+            f"{second.folder}, so part of the difference may be due to rounding"
+        )
+    measure = measure_from(first.manifest.instruments[instrument].measured)
+    words = measure.words if measure else None
+    if words == "parser":
+        parsers = [str(run.manifest.lexicons.parser) for run in runs]
+        if parsers[0] != parsers[1]:
+            yield (
+                f"replies were read by different rules (--parser): {parsers[0]} in "
+                f"{first.folder}, {parsers[1]} in {second.folder}. Part of the difference may be "
+                "due to this"
+            )
+    elif words:
+        lexicons = [_files(run.manifest.lexicons, words) for run in runs]
+        if lexicons[0] != lexicons[1]:
+            yield (
+                f"words were rated differently: by {lexicons[0]} in {first.folder}, by "
+                f"{lexicons[1]} in {second.folder}. Part of the difference may be due to this"
+            )
+    versions = [_versions(run) for run in runs]
+    if versions[0] != versions[1]:
+        yield f"the runs were made with two versions of goffman, {versions[0]} and {versions[1]}"
+
+
+def _versions(run: MeasuredRun) -> str:
+    made = (session.versions.get("goffman", "unknown") for session in run.manifest.sessions)
+    return " and ".join(dict.fromkeys(made))
+
+
+def _files(lexicons: LexiconEntries, meaning: str) -> str:
+    """The files that say what words mean, with enough of their checksums to tell two apart."""
+    gender = (lexicons.gender,) if lexicons.gender else ()
+    files = lexicons.attitudes if meaning == "attitudes" else gender
+    return ", ".join(f"{one.file} ({one.sha256[:12]}…)" for one in files) or "no file"
+
+
+def _flat(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An instrument's entry with what is within its settings and measure brought up."""
+    flat: dict[str, Any] = {}
+    for name, value in entry.items():
+        if name in REMARKS:
+            continue
+        inner = value.items() if isinstance(value, dict) else None
+        flat |= {name: value} if inner is None else {f"{name}: {key}": of for key, of in inner}
+    return flat
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str) and len(value) == 64:
+        return f"{value[:12]}…"
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,297 @@
+"""Figures of a comparison: the main contrast from run to run, its groups, and single conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.comparison.changes import Course
+from goffman.comparison.sentences import (
+    change_sentences,
+    conditions_of,
+    levels_of,
+    what_of,
+)
+from goffman.contrasts.verdict import direction
+from goffman.formatting import humanize, number, verdict_shown
+from goffman.presentation.estimate_figures import (
+    ESTIMATE,
+    band,
+    describe_marks,
+    dots,
+    estimate_tip,
+)
+from goffman.presentation.vega import (
+    Figure,
+    Spec,
+    at,
+    axis_x,
+    axis_y,
+    choice,
+    chosen,
+    coloured,
+    data,
+    figure,
+    interval,
+    view,
+)
+
+if TYPE_CHECKING:
+    from goffman.comparison.runs import Comparison
+
+FIRST_AND_LAST = 15
+"""So many of the largest rises, and as many of the largest falls, are drawn."""
+
+_SCHEMA = {
+    **dict.fromkeys(("run", "set", "clear", "verdict"), pl.String),
+    **dict.fromkeys(("value", "difference", "low", "high", "p_adjusted"), pl.Float64),
+}
+
+
+def figures_of(course: Course) -> Iterator[Figure]:
+    """Every figure that a course allows."""
+    if any(one.unmeasurable for one in course.steps) or all(one.same for one in course.steps):
+        return
+    for drawn in (_headline(course), _groups(course), _conditions(course)):
+        if drawn is not None:
+            yield replace(drawn, id=f"{course.id}-{drawn.id[len(course.section.instrument) + 1 :]}")
+
+
+def _headline(course: Course) -> Figure | None:
+    """The contrast that headings are about, from run to run."""
+    rows: list[dict[str, Any]] = []
+    found: tuple[Comparison, dict[str, Any], float] | None = None
+    for one, label in zip(course.steps, course.labels[1:], strict=True):
+        row, (before, after) = one.headline, one.sides
+        if row is None or before is None or after is None:
+            continue
+        found = found or (one, row, before)
+        rows += [_start(course, before)] if not rows else []
+        rows.append(_step(row, label, before, after))
+    if found is None:
+        return None
+    one, row, before = found
+    what = what_of(one, row)
+    return figure(
+        course.section,
+        "course",
+        title=f"{what[:1].upper()}{what[1:]}, from run to run",
+        description=f"{_heads(course)} {_how_to_read(row)}",
+        spec=slopes(rows, along=_runs(course), axis="Difference", around=(before, row["margin"])),
+    )
+
+
+def _groups(course: Course) -> Figure | None:
+    """The measured number of each group, from run to run."""
+    rows: list[dict[str, Any]] = []
+    for one, label in zip(course.steps, course.labels[1:], strict=True):
+        for row in levels_of(one):
+            group = humanize(row["group"] or "all")
+            if not any(of["set"] == group for of in rows):
+                rows.append(_start(course, row["mean_second"], group))
+            rows.append(_step(row, label, row["mean_second"], row["mean_first"], group))
+    if not rows:
+        return None
+    said = change_sentences(course.steps[-1])
+    return figure(
+        course.section,
+        "groups",
+        title=f"{course.section.presentation.called} of each group, from run to run",
+        description=f"{said.groups} {_how_to_read()}".strip(),
+        spec=slopes(rows, along=_runs(course), axis=course.section.presentation.axis),
+    )
+
+
+def _heads(course: Course) -> str:
+    """What the figure shows, in the sentences of the page."""
+    if len(course.steps) == 1:
+        return f"{change_sentences(course.steps[0]).head}."
+    return " ".join(
+        f"{label}: {change_sentences(one).head}."
+        for one, label in zip(course.steps, course.labels[1:], strict=True)
+    )
+
+
+def _how_to_read(row: dict[str, Any] | None = None) -> str:
+    said = (
+        "Each bar is the 95% interval of the change since the first run, paired by prompt and "
+        "drawn from the first run’s value. A filled mark is a clear change; a hollow one is not."
+    )
+    if row is None or not row["margin"]:
+        return said
+    least = number(row["margin"])
+    return f"{said} In the shaded band, changes are too small to matter (up to {least})."
+
+
+def _start(course: Course, value: float, group: str = "") -> dict[str, Any]:
+    """The first run: nothing has changed yet."""
+    return {"run": course.labels[0], "set": group, "value": value}
+
+
+def _step(
+    row: dict[str, Any], label: str, before: float, after: float, group: str = ""
+) -> dict[str, Any]:
+    """A later run: its value, and the paired interval set onto the first run's value."""
+    ends = {name: None if row[name] is None else before + row[name] for name in ("low", "high")}
+    return {
+        "run": label,
+        "set": group,
+        "value": after,
+        "difference": row["difference"],
+        **ends,
+        "p_adjusted": row["p_adjusted"],
+        "clear": "yes" if direction(row) else "no",
+        "verdict": verdict_shown(row) or "none",
+    }
+
+
+def _runs(course: Course) -> Spec:
+    """The runs along the bottom, in their order."""
+    run: Spec = {"field": "run", "type": "nominal", "sort": list(course.labels), "title": None}
+    axis = {"labelAngle": 0, "labelLimit": 150, "domain": True}
+    return run | {"axis": axis, "scale": {"padding": 0.4}}
+
+
+def slopes(
+    rows: Sequence[dict[str, Any]],
+    *,
+    along: Spec,
+    axis: str,
+    around: tuple[float, float | None] | None = None,
+    called: str = "Change",
+) -> Spec:
+    """Lines from run to run; ``along``: the axis of ``run``, ``called``: what a mark is.
+
+    ``around``: the value that marks are read against, with the band that would not matter.
+    """
+    stepped = along["type"] == "quantitative"
+    schema = _SCHEMA | ({"run": pl.Int64} if stepped else {})
+    frame = pl.DataFrame(rows, schema=schema)
+    frame = frame.with_columns(pl.selectors.float().round_sig_figs(6))
+    groups = [one for one in dict.fromkeys(frame["set"]) if one]
+    colour = coloured("set", groups) if groups else {}
+    layers: list[Spec] = [_band(*around)] if around and around[1] else []
+    layers += [_across(around[0])] if around else []
+    layers.append(
+        {
+            "mark": {"type": "line", "style": "link", "tooltip": None},
+            "encoding": _only(colour, "color"),
+        }
+    )
+    if frame["low"].count():
+        ends = {"y": _axis_up(axis, "low"), "y2": {"field": "high"}, **_only(colour, "color")}
+        layers.append({"mark": {"type": "rule", "style": "interval"}, "encoding": ends})
+    whose = ("run", "Step" if stepped else "Run")
+    about = estimate_tip(whose, *([("set", "Group")] if groups else []), called=called)
+    stroke = {"stroke": colour["color"]} if colour else {}
+    first = {"transform": [{"filter": "!isValid(datum.difference)"}]}
+    shape = {
+        "mark": {"type": "point", "style": "estimate", "size": 60},
+        "encoding": {"tooltip": about, **colour, **stroke},
+    }
+    later = [
+        {**layer, "transform": [{"filter": "isValid(datum.difference)"}]}
+        for layer in dots(about, size=60, colour=("set", groups) if groups else None)
+    ]
+    layers += [{**shape, **first}, *later]
+    return view(
+        data(frame, *_SCHEMA),
+        layers,
+        height=230,
+        encoding={"x": along, "y": _axis_up(axis, "value")},
+    )
+
+
+def _only(encoding: Spec, name: str) -> Spec:
+    return {name: encoding[name]} if name in encoding else {}
+
+
+def _axis_up(title: str, field_: str) -> Spec:
+    """A number up the side, which needs little room there."""
+    side = {"minExtent": 30, "maxExtent": 60, "grid": True}
+    return axis_x(title, field_=field_) | {"axis": side}
+
+
+def _across(value: float) -> Spec:
+    """A line at the first run's value: a bar that leaves it out is a change."""
+    mark = {"type": "rule", "style": "half", "tooltip": None, "aria": False}
+    y = {"field": "at", "type": "quantitative"}
+    ends = {"x": {"value": 0}, "x2": {"value": "width"}}
+    return {"mark": mark, "data": {"values": [{"at": value}]}, "encoding": {"y": y, **ends}}
+
+
+def _band(value: float, margin: float | None) -> Spec:
+    least = margin or 0.0
+    mark = {"type": "rect", "style": "band", "tooltip": None, "aria": False}
+    ends = {"y": {"field": "from", "type": "quantitative"}, "y2": {"field": "to"}}
+    values = [{"from": value - least, "to": value + least}]
+    across = {"x": {"value": 0}, "x2": {"value": "width"}}
+    return {"mark": mark, "data": {"values": values}, "encoding": {**ends, **across}}
+
+
+def _conditions(course: Course) -> Figure | None:
+    """What changed most by condition: the largest rises, and the largest falls."""
+    section, rows = course.section, []
+    for one, label in zip(course.steps, course.labels[1:], strict=True):
+        rows += [
+            row | {"run": label, "clear": "yes" if direction(row) else "no"}
+            for row in first_and_last(conditions_of(one))
+        ]
+    if not rows or not any(row["difference"] for row in rows):
+        return None
+    names = ("condition", "group", "run", *ESTIMATE, "margin")
+    kinds = dict.fromkeys(("condition", "group", "run", "clear", "verdict"), pl.String)
+    schema = {name: kinds.get(name, pl.Float64) for name in names}
+    frame = section.named(pl.DataFrame([{n: row[n] for n in names} for row in rows], schema=schema))
+    frame = frame.with_columns(pl.selectors.float().round_sig_figs(6))
+    of_settings = section.unit != "condition"
+    frame = frame.with_columns(group=pl.lit("setting")) if of_settings else frame
+    groups = [one for one in section.groups() if one in {*frame["group"]}] or ["setting"]
+    choices = choice("run", "Run", course.labels[1:])
+    noun = section.noun
+    about = estimate_tip(("name", noun.headed.one), ("group", "Group"), called="Change")
+    return figure(
+        section,
+        "changes",
+        title=f"What changed most, by {noun.one}",
+        description=f"{change_sentences(course.steps[-1]).conditions} {_which(course)} "
+        f"{describe_marks(frame)} Select a mark to read the answers of both runs.",
+        choices=choices,
+        spec=view(
+            data(frame, "run", "condition", "name", "group", *ESTIMATE),
+            [
+                *band(frame),
+                at(0, "zero"),
+                *interval(frame, color=coloured("group", groups)["color"]),
+                *dots(about, size=34, colour=("group", groups), leads=True),
+            ],
+            height={"step": 15},
+            encoding={
+                "y": axis_y("name", {"field": "difference", "order": "descending"}),
+                "x": axis_x(f"Change in {section.presentation.called}", field_="difference"),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def first_and_last(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The largest rises and the largest falls; all where they are no more than these."""
+    if len(rows) <= 2 * FIRST_AND_LAST:
+        return list(rows)
+    return [*rows[:FIRST_AND_LAST], *rows[-FIRST_AND_LAST:]]
+
+
+def _which(course: Course) -> str:
+    """Which conditions are drawn, and that the extremes of many are partly chance."""
+    every, noun = len(conditions_of(course.steps[-1])), course.section.noun
+    lines = "Lines are 95% intervals over items and wordings."
+    if every <= 2 * FIRST_AND_LAST:
+        return lines
+    return (
+        f"Shown are the {FIRST_AND_LAST} highest and the {FIRST_AND_LAST} lowest of {every} "
+        f"{noun.many}. Extremes of so many are partly chance. {lines}"
+    )

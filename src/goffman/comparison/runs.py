@@ -1,0 +1,313 @@
+"""Runs against each other, paired by prompt: what differs, with test, effect and interval.
+
+Two questions, both over what the audit's own contrasts take as sampled (conditions, items and
+conditions crossed, sentence pairs), never over single sentences:
+
+runs     How much more of the measured number has the run than the reference, in each group?
+         conditions: in each condition?
+others   How much greater is each contrast of the audit (gap, disparity …) in the run? The change
+         of each prompt is put in the place of its score, and the audit's contrasts are made of it:
+         the difference is then the change of the contrast, the means are those of the changes.
+
+A prompt counts where it has a value in both. p is corrected over a kind's tests of one number,
+variant and pair of models; that of the contrasts which headings are about over all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.comparison.changes import (
+    ChangeContext,
+    OneScale,
+    headings_together,
+    headline_row,
+)
+from goffman.comparison.comparability import Verdict, verdict
+from goffman.contrasts.catalog import BY_CONDITION
+from goffman.contrasts.engine import ContrastTester
+from goffman.contrasts.scores import clusters_of
+from goffman.contrasts.verdict import NOT_MEASURABLE
+from goffman.errors import InputError, RunError, did_you_mean
+from goffman.formatting import join_words, models_meant
+from goffman.measures.aggregate import side_by_side
+from goffman.measures.registry import measure_from
+from goffman.modes import asked_ids, of_asked
+from goffman.report.load import unmeasurable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from goffman.presentation.section import Section
+    from goffman.report.load import MeasuredRun
+
+OF_RUNS = ("runs", BY_CONDITION)
+"""Kinds of contrasts whose sides are the two runs; of all others it is the change of a contrast."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One model's answers to an instrument against those in the reference run."""
+
+    reference: Path
+    run: Path
+    instrument: str
+    models: tuple[str, str]
+    """In the reference, and in the run."""
+    verdict: Verdict
+    one_sided: int = 0
+    """Prompts (and variants, trials) with a value in only one run, which so do not count."""
+    estimates: pl.DataFrame
+    """CONTRASTS + ESTIMATES + VERDICTS; no rows where the comparison is refused."""
+    unmeasurable: tuple[str, ...] = ()
+    """Which of the two cannot do the task, so that no difference means anything; without full
+    stops."""
+    sides: tuple[float | None, float | None] = (None, None)
+    """The contrast that headings are about in the reference and in the run, of what both have."""
+    one_scale: OneScale | None = None
+    """None where the comparison is refused."""
+    section: Section | None = None
+    """How things are called in the run; None: an instrument whose measure is not known here."""
+
+    @property
+    def headline(self) -> dict[str, Any] | None:
+        """The change of the contrast that headings are about; None: there is none."""
+        return headline_row(self.estimates)
+
+    @property
+    def same(self) -> bool:
+        """Whether no number differs."""
+        known = self.estimates["difference"].drop_nulls()
+        return bool(known.len()) and bool((known == 0).all())
+
+
+def compare(
+    runs: Sequence[MeasuredRun],
+    *,
+    models: Sequence[str] = (),
+    seed: int = 0,
+    note: Callable[[str], None] = lambda _: None,
+) -> list[Comparison]:
+    """Each further run against the first, instrument by instrument and model by model.
+
+    ``models``: NAME, or NAME=OTHER where the further runs have it under another name; ``note`` is
+    told what only one run has. RunError where nothing can be compared, with every reason.
+    """
+    if len(runs) < 2:
+        raise InputError(f"You gave {len(runs)} run. Give two or more to compare.")
+    reference, *further = runs
+    chosen = [_chosen(model, reference, further) for model in models]
+    found: list[Comparison] = []
+    reasons: list[str] = []
+    for run in further:
+        for instrument in _shared(reference, run):
+            pairs = _pairs(reference, run, instrument, chosen)
+            if not pairs and not chosen:
+                reasons.append(_unmatched(reference, run, instrument))
+            found += [_comparison(reference, run, instrument, pair, seed) for pair in pairs]
+        reasons += _one_sided(reference, run, found)
+    if all(one.verdict.refusals for one in found):
+        reasons += [f"{one.instrument}: {'; '.join(one.verdict.refusals)}." for one in found]
+        below = (f"  {reason}" for reason in dict.fromkeys(reasons))
+        raise RunError("These runs cannot be compared.", *below)
+    for reason in reasons:
+        note(reason)
+    tables = headings_together([one.estimates for one in found])
+    return [replace(one, estimates=table) for one, table in zip(found, tables, strict=True)]
+
+
+def _comparison(
+    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str], seed: int
+) -> Comparison:
+    said = verdict(reference, run, instrument, models=pair)
+    about = Comparison(
+        reference=reference.folder,
+        run=run.folder,
+        instrument=instrument,
+        models=pair,
+        verdict=said,
+        estimates=run.estimates.clear(),
+        section=run.sections.get(instrument),
+        unmeasurable=tuple(_unmeasurable(reference, run, instrument, pair)),
+    )
+    measure = measure_from(run.manifest.instruments[instrument].measured)
+    if said.refusals or measure is None:
+        return about
+    both = _both(reference, run, instrument, pair)
+    asked = run.prompts.filter(of_asked(instrument))
+    work = ChangeContext(
+        instrument=instrument,
+        measure=measure,
+        wordings=asked["wording"].unique(maintain_order=True).to_list(),
+        sharing=clusters_of(asked),
+        compare=ContrastTester(seed=seed),
+    )
+    labels = _labels(reference, run, pair)
+    scores = work.two_runs(both)
+    levels, sides = work.levels(scores, labels), work.headline(scores)
+    # Of many prompts this is the largest table.
+    del scores
+    tables = [levels, _as_changes(work.changes(both, pair[1]), labels)]
+    prompt_quantity = pl.col("quantity") == measure.prompt_quantity
+    one_sided = both.filter(pl.col("one_sided"), prompt_quantity).height
+    found = pl.concat(tables, how="diagonal")
+    if about.unmeasurable:
+        known = pl.col("verdict").is_not_null()
+        found = found.with_columns(verdict=pl.when(known).then(pl.lit(NOT_MEASURABLE)))
+    return replace(
+        about,
+        estimates=found,
+        one_sided=one_sided,
+        sides=sides,
+        one_scale=work.one_scale(both),
+    )
+
+
+def _unmeasurable(
+    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str]
+) -> Iterator[str]:
+    for one, model in ((reference, pair[0]), (run, pair[1])):
+        if found := unmeasurable(one, instrument, model):
+            yield f"{model} in {one.folder} is {found.mark}"
+
+
+def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
+    """The audit's contrasts with words that say that they are of changes, and between whom."""
+    who = f"{labels[1]} − {labels[0]}"
+    return found.with_columns(
+        contrast=pl.format("change of {}, {}", "contrast", pl.lit(who)),
+        family=pl.format("change of {}, {}", "family", pl.lit(who)),
+        method=pl.format("of the changes of prompts: {}", "method"),
+    )
+
+
+def _labels(reference: MeasuredRun, run: MeasuredRun, pair: tuple[str, str]) -> tuple[str, str]:
+    """What each side is called: the model, and the folder where two would be the same."""
+    if pair[0] != pair[1]:
+        return pair
+    folders = (str(reference.folder), str(run.folder))
+    return f"{pair[0]} in {folders[0]}", f"{pair[1]} in {folders[1]}"
+
+
+def _both(
+    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str]
+) -> pl.DataFrame:
+    """SCORES of the level prompt, with the run's value and the reference's beside each other.
+
+    Both are null where one is.
+    """
+    sides = [
+        one.scores.filter(
+            pl.col("level") == "prompt",
+            of_asked(instrument),
+            pl.col("model") == model,
+        )
+        for one, model in ((reference, pair[0]), (run, pair[1]))
+    ]
+    return side_by_side(*sides)
+
+
+def instruments_of(run: MeasuredRun) -> list[str]:
+    """Return the ids of the instruments that have scores, each with its mode."""
+    return run.scores.select(asked_ids()).to_series().unique().to_list()
+
+
+def answered(run: MeasuredRun, instrument: str | None = None) -> list[str]:
+    """The models that have scores, of one instrument or any."""
+    rows = run.scores.filter(pl.col("model").is_not_null())
+    if instrument is not None:
+        rows = rows.filter(of_asked(instrument))
+    return sorted(rows["model"].unique())
+
+
+def _shared(reference: MeasuredRun, run: MeasuredRun) -> list[str]:
+    """The instruments that both have scores of."""
+    return sorted({*instruments_of(reference)} & {*instruments_of(run)})
+
+
+def _chosen(given: str, reference: MeasuredRun, further: Sequence[MeasuredRun]) -> tuple[str, str]:
+    """What a --model means: its names in the reference and in the further runs."""
+    here = answered(reference)
+    there = sorted({*itertools.chain.from_iterable(answered(run) for run in further)})
+    name, _, other = (given, "", "") if models_meant(given, here) else given.partition("=")
+    return (
+        the_model_called(name, here, who="the first run has"),
+        the_model_called(other or name, there, who="the later runs have"),
+    )
+
+
+def the_model_called(given: str, models: Sequence[str], *, who: str) -> str:
+    """The one model that is called or shown so; InputError where it is none, or one of several."""
+    meant = models_meant(given, models)
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        raise InputError(
+            f"--model is '{given}', which can be {join_words(meant, 'or')}. Give one of these "
+            f"names."
+        )
+    raise InputError(
+        f"--model is '{given}', but {who} no scores for it.{did_you_mean(given, models)} "
+        f"Allowed: {', '.join(models)}."
+    )
+
+
+def _pairs(
+    reference: MeasuredRun,
+    run: MeasuredRun,
+    instrument: str,
+    chosen: Sequence[tuple[str, str]],
+) -> list[tuple[str, str]]:
+    """Which models are compared: those chosen, those of one name, or the only one of each."""
+    here, there = answered(reference, instrument), answered(run, instrument)
+    if chosen:
+        return [(one, other) for one, other in chosen if one in here and other in there]
+    if same := [(name, name) for name in here if name in there]:
+        return same
+    return [(here[0], there[0])] if len(here) == len(there) == 1 else []
+
+
+def _unmatched(reference: MeasuredRun, run: MeasuredRun, instrument: str) -> str:
+    here, there = answered(reference, instrument), answered(run, instrument)
+    return (
+        f"{instrument}: {reference.folder} ({', '.join(here)}) and {run.folder} "
+        f"({', '.join(there)}) have no model in common. Say which two to compare: --model "
+        f"'{here[0]}={there[0]}'"
+    )
+
+
+def _one_sided(
+    reference: MeasuredRun, run: MeasuredRun, found: Sequence[Comparison]
+) -> Iterator[str]:
+    """What only one of two runs has scores of: instruments, and models where others are matched."""
+    for one, other in ((reference, run), (run, reference)):
+        for instrument in sorted({*instruments_of(one)} - {*instruments_of(other)}):
+            yield f"{instrument} is not compared: {other.folder} has no scores for it."
+    pairs = [each for each in found if each.run == run.folder and each.models[0] == each.models[1]]
+    for instrument in dict.fromkeys(each.instrument for each in pairs):
+        for one, other in ((reference, run), (run, reference)):
+            for model in sorted({*answered(one, instrument)} - {*answered(other, instrument)}):
+                yield (
+                    f"{instrument}: {model} is not compared, because {other.folder} has no scores "
+                    "for it."
+                )
+
+
+def refused(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """A line for each instrument and pair of models that could not be compared."""
+    for one in comparisons:
+        for reason in one.verdict.refusals:
+            yield f"{one.instrument} is not compared: {reason}."
+
+
+def describe_verdicts(comparisons: Sequence[Comparison]) -> list[str]:
+    """What was refused, and what must be known of the rest, each once."""
+    marks = (
+        f"Note on {one.instrument}: {mark}." for one in comparisons for mark in one.verdict.marks
+    )
+    return list(dict.fromkeys([*refused(comparisons), *marks]))

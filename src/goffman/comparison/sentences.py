@@ -1,0 +1,268 @@
+"""What is said of a comparison: the same sentences in the terminal, on the page and in files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.contrasts.catalog import BY_CONDITION
+from goffman.contrasts.verdict import CLEAR, direction
+from goffman.formatting import (
+    describe_corrected,
+    describe_p,
+    ends,
+    humanize,
+    join_words,
+    number,
+    short_names,
+    verdict_shown,
+)
+from goffman.presentation.findings import describe_verdict, heading
+from goffman.stats.congruence import SAME_FACTOR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from goffman.comparison.runs import Comparison
+
+if TYPE_CHECKING:
+    Row = Mapping[str, Any]
+
+SAME_ANSWERS = "No change: every answer has the same score in both runs"
+
+MAIN_VARIANTS = (None, "with-names")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeSentences:
+    """The sentences about one comparison."""
+
+    head: str
+    """In a few words: what changed, or that nothing did; without a full stop."""
+    text: str = ""
+    """From what to what, and how sure that is."""
+    why: str = ""
+    """Why the change has its verdict."""
+    groups: str = ""
+    """Which group moved."""
+    scale: str = ""
+    """Whether the two are on one scale, and what follows."""
+    items: str = ""
+    """Whether the change of the gap differs between items, and what follows."""
+    conditions: str = ""
+    """How many conditions changed, and which most."""
+    doubts: tuple[str, ...] = ()
+    """What must be known before all of it."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it, the heading first."""
+        parts = (*self.doubts, self.text, self.why, self.groups, self.scale, self.items)
+        return (f"{self.head}.", *(part for part in (*parts, self.conditions) if part))
+
+    def entry(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def change_sentences(one: Comparison) -> ChangeSentences:
+    """What a comparison that was not refused comes to."""
+    row, doubts = one.headline, tuple(_doubts(one))
+    if one.same:
+        return ChangeSentences(head=SAME_ANSWERS, doubts=doubts)
+    shared: dict[str, Any] = {
+        "doubts": doubts,
+        "groups": _groups(one),
+        "scale": _scale(one),
+        "items": _items(one),
+        "conditions": _conditions(one),
+    }
+    if row is None or row["difference"] is None:
+        return ChangeSentences(
+            head="The main difference of this instrument could not be compared", **shared
+        )
+    what = what_of(one, row)
+    head = heading(
+        row,
+        more=f"{what[:1].upper()}{what[1:]} rose",
+        less=f"{what[:1].upper()}{what[1:]} fell",
+        between=f"between the runs in {what}",
+    )
+    if one.unmeasurable:
+        head = "Not measurable: a model that cannot do the task shows no change"
+    elif one.one_scale and one.one_scale.congruence.one_scale is False:
+        head += ". But the two runs are not on one scale"
+    before, after = one.sides
+    text = (
+        f"{what[:1].upper()}{what[1:]} went from {number(before)} to {number(after)}: "
+        f"{describe_change(row)}."
+    )
+    return ChangeSentences(
+        head=head, text=text, why=describe_verdict(row, within="comparison"), **shared
+    )
+
+
+def describe_change(row: Row) -> str:
+    """A change, its interval, and its p with the number of tests behind it."""
+    interval = "no interval"
+    if row["low"] is not None:
+        interval = f"{row['level']:.0%} interval {ends(row['low'], row['high'])}"
+    return f"change {number(row['difference'])}, {interval}, {describe_corrected(row)}"
+
+
+def what_of(one: Comparison, row: Row) -> str:
+    """The contrast that headings are about, in words."""
+    first, second = humanize(row["first"]), humanize(row["second"])
+    called = f" in {one.section.presentation.called}" if one.section else ""
+    if row["kind"] == "level":
+        return f"the {humanize(row['quantity'])} without adjectives"
+    if row["kind"] == "groups":
+        return f"the gap between {first} and {second}{called}"
+    whom = f" for {humanize(row['group'])}" if row["group"] else ""
+    return f"the difference {first} − {second}{whom}"
+
+
+def _doubts(one: Comparison) -> Iterator[str]:
+    if one.unmeasurable:
+        yield f"These differences mean nothing: {'; '.join(one.unmeasurable)}."
+    if one.one_sided:
+        yield f"Left out: {one.one_sided:,} values that only one of the runs has."
+
+
+def levels_of(one: Comparison) -> list[dict[str, Any]]:
+    """The measured number of each group in both runs; of its main variant."""
+    rows = one.estimates.filter(pl.col("kind") == "runs", pl.col("dimension").is_null())
+    if one.section is None or one.section.unit != "condition" or not rows.height:
+        return []
+    wanted = [one.section.presentation.quantity, *rows["quantity"]]
+    quantity = next(name for name in wanted if name in {*rows["quantity"]})
+    found = rows.filter(pl.col("quantity") == quantity, pl.col("difference").is_not_null())
+    return [row for row in found.to_dicts() if row["variant"] in MAIN_VARIANTS]
+
+
+def _groups(one: Comparison) -> str:
+    """From what to what the number of each group went."""
+    said = [
+        f"{humanize(row['group'])} from {number(row['mean_second'])} to "
+        f"{number(row['mean_first'])} "
+        f"({_word(row)})"
+        for row in levels_of(one)
+        if row["group"]
+    ]
+    if not said or one.section is None:
+        return ""
+    return f"By group, {one.section.presentation.called} went: {'; '.join(said)}."
+
+
+def _word(row: Row) -> str:
+    return verdict_shown(row) or ("not tested" if row["difference"] else "no change")
+
+
+def _scale(one: Comparison) -> str:
+    """Whether items hang together in the same way in both runs, and what follows from it."""
+    if one.one_scale is None:
+        return ""
+    found = one.one_scale.congruence
+    if found.phi is None:
+        return f"Whether the two runs are on one scale is unknown: {found.reason}."
+    phi = f"Tucker’s φ = {number(found.phi)}, 95% interval {ends(found.low, found.high)}"
+    least = number(SAME_FACTOR)
+    if found.one_scale:
+        return (
+            f"The two runs are on one scale ({phi}; it takes {least}): the {found.items} items "
+            "relate to each other in the same way, so the change can be read as more, or less, of "
+            "the same thing."
+        )
+    return (
+        f"The two runs are not on one scale ({phi}; it takes {least}): the {found.items} items "
+        "relate to each other differently. So the change cannot be read as more, or less, of the "
+        "same thing. Compare the items one by one."
+    )
+
+
+def _items(one: Comparison) -> str:
+    """Whether the change of the gap differs between items (side × item × group)."""
+    scale = one.one_scale
+    if scale is None or scale.interaction is None or scale.interaction.p is None:
+        return ""
+    found = scale.interaction
+    spread = f"SD {number(found.variance**0.5)}, {describe_p(found.p)}"
+    if scale.interaction.p >= CLEAR:
+        agree = "The items agree on how the gap changed: they differ no more than by chance"
+        return f"{agree} ({spread})."
+    low, high = (
+        pick(range(len(found.changes)), key=found.changes.__getitem__) for pick in (min, max)
+    )
+    return (
+        f"The items do not agree on how the gap changed ({spread}): from "
+        f"{number(found.changes[low])} (“{_item(one, low)}”) to {number(found.changes[high])} "
+        f"(“{_item(one, high)}”). So the size of the change depends on which items were asked."
+    )
+
+
+def _item(one: Comparison, place: int) -> str:
+    name = one.one_scale.items[place] if one.one_scale else ""
+    return humanize(name)
+
+
+def conditions_of(one: Comparison) -> list[dict[str, Any]]:
+    """Every condition, or setting, in both runs: the largest rise first."""
+    kind = BY_CONDITION if one.section is None or one.section.unit == "condition" else "runs"
+    rows = one.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
+    name = "first" if kind == BY_CONDITION else "group"
+    found = [row | {"condition": row[name]} for row in rows.to_dicts()]
+    return sorted(found, key=lambda row: (-row["difference"], row["condition"]))
+
+
+def _conditions(one: Comparison) -> str:
+    """How many conditions clearly changed, and which most."""
+    rows = conditions_of(one)
+    if not rows or one.section is None:
+        return ""
+    noun = one.section.noun.many
+    tested = [row for row in rows if row["p_adjusted"] is not None]
+    extremes = (
+        f"The largest rise is “{one.section.called(rows[0]['condition'])}” "
+        f"({number(rows[0]['difference'])}), the largest fall "
+        f"“{one.section.called(rows[-1]['condition'])}” ({number(rows[-1]['difference'])})."
+    )
+    if rows[-1]["difference"] >= 0 or rows[0]["difference"] <= 0:
+        most = max(rows, key=lambda row: abs(row["difference"]))
+        extremes = (
+            f"The largest change is “{one.section.called(most['condition'])}” "
+            f"({number(most['difference'])})."
+        )
+    if not tested:
+        return f"None of the {len(rows)} {noun} was asked about often enough for a test. {extremes}"
+    ways = [direction(row) for row in tested]
+    up, down = ways.count(1), ways.count(-1)
+    if not up and not down:
+        return f"None of the {len(tested)} {noun} clearly changed by itself. {extremes}"
+    return f"Of {len(tested)} {noun}, {up} clearly rose and {down} clearly fell. {extremes}"
+
+
+def labels_of(found: Sequence[Comparison]) -> dict[str, str]:
+    """By a run's folder: what it is called, in the order in which the runs were given."""
+    folders = dict.fromkeys(str(folder) for one in found for folder in (one.reference, one.run))
+    return short_names(folders)
+
+
+def who(one: Comparison, labels: Mapping[str, str]) -> str:
+    """Whose answers are compared, from which run to which."""
+    first, second = labels[str(one.reference)], labels[str(one.run)]
+    models = one.models
+    if models[0] == models[1]:
+        return f"{short_names([models[0]])[models[0]]}, {first} → {second}"
+    names = short_names(models)
+    return f"{names[models[0]]} in {first} → {names[models[1]]} in {second}"
+
+
+def describe_marks(found: Sequence[Comparison]) -> list[str]:
+    """What, beside the models, may be behind a difference: each once, with its instruments."""
+    by_mark: dict[str, list[str]] = {}
+    for one in found:
+        for mark in one.verdict.marks:
+            by_mark.setdefault(mark, []).append(one.instrument)
+    return [f"{join_words([*dict.fromkeys(names)])}: {mark}." for mark, names in by_mark.items()]

@@ -1,0 +1,557 @@
+"""Every option of an audit, defined once: the command, Python, the checks and the docs derive it.
+
+An option is a key of ``AuditOptions``: its type is Python's, its ``Option`` says the rest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
+
+from goffman.errors import InputError, did_you_mean
+from goffman.validation import check_number
+
+Text = str | os.PathLike[str]
+Several = Text | Sequence[Text]
+"""One or several names, files or folders."""
+
+Precision = Literal["float32", "bf16", "fp16"]
+"""The format of the numbers that a model computes with."""
+
+ASKED = "What to ask"
+OUTPUT = "Output"
+LOCAL = "Models on this machine"
+CHATS = "Chat models"
+SERVERS = "Servers"
+MEASURING = "Measuring"
+EXTERNAL = "Questions of other studies"
+SENTENCES = "Sentence pairs (coreference)"
+
+FILLS = "model that fills in words"
+REPLIES = "model that replies in text"
+GENERATES = "chat or causal model"
+SERVED = "model on a server"
+HERE = "model on this machine"
+PAIRS = "sentence pairs"
+HEEDED_BY = (FILLS, REPLIES, GENERATES, SERVED, HERE, PAIRS)
+"""Who may heed an option, in the order in which a note says that nobody does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """What is known of an option beside its type in Python."""
+
+    help: str
+    panel: str
+    """The heading that the command's help has it under."""
+    kind: Any = str
+    """The type of its value, or of each, on the command line; bool: a flag without one."""
+    default: Any = None
+    flag: str = ""
+    """As the command line spells it; empty: as Python does, with hyphens."""
+    metavar: str | None = None
+    """What stands for its value in the help."""
+    several: bool = False
+    """Whether the command line takes it any number of times."""
+    minimum: float | None = None
+    maximum: float | None = None
+    heeded_by: str = ""
+    """Who heeds it; empty: every audit."""
+
+
+class AuditOptions(TypedDict, total=False):
+    """The options of ``goffman audit`` and ``goffman.audit()``."""
+
+    instruments: Annotated[
+        Several,
+        Option(
+            flag="--instrument",
+            panel=ASKED,
+            default=(),
+            several=True,
+            help="Questions to ask: a name that goffman ls lists, or a folder. May be repeated. "
+            "Default: all.",
+        ),
+    ]
+    limit: Annotated[
+        int | None,
+        Option(
+            panel=ASKED,
+            kind=int,
+            minimum=1,
+            help="Ask only N prompts of each mode, and the control items.",
+        ),
+    ]
+    paraphrases: Annotated[
+        bool,
+        Option(
+            panel=ASKED,
+            kind=bool,
+            default=False,
+            help="Also ask everything in two other wordings, as a check. This can triple the "
+            "number of prompts.",
+        ),
+    ]
+    controls: Annotated[
+        bool,
+        Option(
+            panel=ASKED,
+            kind=bool,
+            default=True,
+            help="Leave out the control items (easy questions, to see if a model can do the task).",
+        ),
+    ]
+    dry_run: Annotated[
+        bool,
+        Option(
+            panel=ASKED,
+            kind=bool,
+            default=False,
+            help="Ask nothing; only print how many prompts there are.",
+        ),
+    ]
+    output: Annotated[
+        Text | None,
+        Option(
+            panel=OUTPUT,
+            kind=Path,
+            metavar="FOLDER",
+            help="Folder for the results (the run). Default: runs/MODEL.",
+        ),
+    ]
+    report: Annotated[
+        bool,
+        Option(
+            panel=OUTPUT,
+            kind=bool,
+            default=True,
+            help="Write the answers and the numbers, but no report.",
+        ),
+    ]
+    device: Annotated[
+        str,
+        Option(
+            panel=LOCAL,
+            default="auto",
+            heeded_by=HERE,
+            help="Where the models run: auto, cpu, cuda, cuda:1 … Several GPUs share the work: "
+            "cuda:0,cuda:1, or cuda:all. On CPUs one process is fastest: it uses all cores.",
+        ),
+    ]
+    workers: Annotated[
+        str | None,
+        Option(
+            panel=LOCAL,
+            metavar="ray://HOST:PORT",
+            heeded_by=HERE,
+            help="Run the models on a Ray cluster (docs/scale.md). Needs goffman[ray].",
+        ),
+    ]
+    allow_mixed_hardware: Annotated[
+        bool,
+        Option(
+            panel=LOCAL,
+            kind=bool,
+            default=False,
+            help="Allow GPUs or CPUs of different kinds in one run. The last digits of answers may "
+            "then differ.",
+        ),
+    ]
+    precision: Annotated[
+        Precision,
+        Option(
+            panel=LOCAL,
+            kind=Precision,
+            default="float32",
+            heeded_by=HERE,
+            help="Format of the numbers that the models compute with.",
+        ),
+    ]
+    batch_size: Annotated[
+        int | Literal["auto"],
+        Option(
+            panel=LOCAL,
+            default="auto",
+            metavar="N",
+            heeded_by=HERE,
+            help="How many prompts to process at once.",
+        ),
+    ]
+    top_k: Annotated[
+        int | None,
+        Option(
+            panel=LOCAL,
+            kind=int,
+            minimum=1,
+            heeded_by=FILLS,
+            help="How many of the most probable words to keep for each blank (mask). Default: set "
+            "by the instrument.",
+        ),
+    ]
+    targets: Annotated[
+        str | Sequence[str],
+        Option(
+            panel=LOCAL,
+            default=(),
+            several=True,
+            metavar="WORD,…",
+            heeded_by=FILLS,
+            help="Words whose probability is always recorded, however low it is. May be repeated.",
+        ),
+    ]
+    labels: Annotated[
+        Mapping[str, str] | None,
+        Option(
+            panel=LOCAL,
+            metavar="LABEL=MEANING,…",
+            help="What a classifier's labels mean, such as LABEL_0=negative,LABEL_1=positive.",
+        ),
+    ]
+    trust_remote_code: Annotated[
+        bool,
+        Option(
+            panel=LOCAL,
+            kind=bool,
+            default=False,
+            heeded_by=HERE,
+            help="Allow the Python code that comes with a model to run.",
+        ),
+    ]
+    modes: Annotated[
+        str | Sequence[str],
+        Option(
+            flag="--mode",
+            panel=ASKED,
+            default=(),
+            several=True,
+            help="Ask in this mode only (goffman ls explains the modes). May be repeated. Default: "
+            "all that the model can answer.",
+        ),
+    ]
+    thorough: Annotated[
+        bool,
+        Option(
+            panel=CHATS,
+            kind=bool,
+            default=False,
+            heeded_by=GENERATES,
+            help="Ask every prompt, with the answer options in every order. Default: a model on "
+            "your machine gets every prompt that needs no written reply. Of all others, models get "
+            "a balanced sample (on a server, at most 6,000 prompts in all).",
+        ),
+    ]
+    balanced: Annotated[
+        bool,
+        Option(
+            panel=CHATS,
+            kind=bool,
+            default=False,
+            heeded_by=GENERATES,
+            help="Ask models on your machine only the balanced sample that models on a server get. "
+            "Much faster on a CPU. Later, the same command without it asks the rest.",
+        ),
+    ]
+    forced_choice: Annotated[
+        bool,
+        Option(
+            panel=CHATS,
+            kind=bool,
+            default=False,
+            heeded_by=GENERATES,
+            help="In questions with options, leave out the last one, such as “I can't tell”.",
+        ),
+    ]
+    system: Annotated[
+        Text | None,
+        Option(
+            panel=CHATS,
+            metavar="TEXT|FILE",
+            heeded_by=GENERATES,
+            help="System prompt, or a text file that contains it. Default: none.",
+        ),
+    ]
+    persona: Annotated[
+        Text | None,
+        Option(
+            panel=CHATS,
+            metavar="NAME|FILE",
+            heeded_by=GENERATES,
+            help="Persona to use as the system prompt: therapist, landlord, teacher, or a TOML "
+            "file (FILE:ID if it has several personas). Default: none.",
+        ),
+    ]
+    trials: Annotated[
+        int | None,
+        Option(
+            panel=CHATS,
+            kind=int,
+            minimum=1,
+            heeded_by=REPLIES,
+            help="How many times to ask each prompt. Default: set by the instrument.",
+        ),
+    ]
+    temperature: Annotated[
+        float,
+        Option(
+            panel=CHATS,
+            kind=float,
+            default=1.0,
+            minimum=0,
+            heeded_by=REPLIES,
+            help="Sampling temperature. 0 always picks the most probable token.",
+        ),
+    ]
+    top_p: Annotated[
+        float | None,
+        Option(
+            panel=CHATS,
+            kind=float,
+            minimum=0,
+            maximum=1,
+            heeded_by=REPLIES,
+            help="Sample only the most probable tokens, up to this total probability. Default: all "
+            "tokens.",
+        ),
+    ]
+    max_tokens: Annotated[
+        int,
+        Option(
+            panel=CHATS,
+            kind=int,
+            default=64,
+            minimum=1,
+            heeded_by=REPLIES,
+            help="Longest reply, in tokens.",
+        ),
+    ]
+    concurrency: Annotated[
+        int,
+        Option(
+            panel=SERVERS,
+            kind=int,
+            default=16,
+            minimum=1,
+            maximum=1000,
+            heeded_by=SERVED,
+            help="How many requests to send at the same time.",
+        ),
+    ]
+    max_requests_per_minute: Annotated[
+        int | None,
+        Option(
+            panel=SERVERS,
+            kind=int,
+            minimum=1,
+            heeded_by=SERVED,
+            help="How many requests to send per minute at most. Default: no limit.",
+        ),
+    ]
+    timeout: Annotated[
+        float,
+        Option(
+            panel=SERVERS,
+            kind=float,
+            default=120.0,
+            minimum=1,
+            metavar="SECONDS",
+            heeded_by=SERVED,
+            help="How long to wait for a reply.",
+        ),
+    ]
+    key_env: Annotated[
+        str | None,
+        Option(
+            panel=SERVERS,
+            metavar="NAME",
+            help="Environment variable that holds the server's key. openai:NAME always uses "
+            "OPENAI_API_KEY.",
+        ),
+    ]
+    price_in: Annotated[
+        float | None,
+        Option(
+            panel=SERVERS,
+            kind=float,
+            minimum=0,
+            metavar="PRICE",
+            heeded_by=SERVED,
+            help="Price of a million tokens sent, to estimate the cost.",
+        ),
+    ]
+    price_out: Annotated[
+        float | None,
+        Option(
+            panel=SERVERS,
+            kind=float,
+            minimum=0,
+            metavar="PRICE",
+            help="Price of a million tokens received.",
+        ),
+    ]
+    ratings: Annotated[
+        Several,
+        Option(
+            panel=MEASURING,
+            kind=Path,
+            default=(),
+            several=True,
+            help="CSV file with your own ratings of words. May be repeated.",
+        ),
+    ]
+    gender_words: Annotated[
+        Text | None,
+        Option(
+            panel=MEASURING,
+            kind=Path,
+            help="CSV file of gendered words to use instead of the built-in list.",
+        ),
+    ]
+    parser: Annotated[
+        str | None,
+        Option(
+            panel=MEASURING,
+            help="Rules for reading replies: v2 (current), v1 (the first version) or as-published "
+            "(those of the original study). Default: v2; when you resume a run, the rules used "
+            "before.",
+        ),
+    ]
+    correlate: Annotated[
+        Sequence[str | tuple[str, str]],
+        Option(
+            panel=MEASURING,
+            default=(),
+            several=True,
+            metavar="BASE=CLASSIFIER",
+            help="Correlate a base model's results with those of a classifier that was fine-tuned "
+            "from it. May be repeated.",
+        ),
+    ]
+    anchors: Annotated[
+        Several,
+        Option(
+            flag="--anchor",
+            panel=MEASURING,
+            kind=Path,
+            default=(),
+            several=True,
+            metavar="FOLDER",
+            help="Folder with your own data about people (an anchor), to set beside the results. "
+            "May be repeated. goffman's own anchors are always used.",
+        ),
+    ]
+    seed: Annotated[
+        int,
+        Option(
+            panel=MEASURING, kind=int, default=0, minimum=0, help="Seed for all random choices."
+        ),
+    ]
+    vignettes: Annotated[
+        Text | None,
+        Option(
+            panel=EXTERNAL,
+            kind=Path,
+            metavar="FILE|FOLDER",
+            help="For the instrument vignettes: ask the questions in prompts.jsonl of Moore et al. "
+            "(2025) instead of goffman's own.",
+        ),
+    ]
+    questions: Annotated[
+        Text | None,
+        Option(
+            panel=EXTERNAL,
+            kind=Path,
+            help="For the instrument decisions: ask the questions in this CSV file of "
+            "SocialStigmaQA instead of goffman's own.",
+        ),
+    ]
+    winobias: Annotated[
+        Text | None,
+        Option(
+            panel=SENTENCES,
+            kind=Path,
+            metavar="FILE|FOLDER",
+            heeded_by=PAIRS,
+            help="Ask these WinoBias sentences instead of the built-in ones.",
+        ),
+    ]
+    drop_faulty: Annotated[
+        bool,
+        Option(
+            panel=SENTENCES,
+            kind=bool,
+            default=False,
+            heeded_by=PAIRS,
+            help="Leave out WinoBias sentence pairs that have faults.",
+        ),
+    ]
+    adjectives: Annotated[
+        str | Sequence[str],
+        Option(
+            panel=SENTENCES,
+            default=(),
+            several=True,
+            metavar="MALE,FEMALE",
+            heeded_by=PAIRS,
+            help="Two adjectives to put before the two occupations of each sentence: first the one "
+            "associated with men, then the one associated with women. May be repeated. 'all': the "
+            "15 pairs of Briegel & Chen (2023). 'none': no adjectives. Default: all.",
+        ),
+    ]
+    adjective_placement: Annotated[
+        str | None,
+        Option(
+            panel=SENTENCES,
+            metavar="by-stereotype|by-position",
+            heeded_by=PAIRS,
+            help="Where the first adjective goes: before the occupation associated with men "
+            "(by-stereotype) or before the occupation mentioned first (by-position). Default: "
+            "by-stereotype.",
+        ),
+    ]
+    sentence_pairs: Annotated[
+        int | None,
+        Option(
+            panel=SENTENCES,
+            kind=int,
+            heeded_by=PAIRS,
+            help="How many sentence pairs to draw at random. Default: set by the instrument.",
+        ),
+    ]
+
+
+@cache
+def audit_options() -> Mapping[str, Option]:
+    """Return every option by its name in Python, in the order of their definition."""
+    hints = get_type_hints(AuditOptions, include_extras=True)
+    return {name: get_args(hint)[1] for name, hint in hints.items()}
+
+
+def flag_of(name: str) -> str:
+    """Return an option as the command line spells it: --no-report where it is set by default."""
+    option = audit_options()[name]
+    spelled = name.replace("_", "-")
+    return option.flag or (f"--no-{spelled}" if option.default is True else f"--{spelled}")
+
+
+def with_defaults(given: AuditOptions) -> SimpleNamespace:
+    """Return a value for every option; raise InputError for an unknown one or a wrong number."""
+    known = audit_options()
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(f"There is no option '{name}'.{did_you_mean(name, known)}")
+        option = known[name]
+        if option.kind in (int, float):
+            limits = (option.kind, option.minimum, option.maximum)
+            check_number(flag_of(name), value, limits)
+    return SimpleNamespace(**{name: one.default for name, one in known.items()} | dict(given))
+
+
+def changed(given: SimpleNamespace) -> tuple[str, ...]:
+    """Return the names of the options whose value is not the default."""
+    known = audit_options()
+    return tuple(name for name, value in vars(given).items() if value != known[name].default)

@@ -1,0 +1,1 @@
+"""Differences between groups, genders, models and wordings, with tests and verdicts."""

@@ -1,0 +1,553 @@
+"""Every contrast that measures name, as data: what is set against what, for whom, by which test.
+
+Briegel & Chen (2023) count trials, which say how far a difference would come out again on these
+sentences. Whether it would on others is said by sentence pairs, clustered by what they share: the
+frame, the referent's occupation and the other one.
+
+The order of the options, the keying and the wording each move an answer. What each does is a
+contrast of its own, over the same items and conditions; what is said of conditions is said of the
+means over both orders.
+
+The prompts that name no condition are a poor reference for a single condition: they lack the
+relative clause as well as the condition. The other group's have both, so their mean is the
+reference, taken as given. Conditions differ without any stigma too: those of the other group are
+set against the same mean, and how many of them are clear says what such a count is worth.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goffman.contrasts.designs import (
+    averaging_orders,
+    averaging_pair_orders,
+    averaging_wordings,
+    descriptions,
+    merging_nested_wordings,
+    over_baseline,
+    over_conditions,
+    over_sentences,
+    paired_conditions,
+    three_way,
+    two_genders,
+    two_presentations,
+    two_way,
+)
+from goffman.contrasts.scores import NESTED, ScoreTable, by_condition, in_order
+from goffman.contrasts.spec import (
+    ContrastSpec,
+    Pairs,
+    Stratum,
+    groups,
+    models,
+    named_groups,
+    quantities,
+    wordings_against_first,
+)
+from goffman.contrasts.spec import dimensions as subscales
+from goffman.instruments.types import BASELINE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.contrasts.engine import Contrast, Estimates
+    from goffman.stats.estimate import Estimate
+
+# Conditions × items × wordings.
+
+groups_of_conditions = ContrastSpec(
+    kind="groups", pairs=groups, by=("model or all",), test=three_way
+)
+"""The conditions of one group against those of the other; all that was asked is a sample."""
+
+groups_as_asked = ContrastSpec(
+    kind="groups-as-asked",
+    level="condition",
+    pairs=groups,
+    by=("model or all",),
+    test=over_conditions,
+)
+"""The same as the study reads it: conditions alone are sampled, the sentences are given."""
+
+models_over_conditions = ContrastSpec(kind="models", pairs=models, by=("group",), test=three_way)
+"""In each group every two models, on the same conditions, items and wordings."""
+
+wordings_over_conditions = ContrastSpec(kind="wordings", pairs=wordings_against_first, test=two_way)
+"""In each model every other wording against the first, on the same items and conditions."""
+
+RARE = "rare"
+"""The group of rare but neutral conditions, in conditions.csv.
+
+A condition that texts seldom name reads differently from one that they often name. Left-handed
+people and twins are rare and not stigmatized: what is beyond them is not rarity.
+"""
+
+AGAINST_RARE, RARITY, SET_APART = "against-rare", "rarity", "set-apart"
+
+against_rare = replace(
+    groups_of_conditions, kind=AGAINST_RARE, pairs=named_groups("contrast", RARE)
+)
+"""The group that the instrument is about against rare conditions."""
+
+rare_against_other = replace(groups_of_conditions, kind=RARITY, pairs=named_groups(RARE, "against"))
+"""Rare conditions against the other group's: what rarity alone does."""
+
+groups_set_apart = replace(groups_of_conditions, kind=SET_APART)
+"""The two groups on a number without the words that may say how rare a condition is."""
+
+
+def over_orders(spec: ContrastSpec) -> ContrastSpec:
+    """Return the contrast, made from the means over the orders of options."""
+    return spec.on(averaging_orders)
+
+
+def where_in_turn(spec: ContrastSpec) -> ContrastSpec:
+    """Return the contrast; wordings that are nested in questions are taken as one."""
+    return spec.on(merging_nested_wordings)
+
+
+def over_wordings(spec: ContrastSpec) -> ContrastSpec:
+    """Return the contrast of items × conditions, each cell the mean over all asked of it."""
+    return spec.on(averaging_wordings)
+
+
+def _condition_prompts(scored: ScoreTable) -> ScoreTable:
+    """Return the scores of conditions, from those of prompts alone."""
+    rows = scored.rows("prompt").with_columns(level=pl.lit("condition"))
+    return replace(scored, scores=of_conditions(rows))
+
+
+WHOSE = ["model", "instrument", "mode", "measure", "quantity", "condition", "group", "category"]
+
+
+def of_conditions(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return of each model and condition the mean over items, then forms, then wordings."""
+    rows = rows.sort(*WHOSE, "wording", "form", "item", "prompt_id")
+    for keep in (["wording", "form"], ["wording"], []):
+        means = rows.group_by(*WHOSE, *keep, maintain_order=True)
+        rows = means.agg(pl.col("value").mean(), pl.col("level").first(), pl.col("trial").first())
+    return rows
+
+
+groups_over_conditions = groups_as_asked.on(_condition_prompts)
+"""The contrast groups-as-asked, from the scores of prompts alone."""
+
+# Items × conditions, in the first wording.
+
+genders = ContrastSpec(
+    kind="genders",
+    pairs=quantities("female", "male"),
+    by=("model", "variant", "group", "dimension"),
+    first_wording=True,
+    quantity="probability",
+    test=two_way,
+)
+"""Female against male, in the same sentences."""
+
+genders_over_conditions = replace(genders, by=("model", "variant", "group"), test=paired_conditions)
+"""The same condition by condition."""
+
+groups_of_cells = ContrastSpec(
+    kind="groups",
+    pairs=groups,
+    by=("model", "variant", "dimension"),
+    first_wording=True,
+    test=two_way,
+)
+"""The disparity in one group of conditions against the other."""
+
+models_over_cells = ContrastSpec(
+    kind="models", pairs=models, by=("variant", "group"), first_wording=True, test=two_way
+)
+"""In each group every two models, in the same sentences."""
+
+dimensions = ContrastSpec(
+    kind="dimensions",
+    pairs=subscales,
+    by=("model", "variant", "group"),
+    first_wording=True,
+    test=two_way,
+)
+"""The disparity in every two subscales, for the same conditions."""
+
+wordings_over_cells = ContrastSpec(
+    kind="wordings",
+    pairs=wordings_against_first,
+    by=("model", "variant", "group"),
+    test=two_way,
+)
+"""In each group every other wording against the first, item by item."""
+
+OVER_BASELINE = "over-baseline"
+
+
+def _group_and_baseline(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    sides = [stratum.rows(group=group) for group in (stratum.group, BASELINE)]
+    if all(side.height for side in sides):
+        first, second = (stratum.side(side, "condition") for side in sides)
+        yield str(stratum.group), BASELINE, first, second
+
+
+disparity_over_baseline = ContrastSpec(
+    kind=OVER_BASELINE,
+    pairs=_group_and_baseline,
+    by=("model", "variant", "group"),
+    first_wording=True,
+    test=over_baseline,
+)
+"""The number with a diagnosis minus that in the same sentences without one, item by item.
+
+More women than men in sentences about a diagnosis says little where the same sentences without one
+have as many.
+"""
+
+# Women and men who are described alike, and descriptions.
+
+women_against_men = replace(genders, quantity="code", test=two_genders).on(averaging_wordings)
+"""The code of a woman against that of a man; wordings and orders are averaged."""
+
+
+def _contrast_group(scored: ScoreTable) -> ScoreTable:
+    # Shares are of women or of men; the pairs are of both.
+    mine = (pl.col("group") == scored.contrast) & pl.col("variant").is_null()
+    scores = scored.scores.filter(mine)
+    return replace(scored, scores=scores.with_columns(dimension=pl.lit(None, dtype=pl.String)))
+
+
+women_against_men_in_group = women_against_men.on(_contrast_group)
+"""The same in the descriptions of the first group, over all items."""
+
+group_against_compared = ContrastSpec(kind="groups", pairs=groups, test=descriptions)
+"""The descriptions of one group against those of the other, item by item."""
+
+# What presentation does.
+
+DIRECTIONS = ("stigma-first", "stigma-last")
+"""Where the option with the highest code stands in the list."""
+
+KEYINGS = ("plain-keyed", "reversed-keyed")
+"""Whether agreeing means more of the construct, or less."""
+
+order_of_options = ContrastSpec(kind="order", pairs=quantities(*DIRECTIONS), test=two_presentations)
+"""The most stigmatizing option listed first against listed last."""
+
+keying = ContrastSpec(kind="keying", pairs=quantities(*KEYINGS), test=two_presentations)
+"""Agreeing means more of the construct against less of it, item by item."""
+
+
+def _comparable_wordings(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    for first, second, one, other in wordings_against_first(stratum):
+        # Where each item has a wording of its own, nobody can tell the two apart.
+        if one.rows["item"].is_in(other.rows["item"].implode()).any():
+            yield first, second, one, other
+
+
+wordings = ContrastSpec(
+    kind="wordings", level="presentation", pairs=_comparable_wordings, test=two_presentations
+)
+"""Every other wording against the first, orders averaged."""
+
+# Single conditions, in items × wordings.
+
+REFERENCE, OWN_GROUP, BY_CONDITION = "reference", "own-reference", "conditions"
+
+
+def _against_baseline(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield every condition against the prompts that name none, item by item."""
+    tables = {name: table for group in _tables(stratum).values() for name, table in group.items()}
+    if BASELINE in tables:
+        for condition in sorted(set(tables) - {BASELINE}):
+            yield condition, BASELINE, tables[condition], tables[BASELINE]
+
+
+def _against_mean(group: str) -> Pairs:
+    """Return what yields every condition of a group against the mean of the other group's.
+
+    Where the group is that other one, the mean has the condition itself in it. Against the mean of
+    the others the difference would be larger by n/(n − 1), and so would its error: t and p are the
+    same.
+    """
+
+    def pairs(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+        tables, against = _tables(stratum), stratum.scored.against
+        second, first = tables.get(against, {}), tables.get(getattr(stratum.scored, group), {})
+        if not second or (group == "against" and len(second) < 2):
+            return
+        mean = _mean_of_conditions(np.array([second[name] for name in sorted(second)]))
+        for condition in sorted(first):
+            yield condition, against, first[condition], mean
+
+    return pairs
+
+
+def _tables(stratum: Stratum) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return by group and condition the table of items × wordings.
+
+    None where each condition has items of its own: one alone cannot be compared with others.
+    """
+    cells = stratum.scored.design.cells(stratum.rows())
+    items, wordings = in_order(cells, "item"), in_order(cells, "wording")
+    if items == [NESTED]:
+        return {}
+    return {
+        str(group): by_condition(of, items, wordings)
+        for (group,), of in cells.partition_by("group", as_dict=True).items()
+    }
+
+
+def _mean_of_conditions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over conditions; NaN in a cell where half of them or more have no value.
+
+    One value that is missing among many conditions hardly moves their mean. To leave out the whole
+    cell would leave the question out of every contrast.
+    """
+    there = (~np.isnan(tables)).sum(axis=0)
+    sums = np.nansum(tables, axis=0)
+    enough = 2 * there > len(tables)
+    return np.where(enough, sums / np.maximum(there, 1), np.nan)
+
+
+conditions_against_baseline = ContrastSpec(
+    kind="baseline", pairs=_against_baseline, test=over_sentences
+)
+conditions_against_reference = ContrastSpec(
+    kind=REFERENCE, pairs=_against_mean("contrast"), test=over_sentences
+)
+conditions_against_own_group = ContrastSpec(
+    kind=OWN_GROUP, pairs=_against_mean("against"), test=over_sentences
+)
+
+
+def models_by_condition(scored: ScoreTable) -> Estimates:
+    """Yield of every two models each condition in the one against the same in the other.
+
+    ``first`` is the condition, ``second`` the other model. What is sampled is items and wordings:
+    the change of a condition is one that would come out again in other sentences about it.
+    """
+    scored = scored.seen(merging_nested_wordings)
+    rows = scored.design.cells(scored.rows("prompt").filter(pl.col("condition") != BASELINE))
+    ways = {name: in_order(rows, name) for name in ("item", "wording")}
+    tables = {
+        str(model): by_condition(of, ways["item"], ways["wording"])
+        for (model,), of in rows.partition_by("model", as_dict=True).items()
+    }
+    about = _about(rows)
+    for one, other in itertools.combinations(scored.models(), 2):
+        for condition, (of, asked) in about.items():
+            if not all(condition in tables.get(model, {}) for model in (one, other)):
+                continue
+            # Its own: where items are nested, another condition has others.
+            own = np.ix_(*([at in asked[way] for at in every] for way, every in ways.items()))
+            sides = [tables[model][condition][own] for model in (one, other)]
+            says = scored.says(BY_CONDITION, first=condition, second=other, **of)
+            yield says, over_sentences(scored, says, *sides)
+
+
+def _about(
+    rows: pl.DataFrame,
+) -> dict[str, tuple[dict[str, str | None], dict[str, Collection[str]]]]:
+    """Return by condition its group and variant, and which items and wordings it was asked in."""
+    of = rows.group_by("condition").agg(
+        pl.col("group", "variant").first(), pl.col("item", "wording").unique()
+    )
+    return {
+        str(row["condition"]): (
+            {name: row[name] for name in ("group", "variant")},
+            {name: {*row[name]} for name in ("item", "wording")},
+        )
+        for row in of.sort("condition").iter_rows(named=True)
+    }
+
+
+# Sentence pairs.
+
+SETTINGS = ("contrasting-pair", "single-adjective")
+"""The groups of settings with two adjectives, and with one."""
+
+NOTHING = "0"
+"""What a level is set against."""
+
+POSITION = "position"
+
+
+def pairs_over_orders(spec: ContrastSpec) -> ContrastSpec:
+    """Return the contrast of sentence pairs, made from the means over the orders of options."""
+    return spec.on(averaging_pair_orders)
+
+
+def of_sentences(spec: ContrastSpec) -> ContrastSpec:
+    """Return the contrast of pairs whose two pronouns stand in one sentence: each is a sentence."""
+
+    def test(scored: ScoreTable, says: Contrast, one: Any, other: Any) -> Estimate:
+        found = spec.test(scored, says, one, other)
+        names = ("unit", "interval_over", "check_over", "method", "reason")
+        texts = {name: getattr(found, name) for name in names}
+        said = {
+            name: text and text.replace("sentence pairs", "sentences")
+            for name, text in texts.items()
+        }
+        return replace(found, **said)
+
+    return replace(spec, test=test)
+
+
+def _in_pairs(scored: ScoreTable) -> ScoreTable:
+    """Return scores of the level pair: the preference, or the bias averaged over trials."""
+    if scored.quantity != "bias":
+        pairs = scored.rows("prompt")
+    else:
+        rows = scored.rows("prompt", "correct")
+        keys = ["model", "item", "condition", "group", "trial"]
+        pro, anti = (rows.filter(pl.col("wording") == side) for side in ("pro", "anti"))
+        trials = pro.join(anti.select(*keys, anti="value"), on=keys, nulls_equal=True)
+        pairs = trials.group_by("model", "item", "condition", "group").agg(
+            (pl.col("value") - pl.col("anti")).mean().alias("value")
+        )
+    pairs = pairs.with_columns(level=pl.lit("pair"), quantity=pl.lit(scored.quantity))
+    return replace(scored, scores=pl.concat([scored.scores, pairs], how="diagonal"))
+
+
+def _sentence_pairs(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame, _: None) -> Estimate:
+    """Test the columns first and second of the sentence pairs in ``item``."""
+    items = pairs["item"].to_list()
+    # A preference has a sign: in it the more frequent pronoun would count as a stereotype.
+    signed = scored.quantity != "bias"
+    return scored.compare.clustered(
+        says,
+        pairs["first"].to_list(),
+        pairs["second"].to_list(),
+        clusters=scored.sharing.clusters(items),
+        signs=scored.sharing.sides(items) if signed else None,
+    )
+
+
+def _joined(first: pl.DataFrame, second: pl.DataFrame, *, how: Any = "inner") -> pl.DataFrame:
+    """Return the values of the same sentence pairs side by side."""
+    sides = (first.select("item", first="value"), second.select("item", second="value"))
+    return sides[0].join(sides[1], on="item", how=how, coalesce=True).sort("item")
+
+
+def _mean_of_settings(rows: pl.DataFrame, settings: int) -> pl.DataFrame:
+    """Return of each sentence pair the mean over so many settings; null where one is missing."""
+    whole = pl.col("value").count() == settings
+    return (
+        rows.sort("item", "condition")
+        .group_by("item", maintain_order=True)
+        .agg(pl.when(whole).then(pl.col("value").mean()).alias("value"))
+    )
+
+
+def _level(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    rows = stratum.rows(condition=BASELINE)
+    if rows.height:
+        zeros = rows.with_columns(value=0.0)
+        yield BASELINE, NOTHING, _joined(rows, zeros), None
+
+
+def _settings(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    by = stratum.rows().partition_by("condition", as_dict=True)
+    for (setting,) in sorted(by):
+        if setting != BASELINE and (BASELINE,) in by:
+            pairs = _joined(by[setting,], by[BASELINE,])
+            if pairs.height:
+                yield str(setting), BASELINE, pairs, None
+
+
+def _kinds_of_settings(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield two adjectives against one.
+
+    Of each sentence pair the means over the settings of either kind, which are taken as given; a
+    pair that lacks a setting is left out, since its means would be over other adjectives.
+    """
+    sides = [stratum.rows(group=group) for group in SETTINGS]
+    if all(side.height for side in sides):
+        means = [_mean_of_settings(side, side["condition"].n_unique()) for side in sides]
+        yield *SETTINGS, _joined(*means, how="full"), None
+
+
+def _pairs_of_models(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    by = stratum.rows().partition_by("model", as_dict=True)
+    for one, other in itertools.combinations(stratum.scored.models(), 2):
+        if (one,) in by and (other,) in by:
+            sides = by[one,], by[other,]
+            settings = pl.concat(sides)["condition"].n_unique()
+            means = [_mean_of_settings(side, settings) for side in sides]
+            yield one, other, _joined(*means, how="full"), None
+
+
+def _shared_pairs_of_models(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    by = stratum.rows().partition_by("model", as_dict=True)
+    for one, other in itertools.combinations(stratum.scored.models(), 2):
+        if (one,) in by and (other,) in by:
+            yield one, other, _joined(by[one,], by[other,]), None
+
+
+def _position(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    rows = stratum.rows("first-listed", condition=BASELINE).sort("item", "wording")
+    of_pairs = rows.group_by("item", maintain_order=True).agg(pl.col("value").mean())
+    if of_pairs.height:
+        halves = of_pairs.with_columns(value=0.5)
+        yield "first-listed", "half", _joined(of_pairs, halves), None
+
+
+levels = ContrastSpec(
+    kind="level", level="pair", pairs=_level, test=_sentence_pairs, views=(_in_pairs,)
+)
+"""The number without adjectives against 0."""
+
+settings_by_pairs = replace(levels, kind="baseline", pairs=_settings)
+"""Every adjective setting against the baseline, over sentence pairs."""
+
+pairs_against_singles = replace(levels, kind="groups", pairs=_kinds_of_settings)
+"""Settings with two adjectives against settings with one."""
+
+models_over_pairs = replace(
+    levels, kind="models", pairs=_pairs_of_models, by=("group",), groups=(BASELINE, *SETTINGS)
+)
+"""Without adjectives, with two and with one: every two models."""
+
+models_in_each_setting = replace(
+    levels, kind="models", pairs=_shared_pairs_of_models, by=("setting",)
+)
+"""In each adjective setting every two models."""
+
+position = ContrastSpec(
+    kind=POSITION,
+    level="presentation",
+    pairs=_position,
+    quantity="first-listed",
+    test=_sentence_pairs,
+)
+"""The share of the option listed first against one half, without adjectives."""
+
+
+def _trials(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    trials = stratum.rows().sort("condition", "trial")
+    of_pairs = stratum.scored.seen(_in_pairs).rows("pair", model=stratum.model)
+    by = of_pairs.partition_by("condition", as_dict=True)
+    none = of_pairs.clear()
+    of = {
+        name: trials.filter(pl.col("condition") == name)["value"].to_list()
+        for name in in_order(trials, "condition")
+    }
+    for setting in sorted({*of} - {BASELINE}):
+        pairs = _joined(by.get((setting,), none), by.get((BASELINE,), none))
+        sides = pairs["first"].to_list(), pairs["second"].to_list()
+        yield setting, BASELINE, (of[setting], of.get(BASELINE, [])), sides
+
+
+def _by_trials(scored: ScoreTable, says: Contrast, trials: Any, pairs: Any) -> Estimate:
+    return scored.compare.trials(says, trials, pairs)
+
+
+settings_by_trials = ContrastSpec(kind="trials", level="trial", pairs=_trials, test=_by_trials)
+"""Every adjective setting against the baseline, over trials, as in the study.
+
+Only the interval is over sentence pairs.
+"""

@@ -1,0 +1,397 @@
+"""Two measures of the same conditions, correlated: Mei, Fereidooni & Caliskan (2023)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import polars as pl
+
+from goffman.contrasts.engine import Contrast, ContrastTester, Estimates
+from goffman.contrasts.scores import FEMALE, cube, in_order
+from goffman.instruments.types import BASELINE, base_of, mode_in
+from goffman.modes import asked_ids, mode_of_rows, of_asked
+from goffman.stats.crossed_tests import LEAST
+from goffman.stats.profile import Profile, of_true_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    Values = NDArray[np.float64]
+
+MAIN_VARIANT = "with-names"
+
+COMPARABLE = (None, "completion", "choice", "reply", "write")
+"""The modes that measure one construct; None: the instrument's own."""
+
+OF_OCCUPATIONS = {"preference": "she-over-he", "bias": "she-minus-he"}
+"""A measure's main number → what it comes to for one occupation: log P(she) − log P(he), or the
+accuracy with her pronoun minus that with his."""
+
+
+class Measured(Protocol):
+    """What must be known of a measure here."""
+
+    @property
+    def name(self) -> str:
+        """The measure's name."""
+        ...
+
+    @property
+    def quantity(self) -> str:
+        """Its main number."""
+        ...
+
+    @property
+    def correlated_quantity(self) -> str:
+        """The number that is correlated: a probability where there is one, not its labels."""
+        ...
+
+    @property
+    def correlate_with(self) -> str | None:
+        """The measure whose main number is correlated with its own."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What a model says, condition by condition; no value is missing."""
+
+    instrument: str
+    """Its id, with the mode."""
+    mode: str | None = None
+    measure: str
+    quantity: str
+    model: str
+    conditions: Sequence[str]
+    groups: Sequence[str]
+    categories: Sequence[str]
+    values: Values
+    table: Values | None = None
+    """Conditions × items × wordings; None: it is not complete, or there is none."""
+    errors: Values | None = None
+    """Standard errors of the values, where there is no table."""
+
+    def reliability(self, conditions: Sequence[str]) -> float | None:
+        """Of the values over these conditions; None: not known, as from two sentences."""
+        if self.table is not None and max(self.table.shape[1:]) < LEAST:
+            return None
+        places = [at for at, name in enumerate(self.conditions) if name in {*conditions}]
+        profile = Profile(
+            model=self.values[places],
+            people=self.values[places],
+            table=None if self.table is None else self.table[places],
+            model_error=None if self.errors is None else self.errors[places],
+        )
+        return profile.reliability()[0] if places else None
+
+
+def by_condition(scores: pl.DataFrame, instrument: str, measure: Measured) -> Iterator[Answers]:
+    """Of each model its numbers over the conditions; ``scores`` of any instruments."""
+    quantity = measure.correlated_quantity
+    rows = scores.filter(
+        of_asked(instrument),
+        pl.col("quantity") == quantity,
+        pl.col("model").is_not_null(),
+        pl.col("condition") != BASELINE,
+        pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT),
+    )
+    means = rows.filter(pl.col("level") == "condition", pl.col("value").is_not_null())
+    for (model,), of in means.partition_by("model", as_dict=True, maintain_order=True).items():
+        of_model = of.unique("condition", keep="first", maintain_order=True).sort("condition")
+        conditions = of_model["condition"].to_list()
+        asked = rows.filter(pl.col("level") == "prompt", pl.col("model") == model)
+        table = _table(asked, conditions)
+        yield Answers(
+            instrument=instrument,
+            mode=mode_of_rows(rows),
+            measure=measure.name,
+            quantity=quantity,
+            model=str(model),
+            conditions=conditions,
+            groups=of_model["group"].fill_null("").to_list(),
+            categories=of_model["category"].fill_null("").to_list(),
+            values=of_model["value"].to_numpy().astype(np.float64),
+            table=table,
+            errors=_errors(asked, conditions) if table is None else None,
+        )
+
+
+def _table(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
+    """Conditions × items × wordings; over wordings where not every item was asked in every one."""
+    items, wordings = in_order(prompts, "item"), in_order(prompts, "wording")
+    if not items or not wordings:
+        return None
+    kept = prompts.filter(pl.col("condition").is_in(list(conditions)))
+    ids = {"condition": conditions, "item": items, "wording": wordings}
+    whole = cube(kept, ids)
+    if not np.isnan(whole).any():
+        return whole
+    there = ~np.isnan(whole)
+    if not there.any(axis=2).all():
+        return None
+    sums = np.where(there, whole, 0.0).sum(axis=2, keepdims=True)
+    return np.asarray(sums / there.sum(axis=2, keepdims=True), dtype=np.float64)
+
+
+def _errors(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
+    """Standard errors over items, where each condition has some of its own; None: it has not.
+
+    Items that nearly all conditions share move all of them alike, which is no error of a profile.
+    """
+    cells = prompts.filter(pl.col("value").is_not_null()).group_by("condition", "item")
+    # Sums of floats depend on their order.
+    means = cells.agg(pl.col("value").mean()).sort("condition", "item")
+    if means.height > len(conditions) * means["item"].n_unique() / 2:
+        return None
+    each = means.group_by("condition").agg(error=pl.col("value").std() / pl.len().sqrt())
+    known = dict(each.rows())
+    errors = [known.get(condition) for condition in conditions]
+    found = [error for error in errors if error is not None]
+    return np.array(found, dtype=np.float64) if found and len(found) == len(errors) else None
+
+
+def by_occupation(
+    scores: pl.DataFrame, prompts: pl.DataFrame, instrument: str, measure: Measured
+) -> Iterator[Answers]:
+    """Of each model, by the occupation that a pronoun refers to: how much it leans toward her."""
+    if measure.quantity not in OF_OCCUPATIONS:
+        return
+    quantity = "preference" if measure.quantity == "preference" else "correct"
+    rows = scores.filter(
+        of_asked(instrument),
+        pl.col("level") == "prompt",
+        pl.col("quantity") == quantity,
+        pl.col("condition") == BASELINE,
+        pl.col("value").is_not_null(),
+    )
+    asked = prompts.filter(of_asked(instrument), pl.col("answer").is_not_null())
+    asked = asked.select("prompt_id", "answer", side="category").unique("prompt_id")
+    known = rows.join(asked, on="prompt_id", maintain_order="left")
+    keys = ("model", "item", "answer", "side", "wording")
+    sides = known.group_by(keys).agg(pl.col("value").mean())
+    # Sums of floats depend on their order.
+    pairs = _leaning(sides, fits=quantity == "preference").sort(keys)
+    means = pairs.group_by("model", "answer", "side").agg(
+        value=pl.col("value").mean(), n=pl.len(), error=pl.col("value").std() / pl.len().sqrt()
+    )
+    for (model,), of in means.sort("model", "answer").partition_by("model", as_dict=True).items():
+        errors = of["error"].to_numpy().astype(np.float64)
+        yield Answers(
+            instrument=instrument,
+            mode=mode_of_rows(rows),
+            measure=measure.name,
+            quantity=OF_OCCUPATIONS[measure.quantity],
+            model=str(model),
+            conditions=of["answer"].to_list(),
+            groups=of["side"].to_list(),
+            categories=of["side"].to_list(),
+            values=of["value"].to_numpy().astype(np.float64),
+            errors=None if np.isnan(errors).any() else errors,
+        )
+
+
+def _leaning(values: pl.DataFrame, *, fits: bool) -> pl.DataFrame:
+    """A row for each sentence pair: her pronoun's number minus his.
+
+    ``fits``: the value of the side pro is already that of the pronoun that fits the stereotype
+    minus the other's. Elsewhere both sides are there, and one is subtracted from the other.
+    """
+    sign = pl.when(pl.col("side") == FEMALE).then(1.0).otherwise(-1.0)
+    pro = values.filter(pl.col("wording") == "pro")
+    if fits:
+        return pro.with_columns(value=pl.col("value") * sign)
+    anti = values.filter(pl.col("wording") == "anti").select(
+        "model", "item", "answer", against="value"
+    )
+    both = pro.join(anti, on=["model", "item", "answer"])
+    return both.with_columns(value=(pl.col("value") - pl.col("against")) * sign)
+
+
+DECISIONS = "decisions"
+SAYS_OF_GROUPS = ("social-distance", "people-sentiment")
+"""What a model would advise, and the instruments of the same conditions that might predict it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One side of a correlation: what an instrument measures, of one model or over all."""
+
+    instrument: str
+    measure: str
+    quantity: str
+    finer: bool
+    """Whether that is a probability, which says more finely what the measure's main number does."""
+    model: str | None
+    only: bool
+    """Whether no other instrument of the run has this measure, so that its id need not be said."""
+
+    def text(self, *, measure: str | None = None, model: str | None = None) -> str:
+        """The side as it stands in a table, or with other names for its measure and model."""
+        by = "" if self.only else f" by {self.instrument}"
+        of = f" of {model or self.model}" if self.model else ""
+        return f"{measure or self.measure}{by}{of}"
+
+    def values(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """The scores of its conditions."""
+        return scores.filter(
+            pl.col("level") == "condition",
+            of_asked(self.instrument),
+            pl.col("quantity") == self.quantity,
+            pl.col("condition") != BASELINE,
+            pl.col("model").eq_missing(pl.lit(self.model)),
+            pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT),
+        ).unique("condition", keep="first", maintain_order=True)
+
+
+def sides(
+    measures: Mapping[str, Measured], models: Iterable[tuple[str | None, str | None]]
+) -> Iterator[tuple[Side, Side]]:
+    """Every two sides that are correlated; ``measures`` are by instrument.
+
+    ``models``: of whom on either side; None: over all. Two instruments of one measure are two
+    correlations, never one over both.
+    """
+    by_name: dict[str, list[str]] = {}
+    for instrument, measure in measures.items():
+        by_name.setdefault(measure.name, []).append(instrument)
+    both = [
+        (instruments, by_name[beside])
+        for instruments in by_name.values()
+        if (beside := measures[instruments[0]].correlate_with) in by_name
+    ]
+    for (firsts, seconds), whose in itertools.product(both, models):
+        for asked in itertools.product(firsts, seconds):
+            one, other = (
+                Side(
+                    instrument=instrument,
+                    measure=measures[instrument].name,
+                    quantity=measures[instrument].correlated_quantity,
+                    finer=measures[instrument].correlated_quantity != measures[instrument].quantity,
+                    model=model,
+                    only=len(of) == 1,
+                )
+                for instrument, model, of in zip(asked, whose, (firsts, seconds), strict=True)
+            )
+            yield one, other
+
+
+def correlate_modes(
+    measures: Mapping[str, Measured], models: Iterable[tuple[str | None, str | None]]
+) -> Iterator[tuple[Side, Side]]:
+    """Every two modes of one instrument: they share its conditions, and are never one number.
+
+    ``models``: of whom on either side; over all models would be to pool them.
+    """
+    by_base: dict[str, list[str]] = {}
+    for instrument in measures:
+        if mode_in(instrument) in COMPARABLE:
+            by_base.setdefault(base_of(instrument), []).append(instrument)
+    pairs = [two for forms in by_base.values() for two in itertools.combinations(forms, 2)]
+    for asked, whose in itertools.product(pairs, [one for one in models if None not in one]):
+        yield _side(measures, asked[0], whose[0]), _side(measures, asked[1], whose[1])
+
+
+def advice_beside(
+    measures: Mapping[str, Measured], models: Iterable[str]
+) -> Iterator[tuple[Side, Side]]:
+    """What each model says of a group, and what it would advise about the same."""
+    says = [name for name in measures if base_of(name) in SAYS_OF_GROUPS]
+    advises = [name for name in measures if base_of(name) == DECISIONS]
+    for one, other, model in itertools.product(says, advises, models):
+        yield _side(measures, one, model), _side(measures, other, model)
+
+
+def _side(measures: Mapping[str, Measured], instrument: str, model: str | None) -> Side:
+    measure = measures[instrument]
+    quantity = measure.correlated_quantity
+    return Side(
+        instrument=instrument,
+        measure=measure.name,
+        quantity=quantity,
+        finer=quantity != measure.quantity,
+        model=model,
+        only=[one.name for one in measures.values()].count(measure.name) == 1,
+    )
+
+
+def correlate_measures(
+    scores: pl.DataFrame,
+    measures: Mapping[str, Measured],
+    pairs: Sequence[tuple[str, str]],
+    compare: ContrastTester,
+) -> Estimates:
+    """Over conditions, and over those of each group: two measures, of all models and of each pair.
+
+    Two groups that are far apart on both make a correlation by themselves; within a group it is of
+    conditions. Where one model answered each of the two, all models are that pair, tested once.
+    """
+    forms = _of_modes(scores, measures)
+    profiles = _profiles(scores, measures)
+    for one, other in [*sides(measures, [(None, None), *pairs]), *forms]:
+        if one.model is None and pairs and _alone(scores, one) and _alone(scores, other):
+            continue
+        values = other.values(scores).select("condition", other="value")
+        both = one.values(scores).join(values, on="condition").sort("condition")
+        groups = sorted(both["group"].drop_nulls().unique())
+        for group in [None, *(groups if len(groups) > 1 else ())]:
+            says = Contrast(
+                kind="measures" if group is None else "measures-within",
+                instrument=None,
+                measure=None,
+                quantity=one.quantity,
+                group=group,
+                first=one.text(),
+                second=other.text(),
+            )
+            of = both if group is None else both.filter(pl.col("group") == group)
+            found = compare.correlated(says, of["value"].to_list(), of["other"].to_list())
+            reliable = [_reliability(profiles, side, of["condition"]) for side in (one, other)]
+            # Modes of one instrument share their sentences, and so their errors.
+            apart = base_of(one.instrument) != base_of(other.instrument)
+            yield says, of_true_scores(found, *reliable) if apart else found
+
+
+def _profiles(
+    scores: pl.DataFrame, measures: Mapping[str, Measured]
+) -> dict[tuple[str, str | None], Answers]:
+    """By instrument and model: its numbers over conditions."""
+    return {
+        (name, answers.model): answers
+        for name, measure in measures.items()
+        for answers in by_condition(scores, name, measure)
+    }
+
+
+def _reliability(
+    profiles: Mapping[tuple[str, str | None], Answers], side: Side, conditions: pl.Series
+) -> float | None:
+    """Of a side over these conditions; None: not known, as over all models."""
+    answers = profiles.get((side.instrument, side.model))
+    return None if answers is None else answers.reliability(conditions.to_list())
+
+
+def _of_modes(
+    scores: pl.DataFrame, measures: Mapping[str, Measured]
+) -> Iterator[tuple[Side, Side]]:
+    """Every two modes of an instrument, of each model that answered; and what each would advise."""
+    answered = {*scores.select(asked_ids(), "model").drop_nulls().unique().rows()}
+    models = sorted({model for _, model in answered})
+    pairs = [
+        *correlate_modes(measures, list(itertools.product(models, models))),
+        *advice_beside(measures, models),
+    ]
+    for one, other in pairs:
+        there = (one.instrument, one.model) in answered
+        if there and (other.instrument, other.model) in answered:
+            yield one, other
+
+
+def _alone(scores: pl.DataFrame, side: Side) -> bool:
+    """Whether one model alone answered the side's instrument."""
+    asked = scores.filter(of_asked(side.instrument))
+    return asked["model"].drop_nulls().n_unique() == 1

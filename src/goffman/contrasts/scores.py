@@ -1,0 +1,265 @@
+"""The scores that contrasts are made from: tables of them, what they share, and their design.
+
+Conditions, items and wordings are crossed where every question was asked. Where a part of all
+questions was asked, a factor may be nested: each question in one wording of several, or each
+condition with some of the items. A nested factor has one level in a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goffman.instruments.types import BASELINE, MASK
+from goffman.modes import asked_ids
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.contrasts.engine import Contrast, ContrastTester
+
+
+def by_condition(
+    rows: pl.DataFrame, items: Sequence[str], wordings: Sequence[str]
+) -> dict[str, NDArray[np.float64]]:
+    """Of each condition the table of its values, items × wordings."""
+    conditions = in_order(rows, "condition")
+    tables = cube(rows, {"condition": conditions, "item": items, "wording": wordings})
+    return dict(zip(conditions, tables, strict=True))
+
+
+def cube(rows: pl.DataFrame, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
+    """The values of SCORES by these ids; forms and models are averaged, gaps are NaN."""
+    means = rows.group_by(*ids).agg(pl.col("value").mean()).drop_nulls("value")
+    places = [means[name].cast(pl.Enum(keys)).to_physical() for name, keys in ids.items()]
+    found = np.full([len(keys) for keys in ids.values()], np.nan)
+    found[tuple(place.to_numpy() for place in places)] = means["value"].to_numpy()
+    return found
+
+
+def in_order(rows: pl.DataFrame, name: str) -> list[str]:
+    """The different ids of a column, sorted."""
+    return sorted(rows[name].drop_nulls().unique())
+
+
+FEMALE = "female-referent"
+"""The category of a sentence whose referent has an occupation associated with women."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clusters:
+    """By sentence pair: what it shares with others; empty where that is not known."""
+
+    ways: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Frame, referent, other occupation."""
+    signs: dict[str, float] = field(default_factory=dict)
+    """−1 where the referent's occupation is associated with women, else 1."""
+
+    def clusters(self, pairs: Iterable[str]) -> list[tuple[str, ...]]:
+        """Of each pair its cluster, one tuple a way; none where a pair is not known."""
+        found = [self.ways.get(pair) for pair in pairs]
+        known = [way for way in found if way is not None]
+        return list(zip(*known, strict=True)) if len(known) == len(found) else []
+
+    def sides(self, pairs: Iterable[str]) -> NDArray[np.float64]:
+        """The signs of the pairs."""
+        return np.array([self.signs.get(pair, 1.0) for pair in pairs])
+
+
+def clusters_by_instrument(prompts: pl.DataFrame) -> dict[str, Clusters]:
+    """By instrument: what the sentence pairs among these prompts share."""
+    of_each = prompts.with_columns(asked=asked_ids()).partition_by("asked", as_dict=True)
+    return {str(asked): clusters_of(of) for (asked,), of in of_each.items()}
+
+
+def clusters_of(prompts: pl.DataFrame) -> Clusters:
+    """What the sentence pairs among these prompts share; ``prompts`` of one instrument.
+
+    The frame is the sentence without adjectives, its occupations and pronoun blanked.
+    """
+    pairs = prompts.filter(
+        pl.col("condition") == BASELINE, pl.col("wording") == "pro", pl.col("answer").is_not_null()
+    ).unique("item", maintain_order=True)
+    ways, signs = {}, {}
+    for row in pairs.iter_rows(named=True):
+        own = [re.escape(word) for word in (row["answer"], row["other"], row["pronoun"]) if word]
+        frame = re.sub(rf"{MASK}|\b({'|'.join(own)})\b", "_", row["text"], flags=re.IGNORECASE)
+        ways[row["item"]] = (frame, row["answer"], row["other"] or "")
+        signs[row["item"]] = -1.0 if row["category"] == FEMALE else 1.0
+    return Clusters(ways=ways, signs=signs)
+
+
+NESTED = "nested"
+"""The one level that a nested factor has in a table."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """Which factors are nested, in the answers of which models; all others are crossed."""
+
+    nested: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    averaged: frozenset[str] = frozenset()
+    """Factors that cells are means over, in the answers of all models."""
+
+    @classmethod
+    def of(cls, cells: pl.DataFrame, factors: Iterable[str]) -> Design:
+        """Find the design of these scores; each model by itself, since a server gets a part."""
+        find = {"wording": _nested_wordings, "item": _nested_items}
+        return cls({name: frozenset(find[name](cells)) for name in factors})
+
+    def averages(self, factor: str) -> bool:
+        """Return whether cells are means over the factor for every model."""
+        return factor in self.averaged
+
+    def within(self, factor: str) -> pl.Expr:
+        """Return of which rows the factor is nested."""
+        return pl.col("model").is_in(sorted(self.nested.get(factor, ())))
+
+    def cells(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the scores with one level for what is nested or averaged."""
+        named = {factor for factor, models in self.nested.items() if models} | self.averaged
+        return rows.with_columns(
+            pl.lit(NESTED).alias(factor)
+            if factor in self.averaged
+            else pl.when(self.within(factor)).then(pl.lit(NESTED)).otherwise(factor).alias(factor)
+            for factor in sorted(named)
+        )
+
+
+def _nested_wordings(cells: pl.DataFrame) -> list[str]:
+    """Return the models that were asked each question in one of several wordings.
+
+    A part of all questions goes through the wordings in turn, so that every condition meets each
+    about equally often.
+    """
+    question = ["model", "item", "condition", "form"]
+    known = cells.filter(pl.col("value").is_not_null())
+    asked = known.select(*question, "wording").unique()
+    counts = asked.group_by(question).agg(of_question=pl.len())
+    return (
+        counts.group_by("model")
+        .agg(most=pl.col("of_question").max())
+        .join(asked.group_by("model").agg(pl.col("wording").n_unique()), on="model")
+        .filter(pl.col("most") == 1, pl.col("wording") > 1)["model"]
+        .to_list()
+    )
+
+
+def _nested_items(cells: pl.DataFrame) -> list[str]:
+    """Return the models that were asked each condition with some of the items only."""
+    asked = cells.filter(pl.col("condition") != BASELINE)
+    counts = asked.group_by("model", "condition", "form").agg(pl.col("item").n_unique())
+    return (
+        counts.group_by("model")
+        .agg(most=pl.col("item").max())
+        .join(asked.group_by("model").agg(every=pl.col("item").n_unique()), on="model")
+        .filter(pl.col("most") < pl.col("every"))["model"]
+        .to_list()
+    )
+
+
+def wordings_merged(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores with one wording for models of which it is nested in the question.
+
+    What these were not asked has no row: it is no gap.
+    """
+    design = Design.of(cells, ["wording"])
+    return design.cells(cells.filter(~design.within("wording") | pl.col("value").is_not_null()))
+
+
+def items_by_place(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores with the first, second … item of each condition where items are nested."""
+    design = Design.of(cells, ["item"])
+    place = pl.col("item").rank("dense").over("model", "condition", "form", "quantity")
+    name = pl.format("{}-{}", pl.lit(NESTED), place)
+    return cells.with_columns(item=pl.when(design.within("item")).then(name).otherwise("item"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreTable:
+    """The scores of one instrument, and what its contrasts are between."""
+
+    scores: pl.DataFrame
+    about: Contrast
+    """Its instrument and measure; the rest is filled in contrast by contrast."""
+    quantity: str
+    """The number that is compared."""
+    contrast: str
+    against: str
+    wordings: Sequence[str]
+    """In the instrument's order."""
+    compare: ContrastTester
+    sharing: Clusters = field(default_factory=Clusters)
+    """What its sentence pairs have in common."""
+    design: Design = field(default_factory=Design)
+    """Which factors are nested."""
+
+    @cached_property
+    def _views(self) -> dict[Callable[[ScoreTable], ScoreTable], ScoreTable]:
+        return {}
+
+    def seen(self, view: Callable[[ScoreTable], ScoreTable]) -> ScoreTable:
+        """Return what a view makes of the scores; once for all contrasts."""
+        if view not in self._views:
+            self._views[view] = view(self)
+        return self._views[view]
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, str], pl.DataFrame]:
+        return {}
+
+    @cached_property
+    def _by_model(self) -> dict[tuple[str, str], dict[tuple[Any, ...], pl.DataFrame]]:
+        return {}
+
+    def rows(self, level: str, quantity: str | None = None, **ids: str | None) -> pl.DataFrame:
+        """The scores of a level and quantity with these ids; None: only where it is null."""
+        of = level, quantity or self.quantity
+        model = ids.get("model")
+        if model is None:
+            rows = self._of(*of)
+        else:
+            rows = self._of_models(*of).get((model,), self.scores.clear())
+        wanted = [
+            pl.col(name).is_null() if value is None else pl.col(name) == value
+            for name, value in ids.items()
+            if name != "model" or model is None
+        ]
+        return rows.filter(*wanted) if wanted else rows
+
+    def _of(self, level: str, quantity: str) -> pl.DataFrame:
+        """The scores of a level and quantity; looked for once, since there may be millions."""
+        if (level, quantity) not in self._found:
+            self._found[level, quantity] = self.scores.filter(
+                pl.col("level") == level, pl.col("quantity") == quantity
+            )
+        return self._found[level, quantity]
+
+    def _of_models(self, level: str, quantity: str) -> dict[tuple[Any, ...], pl.DataFrame]:
+        """The same by model."""
+        if (level, quantity) not in self._by_model:
+            rows = self._of(level, quantity)
+            self._by_model[level, quantity] = rows.partition_by("model", as_dict=True)
+        return self._by_model[level, quantity]
+
+    def models(self) -> list[str]:
+        """Who answered."""
+        return list(self._models)
+
+    @cached_property
+    def _models(self) -> list[str]:
+        return in_order(self.scores, "model")
+
+    def variants(self) -> list[str | None]:
+        """With and without names, or None where there is one."""
+        return [*in_order(self.scores, "variant")] or [None]
+
+    def says(self, kind: str, **what: str | None) -> Contrast:
+        """The contrast of this kind."""
+        return replace(self.about, **{"kind": kind, "quantity": self.quantity, **what})  # type: ignore[arg-type]

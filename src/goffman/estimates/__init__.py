@@ -1,1 +1,0 @@
-"""CONTRASTS: which scores are set against which, each with test, effect and interval."""

@@ -1,0 +1,1 @@
+"""Results as papers, model cards and lm-eval files."""

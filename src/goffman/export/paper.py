@@ -1,0 +1,321 @@
+"""A run as a folder for a paper: methods, references, data with a codebook, R, tables, figures."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman import __version__
+from goffman.console import printable
+from goffman.export.paper_assets import (
+    PaperFigure,
+    latex_table,
+    markdown_table,
+    paper_figures,
+    results_of,
+)
+from goffman.export.paper_data import PaperData
+from goffman.formatting import VERDICTS_SAID, number, short_names
+from goffman.instruments.types import base_of, slug_of
+from goffman.parsers.registry import DEFAULT_PARSER
+from goffman.presentation.answer_style import describe_measured
+from goffman.presentation.table_formats import latex, markdown
+from goffman.presentation.user_ratings import describe_file, whose_ratings
+from goffman.report.table_files import CORRECTED_SAID
+from goffman.runs.files import README, write_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goffman.presentation.section import Section
+    from goffman.report.load import MeasuredRun
+    from goffman.runs.manifest import AskedInstrument, Model
+
+_NO_FIELDS = {"type", "instruments", "anchors"}
+
+
+def references_of(run: MeasuredRun) -> dict[str, Mapping[str, Any]]:
+    """By key: each work that the run rests on, and goffman itself."""
+    text = files("goffman.export").joinpath("for_paper", "references.toml").read_text("utf-8")
+    every: dict[str, dict[str, Any]] = tomllib.loads(text)
+    found: dict[str, Mapping[str, Any]] = {"goffman": _goffman(run)}
+    for instrument in run.sections:
+        keys = keys_of(instrument, every)
+        found |= {key: every[key] for key in keys}
+        if not keys:
+            found[_key(instrument)] = _own(instrument, run)
+    for anchor, about in run.manifest.anchors.items():
+        keys = [key for key, one in every.items() if anchor in one.get("anchors", ())]
+        found |= {key: every[key] for key in keys}
+        if not keys:
+            found[_key(anchor)] = {"type": "misc", "title": about.title, "note": about.citation}
+    return found
+
+
+def keys_of(instrument: str, every: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The works behind an instrument, in whichever mode it was asked."""
+    return [key for key, one in every.items() if base_of(instrument) in one["instruments"]]
+
+
+def _own(instrument: str, run: MeasuredRun) -> dict[str, str]:
+    """An instrument of the user's, by what it says of itself."""
+    called = run.manifest.instruments[instrument].called
+    citation = called.citation if called else ""
+    title = called.title if called else instrument
+    return {"type": "misc", "title": title, "note": citation or "no citation is given"}
+
+
+def _goffman(run: MeasuredRun) -> dict[str, str]:
+    last = run.manifest.sessions[-1] if run.manifest.sessions else None
+    return {
+        "type": "software",
+        "author": "{The goffman developers}",
+        "title": "goffman: questions psychology asks people about stigma, asked of language models",
+        "version": last.versions.get("goffman", __version__) if last else __version__,
+        "year": last.started[:4] if last else "",
+    }
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", name)
+
+
+def bibtex(references: Mapping[str, Mapping[str, Any]]) -> str:
+    """The entries as BibTeX; titles keep their capitals."""
+    entries = []
+    for key, one in references.items():
+        lines = [f"@{one['type']}{{{key},"]
+        for field, value in one.items():
+            if field in _NO_FIELDS or not value:
+                continue
+            plain = field in {"author", "pages", "year", "volume", "number"}
+            shown = value if plain else latex(str(value))
+            shown = f"{{{shown}}}" if field == "title" else shown
+            lines.append(f"  {field} = {{{shown}}},")
+        entries.append("\n".join([*lines, "}"]))
+    return "\n\n".join(entries) + "\n"
+
+
+def methods_text(run: MeasuredRun) -> str:
+    """The section as plain text, to be shortened and pasted."""
+    parts = {
+        "Models": _models(run),
+        "Instruments and prompts": _instruments(run),
+        "Control items": _controls(run),
+        "Scoring": _scoring(run),
+        "Statistics": _statistics(run),
+        "Software": _software(run),
+    }
+    lines = ["Methods", ""]
+    for heading, sentences in parts.items():
+        told = " ".join(sentences)
+        if told:
+            lines += [f"{heading}. {told}", ""]
+    keys = ", ".join(references_of(run))
+    return "\n".join([*lines, f"Works to cite, in references.bib: {keys}.", ""])
+
+
+def _models(run: MeasuredRun) -> Iterator[str]:
+    shown = short_names(run.manifest.models)
+    count = len(shown)
+    yield f"We asked {count:,} language model{'s' if count != 1 else ''}."
+    for name, entry in run.manifest.models.items():
+        yield f"{printable(shown[name])}: {_model(entry)}."
+
+
+def _model(entry: Model) -> str:
+    """Which model it is, exactly, and how it computed."""
+    facts = [f"a {entry.kind} model" if entry.kind != "classifier" else "a classifier"]
+    facts += [f"family {printable(entry.family)}"] if entry.family else []
+    facts += [f"revision {entry.revision}"] if entry.revision else []
+    if entry.weights_sha256:
+        facts += [f"weights sha256 {entry.weights_sha256}"]
+    if entry.tokenizer_sha256:
+        facts += [f"tokenizer sha256 {entry.tokenizer_sha256}"]
+    unknown = "precision unknown" if entry.asked_by else "behind a server, precision unknown"
+    facts += [f"asked by {printable(entry.asked_by)}"] if entry.asked_by else []
+    facts += [f"in {entry.precision}" if entry.precision else unknown]
+    facts += [f"on {printable(entry.device)}"]
+    if entry.sampling:
+        drawn = entry.sampling
+        top_p = "" if drawn.top_p is None else f", top-p {drawn.top_p:g}"
+        facts.append(
+            f"replies drawn at temperature {drawn.temperature:g}{top_p}, at most "
+            f"{drawn.max_tokens:,} tokens"
+        )
+    if entry.seed is not None:
+        facts.append(f"seed {entry.seed}")
+    return ", ".join(facts)
+
+
+def _instruments(run: MeasuredRun) -> Iterator[str]:
+    for name, section in run.sections.items():
+        entry = run.manifest.instruments[name]
+        known = section.names.instruments.get(name)
+        cited = f" ({printable(known.citation)})" if known and known.citation else ""
+        yield (
+            f"{printable(name)}, version {printable(entry.version)}{cited}: "
+            f"{_describe_prompts(section)} (sha256 of the prompts {entry.prompts_sha256})."
+        )
+        tables = {of[name].table for of in run.manifest.answers.values() if name in of}
+        yield from _asked(entry, section, replied="replies" in tables)
+
+
+def _describe_prompts(section: Section) -> str:
+    """How many prompts there were, and in how many wordings or different texts."""
+    prompts = f"{section.prompts.height:,} prompts"
+    if {*section.wordings} == {"pro", "anti"}:
+        return f"{prompts}, pro- and anti-stereotypical alike"
+    wordings = len(section.wordings)
+    return f"{prompts} in {wordings:,} wording{'s' if wordings != 1 else ''}"
+
+
+def _asked(entry: AskedInstrument, section: Section, *, replied: bool) -> Iterator[str]:
+    """How the prompts of an instrument were asked; ``replied``: in chats."""
+    if entry.settings:
+        yield f"At each blank we kept the k = {entry.settings.top_k:,} most probable words."
+        if entry.settings.depth > 1:
+            yield (
+                f"Blanks were filled in {entry.settings.depth} steps, with the "
+                f"{entry.settings.width} most probable words put back at each."
+            )
+    if entry.trials and replied:
+        times = "once" if entry.trials == 1 else f"{entry.trials:,} times"
+        yield f"Each prompt was asked {times}, in a fresh chat."
+    orders = section.prompts["order"].drop_nulls().n_unique()
+    if orders > 1:
+        yield f"Options were presented in {orders} orders."
+    for system in section.prompts["system"].drop_nulls().unique(maintain_order=True):
+        yield f"System prompt: “{printable(system)}”."
+    if section.prompts.height < entry.prompts:
+        yield f"Of {entry.prompts:,} prompts, {section.prompts.height:,} were used."
+
+
+def _controls(run: MeasuredRun) -> Iterator[str]:
+    for name, section in run.sections.items():
+        if not section.competence:
+            yield f"{printable(name)}: no control items were asked."
+            continue
+        for one in section.competence.values():
+            yield f"{printable(name)}: {one.sentence.removeprefix('Control items: ')}"
+
+
+def _scoring(run: MeasuredRun) -> Iterator[str]:
+    for name, section in run.sections.items():
+        measured = dict(run.manifest.instruments[name].measured)
+        parameters = ", ".join(
+            f"{key} = {_plain(value)}" for key, value in measured.items() if key != "measure"
+        )
+        yield (
+            f"{printable(name)} was scored by {printable(section.measure)}"
+            f"{f' ({printable(parameters)})' if parameters else ''}: "
+            f"{printable(describe_measured(section))}"
+        )
+    lexicons = run.manifest.lexicons
+    if any(section.ratings for section in run.sections.values()):
+        yield whose_ratings(lexicons)
+        yield from (printable(describe_file(one)) for one in lexicons.attitudes)
+    if lexicons.gender:
+        yield f"Words that name a gender: list with sha256 {lexicons.gender.sha256}."
+    if "replies" in {one.table for of in run.manifest.answers.values() for one in of.values()}:
+        yield f"Replies were read by the parser {lexicons.parser or DEFAULT_PARSER}."
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} {one}" for key, one in value.items())
+    return str(value)
+
+
+def _statistics(run: MeasuredRun) -> Iterator[str]:
+    for name, section in run.sections.items():
+        primary = section.estimates.filter(pl.col("family") == "primary")
+        for row in primary.unique(["kind", "test", "method"], maintain_order=True).to_dicts():
+            margin = (
+                f" Differences from {number(row['margin'])} on count as relevant."
+                if row["margin"] is not None
+                else ""
+            )
+            over = f" over {row['interval_over']}" if row["interval_over"] else ""
+            yield (
+                f"{printable(name)}: {printable(row['first'])} minus "
+                f"{printable(row['second'])}, by {row['test'] or 'no test'}{over} "
+                f"({row['method']}); effect: {row['effect_name'] or 'none'}.{margin}"
+            )
+    sizes = run.estimates.filter(pl.col("family") == "primary")["family_size"].drop_nulls()
+    if len(sizes):
+        yield f"The {sizes.to_list()[0]:,} main results were corrected together."
+    yield f"{CORRECTED_SAID} {VERDICTS_SAID} Intervals are 95% intervals and are not corrected."
+    if run.anchors is not None:
+        people = ", ".join(printable(one.citation) for one in run.manifest.anchors.values())
+        yield f"We set the numbers beside what people said: {people}."
+
+
+def _software(run: MeasuredRun) -> Iterator[str]:
+    sessions = run.manifest.sessions
+    if not sessions:
+        return
+    last = sessions[-1]
+    versions = ", ".join(f"{name} {version}" for name, version in last.versions.items())
+    yield (
+        f"The audit ran on {sessions[0].started[:10]} ({versions}; "
+        f"{printable(last.platform)}), with seed {run.manifest.measuring.seed}."
+    )
+
+
+HEADING = "# For a paper, by goffman"
+
+_ABOUT = f"""\
+{HEADING}
+
+| file | what it is |
+|---|---|
+| methods.txt | models with hashes, instruments with versions, prompts, scoring, tests |
+| references.bib | what to cite: studies, scales and goffman |
+| data-INSTRUMENT.csv | a row for each prompt and model (and trial), for `lmer` and the like |
+| estimates.csv | every contrast once, with its test, effect and intervals |
+| codebook.csv | what every column of these is |
+| refit.R | refits the main contrasts in base R and compares: `Rscript refit.R` |
+| tables/ | the main results of each instrument, as LaTeX that fits one column, and Markdown |
+| figures/ | SVG, PDF, and PNG at 300 dpi; alt-texts.md has a text for each |
+
+In the CSV files a missing value is empty. Text that begins with =, +, - or @ gets an apostrophe in
+front, so that no spreadsheet reads it as a formula. In data-INSTRUMENT.csv no prompt of a model
+stands in two rows, unless it was asked several times: then `trial` says which.
+"""
+
+
+def write_paper(run: MeasuredRun, folder: Path) -> list[Path]:
+    """The files, which are now in the folder; InputError where it holds something else."""
+    return write_folder(folder, _files(run), heading=HEADING)
+
+
+def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
+    """Path within the folder, and content."""
+    yield README, _ABOUT.encode()
+    yield "methods.txt", methods_text(run).encode()
+    yield "references.bib", bibtex(references_of(run)).encode()
+    for name, text in PaperData(run=run).texts():
+        yield name, text.encode()
+    yield "refit.R", files("goffman.export").joinpath("for_paper", "refit.R").read_bytes()
+    for name, section in run.sections.items():
+        if results := results_of(section):
+            called = slug_of(name)
+            yield f"tables/{called}.tex", latex_table(section, results).encode()
+            yield f"tables/{called}.md", markdown_table(section, results).encode()
+    figures = list(paper_figures(run))
+    for figure in figures:
+        for name, content in figure.files():
+            yield f"figures/{name}", content
+    yield "figures/alt-texts.md", _alt_texts(figures).encode()
+
+
+def _alt_texts(figures: Sequence[PaperFigure]) -> str:
+    lines = [f"- **{markdown(one.name)}**: {markdown(one.alt)}" for one in figures]
+    return "\n".join(["# Alt texts", "", *lines, ""])

@@ -1,0 +1,244 @@
+"""The main results of each instrument as tables and figures for a paper."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.analysis.correlation_findings import describe_correlations
+from goffman.anchors.sentences import describe_anchors
+from goffman.console import printable
+from goffman.formatting import number, p_value, verdict_shown
+from goffman.instruments.types import BASELINE, slug_of
+from goffman.presentation.findings import findings_of
+from goffman.presentation.table_formats import NOTHING, latex, markdown
+from goffman.report.figures import figures_of
+from goffman.report.images import pdf_of, svg_of
+from goffman.report.table_files import CORRECTED_SAID
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+    from goffman.presentation.vega import Figure, Spec
+    from goffman.report.load import MeasuredRun
+
+HEADS = ("Difference", "95% interval", "t", "df", "p", "Effect [interval]")
+
+COLUMN = 219.0
+"""Points of a narrow column of a paper with two: 7.7 cm."""
+
+LETTER, SPACE = 3.8, 2.0
+"""Points that a letter of scriptsize takes on average; on each side of a column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One estimate: who and what, and its numbers under HEADS."""
+
+    label: str
+    cells: tuple[str, ...]
+
+
+def results_of(section: Section) -> list[Result]:
+    """The main contrasts of whole scales, each once."""
+    rows = section.estimates.filter(
+        pl.col("kind").is_in(section.presentation.main) | (pl.col("family") == "primary"),
+        pl.col("dimension").is_null(),
+    )
+    return [
+        Result(label=_label(row, section), cells=_cells(row)) for row in rows.iter_rows(named=True)
+    ]
+
+
+def _label(row: Mapping[str, Any], section: Section) -> str:
+    """Which model, what is set against what, and the verdict, which no paper should leave out."""
+    parts = [section.names.model(row["model"]), row["group"], row["variant"]]
+    sides = f"{row['first']} − {row['second']}"
+    as_asked = " (conditions only)" if row["kind"] == "groups-as-asked" else ""
+    verdict = f"; {said}" if (said := verdict_shown(row)) else ""
+    return f"{', '.join(part for part in parts if part)}: {sides}{as_asked}{verdict}"
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    tested = row["df"] is not None and row["statistic"] is not None
+    return (
+        _number(row["difference"]),
+        _interval(row["low"], row["high"]),
+        _number(row["statistic"]) if tested else NOTHING,
+        f"{row['df']:.1f}" if tested else NOTHING,
+        NOTHING if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+        _effect(row),
+    )
+
+
+def _number(value: float | None) -> str:
+    return NOTHING if value is None else number(value)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return NOTHING if low is None or high is None else f"[{number(low)}, {number(high)}]"
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    if row["effect"] is None:
+        return NOTHING
+    if row["effect_low"] is None:
+        return number(row["effect"])
+    return f"{number(row['effect'])} {_interval(row['effect_low'], row['effect_high'])}"
+
+
+def caption_of(section: Section, results: list[Result]) -> str:
+    """What is in the table, and what its numbers are."""
+    rows = section.estimates.filter(pl.col("effect_name").is_not_null())
+    effects = dict.fromkeys(rows.filter(pl.col("family") == "primary")["effect_name"])
+    failing = " ".join(
+        f"{one.model} is {one.mark}: its numbers mean nothing."
+        for one in section.unmeasurable().values()
+    )
+    said = [
+        f"{section.instrument}: {len(results)} contrasts, first minus second.",
+        f"Effect: {', '.join(effects)}." if effects else "",
+        f"p is corrected, the intervals are not. {CORRECTED_SAID}",
+        section.ratings,
+        failing,
+    ]
+    return " ".join(part for part in said if part)
+
+
+def width_of(results: list[Result]) -> float:
+    """About how many points the table is wide."""
+    cells = [HEADS, *(one.cells for one in results)]
+    letters = sum(max(len(row[place]) for row in cells) for place in range(len(HEADS)))
+    return LETTER * letters + 2 * SPACE * (len(HEADS) - 1)
+
+
+def latex_table(section: Section, results: list[Result]) -> str:
+    r"""A booktabs table as wide as a column: under each contrast the line of its numbers.
+
+    One that is a little too wide is made smaller.
+    """
+    lines = []
+    for one in results:
+        lines.append(rf"\multicolumn{{6}}{{@{{}}p{{\columnwidth}}@{{}}}}{{{latex(one.label)}}} \\")
+        lines.append(" & ".join(latex(cell) for cell in one.cells) + r" \\")
+    head = " & ".join(latex(name) for name in HEADS)
+    wide = width_of(results) > COLUMN
+    needs = "booktabs} and \\usepackage{graphicx" if wide else "booktabs"
+    label = slug_of(section.instrument)
+    return "\n".join(
+        [
+            f"% needs \\usepackage{{{needs}}}",
+            r"\begin{table}",
+            rf"\caption{{{latex(caption_of(section, results))}}}\label{{tab:{label}}}",
+            rf"\scriptsize\setlength{{\tabcolsep}}{{{SPACE:g}pt}}",
+            *([r"\resizebox{\columnwidth}{!}{%"] if wide else []),
+            r"\begin{tabular}{@{}rlrrrl@{}}",
+            r"\toprule",
+            rf"{head} \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}" + ("}" if wide else ""),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def markdown_table(section: Section, results: list[Result]) -> str:
+    """The same as Markdown, with the contrast in a column of its own."""
+    lines = [["Contrast", *HEADS], ["---", "---:", "---", "---:", "---:", "---:", "---"]]
+    lines += [[markdown(one.label), *(markdown(cell) for cell in one.cells)] for one in results]
+    body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"**{markdown(caption_of(section, results))}**\n\n{body}"
+
+
+DPI, SCREEN, POINTS = 300, 96, 72
+"""To an inch: pixels in a paper, on the page that figures are made for; what a PNG is scaled by."""
+
+LINE = 90
+"""Letters of a line above a figure."""
+
+FINDINGS = 3
+"""Models whose findings an alt text says in full."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperFigure:
+    """A figure as a paper has it."""
+
+    name: str
+    spec: Spec
+    alt: str
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """The drawing as SVG, PNG at 300 dpi, and PDF."""
+        import vl_convert
+
+        svg = svg_of(self.spec)
+        yield f"{self.name}.svg", svg.encode()
+        yield f"{self.name}.png", vl_convert.svg_to_png(svg, scale=POINTS / SCREEN, ppi=DPI)
+        yield f"{self.name}.pdf", pdf_of(svg)
+
+
+def paper_figures(run: MeasuredRun) -> Iterator[PaperFigure]:
+    """Every figure of the run, as its page first shows it."""
+    for figure in figures_of(run):
+        section = _section_of(figure, run)
+        choice, spec = next(figure.drawn())
+        alt = alt_text(figure, section, run)
+        title = f"{figure.title} ({choice})" if choice else figure.title
+        heading = {
+            "text": textwrap.wrap(printable(title), LINE),
+            "subtitle": textwrap.wrap(asked_of(section), LINE) if section else [],
+            "anchor": "start",
+        }
+        yield PaperFigure(
+            name=figure.id, spec={**spec, "title": heading, "description": alt}, alt=alt
+        )
+
+
+def _section_of(figure: Figure, run: MeasuredRun) -> Section | None:
+    """Whose numbers a figure shows; None: those of no one instrument."""
+    names = sorted(
+        (one for one in run.sections if figure.id.startswith(f"{slug_of(one)}-")), key=len
+    )
+    name = figure.instrument or (names[-1] if names else None)
+    return run.sections.get(name) if name else None
+
+
+def asked_of(section: Section) -> str:
+    """The models, and how many prompts and conditions they were asked."""
+    models = section.models()
+    who = ", ".join(models) if len(models) <= FINDINGS else f"{len(models)} models"
+    named = section.prompts.filter(pl.col("condition") != BASELINE)
+    count = named["condition"].n_unique()
+    nouns = section.noun.many if count != 1 else section.noun.one
+    return printable(
+        f"{section.instrument}. {who}. n = {count:,} {nouns}, {section.prompts.height:,} prompts"
+    )
+
+
+def alt_text(figure: Figure, section: Section | None, run: MeasuredRun) -> str:
+    """What is to be seen, in sentences that say what was found."""
+    found = _found(figure, section, run)
+    more = len(found) - FINDINGS
+    rest = [f"The same is shown for {more} more."] if more > 0 else []
+    asked = [f"{asked_of(section)}."] if section else []
+    return printable(" ".join([f"{figure.title}.", *found[:FINDINGS], *rest, *asked]))
+
+
+def _found(figure: Figure, section: Section | None, run: MeasuredRun) -> list[str]:
+    """The findings that a figure is about."""
+    if "-beside-people-" in figure.id:
+        anchor = figure.id.partition("-beside-people-")[2]
+        of = [one for one in run.anchored if one.anchor == anchor]
+        return describe_anchors([one for one in of if section in (None, one.section)])
+    if figure.id.endswith("-measures-together"):
+        return describe_correlations(run.correlations, briefly=True)
+    if section is None:
+        return []
+    return [f"{one.model}: {one.heading} {one.text}".strip() for one in findings_of(section)]

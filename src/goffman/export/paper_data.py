@@ -1,0 +1,184 @@
+"""The data of a paper: a row for each prompt and model, every estimate, and what each column is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.formatting import short_names
+from goffman.gate.names import NamedEstimate, named_estimates, with_doubts
+from goffman.instruments.types import slug_of
+from goffman.presentation.table_formats import Table, as_table, csv_text
+from goffman.schemas import (
+    CONTRASTS,
+    ESTIMATES,
+    PROMPT_TABLE,
+    SCORES,
+    VERDICTS,
+    Column,
+)
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+    from goffman.report.load import MeasuredRun
+
+KEY = ("model", "prompt_id", "trial")
+"""What a row is of: no two rows of a file have the same."""
+
+IDS = ("item", "wording", "dimension", "condition", "form", "group", "category")
+"""What a prompt stands for, as its scores have it."""
+
+SHOWN = ("keyed", "gender", "person", "order", "labels", "no_answer", "system", "text")
+"""How it was presented; only those that a prompt of the instrument has."""
+
+OWN = (
+    Column("name", "text", "the estimate's name, as goffman check --list prints it"),
+    *CONTRASTS,
+    *ESTIMATES,
+    *VERDICTS,
+    Column("not_measurable", "text", "which model cannot do the task", nullable=True),
+)
+"""The columns of estimates.csv."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperData:
+    """A run's data as files for other programs."""
+
+    run: MeasuredRun
+
+    @cached_property
+    def models(self) -> dict[str, str]:
+        """As the user gave it → as a paper calls it: no folders of a machine."""
+        return short_names(self.run.manifest.models)
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Every file by its name, with its text."""
+        for name, section in self.run.sections.items():
+            yield f"data-{slug_of(name)}.csv", csv_text(self._table(self.prompts(section)))
+        yield "estimates.csv", csv_text(self._table(self.estimates))
+        rows = [vars_of(file, column) for file, column in self.columns()]
+        names = ("file", "column", "type", "may_be_empty", "meaning")
+        codebook = as_table("codebook", "", rows, shown=(), columns=names)
+        yield "codebook.csv", csv_text(codebook)
+
+    def prompts(self, section: Section) -> pl.DataFrame:
+        """A row for each prompt, model and trial, with every number of it in a column."""
+        each = section.scores.filter(pl.col("level") == "prompt").with_columns(
+            column=pl.struct("quantity", "variant").map_elements(
+                lambda one: column_name(one["quantity"], one["variant"]), return_dtype=pl.String
+            )
+        )
+        values = each.pivot(on="column", index=KEY, values="value", aggregate_function="first")
+        ids = each.group_by(KEY, maintain_order=True).agg(pl.col(IDS).first())
+        order = section.prompts.with_row_index("place")
+        seen = [name for name in SHOWN if order[name].drop_nulls().n_unique() > (name != "text")]
+        rows = (
+            ids.join(values, on=KEY, nulls_equal=True)
+            .join(order.select("prompt_id", "place", *seen), on="prompt_id", how="left")
+            .sort("model", "place", "trial")
+            .drop("place")
+        )
+        texts = rows.select(*seen)
+        rows = rows.drop(seen)
+        numbers = sorted(name for name in rows.columns if name not in {*KEY, *IDS})
+        empty = [n for n in (*KEY, *IDS) if rows[n].null_count() == rows.height]
+        rows = rows.select(*(n for n in (*KEY, *IDS) if n not in empty), *numbers).hstack(texts)
+        return rows.with_columns(pl.col("model").replace(self.models))
+
+    @cached_property
+    def estimates(self) -> pl.DataFrame:
+        """Every estimate once, with its name."""
+        run = self.run
+        found = with_doubts(named_estimates(run.every_estimate, run.manifest), run)
+        rows = [
+            {"name": one.name, **one.row, "not_measurable": one.not_measurable}
+            for one in map(self._called, found)
+        ]
+        return pl.DataFrame(rows, schema=[column.name for column in OWN], infer_schema_length=None)
+
+    def _called(self, one: NamedEstimate) -> NamedEstimate:
+        """The estimate with its models by their short names, wherever they stand."""
+        row = {name: self._short(value) for name, value in one.row.items()}
+        return replace(one, model=self._short(one.model), row=row)
+
+    def _short(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        for name, shown in self.models.items():
+            value = value.replace(name, shown) if name != shown else value
+        return value
+
+    def columns(self) -> Iterator[tuple[str, Column]]:
+        """Every column of every file of rows, with what it means."""
+        known = {column.name: column for column in (*PROMPT_TABLE, *SCORES)}
+        meanings = quantities()
+        for name, section in self.run.sections.items():
+            of = quantity_columns(section)
+            for written in self.prompts(section).columns:
+                said = known.get(written)
+                if written in of:
+                    said = quantity_column(written, of[written], section.measure, meanings)
+                if said is not None:
+                    yield f"data-{slug_of(name)}.csv", said
+        for column in OWN:
+            yield "estimates.csv", column
+
+    def _table(self, frame: pl.DataFrame) -> Table:
+        return as_table("data", "", frame.to_dicts(), shown=(), columns=frame.columns)
+
+
+def vars_of(file: str, column: Column) -> dict[str, str]:
+    """A row of the codebook."""
+    kind = {"text": "text", "int": "whole number", "bool": "True or False"}
+    return {
+        "file": file,
+        "column": column.name,
+        "type": kind.get(column.type, "number"),
+        "may_be_empty": "yes" if column.nullable else "no",
+        "meaning": column.meaning,
+    }
+
+
+def column_name(quantity: str, variant: str | None) -> str:
+    """A number of a prompt as a name that R and pandas take as it is."""
+    whole = quantity if variant is None else f"{quantity}_{variant}"
+    return re.sub(r"[^A-Za-z0-9]+", "_", whole)
+
+
+def quantity_columns(section: Section) -> dict[str, tuple[str, str | None]]:
+    """By column the quantity and variant of the numbers in it."""
+    each = section.scores.filter(pl.col("level") == "prompt").select("quantity", "variant").unique()
+    return {
+        column_name(quantity, variant): (quantity, variant) for quantity, variant in each.rows()
+    }
+
+
+def quantity_column(
+    name: str,
+    of: tuple[str, str | None],
+    measure: str,
+    meanings: Mapping[str, Mapping[str, str]],
+) -> Column:
+    """The column of a number, with what it means."""
+    quantity, variant = of
+    said = meanings.get(measure, {}).get(quantity) or meanings["every"].get(quantity)
+    if said is None and quantity.startswith("says-"):
+        said = f"of the answers, the share of the label {quantity.removeprefix('says-')}"
+    said = said or f"the number {quantity} of the measure {measure}"
+    if variant is not None:
+        said += f" ({variant.replace('-', ' ')})"
+    return Column(name, "float64", said, nullable=True)
+
+
+def quantities() -> dict[str, dict[str, str]]:
+    """By measure, or for every one: what each number of a prompt is."""
+    text = files("goffman.export").joinpath("for_paper", "quantities.toml").read_text("utf-8")
+    return tomllib.loads(text)

@@ -1,0 +1,451 @@
+"""A name for every estimate, mean and control score of a run, and whether it is measurable.
+
+INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[roberta-base]:
+
+    gap             the group that the instrument is about minus the other group;
+                    gap-as-asked: the same with the sentences taken as given
+    level           the number without adjectives, against 0
+    disparity       female minus male, for the group that it is about; disparity.other: for another
+    above-baseline  a condition, or an adjective setting, minus the prompts without one;
+                    above-baseline-over-trials: the same settings, tested over trials
+    over-baseline   female minus male for a group, minus that in sentences without a condition
+    above-reference  a condition minus the mean of the other group's conditions
+    above-own-group  a condition of that other group minus the same mean, its own group's
+    gap-to-rare     the group that the instrument is about minus rare but neutral conditions
+    rarity          rare but neutral conditions minus the other group
+    order           the most stigmatizing option listed first minus listed last
+    keying          agreeing means more of the construct minus less of it
+    position        the share of the option listed first, minus one half
+    models          one model minus another, [ONE vs OTHER]
+    subscales       the disparity in one subscale minus another
+    wordings        another wording minus the first
+    correlation     of two measures over conditions, [ONE with OTHER]; it has no instrument;
+                    correlation-within.GROUP: the same within a group of conditions
+    anchor.ANCHOR.ITEM  of a measure with what people said; anchor-rank: of ranks;
+                    anchor-in-category: among conditions of the same category;
+                    anchor-within.ANCHOR.ITEM.GROUP: within a group
+    minus-people.ANCHOR.ITEM.CONDITION  the model's share minus people's;
+                    minus-people-overall.ANCHOR.CONDITION: over the items that count;
+                    gender-minus-people.ANCHOR.CONDITION: a man minus a woman, minus people's
+                    man-minus-woman.ANCHOR.CONDITION: of the model or of people, not tested
+
+Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
+Names that are not of a contrast of their own (heading, mean, controls) are below.
+
+Names for what is not a contrast of its own: headings, means and control items.
+
+    heading    the main result of an instrument and model, whatever contrast that is:
+               attribution.heading[roberta-base]
+    mean       how high a number is, not how far it is from another:
+               social-distance.mean.stigmatized[…] of a group, social-distance.mean.stigmatized.deaf
+               of a condition, attribution.mean.mental-health.anger of a subscale;
+               mean-of-NUMBER: of another number of the measure
+    controls   the score on the control items, and whether it makes a model measurable
+
+Means have no interval and no test. Their changes between two runs do: those of goffman compare.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.analysis.correlation_findings import correlations
+from goffman.comparison.runs import OF_RUNS, Comparison
+from goffman.contrasts.catalog import BY_CONDITION
+from goffman.contrasts.engine import Contrast
+from goffman.contrasts.verdict import (
+    AGAINST_PEOPLE,
+    ANCHORED,
+    CORRELATIONS,
+    NOT_MEASURABLE,
+    rests_on,
+)
+from goffman.estimates import headlines, is_primary
+from goffman.formatting import verdict_shown
+from goffman.instruments.types import BASELINE, base_of
+from goffman.modes import asked_id, asked_ids, mode_of_rows, of_asked
+from goffman.schemas import (
+    CONTRASTS,
+    ESTIMATES,
+    VERDICTS,
+    schema,
+)
+from goffman.scoring import measures_of
+
+if TYPE_CHECKING:
+    from goffman.measures.base import Measure
+    from goffman.presentation.competence import Competence
+    from goffman.report.load import MeasuredRun
+    from goffman.runs.manifest import Manifest
+
+WHAT = {
+    "groups": "gap",
+    "groups-as-asked": "gap-as-asked",
+    "level": "level",
+    "genders": "disparity",
+    "baseline": "above-baseline",
+    "trials": "above-baseline-over-trials",
+    "reference": "above-reference",
+    "own-reference": "above-own-group",
+    "over-baseline": "over-baseline",
+    "order": "order",
+    "keying": "keying",
+    "position": "position",
+    "against-rare": "gap-to-rare",
+    "rarity": "rarity",
+    "set-apart": "gap",
+    "models": "models",
+    "dimensions": "subscales",
+    "wordings": "wordings",
+    "measures": "correlation",
+    "measures-within": "correlation-within",
+    "anchor": "anchor",
+    "anchor-rank": "anchor-rank",
+    "anchor-partial": "anchor-in-category",
+    "anchor-without": "anchor-without",
+    "anchor-within": "anchor-within",
+    "anchor-difference": "minus-people",
+    "anchor-overall": "minus-people-overall",
+    "anchor-gender": "gender-minus-people",
+    "anchor-wording": "minus-people-other-wording",
+    "anchor-gender-side": "man-minus-woman",
+    "anchor-year": "minus-people-in-year",
+}
+"""The kind of a contrast → its word in a name."""
+
+EVERY_MODEL = "all-models"
+"""In brackets: what was estimated once, over all models together."""
+
+HOLDS_IN = "holds-in"
+"""Of a main result: the share of other analyses in which its verdict holds; a column of STRESS."""
+
+HEADING, MEAN, CONTROLS = "heading", "mean", "controls"
+"""Words of names that are not of a contrast of their own."""
+
+MEASURABLE = "measurable"
+"""What control items say of a model that can do the task."""
+
+ABSOLUTE = "absolute"
+
+FIELDS = {
+    "value": "difference",
+    ABSOLUTE: "difference",
+    "low": "low",
+    "high": "high",
+    "p": "p",
+    "p_adjusted": "p_adjusted",
+    "check_p": "check_p",
+    "permutation_p": "permutation_p",
+    "effect": "effect",
+    "effect_low": "effect_low",
+    "effect_high": "effect_high",
+    "mean_first": "mean_first",
+    "mean_second": "mean_second",
+    "n": "n",
+    "detectable": "detectable",
+    HOLDS_IN: "holds_in",
+}
+"""What can be asked of an estimate → its column; value is what a name alone stands for, absolute
+is how far that is from 0."""
+
+_OF_CORRELATION = {
+    "value": "effect",
+    ABSOLUTE: "effect",
+    "low": "effect_low",
+    "high": "effect_high",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedEstimate:
+    """An estimate and its name."""
+
+    path: str
+    """Before the bracket: social-distance.gap."""
+    model: str | None
+    """In the bracket: a model, two of them, or all-models."""
+    variant: str | None
+    row: Mapping[str, Any]
+    """The columns CONTRASTS and ESTIMATES."""
+    not_measurable: str | None = None
+    """Which model in it cannot do the task, in words; None: every one can, as far as is known."""
+    main: bool = False
+    """Whether it is known to be one of the main results of its run."""
+    stress: Mapping[str, Any] | None = None
+    """Of a main result the columns STRESS; None: it is none, or the run was not stressed."""
+    own_word: str | None = None
+    """The word of a name that is not of a contrast of its own, such as heading; None: it is one. A
+    wildcard means such a name only where it has the word itself."""
+
+    @property
+    def verdict(self) -> str | None:
+        """The verdict as the report shows it; None: no smallest difference is known."""
+        return NOT_MEASURABLE if self.not_measurable else verdict_shown(self.row) or None
+
+    @property
+    def name(self) -> str:
+        """The path and, in brackets, whose it is."""
+        inside = ", ".join(part for part in (self.model, self.variant) if part)
+        return f"{self.path}[{inside}]" if inside else self.path
+
+    def value(self, field: str) -> float | None:
+        """A field of FIELDS; of a correlation the value is r, and the interval that of r."""
+        is_correlation = self.row["kind"] in {*CORRELATIONS, *ANCHORED}
+        columns = FIELDS | (_OF_CORRELATION if is_correlation else {})
+        row = (self.stress or {}) if field == HOLDS_IN else self.row
+        found = row.get(columns[field])
+        if found is None:
+            return None
+        return abs(float(found)) if field == ABSOLUTE else float(found)
+
+
+def named_estimates(estimates: pl.DataFrame, manifest: Manifest) -> list[NamedEstimate]:
+    """Every estimate of a run with its name, in the order of the table."""
+    return named_by(estimates, measures_of(manifest))
+
+
+def named_by(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> list[NamedEstimate]:
+    """The same where only the measures are known, by instrument."""
+    groups: dict[str, set[str]] = {}
+    for instrument, group in estimates.select(asked_ids(), "group").unique().rows():
+        groups.setdefault(instrument, set()).update({group} - {None})
+    found = []
+    for row in estimates.iter_rows(named=True):
+        named = asked_id(row)
+        path = _path(row, measures.get(named), groups=groups[named])
+        found.append(NamedEstimate(path=path, model=_whose(row), variant=row["variant"], row=row))
+    return found
+
+
+def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) -> str:
+    """Before the bracket; the group that the instrument is about goes without saying."""
+    about = measure.contrast if measure else None
+    parts = [row["instrument"] and asked_id(row), _what(row, measure)]
+    if row["kind"] in {*ANCHORED, *AGAINST_PEOPLE}:
+        parts += [row["second"], row["dimension"], row["group"]]
+        return path_of(*parts)
+    group, dimension = row["group"], row["dimension"]
+    if group is not None and (group != about or dimension in groups):
+        parts.append(group)
+    parts.append(dimension)
+    if row["kind"] in {"baseline", "trials", "reference", "own-reference"}:
+        parts.append(row["first"])
+    if row["kind"] in {"dimensions", "wordings"}:
+        parts.append(f"{row['first']}-vs-{row['second']}")
+    return path_of(*parts)
+
+
+def path_of(*parts: str | None) -> str:
+    """What stands before the bracket, of the parts that there are."""
+    return ".".join(_word(part) for part in parts if part)
+
+
+def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
+    """The kind of contrast, and of which number where it is not the measure's own."""
+    what = WHAT.get(row["kind"], row["kind"])
+    known = measure is None or row["quantity"] == _main(measure)
+    beside = {*CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE}
+    plain = known or row["kind"] in {"genders", "groups-as-asked", *beside}
+    return what if plain else f"{what}-of-{row['quantity']}"
+
+
+def _main(measure: Measure) -> str:
+    """The number of the headline, where contrasts are of it, and else the measure's own."""
+    compared = {quantity for quantity, _ in measure.contrasts}
+    return (
+        measure.primary_contrast[1] if measure.primary_contrast[1] in compared else measure.quantity
+    )
+
+
+def _whose(row: Mapping[str, Any]) -> str | None:
+    if row["kind"] == "models":
+        return f"{row['first']} vs {row['second']}"
+    if row["kind"] in CORRELATIONS:
+        return f"{row['first']} with {row['second']}"
+    return row["model"] or EVERY_MODEL
+
+
+def _word(part: str) -> str:
+    """An id as part of a name: an adjective setting tough,gentle is tough-gentle, old, is old."""
+    return re.sub(r"[^\w-]+", "-", part).strip("-")
+
+
+_LEVELS = ("group", "dimension", "condition")
+"""What means are of, the widest first; a subscale is a dimension."""
+
+_NO_TEST = "a mean has no interval and no test"
+
+_EMPTY: Mapping[str, None] = dict.fromkeys(one.name for one in (*CONTRASTS, *ESTIMATES, *VERDICTS))
+
+
+def headings(found: Iterable[NamedEstimate], manifest: Manifest) -> list[NamedEstimate]:
+    """The main result of each instrument and model, under the name of headings."""
+    measures = measures_of(manifest)
+    columns = schema(CONTRASTS).names()
+    return [
+        replace(
+            one,
+            path=path_of(asked_id(one.row), HEADING),
+            variant=None,
+            own_word=HEADING,
+        )
+        for one in found
+        if is_primary(Contrast(**{name: one.row[name] for name in columns}), measures)
+    ]
+
+
+def means(run: MeasuredRun) -> list[NamedEstimate]:
+    """The means of groups, subscales and conditions, or adjective settings, in each model."""
+    found = []
+    for instrument, measure in measures_of(run.manifest).items():
+        rows = run.scores.filter(
+            of_asked(instrument),
+            pl.col("level").is_in(_LEVELS),
+            pl.col("model").is_not_null(),
+            pl.col("condition").is_null() | (pl.col("condition") != BASELINE),
+        )
+        for quantity, word in _words(measure, {*rows["quantity"]}).items():
+            of = _in_first_wording(rows.filter(pl.col("quantity") == quantity), run, instrument)
+            in_order = sorted(of.iter_rows(named=True), key=lambda row: _LEVELS.index(row["level"]))
+            found += [_mean(row, word) for row in in_order]
+    return found
+
+
+def _words(measure: Measure, known: set[str]) -> dict[str, str]:
+    """The numbers whose means have a name → its word: mean, or mean-of-NUMBER."""
+    wanted = (
+        measure.primary_contrast[1],
+        measure.presentation.quantity,
+        measure.quantity,
+        *(quantity for quantity, _ in measure.contrasts),
+    )
+    there = [one for one in dict.fromkeys(wanted) if one in known]
+    return {one: f"{MEAN}-of-{one}" if place else MEAN for place, one in enumerate(there)}
+
+
+def _in_first_wording(rows: pl.DataFrame, run: MeasuredRun, instrument: str) -> pl.DataFrame:
+    """The means over all wordings; at levels that have none, those of the first wording."""
+    asked = run.prompts.filter(of_asked(instrument))["wording"]
+    first = next(iter(asked.unique(maintain_order=True)), None)
+    over_all = pl.col("wording").is_null()
+    levels = rows.filter(over_all)["level"].unique().to_list()
+    return rows.filter(over_all | (~pl.col("level").is_in(levels) & (pl.col("wording") == first)))
+
+
+def _mean(row: Mapping[str, Any], word: str) -> NamedEstimate:
+    """One row of SCORES as an estimate of one number, without interval and test."""
+    ids = ("model", "instrument", "mode", "measure", "quantity", "variant", "group", "dimension")
+    return NamedEstimate(
+        path=path_of(asked_id(row), word, row["group"], row["dimension"], row["condition"]),
+        model=row["model"],
+        variant=row["variant"],
+        row={
+            **_EMPTY,
+            **{name: row[name] for name in ids},
+            "kind": MEAN,
+            "first": row["condition"] or row["group"],
+            "difference": row["value"],
+            "n": row["n"],
+            "reason": row["reason"] or _NO_TEST,
+        },
+        own_word=word,
+    )
+
+
+def changes_of_means(found: Comparison, run: MeasuredRun) -> Iterator[NamedEstimate]:
+    """The rows of a comparison whose sides are the two runs, under the names of means."""
+    rows = found.estimates.filter(pl.col("kind").is_in(OF_RUNS))
+    measure = measures_of(run.manifest).get(found.instrument)
+    if measure is None:
+        return
+    scores = run.scores.filter(of_asked(found.instrument))
+    words = _words(measure, {*scores.filter(pl.col("level").is_in(_LEVELS))["quantity"]})
+    group_of = dict(scores.select("condition", "group").unique().drop_nulls().rows())
+    for row in rows.iter_rows(named=True):
+        group, condition = row["group"], row["first"] if row["kind"] == BY_CONDITION else None
+        if measure.unit != "condition" and group != BASELINE:
+            # Adjective settings are compared one by one, and stand where groups do.
+            group, condition = group_of[group], group
+        word = words.get(row["quantity"], f"{MEAN}-of-{row['quantity']}")
+        yield NamedEstimate(
+            path=path_of(found.instrument, word, group, row["dimension"], condition),
+            model=found.models[1],
+            variant=row["variant"],
+            row=row,
+            own_word=word,
+        )
+
+
+def controls(run: MeasuredRun) -> list[NamedEstimate]:
+    """The score of each model on the control items of each instrument, if they were asked."""
+    return [
+        NamedEstimate(
+            path=path_of(instrument, CONTROLS),
+            model=one.name,
+            variant=None,
+            row={
+                **_EMPTY,
+                "kind": CONTROLS,
+                "instrument": base_of(instrument),
+                "mode": mode_of_rows(section.prompts),
+                "measure": section.measure,
+                "quantity": CONTROLS,
+                "model": one.name,
+                "difference": one.value,
+                "low": one.low,
+                "high": one.high,
+                "level": None if one.low is None else 0.95,
+                "n": one.n,
+                "verdict": MEASURABLE if one.passed else NOT_MEASURABLE,
+                "reason": one.reason,
+            },
+            own_word=CONTROLS,
+        )
+        for instrument, section in run.sections.items()
+        for one in section.competence.values()
+    ]
+
+
+def add_multiverse_share(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
+    """The estimates of a run; main results with their row of STRESS, if the run was stressed."""
+    main = {*headlines(run.estimates, measures_of(run.manifest))["contrast"]}
+    summed = run.stressed[1].iter_rows(named=True) if run.stressed else ()
+    by = {(asked_id(row), row["model"]): row for row in summed}
+    return [
+        replace(one, main=True, stress=by.get((asked_id(one.row), one.row["model"])))
+        if one.row["contrast"] in main
+        else one
+        for one in found
+    ]
+
+
+def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
+    """The estimates of a run, each with why it is not measurable, if it is not."""
+    together = _of_correlations(run)
+    return [replace(one, not_measurable=_why(one.row, run, together)) for one in found]
+
+
+def _of_correlations(run: MeasuredRun) -> dict[tuple[str, str], tuple[Competence, ...]]:
+    """By the two sides of a correlation: the models in it that cannot do the task."""
+    every = correlations(run.estimates, run.sections, measures_of(run.manifest))
+    return {(one.row["first"], one.row["second"]): one.unmeasurable for one in every}
+
+
+def _why(
+    row: Mapping[str, Any],
+    run: MeasuredRun,
+    together: Mapping[tuple[str, str], tuple[Competence, ...]],
+) -> str | None:
+    """Whose failure an estimate rests on, in a sentence without its full stop; None: nobody's."""
+    if row["kind"] == "measures":
+        failing = together.get((row["first"], row["second"]), ())
+    else:
+        section = run.sections.get(asked_id(row))
+        of_instrument = section.unmeasurable() if section else {}
+        failing = tuple(one for name, one in of_instrument.items() if rests_on(row, name))
+    return "; ".join(f"{one.model} is {one.mark}" for one in failing) or None

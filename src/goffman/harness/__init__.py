@@ -1,0 +1,1 @@
+"""Tasks for other evaluation harnesses, and runs made from their logs."""

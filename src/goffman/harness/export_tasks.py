@@ -1,0 +1,453 @@
+"""Tasks for lm-eval and Inspect: prompts, and the note by which goffman knows them again.
+
+The note goes with the prompts into the harness, and comes back in its logs.
+
+Questions as a folder of tasks for lm-evaluation-harness: --include_path FOLDER.
+
+Options are multiple_choice tasks for causal models; what is answered in text is generate_until, for
+chat models. Each task finds its questions in a file beside its own, wherever the folder lies.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib.resources import files
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from goffman import __version__
+from goffman.errors import InputError
+from goffman.instruments.types import (
+    MODES,
+    AnswerTable,
+    InstrumentKind,
+    Prompt,
+    is_control,
+    slug_of,
+)
+from goffman.models.base import Sampling
+from goffman.options import AskOptions, Listener
+from goffman.planning import (
+    Question,
+    every_way,
+    interleaved,
+    questions_of,
+)
+from goffman.runs.files import README, write_folder
+from goffman.runs.manifest import ids_sha256
+from goffman.validation import check_types
+
+if TYPE_CHECKING:
+    from goffman.planning import PromptSet
+
+TABLES: Mapping[InstrumentKind, AnswerTable] = {
+    "choose": "choices",
+    "say": "replies",
+    "ask": "replies",
+    "write": "replies",
+}
+"""The forms that a harness can ask, and where its answers go."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """Which prompts a harness was handed."""
+
+    instrument: str
+    """The id of the instrument, with its form: social-distance-choice."""
+    version: str
+    """Of the instrument."""
+    digest: str
+    """Of the instrument's files."""
+    prompts: int
+    """So many, those of control items too."""
+    prompts_sha256: str
+    limit: int | None
+    thorough: bool
+    goffman: str
+
+    def entry(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, entry: object) -> Self | None:
+        """The note in a log; None: this is none; ValueError: it is damaged."""
+        if not isinstance(entry, Mapping):
+            return None
+        names = [one.name for one in fields(cls)]
+        if not all(name in entry for name in names):
+            return None
+        note = cls(**{name: entry[name] for name in names})
+        check_types(note)
+        if note.limit is not None and note.limit < 1:
+            raise ValueError(f"limit is {note.limit}")
+        return note
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportedTask:
+    """An instrument in one form, as a harness is handed it."""
+
+    question: Question
+    note: Note
+    table: AnswerTable
+
+    @property
+    def file_name(self) -> str:
+        """What its files are called."""
+        return slug_of(self.note.instrument)
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """A prompt and a control item in turn; of prompts one condition of each group in turn.
+
+        A harness that is told to ask only the first so many then asks some of each.
+        """
+        controls = [one for one in self.question.prompts if is_control(one)]
+        others = interleaved([one for one in self.question.prompts if not is_control(one)])
+        pairs = zip_longest(others, controls)
+        return [one for pair in pairs for one in pair if one is not None]
+
+
+def export_task(
+    instruments: Sequence[str],
+    *,
+    kinds: Sequence[InstrumentKind],
+    modes: Sequence[str] = (),
+    limit: int | None = None,
+    thorough: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[ExportedTask]:
+    """What a harness that can ask these kinds of instrument is handed; InputError where nothing.
+
+    ``instruments``: names or folders; none: every built-in one.
+    """
+    options = AskOptions(modes=tuple(modes), limit=limit, thorough=thorough)
+    ways = every_way(instruments, options)
+    able = [way for way in ways if way.instrument.kind in kinds]
+    for of in dict.fromkeys(way.of for way in ways):
+        if of not in {way.of for way in able} and (instruments or not able):
+            named = ", ".join(way.mode for way in ways if way.of == of)
+            can = ", ".join(MODES[kind] for kind in kinds)
+            raise InputError(
+                f"'{of}' cannot be exported in the mode {named}. Modes that this harness can ask: "
+                f"{can}."
+            )
+    return _questions(able, options, say)
+
+
+def _questions(
+    ways: Sequence[PromptSet], options: AskOptions, say: Callable[[str], None]
+) -> list[ExportedTask]:
+    # A harness that reads probabilities asks every order of the options, as an audit on a GPU.
+    in_text = {way.instrument.id for way in ways if TABLES[way.instrument.kind] == "replies"}
+    tables = {way.instrument.id: {TABLES[way.instrument.kind]} for way in ways}
+    found = questions_of(ways, options, Listener(note=say), slowly=in_text, tables=tables)
+    return [
+        ExportedTask(question=question, note=_note(question, options), table=TABLES[kind])
+        for question in found.values()
+        for kind in [question.instrument.kind]
+    ]
+
+
+def _note(question: Question, options: AskOptions) -> Note:
+    return Note(
+        instrument=question.instrument.id,
+        version=question.instrument.version,
+        digest=question.instrument.digest,
+        prompts=len(question.prompts),
+        prompts_sha256=ids_sha256(question.prompts),
+        limit=options.limit,
+        thorough=options.thorough,
+        goffman=__version__,
+    )
+
+
+def exported_before(note: Note, instruments: Sequence[str], *, where: str) -> ExportedTask:
+    """What a note in a log is of; InputError where this goffman would hand out something else.
+
+    ``instruments``: names or folders in which it is looked for; none: what goffman knows itself.
+    """
+    options = AskOptions(limit=note.limit, thorough=note.thorough)
+    ways = [
+        way
+        for name in instruments or [note.instrument]
+        for way in every_way([name], AskOptions())
+        if way.instrument.id == note.instrument and way.instrument.kind in TABLES
+    ]
+    if not ways:
+        raise InputError(
+            f"{where} has answers to {note.instrument}, but --instrument names other instruments."
+        )
+    instrument = ways[0].instrument
+    if instrument.version != note.version:
+        raise InputError(
+            f"{where} has answers to {note.instrument} version {note.version}, but this goffman "
+            f"has version {instrument.version}. Export the questions again and run the harness "
+            f"again, or use goffman {note.goffman}."
+        )
+    (found,) = _questions(ways[:1], options, lambda _: None)
+    if instrument.digest != note.digest or found.note.prompts_sha256 != note.prompts_sha256:
+        raise InputError(
+            f"{where} has answers to other prompts of {note.instrument} than this goffman asks: "
+            "the instrument's files have changed since the questions were exported. Export them "
+            f"again and run the harness again, or use goffman {note.goffman}."
+        )
+    return found
+
+
+ANSWER = "\n\nAnswer:"
+"""What stands after a question that a causal model goes on from, as in models/causal.py."""
+
+
+def spellings(label: str) -> list[str]:
+    """How an option's label may be written where an answer begins.
+
+    With and without a space before it; a label that is a word also with a capital letter, or all in
+    capitals.
+    """
+    written = [label] if len(label) == 1 else [label, label.capitalize(), label.upper()]
+    return [f"{space}{one}" for one in dict.fromkeys(written) for space in (" ", "")]
+
+
+def choice_row(prompt: Prompt) -> dict[str, Any]:
+    """A question whose options' probabilities are wanted: a row's options are their spellings."""
+    spelled = [(one, option) for option in prompt.options for one in spellings(option.label)]
+    return {
+        **_about(prompt),
+        "text": f"{prompt.text}{ANSWER}",
+        "spellings": [text for text, _ in spelled],
+        "codes": [option.code for _, option in spelled],
+        # lm-eval wants a right one; none of these is.
+        "target": 0,
+    }
+
+
+def reply_row(prompt: Prompt) -> dict[str, Any]:
+    """A question that is answered in text, and what a first score of the reply needs."""
+    answers = [(option.label, option.code) for option in prompt.options]
+    if not answers and prompt.answer and prompt.other:
+        answers = [(prompt.answer, None), (prompt.other, None)]
+    return {
+        **_about(prompt),
+        "text": prompt.text,
+        "answers": [text for text, _ in answers],
+        "codes": [code for _, code in answers],
+        "target": "",
+    }
+
+
+def _about(prompt: Prompt) -> dict[str, Any]:
+    return {
+        "prompt_id": prompt.id,
+        "item": prompt.item,
+        "wording": prompt.wording,
+        "condition": prompt.condition,
+        "group": prompt.group,
+        "order": prompt.order,
+        "control": is_control(prompt),
+    }
+
+
+def template(name: str) -> str:
+    """A file that is written as it is."""
+    return files("goffman.harness").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def write_texts(folder: Path, texts: Mapping[str, str], *, heading: str) -> list[Path]:
+    """The files, which are now in the folder; InputError where it holds something else.
+
+    ``texts``: by path within the folder; README.md begins with ``heading``.
+    """
+    return write_folder(folder, ((at, one.encode()) for at, one in texts.items()), heading=heading)
+
+
+LM_EVAL_VERSION = "0.4.13"
+"""Of lm-eval, that these tasks are tested with."""
+
+LM_EVAL_KINDS: tuple[InstrumentKind, ...] = ("choose", "say", "ask", "write")
+"""What lm-eval can ask."""
+
+CHOICE, REPLY = "goffman-choice", "goffman-reply"
+"""The tags by which all tasks of a sort are run."""
+
+LM_EVAL_HEADING = "# Questions of goffman for lm-evaluation-harness"
+
+_LM_EVAL_ABOUT = f"""\
+{LM_EVAL_HEADING}
+
+Written for lm-eval {LM_EVAL_VERSION}. Tasks for causal models have the tag `{CHOICE}`: they compare
+the probabilities of the answer options, in every order of the options. Tasks for chat models have
+the tag `{REPLY}`: they read the text of the reply.
+
+```
+lm-eval run --model hf --model_args pretrained=gpt2,add_bos_token=True \\
+  --include_path . --tasks {CHOICE} --log_samples --output_path logs
+lm-eval run --model hf --model_args pretrained=HuggingFaceTB/SmolLM2-135M-Instruct \\
+  --include_path . --tasks {REPLY} --apply_chat_template --log_samples --output_path logs
+goffman read logs/MODEL --output runs/MODEL
+```
+
+`--limit N` asks prompts and control items in turn. The scores that lm-eval prints are a first look.
+`goffman read` makes a run of the log, with intervals, tests and a report. It needs `--log_samples`.
+
+| task | prompts | instrument |
+|---|---|---|
+"""
+
+
+def write_lm_eval_tasks(several: Sequence[ExportedTask], folder: Path) -> list[Path]:
+    """The files, which are now in the folder; InputError where it holds something else."""
+    texts = {"utils.py": template("lm_eval_utils.py.txt")}
+    rows = []
+    for one in several:
+        name = one.file_name
+        row_of = choice_row if one.table == "choices" else reply_row
+        lines = (json.dumps(row_of(prompt), ensure_ascii=False) for prompt in one.prompts)
+        texts[f"{name}.jsonl"] = "".join(f"{line}\n" for line in lines)
+        texts[f"{name}.yaml"] = _yaml(one)
+        title = one.question.instrument.title
+        rows.append(f"| {task_name(name)} | {one.note.prompts:,} | {title} |\n")
+    texts[README] = _LM_EVAL_ABOUT + "".join(rows)
+    return write_texts(folder, texts, heading=LM_EVAL_HEADING)
+
+
+def task_name(instrument: str) -> str:
+    """What lm-eval calls an instrument in one form."""
+    return f"goffman-{instrument}"
+
+
+def _yaml(one: ExportedTask) -> str:
+    """The task's file: JSON, which is YAML too, but for the functions."""
+    name, choice = one.file_name, one.table == "choices"
+    settings: dict[str, Any] = {
+        "task": task_name(name),
+        "tag": CHOICE if choice else REPLY,
+        "custom_dataset": "!function utils.dataset",
+        "dataset_kwargs": {"file": f"{name}.jsonl"},
+        "test_split": "test",
+        "num_fewshot": 0,
+        "doc_to_text": "text",
+        "doc_to_target": "target",
+        **(_choice() if choice else _reply(one.question.trials)),
+        "metadata": one.note.entry(),
+    }
+    lines = [
+        f"{key}: {value if str(value).startswith('!') else json.dumps(value, ensure_ascii=False)}\n"
+        for key, value in settings.items()
+    ]
+    return "# Written by goffman.\n" + "".join(lines)
+
+
+def _choice() -> dict[str, Any]:
+    return {
+        "output_type": "multiple_choice",
+        "doc_to_choice": "spellings",
+        # Each spelling has its own space, or none.
+        "target_delimiter": "",
+        "process_results": "!function utils.scored_choice",
+        "metric_list": [_mean("code"), _mean("on_options")],
+    }
+
+
+def _reply(trials: int) -> dict[str, Any]:
+    drawn = Sampling()
+    return {
+        "output_type": "generate_until",
+        "repeats": trials,
+        "generation_kwargs": {
+            "until": [],
+            "do_sample": True,
+            "temperature": drawn.temperature,
+            "max_gen_toks": drawn.max_tokens,
+        },
+        "process_results": "!function utils.scored_reply",
+        "metric_list": [_mean("code"), _mean("answered")],
+    }
+
+
+def _mean(metric: str) -> dict[str, Any]:
+    """A metric; a code is neither better nor worse for being higher."""
+    return {"metric": metric, "aggregation": "mean", "higher_is_better": metric != "code" or None}
+
+
+INSPECT_VERSION = "0.3.285"
+"""Of inspect_ai, that these tasks are tested with."""
+
+INSPECT_KINDS: tuple[InstrumentKind, ...] = ("say", "ask", "write")
+"""What inspect_ai can ask: it speaks to chat models."""
+
+PACKAGE = "goffman_tasks"
+
+INSPECT_HEADING = "# Questions of goffman for inspect_ai"
+
+_INSPECT_ABOUT = f"""\
+{INSPECT_HEADING}
+
+Written for inspect_ai {INSPECT_VERSION}.
+
+```
+inspect eval {PACKAGE}/tasks.py@TASK --model openai/gpt-4o-mini
+goffman read logs/FILE.eval --output runs/MODEL
+```
+
+Or install the package (`pip install .`) and run `inspect eval {PACKAGE}/TASK`. `--limit N` asks
+prompts and control items in turn. The scores that inspect prints are a first look. `goffman read`
+makes a run of the log, with intervals, tests and a report.
+
+| TASK | prompts | instrument |
+|---|---|---|
+"""
+
+_PROJECT = f"""\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "goffman-tasks"
+version = "{__version__}"
+description = "Questions of goffman as tasks for inspect_ai"
+dependencies = ["inspect-ai>=0.3"]
+
+[project.entry-points.inspect_ai]
+{PACKAGE} = "{PACKAGE}.tasks"
+
+[tool.hatch.build.targets.wheel]
+packages = ["{PACKAGE}"]
+"""
+
+
+def write_inspect_tasks(several: Sequence[ExportedTask], folder: Path) -> list[Path]:
+    """The files, which are now in the folder; InputError where it holds something else."""
+    tasks, rows = [template("inspect_tasks.py.txt")], []
+    texts = {
+        "pyproject.toml": _PROJECT,
+        f"{PACKAGE}/__init__.py": '"""Questions of goffman as tasks for inspect_ai."""\n',
+    }
+    for one in several:
+        name, title = one.file_name, one.question.instrument.title
+        lines = (json.dumps(reply_row(prompt), ensure_ascii=False) for prompt in one.prompts)
+        texts[f"{PACKAGE}/data/{name}.jsonl"] = "".join(f"{line}\n" for line in lines)
+        texts[f"{PACKAGE}/data/{name}.json"] = _inspect_about(one)
+        function = name.replace("-", "_")
+        # As JSON: a title of a user's own instrument is text, whatever stands in it.
+        tasks.append(
+            f"@task\ndef {function}():\n    {json.dumps(title)}\n"
+            f"    return questions({json.dumps(name)})\n"
+        )
+        rows.append(f"| {function} | {one.note.prompts:,} | {title} |\n")
+    texts[f"{PACKAGE}/tasks.py"] = "\n\n".join(tasks)
+    texts[README] = _INSPECT_ABOUT + "".join(rows)
+    return write_texts(folder, texts, heading=INSPECT_HEADING)
+
+
+def _inspect_about(one: ExportedTask) -> str:
+    """What the task is told beside its questions."""
+    drawn = {name: value for name, value in asdict(Sampling()).items() if value is not None}
+    told = {"note": one.note.entry(), "trials": one.question.trials, "drawn": drawn}
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"

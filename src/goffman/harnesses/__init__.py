@@ -1,1 +1,0 @@
-"""Other harnesses ask goffman's questions, and goffman reads their logs."""

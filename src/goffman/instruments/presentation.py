@@ -1,0 +1,243 @@
+"""A question with options → its presentations: stems × orders × people, each a prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import Literal
+
+from goffman.instruments.text import about_person, put_in
+from goffman.instruments.types import (
+    CONTROL,
+    MASK,
+    ChoiceLabels,
+    Instrument,
+    Item,
+    MultipleChoice,
+    Option,
+    PersonDescription,
+    Prompt,
+    Questionnaire,
+    Stem,
+)
+
+FORWARD, REVERSED = "forward", "reversed"
+
+_ONE: dict[ChoiceLabels, str] = {"letters": "letter", "numbers": "number"}
+
+Keyed = Literal["plain", "reversed"]
+
+StandIn = tuple[Prompt, str]
+"""A prompt of the condition without text and item, and what stands in the slot."""
+
+
+def orders_of(form: MultipleChoice, count: int) -> dict[str, tuple[int, ...]]:
+    """By name: the orders in which so many options are presented.
+
+    The second half are the orders of the first half turned round, one by one.
+    """
+    if form.orders == "two":
+        forward = tuple(range(count))
+        return {FORWARD: forward, REVERSED: forward[::-1]}
+    half = [order for order in permutations(range(count)) if order[0] < order[-1]]
+    orders = [*half, *(order[::-1] for order in half)]
+    return {"-".join(str(place + 1) for place in order): order for order in orders}
+
+
+def labelled(
+    options: Sequence[tuple[str, float]], labels: ChoiceLabels, no_answer: str
+) -> tuple[Option, ...]:
+    """Return the options with their labels, the no-answer option last; of "", there is none."""
+    if labels == "letters":
+        names = [chr(ord("A") + place) for place in range(len(options) + 1)]
+    else:
+        # Of a scale from 1 to 9 the no-answer option is no tenth point.
+        names = [*(str(place + 1) for place in range(len(options))), "0"]
+    found = [
+        Option(label=name, text=text, code=code)
+        for name, (text, code) in zip(names, options, strict=False)
+    ]
+    if no_answer:
+        found.append(Option(label=names[-1], text=no_answer, code=None))
+    return tuple(found)
+
+
+def laid_out(stem: str, options: Sequence[Option], request: str) -> str:
+    """The text of a choice: the stem, one option a line, and how to answer."""
+    lines = "\n".join(f"{one.label}. {one.text}".rstrip() for one in options)
+    return f"{stem}\n\n{lines}\n\n{request}"
+
+
+def presented(
+    content: Questionnaire,
+    form: MultipleChoice,
+    stand_ins: Iterable[StandIn],
+    *,
+    stems: Sequence[Stem],
+    no_answer: bool,
+) -> Iterator[Prompt]:
+    """Every presentation of a questionnaire: condition by condition, item by item."""
+    items = {item.id: item for item in reversed(content.items)}
+    ordered = [items[name] for name in dict.fromkeys(item.id for item in content.items)]
+    for turn, (base, stands_there) in enumerate(stand_ins):
+        for place, item in enumerate(ordered):
+            prompt = replace(
+                base,
+                item=item.id,
+                dimension=item.dimension or None,
+                keyed=item.choice_keyed or item.keyed,
+            )
+            # Another step than that of the presentations, so that no name goes with one of them.
+            people = list(_people(form, place + 2 * turn))
+            for stem in stems_for(stems, item.asks):
+                for person, described in people:
+                    one = prompt
+                    if person:
+                        one = replace(prompt, gender=person.gender, person=person.id)
+                    values = {**content.fields, **_places_of(person, described)}
+                    values[content.slot.name] = put_in(stands_there, values)
+                    text = _stem_text(stem, item, described, values, bare=not base.form)
+                    yield from _in_orders(form, one, stem, text, no_answer=no_answer)
+
+
+def stems_for(stems: Sequence[Stem], asks: str) -> list[Stem]:
+    """The stems of an item, one a wording: those for what it asks."""
+    return [stem for stem in stems if stem.asks in {"", asks}]
+
+
+def _places_of(person: PersonDescription | None, described: str) -> dict[str, str]:
+    """What stands at the places of a text about a woman or a man; nothing of others."""
+    if person is None or person.gender == "unstated":
+        return {}
+    return about_person(described, person.gender)
+
+
+def _keyed(plain: bool) -> Keyed:  # noqa: FBT001 - the one thing that it is about
+    """reversed: agreeing means less stigma."""
+    return "plain" if plain else "reversed"
+
+
+def _people(form: MultipleChoice, turn: int) -> Iterator[tuple[PersonDescription | None, str]]:
+    """Everyone who is described, and how; one who is not, where nobody is."""
+    if not form.people:
+        yield None, ""
+    for one in form.people:
+        yield one, one.texts[turn % len(one.texts)]
+
+
+def _stem_text(
+    stem: Stem,
+    item: Item,
+    described: str,
+    values: Mapping[str, str],
+    *,
+    bare: bool,
+) -> str:
+    """The stem with the item in it; ``bare``: without a condition."""
+    own = item.baseline or item.text if bare else item.text
+    # A baseline of its own is not said to anybody; one by an empty slot is.
+    yours = own if bare and item.baseline else item.your_text or own
+    texts = {"item": own, "your_item": yours}
+    filled = {name: put_in(text, values).replace(MASK, described) for name, text in texts.items()}
+    # A control has no description, and so nothing before its question.
+    return put_in(stem.text, {**values, **filled, "question": item.question}).strip()
+
+
+def _in_orders(
+    form: MultipleChoice, prompt: Prompt, stem: Stem, text: str, *, no_answer: bool
+) -> Iterator[Prompt]:
+    """The prompt in every order of its options, with their codes after all keying."""
+    scale = next(scale for scale in form.scales if scale.id == stem.scale)
+    keyed = _keyed(stem.keyed == prompt.keyed)
+    # Rounded, so that a third is the same number from either end.
+    codes = [round(code if keyed == "plain" else 1 - code, 12) for code in scale.codes]
+    options = list(zip(scale.texts, codes, strict=True))
+    request = form.request.replace("{labels}", _ONE[scale.labels])
+    for name, order in orders_of(form, len(options)).items():
+        shown = labelled(
+            [options[place] for place in order], scale.labels, form.no_answer if no_answer else ""
+        )
+        yield replace(
+            prompt,
+            wording=stem.id,
+            paraphrase=None if stem.default else stem.id,
+            keyed=keyed,
+            text=laid_out(text, shown, request),
+            order=name,
+            labels=scale.labels,
+            no_answer=no_answer,
+            options=shown,
+        )
+
+
+def presented_controls(
+    instrument: Instrument,
+    content: Questionnaire,
+    form: MultipleChoice,
+    *,
+    stems: Sequence[Stem],
+    no_answer: bool,
+) -> Iterator[Prompt]:
+    """The control items of a questionnaire, if any, in every stem and order."""
+    for control in instrument.controls.items if instrument.controls else ():
+        item = Item(
+            id=control.id,
+            text=control.text,
+            your_text=control.your_text,
+            question=control.question,
+        )
+        prompt = Prompt(
+            instrument=instrument.base,
+            mode=instrument.mode,
+            item=control.id,
+            wording="",
+            condition=CONTROL,
+            group=CONTROL,
+            text="",
+            answer=control.expected,
+            keyed=control.keyed,
+        )
+        values = {**content.fields, content.slot.name: ""}
+        for stem in stems_for(stems, control.asks):
+            text = _stem_text(stem, item, "", values, bare=False)
+            yield from _in_orders(form, prompt, stem, text, no_answer=no_answer)
+
+
+def presented_pairs(
+    form: MultipleChoice, stem: Stem, sentences: Iterable[Prompt], *, no_answer: bool
+) -> Iterator[Prompt]:
+    """Sentences about two people, each with these as options, in both orders.
+
+    forward: as they are mentioned in the sentence. The code is 1 for whom the pronoun refers to.
+    """
+    request = form.request.replace("{labels}", _ONE["letters"])
+    for prompt in sentences:
+        right, wrong = str(prompt.answer), str(prompt.other)
+        people = sorted(
+            [(_as_option(right), 1.0), (_as_option(wrong), 0.0)],
+            key=lambda one: _at(prompt.text, right if one[1] else wrong),
+        )
+        text = put_in(stem.text, {"item": prompt.text, "pronoun": str(prompt.pronoun)})
+        for name, order in ((FORWARD, people), (REVERSED, people[::-1])):
+            shown = labelled(order, "letters", form.no_answer if no_answer else "")
+            yield replace(
+                prompt,
+                paraphrase=None if stem.default else stem.id,
+                text=laid_out(text, shown, request),
+                order=name,
+                labels="letters",
+                no_answer=no_answer,
+                options=shown,
+            )
+
+
+def _as_option(name: str) -> str:
+    """A person as an option: a first name as it is, others with "the"."""
+    return name if name[:1].isupper() else f"the {name}"
+
+
+def _at(text: str, name: str) -> int:
+    found = re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE)
+    return found.start() if found else len(text)

@@ -1,0 +1,456 @@
+"""Our own sentence frames × occupations → sentence pairs, and any pairs × adjectives → prompts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from goffman.errors import InputError, SentenceError, did_you_mean
+from goffman.instruments.files import (
+    Faults,
+    Row,
+    TomlFile,
+    read_table,
+)
+from goffman.instruments.text import (
+    PRONOUNS,
+    Gender,
+    places,
+    put_before,
+    stray_braces,
+)
+from goffman.instruments.types import (
+    MASK,
+    Frame,
+    Instrument,
+    Occupation,
+    Prompt,
+    SentencePairs,
+    Setting,
+    Wording,
+    asked_as,
+)
+
+AdjectivePlacement = Literal["by-stereotype", "by-position"]
+_HOLE = "\N{NULL}"
+"""What stands in the place of a pronoun while adjectives are put in."""
+
+ADJECTIVE_PLACEMENTS: tuple[AdjectivePlacement, ...] = ("by-stereotype", "by-position")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """One sentence, and where in it the two occupations stand."""
+
+    text: str
+    referent_at: tuple[int, ...]
+    """Where the name of the occupation that the pronoun refers to begins, after its article; then
+    where the same words stand again."""
+    other_at: tuple[int, ...]
+    """Likewise for the other occupation."""
+    other_marked_at: tuple[int, ...] | None = None
+    """Likewise for what a file marks as the other occupation, if that is another word."""
+    pronoun: str
+    """The pronoun that is asked about, in lower case; the last one where several are marked."""
+    pronouns: int = 1
+    """How many pronouns are marked."""
+    pronouns_at: tuple[int, ...] = ()
+    """Where each marked pronoun begins; the last is the one asked about."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A sentence with the pronoun of the referent's stereotype, and one with the other pronoun."""
+
+    id: str
+    """Says where the pair comes from: a frame and its occupations, or a file and its line."""
+    type: Literal["type-1", "type-2"]
+    referent: str
+    """The occupation that the pronoun refers to."""
+    other: str
+    """The other occupation."""
+    stereotype: Gender
+    """The gender that people associate with the referent."""
+    pro: Sentence
+    anti: Sentence
+
+
+def with_adjectives(
+    sentence: Sentence, setting: Setting, *, stereotype: Gender, placement: AdjectivePlacement
+) -> str:
+    """The sentence with the setting's adjectives before its occupations.
+
+    by-stereotype: the male-associated adjective goes to the occupation associated with men;
+    by-position: to the occupation that is mentioned first. That is what the study's code did, and
+    its ways are kept there: every mention in the same words gets the adjective, and a wrong word
+    that is marked as the other occupation is taken for it.
+    """
+    if placement == "by-stereotype":
+        male_at, female_at = sentence.referent_at[:1], sentence.other_at[:1]
+        if stereotype == "female":
+            male_at, female_at = female_at, male_at
+    else:
+        marked = sentence.other_marked_at or sentence.other_at
+        male_at, female_at = sorted((sentence.referent_at, marked))
+    words = dict.fromkeys(male_at, setting.male) | dict.fromkeys(female_at, setting.female)
+    text = sentence.text
+    # From the back, so that the places before stay where they are.
+    for at in sorted(words, reverse=True):
+        if words[at]:
+            text = put_before(text, at, words[at])
+    return text
+
+
+def with_holes(sentence: Sentence) -> Sentence:
+    """The sentence with a hole for each marked pronoun, into which ``masked`` puts a mask."""
+    text = sentence.text
+    for at in sentence.pronouns_at:
+        word = re.match(r"\w+", text[at:])
+        length = len(word[0]) if word else 0
+        # As long as the pronoun, so that everything else stays where it is.
+        text = text[:at] + _HOLE * length + text[at + length :]
+    return replace(sentence, text=text)
+
+
+def masked(text: str) -> str:
+    """The text with a mask in each hole."""
+    return re.sub(f"{_HOLE}+", MASK, text)
+
+
+def pronoun_as_written(sentence: Sentence) -> str:
+    """The pronoun that is asked about, in the case in which the sentence has it."""
+    at = sentence.pronouns_at[-1]
+    return sentence.text[at : at + len(sentence.pronoun)]
+
+
+def parse_setting(given: str) -> Setting:
+    """The setting of ``male,female``, where either side may be empty."""
+    male, comma, female = (part.strip() for part in given.partition(","))
+    words = [word for word in (male, female) if word]
+    if not comma or not words or not all(is_words(word) for word in words):
+        raise SentenceError(
+            f"--adjectives is '{given}'. Give two adjectives with a comma between them, such as "
+            "arrogant,responsive. To give only one, keep the comma: “old,” puts old before the "
+            "man's occupation, and “,blond” puts blond before the woman's. You can also give all "
+            "(the 15 pairs of Briegel & Chen, 2023) or none."
+        )
+    return Setting(male=male, female=female)
+
+
+def is_words(text: str) -> bool:
+    """Whether a text is one word or several, of letters and hyphens."""
+    return all(part.isalpha() for part in text.replace("-", " ").split(" "))
+
+
+def parse_adjective_placement(given: str) -> AdjectivePlacement:
+    """The placement of a name."""
+    for placement in ADJECTIVE_PLACEMENTS:
+        if given == placement:
+            return placement
+    raise SentenceError(
+        f"--adjective-placement is '{given}'. Allowed: {', '.join(ADJECTIVE_PLACEMENTS)}."
+        + did_you_mean(given, ADJECTIVE_PLACEMENTS)
+    )
+
+
+_TYPES: tuple[Literal["type-1", "type-2"], ...] = ("type-1", "type-2")
+_REFERENTS: tuple[Literal["first", "second"], ...] = ("first", "second")
+_GENDERS: tuple[Gender, ...] = ("male", "female")
+PRONOUN_TASK = "choose the right pronoun after a name or a word such as “aunt”"
+"""What controls ask of a model that does not chat."""
+_OTHER_GENDER: dict[Gender, Gender] = {"male": "female", "female": "male"}
+
+
+def prompts_of(
+    instrument: Instrument,
+    content: SentencePairs,
+    pairs: Iterable[Pair],
+    *,
+    settings: Sequence[Setting],
+    placement: AdjectivePlacement,
+    wording: Wording | None = None,
+) -> list[Prompt]:
+    """Both sentences of every pair under every adjective setting.
+
+    Each with the question; or, where the instrument asks for pronouns, with the pronoun masked;
+    or, where there are options to choose from, the sentence alone. ``wording``: a frame around the
+    sentence, and another question; None: the instrument's own.
+    """
+    around = wording or Wording(id="", question=content.question)
+    prefers = instrument.kind == "prefer"
+    alone = instrument.kind in {"choose", "say"}
+    return [
+        Prompt(
+            instrument=instrument.base,
+            mode=instrument.mode,
+            item=pair.id,
+            wording=side,
+            dimension=pair.type,
+            condition=setting.id,
+            group=setting.group,
+            category=f"{pair.stereotype}-referent",
+            paraphrase=wording.id if wording else None,
+            text=_asked(text, around, sentence, prefers=prefers, alone=alone),
+            answer=pair.referent,
+            other=pair.other,
+            pronoun=pronoun_as_written(sentence) if prefers else sentence.pronoun,
+        )
+        for pair in pairs
+        for sides in [_sides(pair, prefers=prefers)]
+        for setting in settings
+        for side, sentence, asked in sides
+        for text in [
+            with_adjectives(asked, setting, stereotype=pair.stereotype, placement=placement)
+        ]
+    ]
+
+
+def _sides(pair: Pair, *, prefers: bool) -> list[tuple[str, Sentence, Sentence]]:
+    """Both sentences of a pair, each also as it is asked, to which adjectives come."""
+    both = (("pro", pair.pro), ("anti", pair.anti))
+    return [(side, one, with_holes(one) if prefers else one) for side, one in both]
+
+
+def _asked(text: str, wording: Wording, sentence: Sentence, *, prefers: bool, alone: bool) -> str:
+    """The sentence as a prompt has it: masked, alone, or with the question."""
+    if alone:
+        return text
+    if prefers:
+        return wording.frame.replace("{item}", masked(text))
+    question = wording.question.replace("{pronoun}", sentence.pronoun)
+    return f"{wording.frame.replace('{item}', text)} {question}"
+
+
+def without_a_chat(instrument: Instrument) -> Instrument:
+    """The instrument of sentence pairs as models are asked it that do not chat.
+
+    Another construct, so another id: which pronoun a model would write, not whom it refers to.
+    """
+    if not isinstance(instrument.content, SentencePairs):
+        raise InputError(
+            f"--pronouns works only with sentence pairs (coreference), not with {instrument.id}."
+        )
+    settings = {**instrument.settings, "measure": "pronoun-preference", "top_k": 10}
+    settings.pop("margin", None)
+    if "preference_margin" in settings:
+        settings["margin"] = settings.pop("preference_margin")
+    controls = instrument.controls
+    return replace(
+        instrument,
+        controls=controls and replace(controls, task=PRONOUN_TASK),
+        id=asked_as(instrument.base, "pronouns"),
+        of=instrument.base,
+        title="“He” or “she”? Which pronoun a model prefers in sentences about two occupations",
+        kind="prefer",
+        settings=settings,
+    )
+
+
+def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pair]:
+    """Pairs drawn from all frames × occupations × orders, frame after frame in turn.
+
+    The draw ranks by a hash of the seed, so it is the same on every machine and version, and the
+    first pairs of a larger draw are those of a smaller one.
+    """
+    cast = _cast(content.occupations)
+    possible = len(content.frames) * len(cast)
+    if not 1 <= count <= possible:
+        raise SentenceError(
+            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames):,} "
+            f"sentence frames × {len(cast):,} pairs of occupations)."
+        )
+    ranked = _ranked(content.frames, content.occupations, seed)
+    rounds = -(-count // len(ranked))
+    drawn = [_pair(frame, *casts[turn]) for turn in range(rounds) for frame, casts in ranked]
+    return drawn[:count]
+
+
+_Cast = tuple[Occupation, Occupation]
+
+
+def _cast(occupations: Sequence[Occupation]) -> list[_Cast]:
+    """Every two occupations of different gender, in both orders."""
+    men, women = ([job for job in occupations if job.gender == gender] for gender in _GENDERS)
+    return [two for man in men for woman in women for two in ((man, woman), (woman, man))]
+
+
+# An audit draws the same pairs twice where it asks a chat model and a masked one.
+@lru_cache(maxsize=4)
+def _ranked(
+    frames: tuple[Frame, ...], occupations: tuple[Occupation, ...], seed: int
+) -> list[tuple[Frame, list[_Cast]]]:
+    """The frames in the order of the draw, and the casts of each in theirs."""
+    # A hundred thousand ranks: what they have in common is put together and encoded once.
+    ends = [(f"\0{two[0].name}\0{two[1].name}".encode(), two) for two in _cast(occupations)]
+    sha256 = hashlib.sha256
+    ranked = []
+    for frame in sorted(frames, key=lambda frame: _rank(seed, frame.id)):
+        start = f"{seed}\0{frame.id}".encode()
+        ranks = {sha256(start + end).digest(): two for end, two in ends}
+        ranked.append((frame, [ranks[rank] for rank in sorted(ranks)]))
+    return ranked
+
+
+def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
+    """Some of the pairs, in the order in which they are given."""
+    if not 1 <= count <= len(pairs):
+        raise SentenceError(
+            f"--sentence-pairs is {count}, but there are only {len(pairs):,} pairs."
+        )
+    drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
+    return [pair for pair in pairs if pair.id in drawn]
+
+
+def _rank(seed: int, *parts: str) -> bytes:
+    return hashlib.sha256("\0".join([str(seed), *parts]).encode()).digest()
+
+
+def _pair(frame: Frame, first: Occupation, second: Occupation) -> Pair:
+    referent, other = (first, second) if frame.referent == "first" else (second, first)
+    return Pair(
+        id=f"{frame.id}/{first.name}/{second.name}".replace(" ", "-"),
+        type=frame.type,
+        referent=referent.name,
+        other=other.name,
+        stereotype=referent.gender,
+        pro=_sentence(frame, first, second, pronoun=referent.gender),
+        anti=_sentence(frame, first, second, pronoun=_OTHER_GENDER[referent.gender]),
+    )
+
+
+def _sentence(frame: Frame, first: Occupation, second: Occupation, *, pronoun: Gender) -> Sentence:
+    """The frame's sentence with its places filled, and where the occupations came to stand."""
+    text = ""
+    at: dict[str, int] = {}
+    asked = ""
+    for part in re.split(r"(\{\w+\})", frame.text):
+        name = part[1:-1]
+        if name in _REFERENTS:
+            at[name] = len(text)
+            text += first.name if name == "first" else second.name
+        elif part.startswith("{"):
+            asked = PRONOUNS[name][pronoun]
+            at["pronoun"] = len(text)
+            text += asked
+        else:
+            text += part
+    other = "second" if frame.referent == "first" else "first"
+    return Sentence(
+        text=text,
+        referent_at=(at[frame.referent],),
+        other_at=(at[other],),
+        pronoun=asked,
+        pronouns_at=(at["pronoun"],),
+    )
+
+
+def read_sentence_pairs(
+    folder: Path, toml: TomlFile, *, faults: Faults
+) -> tuple[SentencePairs, list[Path]]:
+    """The frames, occupations and adjectives of a folder and their files; faults are noted."""
+    paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
+    question = str(toml.values.get("question", ""))
+    if places(question) != ["pronoun"]:
+        message = "question must contain {pronoun} exactly once, and no other place."
+        faults.add(toml.name, toml.top().lines.get("question"), message)
+    frames = read_table(paths[0], required=["frame", "type", "referent", "text"], faults=faults)
+    jobs = read_table(
+        paths[1], required=["occupation", "gender"], optional=["spellings"], faults=faults
+    )
+    adjectives = read_table(
+        paths[2],
+        required=[],
+        optional=["male", "female", "male_origin", "female_origin"],
+        faults=faults,
+    )
+    content = SentencePairs(
+        question=question,
+        frames=tuple(_frames(frames, faults)),
+        occupations=tuple(_occupations(jobs, faults)),
+        settings=tuple(_settings(adjectives, faults)),
+    )
+    return content, paths
+
+
+def _frames(rows: Sequence[Row], faults: Faults) -> Iterator[Frame]:
+    seen: set[str] = set()
+    for row in rows:
+        where = (row.file, row.number)
+        faults.check_id(*where, what="frame", given=row["frame"])
+        if row["frame"] in seen:
+            faults.add(*where, f"the frame '{row['frame']}' appears twice.")
+        seen.add(row["frame"])
+        kind = faults.check_one_of(*where, what="type", given=row["type"], allowed=_TYPES)
+        referent = faults.check_one_of(
+            *where, what="referent", given=row["referent"], allowed=_REFERENTS
+        )
+        if kind and referent and _is_sentence(row, faults):
+            yield Frame(id=row["frame"], type=kind, referent=referent, text=row["text"])
+
+
+def _is_sentence(row: Row, faults: Faults) -> bool:
+    """Whether a frame's text can be filled and read; noted where not."""
+    text = row["text"]
+    names = places(text)
+    pronouns = [name for name in names if name in PRONOUNS]
+    if sorted(names) != sorted(["first", "second", *pronouns]) or len(pronouns) != 1:
+        allowed = ", ".join(f"{{{name}}}" for name in PRONOUNS)
+        needed = f"{{first}}, {{second}} and one of {allowed}, each once"
+        faults.add(row.file, row.number, f"text must have {needed}: '{text}'.")
+    elif stray_braces(text):
+        faults.add(row.file, row.number, f"text has a stray brace: '{text}'.")
+    elif not re.search(r"\b[Tt]he \{first\}", text) or "the {second}" not in text:
+        # "a" would have to become "an" before some occupations.
+        faults.add(
+            row.file, row.number, f"{{first}} and {{second}} must stand after 'the': '{text}'."
+        )
+    elif not text[0].isupper():
+        faults.add(row.file, row.number, f"text must begin with a capital letter: '{text}'.")
+    else:
+        return True
+    return False
+
+
+def _occupations(rows: Sequence[Row], faults: Faults) -> Iterator[Occupation]:
+    seen: dict[str, str] = {}
+    for row in rows:
+        where = (row.file, row.number)
+        name = row["occupation"]
+        if not is_words(name):
+            faults.add(*where, f"occupation is '{name}'. Allowed: words of letters.")
+        spellings = tuple(word.strip() for word in row["spellings"].split(";") if word.strip())
+        # "construction worker" and "construction-worker" would give pairs of one id.
+        for spelling in (name, *spellings):
+            folded = spelling.casefold().replace("-", " ")
+            if folded in seen:
+                message = f"'{spelling}' is already used for '{seen[folded]}'."
+                faults.add(*where, message)
+            seen[folded] = name
+        gender = faults.check_one_of(*where, what="gender", given=row["gender"], allowed=_GENDERS)
+        if gender:
+            yield Occupation(name=name, gender=gender, spellings=spellings)
+    for each in _GENDERS:
+        if rows and not any(row["gender"] == each for row in rows):
+            message = f"no occupation has the gender '{each}'; a sentence needs one of each."
+            faults.add(rows[0].file, None, message)
+
+
+def _settings(rows: Sequence[Row], faults: Faults) -> Iterator[Setting]:
+    seen: set[Setting] = set()
+    for row in rows:
+        setting = Setting(male=row["male"], female=row["female"])
+        for column in ("male", "female"):
+            if row[column] and not is_words(row[column]):
+                message = f"{column} is '{row[column]}'. Allowed: words of letters."
+                faults.add(row.file, row.number, message)
+        if not (setting.male or setting.female):
+            faults.add(row.file, row.number, "male and female are both empty.")
+        elif setting in seen:
+            faults.add(row.file, row.number, f"the setting '{setting.id}' appears twice.")
+        seen.add(setting)
+        yield setting

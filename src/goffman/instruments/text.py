@@ -1,0 +1,106 @@
+"""Texts with places in braces, articles, pronouns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from goffman.instruments.types import Form, Slot
+
+_PLACE = re.compile(r"\{([^{}]*)\}")
+
+
+def places(template: str) -> list[str]:
+    """The names that stand in braces in a template, in order."""
+    return _PLACE.findall(template)
+
+
+def put_in(template: str, values: Mapping[str, str]) -> str:
+    """The template with every place filled; braces in the values are left as they are."""
+    return _PLACE.sub(lambda place: values[place[1]], template)
+
+
+def slot_text(slot: Slot, form: Form) -> str:
+    """A form of a condition as it stands in the slot: "someone who has depression"."""
+    values = {
+        "form": form.text,
+        "verb": form.verb,
+        "plural": form.plural,
+        "plural_verb": form.plural_verb,
+        "vignette": form.vignette,
+    }
+    return put_in(slot.filled, values)
+
+
+def stray_braces(template: str) -> bool:
+    """Whether a brace stands in a template that belongs to no place."""
+    return any(sign in _PLACE.sub("", template) for sign in "{}")
+
+
+Gender = Literal["male", "female"]
+
+PRONOUNS: dict[str, dict[Gender, str]] = {
+    "he": {"male": "he", "female": "she"},
+    "him": {"male": "him", "female": "her"},
+    "his": {"male": "his", "female": "her"},
+    "himself": {"male": "himself", "female": "herself"},
+}
+"""The name of a place for a pronoun in a frame → its forms."""
+
+GENDER_OF_PRONOUN: dict[str, Gender] = {
+    form: gender for forms in PRONOUNS.values() for gender, form in forms.items()
+} | {"hers": "female"}
+"""A pronoun in lower case → its gender."""
+
+_COUNTERPARTS = {tuple(forms.values()) for forms in PRONOUNS.values()} | {("his", "hers")}
+"""The male and the female form of one pronoun."""
+
+_SPELLED_OUT = re.compile(r"[A-Z]{2,}s?\b|[A-Z]\b")
+_VOWEL_LETTER_NAMES = frozenset("AEFHILMNORSX")
+_SILENT_H = re.compile(r"(hour|honest|hono|heir)", re.IGNORECASE)
+_SOUNDS_LIKE_YOU_OR_WON = re.compile(
+    r"(eu|ewe|uni(?!n|m)|use|usu|uti|ubiq|uran|one\b|once\b)", re.IGNORECASE
+)
+
+
+PERSON_PLACES = ("name", "person", *PRONOUNS, *(name.capitalize() for name in PRONOUNS))
+"""The places of a text about a named person."""
+
+
+def about_person(name: str, gender: Gender) -> dict[str, str]:
+    """What stands at each place of a text about a woman or a man of this name."""
+    pronouns = {place: forms[gender] for place, forms in PRONOUNS.items()}
+    capitals = {place.capitalize(): form.capitalize() for place, form in pronouns.items()}
+    return {
+        "name": name,
+        "person": {"female": "woman", "male": "man"}[gender],
+        **pronouns,
+        **capitals,
+    }
+
+
+def indefinite_article(word: str) -> Literal["a", "an"]:
+    """The article that goes before a word, by how the word sounds."""
+    if _SPELLED_OUT.match(word):
+        return "an" if word[0] in _VOWEL_LETTER_NAMES else "a"
+    if _SILENT_H.match(word):
+        return "an"
+    if _SOUNDS_LIKE_YOU_OR_WON.match(word):
+        return "a"
+    return "an" if word[:1].lower() in {"a", "e", "i", "o", "u"} else "a"
+
+
+def counterparts(one: str, other: str) -> bool:
+    """Whether two pronouns in lower case are one pronoun in two genders."""
+    return (one, other) in _COUNTERPARTS or (other, one) in _COUNTERPARTS
+
+
+def put_before(text: str, position: int, word: str) -> str:
+    """The text with a word put in at a position, the article before it made to agree."""
+    before = re.sub(
+        r"\b([Aa])n? $",
+        lambda article: article[1] + indefinite_article(word)[1:] + " ",
+        text[:position],
+    )
+    return f"{before}{word} {text[position:]}"

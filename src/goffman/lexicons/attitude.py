@@ -1,0 +1,281 @@
+"""What a word says about a situation: shipped ratings, the user's own, and words set apart.
+
+Which rating counts, where several fit a word in a sentence:
+
+1. The shipped ratings come first, then the user's files in the order given; the last file that
+   says anything of the word in this item and wording wins. So a user who rates a word everywhere
+   has overruled whatever was said of it before, however specific that was.
+2. Within one file the most specific rating wins: of item and wording, of the item, of the wording,
+   of the word everywhere.
+
+Words are compared stripped and case-folded. A word that no file knows is irrelevant, and rated, if
+it can be no word at all: see ``no_word``. Every other one is unrated: its label is null.
+
+Fills are compared by ``word``, which is ``token`` without its space, as in the study: that a token
+of RoBERTa's kind without a leading space continues the word before it cannot be seen in a row, and
+none of the 42,000 published fills of roberta-base is one.
+
+Words in completed sentences that are set apart: negations, and words of probability.
+
+A begun reply such as "I would say it is" often goes on with *not*, or with how likely something is.
+Either is rated, but says as much about grammar, or about how rare a condition is, as about what is
+thought of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from goffman.errors import LexiconError, RunError
+from goffman.instruments.files import (
+    Faults,
+    Row,
+    read_plain,
+    read_table,
+)
+from goffman.instruments.types import Attitude
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ATTITUDES: tuple[Attitude, ...] = get_args(Attitude)
+"""The four labels, in the order of the page's keys 1 to 4."""
+
+SHIPPED = Path(__file__).parent / "data" / "attitudes.csv"
+
+SINGLE = tuple(f"rating_{number}" for number in range(1, 10))
+"""Columns with the single ratings that a settled label was made from."""
+
+LEVELS = (("item", "wording"), ("item",), ("wording",), ())
+"""What a rating may be bound to, the most specific first."""
+
+_MARKED = re.compile(r"##.+|.+@@|</?[a-z]+\d*>|\[[a-z ]+\d*\]")
+"""A piece of a word as WordPiece and BERTweet mark it, or a special token; case-folded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A file of ratings that was used."""
+
+    file: str
+    """``shipped``, or the path as the user gave it."""
+    sha256: str
+    ratings: int
+
+    def entry(self) -> dict[str, Any]:
+        """What a manifest says of it."""
+        return {"file": self.file, "sha256": self.sha256, "ratings": self.ratings}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attitudes:
+    """Ratings from several files, and which file they are from."""
+
+    table: pl.DataFrame
+    """word, item, wording, label, place: the greater the place, the stronger the rating."""
+    sources: tuple[Source, ...]
+    """In the order in which they override each other."""
+
+    def label(self, fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """The fills with two more columns: label (null: unrated), and rated (true or false).
+
+        ``fills`` has prompt_id and word; ``prompts`` has prompt_id, item and wording. The rows
+        stay as they are, in their order.
+        """
+        import polars as pl
+
+        folded = _folded(fills["word"])
+        asked = prompts.select("prompt_id", "item", "wording")
+        known = (
+            fills.select("prompt_id", "word")
+            .join(folded, on="word", how="left", maintain_order="left")
+            .join(asked, on="prompt_id", how="left", maintain_order="left")
+        )
+        if count := known["item"].null_count():
+            raise RunError(
+                f"{count:,} fills answer a prompt that is not among the prompts given, so that its "
+                "item and wording are not known. Give the prompts of the same run."
+            )
+        where = known.select("folded", "item", "wording").unique()
+        labelled = known.join(
+            self._labels(where), on=["folded", "item", "wording"], how="left", maintain_order="left"
+        )
+        label = pl.coalesce("label", pl.when("no_word").then(pl.lit("irrelevant", dtype=pl.String)))
+        return fills.with_columns(labelled.select(label=label, rated=label.is_not_null()))
+
+    def _labels(self, where: pl.DataFrame) -> pl.DataFrame:
+        """Each word, item and wording with the label of its strongest rating, or null."""
+        import polars as pl
+
+        found = []
+        for level in LEVELS:
+            bound = [pl.col(name) != "" for name in level]
+            free = [pl.col(name) == "" for name in ("item", "wording") if name not in level]
+            ratings = self.table.filter(*bound, *free).rename({"word": "folded"})
+            keys = ["folded", *level]
+            found.append(where.join(ratings.select(*keys, "label", "place"), on=keys, how="inner"))
+        strongest = (
+            pl.concat(
+                [frame.select("folded", "item", "wording", "label", "place") for frame in found]
+            )
+            .sort("place", descending=True)
+            .unique(["folded", "item", "wording"], keep="first")
+        )
+        return strongest.drop("place")
+
+
+def load_attitudes(
+    extra: Sequence[Path] = (), *, shipped: bool = True, by: str = "label"
+) -> Attitudes:
+    """The shipped ratings and over them the user's files, the last one strongest.
+
+    ``by``: the column that says what a word is: the settled label, or one rater's of SINGLE where a
+    file has it. LexiconError names every fault of the first file that has any.
+    """
+    import polars as pl
+
+    files = [_shipped(by)] if shipped else []
+    files += [_file_of(path, by) for path in extra]
+    tables = [
+        table.with_columns(pl.col("place") + len(LEVELS) * number)
+        for number, (table, _) in enumerate(files)
+    ]
+    empty = pl.DataFrame(schema=_columns())
+    everything = pl.concat([empty, *tables]).sort("place", descending=True)
+    strongest = everything.unique(["word", "item", "wording"], keep="first", maintain_order=True)
+    return Attitudes(table=strongest, sources=tuple(source for _, source in files))
+
+
+def raters_of(path: Path) -> list[str]:
+    """Which columns of single ratings a file has."""
+    rows = read_ratings(path)
+    return [name for name in SINGLE if any(row[name] for row in rows)]
+
+
+@cache
+def _shipped(by: str) -> tuple[pl.DataFrame, Source]:
+    """Read once: every audit of a process has the same ratings."""
+    return _file_of(SHIPPED, by)
+
+
+def _file_of(path: Path, by: str) -> tuple[pl.DataFrame, Source]:
+    """The ratings of a file, where ``place`` is how specific each is, and what they are from."""
+    import polars as pl
+
+    rows = read_ratings(path)
+    columns = {
+        "word": [fold(row["word"]) for row in rows],
+        "item": [row["item"] for row in rows],
+        "wording": [row["wording"] for row in rows],
+        "label": [row[by] or row["label"] for row in rows],
+        "place": [_specific(row) for row in rows],
+    }
+    name = "shipped" if path == SHIPPED else str(path)
+    digest = hashlib.sha256(read_plain(path)).hexdigest()
+    source = Source(file=name, sha256=digest, ratings=len(rows))
+    return pl.DataFrame(columns, schema=_columns()), source
+
+
+def _columns() -> dict[str, Any]:
+    import polars as pl
+
+    strings = dict.fromkeys(("word", "item", "wording", "label"), pl.String)
+    return {**strings, "place": pl.Int64}
+
+
+def _specific(row: Row) -> int:
+    """0 for a rating everywhere, up to 3 for one of an item in a wording."""
+    bound = tuple(name for name in ("item", "wording") if row[name])
+    return len(LEVELS) - 1 - LEVELS.index(bound)
+
+
+def read_ratings(path: Path) -> list[Row]:
+    """The rows of a CSV file with one label a word; LexiconError with every fault by line."""
+    faults = Faults()
+    optional = ("item", "wording", "rater", "note", *SINGLE)
+    rows = read_table(path, required=("word", "label"), optional=optional, faults=faults)
+    lines: dict[tuple[str, str, str], int] = {}
+    for row in rows:
+        for column in ("label", *SINGLE):
+            if row[column]:
+                faults.check_one_of(
+                    row.file, row.number, what=column, given=row[column], allowed=ATTITUDES
+                )
+        key = (fold(row["word"]), row["item"], row["wording"])
+        if (line := lines.setdefault(key, row.number)) != row.number:
+            faults.add(
+                row.file,
+                row.number,
+                f"'{row['word']}' is already rated on line {line}. A word can have only one "
+                "label. If several people rated it, settle their disagreements first: goffman "
+                "agree --settle",
+            )
+    if faults.found:
+        raise LexiconError(str(path), faults.found)
+    return rows
+
+
+def fold(word: str) -> str:
+    """The word as it is compared: without space around it and without case."""
+    return word.strip().casefold()
+
+
+def no_word(word: str) -> bool:
+    """Whether a token can be no word: signs, numbers, a marked piece, a special token, torn bytes.
+
+    A picture such as 👍 may well say something of a situation, so it is left to the raters.
+    """
+    folded = fold(word)
+    if _MARKED.fullmatch(folded) or "\ufffd" in folded:
+        return True
+    kinds = {unicodedata.category(sign) for sign in folded}
+    return "Cc" in kinds or not any(kind[0] in "LM" or kind == "So" for kind in kinds)
+
+
+def _folded(words: pl.Series) -> pl.DataFrame:
+    """word, folded, no_word: one row for each different word."""
+    import polars as pl
+
+    different = words.unique().to_list()
+    return pl.DataFrame(
+        {
+            "word": different,
+            "folded": [fold(word) for word in different],
+            "no_word": [no_word(word) for word in different],
+        },
+        schema={"word": pl.String, "folded": pl.String, "no_word": pl.Boolean},
+    )
+
+
+Apart = Literal["negation", "word of probability"]
+
+NEGATIONS = frozenset({"not", "never", "no", "n't", "hardly", "barely", "scarcely"})
+
+OF_PROBABILITY = frozenset(
+    {
+        "likely", "unlikely", "possible", "impossible", "probable", "improbable", "plausible",
+        "implausible", "conceivable", "inconceivable", "certain", "uncertain", "doubtful",
+        "probably", "possibly", "perhaps", "maybe", "certainly", "likelier", "unlikelier",
+    }
+)  # fmt: skip
+
+
+def set_apart(word: str = "word") -> pl.Expr:
+    """Of a column of words: negation, word of probability, or null."""
+    import polars as pl
+
+    folded = pl.col(word).str.strip_chars().str.to_lowercase()
+    negation, probability = pl.lit("negation"), pl.lit("word of probability")
+    return (
+        pl.when(folded.is_in(list(NEGATIONS)))
+        .then(negation)
+        .when(folded.is_in(list(OF_PROBABILITY)))
+        .then(probability)
+    )

@@ -1,0 +1,156 @@
+"""The lexicons and the parser that answers are read with, and their variants for other analyses.
+
+The lexicons read otherwise: by one rater alone, without a word, or with labels gone wrong.
+
+What a multiverse changes of the words that answers are read with, as data: a record that can go to
+another process, and gives the same lexicons there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goffman.lexicons.attitude import (
+    ATTITUDES,
+    SHIPPED,
+    fold,
+    load_attitudes,
+    raters_of,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from goffman.lexicons.attitude import Attitudes
+    from goffman.lexicons.gender import GenderLexicon
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lexicons:
+    """What the answers of a run are read with."""
+
+    attitudes: Attitudes
+    gender: GenderLexicon
+    gender_file: str = "shipped"
+    """The name of the file that the gender of words comes from."""
+    parser: str
+    """What replies are read by."""
+
+    def entry(self) -> dict[str, Any]:
+        """What a manifest says of them."""
+        words = {"sha256": self.gender.digest, "words": len(self.gender.words)}
+        return {
+            "attitudes": [source.entry() for source in self.attitudes.sources],
+            "gender": {"file": self.gender_file, **words},
+            "parser": self.parser,
+        }
+
+
+OPPOSITE = {"female": "male", "male": "female"}
+"""What a wrong label of a gender word is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LexiconVariant:
+    """How lexicons and parser differ from those that a run was measured with."""
+
+    rater: str = ""
+    """The column of single ratings that counts where a file has it: rating_1 …; empty: the label
+    that was settled on."""
+    shipped_alone: bool = False
+    """Whether a user's ratings are left out."""
+    neutral: bool = True
+    """Whether neutral words count; else they are irrelevant."""
+    parser: str = ""
+    """What replies are read by; empty: as before."""
+    without: str = ""
+    """A word that does not count at all; empty: none."""
+    wrong: float = 0.0
+    """The chance of each word to have a wrong label, 0 to 1."""
+    seed: int = 0
+    """Of the draw of wrong labels."""
+
+    def of(self, words: Lexicons) -> Lexicons:
+        """The words, read in this way."""
+        return replace(
+            words,
+            attitudes=self._attitudes(words.attitudes),
+            gender=self._gender(words.gender),
+            parser=self.parser or words.parser,
+        )
+
+    def _attitudes(self, given: Attitudes) -> Attitudes:
+        import polars as pl
+
+        if self.rater or self.shipped_alone:
+            given = _loaded(given, rater=self.rater, shipped_alone=self.shipped_alone)
+        table, label = given.table, pl.col("label")
+        if not self.neutral:
+            table = table.with_columns(label=label.replace({"neutral": "irrelevant"}))
+        if self.without:
+            table = _without(table, fold(self.without))
+        if self.wrong:
+            table = _wrong(table, self.wrong, np.random.default_rng(self.seed))
+        return replace(given, table=table)
+
+    def _gender(self, given: GenderLexicon) -> GenderLexicon:
+        words = given.words
+        if self.without:
+            words = tuple(one for one in words if fold(one.word) != fold(self.without))
+        if self.wrong:
+            drawn = np.random.default_rng(self.seed).random(len(words)) < self.wrong
+            words = tuple(
+                replace(one, group=OPPOSITE.get(one.group, one.group)) if is_wrong else one
+                for one, is_wrong in zip(words, drawn.tolist(), strict=True)
+            )
+        return given if words is given.words else replace(given, words=words)
+
+
+def single_raters(attitudes: Attitudes) -> Iterator[str]:
+    """The columns of single ratings that any of the files has, in order."""
+    found = {name for one in attitudes.sources for name in raters_of(_path(one.file))}
+    yield from sorted(found)
+
+
+def has_others(attitudes: Attitudes) -> bool:
+    """Whether a user's ratings stand over the shipped ones."""
+    files = {one.file for one in attitudes.sources}
+    return "shipped" in files and len(files) > 1
+
+
+def _path(file: str) -> Path:
+    return SHIPPED if file == "shipped" else Path(file)
+
+
+def _loaded(given: Attitudes, *, rater: str, shipped_alone: bool) -> Attitudes:
+    """The same files, or the shipped one alone, by one rater."""
+    files = [one.file for one in given.sources]
+    others = [] if shipped_alone else [Path(one) for one in files if one != "shipped"]
+    return load_attitudes(others, shipped="shipped" in files, by=rater or "label")
+
+
+def _without(table: pl.DataFrame, word: str) -> pl.DataFrame:
+    """The ratings with this word irrelevant everywhere."""
+    import polars as pl
+
+    kept = table.filter(pl.col("word") != word)
+    row = {"word": word, "item": "", "wording": "", "label": "irrelevant", "place": 0}
+    return pl.concat([kept, pl.DataFrame([row], schema=table.schema)])
+
+
+def _wrong(table: pl.DataFrame, rate: float, rng: np.random.Generator) -> pl.DataFrame:
+    """The ratings, each with another of the four labels by chance."""
+    import polars as pl
+
+    table = table.sort("word", "item", "wording")
+    places = {label: place for place, label in enumerate(ATTITUDES)}
+    labels = np.array([places[label] for label in table["label"]])
+    # One to three labels further on: any other one, and never the same.
+    moved = (labels + rng.integers(1, len(ATTITUDES), len(labels))) % len(ATTITUDES)
+    chosen = np.where(rng.random(len(labels)) < rate, moved, labels)
+    return table.with_columns(label=pl.Series([ATTITUDES[place] for place in chosen.tolist()]))

@@ -1,0 +1,137 @@
+"""Whether a model writes the option that it finds most probable: text and probabilities together.
+
+Of each question that a model was asked both ways, in the same presentation, and of each reply to it
+that names one option, the no-answer option included:
+
+    share      that is the most probable option
+    by_chance  the same were the two drawn apart, label by label, as often as each came: whoever
+               always says A agrees with itself, and shows nothing by it
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from goffman.instruments.types import asked_as, base_of, mode_in
+from goffman.measures.aggregate import as_scores
+from goffman.modes import of_asked
+from goffman.presentation.mode_agreement import AGREES, BY_CHANCE
+from goffman.schemas import SCORES, schema
+
+PRESENTED = ("item", "wording", "condition", "form", "order", "gender", "person", "system")
+"""What two prompts share that ask the same in the same presentation."""
+
+BOTH_WAYS = ("choice", "reply")
+"""The two modes of a question with options."""
+
+AGREEMENT = pl.Schema(
+    {
+        "model": pl.String,
+        "instrument": pl.String,
+        "prompts": pl.Int64,
+        "replies": pl.Int64,
+        "unread": pl.Int64,
+        "share": pl.Float64,
+        "by_chance": pl.Float64,
+    }
+)
+"""instrument: the id without the mode; prompts: asked both ways; replies: that name one option;
+unread: that do not."""
+
+
+def agreement(choices: pl.DataFrame, read: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    """AGREEMENT: one row for each model and instrument that has both modes.
+
+    ``choices``: CHOICES; ``read``: REPLIES with ``kind`` and ``chosen`` (parsers/options.py);
+    ``prompts``: those of both.
+    """
+    keys = [name for name in PRESENTED if name in prompts.columns]
+    likeliest = (
+        choices.sort("model", "prompt_id", "option")
+        .sort("probability", descending=True, maintain_order=True)
+        .group_by("model", "prompt_id", maintain_order=True)
+        .agg(likeliest=pl.col("option").first())
+    )
+    first = _in_mode(likeliest, prompts, "choice", keys)
+    second = _in_mode(read.select("model", "prompt_id", "kind", "chosen"), prompts, "reply", keys)
+    both = second.join(
+        first.drop("prompt_id"), on=["model", "instrument", *keys], how="inner", nulls_equal=True
+    )
+    rows = []
+    for part in both.sort("model", "instrument").partition_by(
+        "model", "instrument", maintain_order=True
+    ):
+        named = part.filter(pl.col("chosen").is_not_null())
+        rows.append(
+            {
+                "model": part["model"][0],
+                "instrument": part["instrument"][0],
+                "prompts": part["prompt_id"].n_unique(),
+                "replies": named.height,
+                "unread": part.height - named.height,
+                **_shares(named["chosen"].to_list(), named["likeliest"].to_list()),
+            }
+        )
+    return pl.DataFrame(rows, schema=AGREEMENT)
+
+
+def agreement_scores(
+    prepared: Mapping[str, Sequence[pl.DataFrame]],
+    prompts: pl.DataFrame,
+    names: Mapping[str, str],
+) -> pl.DataFrame:
+    """SCORES of the level model, of both modes: agreement, and agreement-by-chance.
+
+    ``prepared``: by instrument, the answers of each model as its measure reads them; ``names``: by
+    instrument, its measure's.
+    """
+    found = [pl.DataFrame(schema=schema(SCORES))]
+    for said in sorted(one for one in prepared if mode_in(one) == "reply"):
+        chosen = asked_as(base_of(said), "choice")
+        if not prepared.get(chosen) or not prepared[said]:
+            continue
+        asked = prompts.filter(of_asked(said) | of_asked(chosen))
+        rows = agreement(pl.concat(prepared[chosen]), pl.concat(prepared[said]), asked)
+        found += [_as_scores(rows, mode, names[mode]) for mode in (chosen, said)]
+    return pl.concat(found)
+
+
+def _as_scores(rows: pl.DataFrame, instrument: str, measure: str) -> pl.DataFrame:
+    long = rows.unpivot(
+        ["share", "by_chance"], index=["model", "replies", "unread"], variable_name="quantity"
+    )
+    none = pl.col("value").is_null()
+    return as_scores(
+        long.with_columns(
+            pl.col("quantity").replace_strict({"share": AGREES, "by_chance": BY_CHANCE}),
+            instrument=pl.lit(base_of(instrument)),
+            mode=pl.lit(mode_in(instrument)),
+            measure=pl.lit(measure),
+            level=pl.lit("model"),
+            n=pl.col("replies"),
+            missing=pl.col("unread"),
+            over=pl.lit("replies"),
+            reason=pl.when(none).then(pl.lit("no reply names one option")),
+        )
+    )
+
+
+def _in_mode(
+    answers: pl.DataFrame, prompts: pl.DataFrame, mode: str, keys: list[str]
+) -> pl.DataFrame:
+    """Return the answers to prompts of this mode, with what they share with those of the other."""
+    asked = prompts.filter(pl.col("mode") == mode).select("prompt_id", "instrument", *keys)
+    return answers.join(asked, on="prompt_id")
+
+
+def _shares(said: list[str], likeliest: list[str]) -> dict[str, float | None]:
+    n = len(said)
+    if not n:
+        return {"share": None, "by_chance": None}
+    same = sum(one == other for one, other in zip(said, likeliest, strict=True))
+    of_said, of_likeliest = Counter(said), Counter(likeliest)
+    chance = sum(count * of_likeliest[label] for label, count in of_said.items())
+    return {"share": same / n, "by_chance": chance / n**2}

@@ -1,0 +1,291 @@
+"""gender-of-phrase: the probability that a phrase for a person names a woman, or a man.
+
+Lin et al. (2022), question 2, by recursive masking: a gendered word at the mask ends its branch
+with p1; otherwise the word is put back and one more is asked before it: a gendered one ends with
+p1·p2; otherwise a third, with p1·p2·p3. The whole tree was asked and branches end here, so any
+lexicon scores answers that are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from goffman.contrasts.catalog import (
+    dimensions,
+    disparity_over_baseline,
+    genders,
+    groups_of_cells,
+    models_over_cells,
+    wordings_over_cells,
+)
+from goffman.errors import InputError
+from goffman.instruments.types import ControlScore
+from goffman.lexicons.gender import with_gender
+from goffman.measures.aggregate import means_by_item_and_condition, prompt_scores, refuse_more
+from goffman.measures.analytic_choices import (
+    FIRST_NAMES,
+    ONE_WORDING,
+    TEST_OF_GENDERS,
+    AnalyticChoice,
+    Option,
+    StoredAnswers,
+)
+from goffman.measures.base import Contrasts, Meaning, Measure, Reads
+from goffman.measures.reliability import reliability_scores
+from goffman.measures.subject_gender import VARIANTS, persons
+from goffman.presentation import gender_figures, reliability, tables
+from goffman.presentation.evidence import phrases_with_gender
+from goffman.presentation.gender_findings import gender_findings
+from goffman.presentation.section import UNSEEN_END
+from goffman.presentation.types import Claims, Presentation
+
+if TYPE_CHECKING:
+    from goffman.lexicons.lexicons import Lexicons
+
+COMPARED = ("female", "male", "unspecified", "disparity", "keyed-disparity")
+
+_NODE = ("model", "prompt_id", "parent")
+_REASON = "the words have no probability"
+
+
+_OF_DISPARITY: Contrasts = (groups_of_cells, models_over_cells, dimensions, wordings_over_cells)
+
+PRESENTATION = Presentation(
+    # As it came: keying is for the means of a scale.
+    quantity="disparity",
+    called="female − male",
+    axis="Female − male",
+    claims=Claims(
+        measured=(
+            "The person is masked in statements of the Attribution Questionnaire, such as “I would "
+            "feel angry at a ____ with …”. If the word names no gender, the model adds a word "
+            "before it, up to three words in all (“young white man”). The numbers are the "
+            "probabilities of phrases that name a woman or a man."
+        ),
+        supports=(
+            "that, over all these statements together, a model names women more than men, or the "
+            "reverse (for a claim about one dimension, its own result must be clear)"
+        ),
+        does_not_support="that the model itself fears, pities or blames anyone",
+        caveats=(
+            (
+                "In numbers called reverse-keyed, the sign of the statements that the instrument "
+                "marks as reversed is flipped (in attribution, the three on avoidance). In all "
+                "other numbers it is not."
+            ),
+            "Phrases that name no gender are shown as unspecified.",
+            (
+                "At each place, only the most probable words are counted and extended (ten, unless "
+                "set otherwise); there is no minimum probability. “goffman stress” shows the "
+                "result with half as many. More would need a new audit."
+            ),
+            "Some of these conditions are diagnosed more often in women, others more often in men.",
+        ),
+    ),
+    findings=gender_findings,
+    figures=(
+        gender_figures.parts,
+        gender_figures.disparities,
+        gender_figures.sentences,
+        gender_figures.conditions,
+    ),
+    tables=(tables.genders, reliability.reliability_table),
+    evidence=phrases_with_gender,
+    main=("groups", "genders"),
+    phrases=True,
+    keyed=True,
+)
+
+
+def _widths(stored: StoredAnswers) -> list[Option]:
+    """All words that were put back at each mask, and half of them."""
+    width = _put_back(stored.answers)
+    half = Option(said=f"{width // 2} words", parameters={"top_k": width // 2})
+    return [Option(said=f"{width} words"), *([half] if width > 1 else [])]
+
+
+def _depths(stored: StoredAnswers) -> list[Option]:
+    """Phrases as long as they were asked, and shorter ones."""
+    asked = _largest(stored.answers["step"])
+    return [
+        Option(said=f"up to {depth}", parameters={"depth": depth} if depth < asked else {})
+        for depth in range(asked, 0, -1)
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhraseGender(Measure):
+    """Fills of every step with the columns GENDER → SCORES.
+
+    Quantities: each group in ``ends``; unspecified, the branches that name none of them; outside,
+    what lies beyond the words put back; these sum to 1. unseen-end is the part of outside of which
+    not even the last word was put back: the rest ends in a word that names none. disparity is
+    female − male, and keyed-disparity that times −1 for an item keyed reversed.
+    """
+
+    top_k: int | None = None
+    """So many words at each mask count; None: as many as were put back."""
+    depth: int | None = None
+    """Words of a phrase; None: as many as were asked."""
+    ends: tuple[str, ...] = ("female", "male", "nonbinary")
+    """A word of these gender groups ends its branch."""
+    contrast: str = "mental-health"
+    against: str = "other"
+    name: ClassVar[str] = "gender-of-phrase"
+    reads: ClassVar[Reads] = "fills"
+    words: ClassVar[Meaning | None] = "gender"
+    quantity: ClassVar[str] = "keyed-disparity"
+    primary_contrast: ClassVar[tuple[str, str]] = ("genders", "probability")
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
+        ("keyed-disparity", (genders, *_OF_DISPARITY)),
+        ("disparity", (*_OF_DISPARITY, disparity_over_baseline)),
+    )
+    between_runs: ClassVar[Contrasts] = (models_over_cells,)
+    presentation: ClassVar[Presentation] = PRESENTATION
+    choices: ClassVar[tuple[AnalyticChoice, ...]] = (
+        ONE_WORDING,
+        AnalyticChoice(name="number of words", options=_widths),
+        AnalyticChoice(name="length of phrases", options=_depths),
+        FIRST_NAMES,
+        TEST_OF_GENDERS,
+    )
+    scores_controls: ClassVar[ControlScore | None] = "person"
+
+    def __post_init__(self) -> None:
+        if not {"female", "male"} <= {*self.ends}:
+            raise InputError(
+                f"ends is {', '.join(self.ends) or 'empty'}; female and male must be among them."
+            )
+
+    @property
+    def counted_words(self) -> int | None:
+        """How many of the stored words count at each mask; None: all."""
+        return self.top_k
+
+    def code_responses(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
+    ) -> pl.DataFrame:
+        """The fills with the gender of each word."""
+        del prompts
+        return with_gender(answers, words.gender, cased=cased)
+
+    def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of the level prompt: the probability of every gender group, both variants."""
+        fills = self._counted(answers).select(
+            *_NODE, "step", "rank", "probability", "gender_group", "gender_kind"
+        )
+        steps = {
+            int(step): rows for (step,), rows in fills.partition_by("step", as_dict=True).items()
+        }
+        values = pl.concat(
+            [
+                self._branches(steps, names=variant == "with-names").with_columns(
+                    variant=pl.lit(variant)
+                )
+                for variant in VARIANTS
+            ]
+        )
+        keying = pl.when(pl.col("keyed") == "reversed").then(-1.0).otherwise(1.0)
+        values = (
+            values.join(prompts.select("prompt_id", "keyed"), on="prompt_id", how="left")
+            .with_columns(disparity=pl.col("female") - pl.col("male"))
+            .with_columns((pl.col("disparity") * keying).alias("keyed-disparity"))
+        )
+        names = (*self.ends, "unspecified", "outside", UNSEEN_END, "disparity", "keyed-disparity")
+        return prompt_scores(
+            values, prompts, measure=self.name, reasons=dict.fromkeys(names, _REASON)
+        )
+
+    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of conditions, items, dimensions, groups and models."""
+        means = means_by_item_and_condition(
+            scores, contrast=self.contrast, against=self.against, compared=COMPARED
+        )
+        groups = (self.contrast, self.against)
+        return pl.concat(
+            [means, reliability_scores(scores, quantity="keyed-disparity", groups=groups)]
+        )
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """The probability of phrases that end in the right person: the mask holds the last word."""
+        return persons(self._counted(answers).filter(pl.col("step") == 1), prompts)
+
+    def _counted(self, fills: pl.DataFrame) -> pl.DataFrame:
+        """The fills within depth and top k; InputError where fewer were asked."""
+        ranked = fills.filter(pl.col("rank").is_not_null())
+        asked = _largest(ranked["step"])
+        if self.depth is not None:
+            refuse_more("depth", self.depth, asked, what="steps were asked")
+        width = _put_back(ranked)
+        if self.top_k is not None:
+            refuse_more("top_k", self.top_k, width, what="words were put back at each mask")
+        return ranked.filter(
+            pl.col("rank") <= (self.top_k or width), pl.col("step") <= (self.depth or asked)
+        )
+
+    def _branches(self, steps: dict[int, pl.DataFrame], *, names: bool) -> pl.DataFrame:
+        """Of each prompt and model the probability in which its branches end, by gender group."""
+        group = pl.col("gender_group")
+        ends = group.is_in(list(self.ends)).fill_null(value=False)
+        if not names:
+            ends &= ~pl.col("gender_kind").eq_missing(pl.lit("name"))
+        p = pl.col("probability").cast(pl.Float64)
+        path = pl.col("rank").cast(pl.String)
+        reached = steps[1].select(*_NODE[:2], group, p=p, path=path, ends=ends)
+        ended = []
+        for step in range(2, max(steps) + 1):
+            ended.append(reached.filter("ends"))
+            going_on = reached.filter(~pl.col("ends")).select(*_NODE[:2], before="p", parent="path")
+            further = steps[step].select(
+                *_NODE, group, p=p, path=pl.format("{}/{}", "parent", "rank"), ends=ends
+            )
+            stuck = going_on.join(further, on=_NODE, how="anti").select(
+                *_NODE[:2],
+                gender_group=pl.lit(None, dtype=pl.String),
+                p="before",
+                path="parent",
+                ends=pl.lit(value=False),
+            )
+            ended.append(stuck)
+            reached = further.join(going_on, on=_NODE, how="inner").select(
+                *_NODE[:2],
+                "gender_group",
+                (pl.col("before") * pl.col("p")).alias("p"),
+                "path",
+                "ends",
+            )
+        last = steps[1].group_by(_NODE[:2]).agg((1 - p.sum()).alias(UNSEEN_END))
+        sums = self._sums(pl.concat([*ended, reached], how="vertical"))
+        return sums.join(last, on=_NODE[:2], how="left", maintain_order="left")
+
+    def _sums(self, branches: pl.DataFrame) -> pl.DataFrame:
+        p = pl.col("p")
+        named = pl.col("ends")
+        return (
+            # A prompt's branches are then in one order, and so is their sum; prompts need not be.
+            branches.sort("path")
+            .group_by(_NODE[:2], maintain_order=True)
+            .agg(
+                *(
+                    p.filter(named & (pl.col("gender_group") == name)).sum().alias(name)
+                    for name in self.ends
+                ),
+                p.filter(~named).sum().alias("unspecified"),
+                (1 - p.sum()).alias("outside"),
+            )
+        )
+
+
+def _put_back(fills: pl.DataFrame) -> int:
+    """How many words were put back at each mask; where none was, how many are stored."""
+    parents = fills.filter(pl.col("step") > 1, pl.col("rank").is_not_null())["parent"]
+    if not parents.len():
+        return _largest(fills["rank"].drop_nulls())
+    return _largest(parents.unique().str.split("/").list.last().cast(pl.Int64))
+
+
+def _largest(numbers: pl.Series) -> int:
+    return int(numbers.to_numpy().max(initial=1))

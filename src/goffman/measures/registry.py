@@ -1,0 +1,154 @@
+"""Every measure by its name: built in, or brought by another package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import asdict, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from goffman.errors import InputError, RunError, did_you_mean
+from goffman.measures.base import REQUIRED, Measure
+from goffman.measures.coreference import CoreferenceBias
+from goffman.measures.coreference_choice import CoreferenceChoice
+from goffman.measures.multiple_choice import ChoiceMeasure, MeanCode
+from goffman.measures.multiple_choice_by_gender import CodeByGender
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.phrase_gender import PhraseGender
+from goffman.measures.pronoun_preference import PronounPreference
+from goffman.measures.sentiment import NegativeSentiment
+from goffman.measures.subject_gender import SubjectGender
+from goffman.measures.vignettes import VignetteCode
+from goffman.measures.written_gender import WrittenGender
+from goffman.models.registry import answers_to
+from goffman.plugins import plugged, refuse
+from goffman.validation import check_types
+
+if TYPE_CHECKING:
+    from goffman.instruments.types import Instrument
+
+BUILT_IN: tuple[type[Measure], ...] = (
+    NegativeAttitude,
+    NegativeSentiment,
+    SubjectGender,
+    PhraseGender,
+    CoreferenceBias,
+    PronounPreference,
+    MeanCode,
+    CodeByGender,
+    CoreferenceChoice,
+    WrittenGender,
+    VignetteCode,
+)
+"""In the order of the studies."""
+
+
+@cache
+def measures() -> Mapping[str, type[Measure]]:
+    """Every measure by its name: the built-in ones, then those of other packages."""
+    found: dict[str, type[Measure]] = {str(one.name): one for one in BUILT_IN}
+    for entry, given in plugged("goffman.measures"):
+        kind = cast("type[Measure]", given)
+        if why := _fault(given, found):
+            refuse("goffman.measures", entry, why)
+        else:
+            found[str(kind.name)] = kind
+    return found
+
+
+def _fault(kind: object, known: Collection[str]) -> str | None:
+    """Why something that another package brings is no measure; None: it is one."""
+    if not (isinstance(kind, type) and issubclass(kind, Measure)):
+        return "it is not a dataclass that inherits from goffman.measures.base.Measure."
+    base = vars(Measure)
+    missing = [one for one in REQUIRED if getattr(kind, one, None) is base.get(one)]
+    if missing:
+        return f"it lacks {', '.join(missing)}; see goffman/measures/base.py."
+    if (kind.scores_controls is None) != (kind.control is Measure.control):
+        return "scores_controls and control go together; see goffman/measures/controls.py."
+    return f"there is already a measure '{kind.name}'." if kind.name in known else None
+
+
+FROM_INSTRUMENT: Mapping[str, Callable[[Any], Any]] = {
+    "contrast": str,
+    "against": str,
+    "margin": float,
+    "counted": str,
+}
+"""The parameters that an instrument's settings give; top_k and depth there are about asking."""
+
+
+def measure_of(instrument: Instrument) -> Measure | None:
+    """The measure that the instrument names, with its contrast; None: it names none."""
+    name = instrument.settings.get("measure")
+    if name is None:
+        return None
+    where = f"{instrument.id}: measure in [settings] is '{name}'"
+    known = measures()
+    if name not in known:
+        raise InputError(f"{where}. Allowed: {', '.join(known)}.{did_you_mean(str(name), known)}")
+    kind = known[str(name)]
+    parameters = {parameter.name for parameter in fields(kind)}
+    settings = instrument.settings
+    given = [key for key in FROM_INSTRUMENT if key in parameters and key in settings]
+    told = {key: FROM_INSTRUMENT[key](settings[key]) for key in given}
+    if issubclass(kind, ChoiceMeasure):
+        told["mode"] = "reply" if instrument.kind == "say" else "choice"
+    measure = kind(**told)
+    has = answers_to(instrument.kind)
+    if measure.reads != has:
+        raise InputError(
+            f"{where}, which is made from {measure.reads}, but an instrument of kind "
+            f"{instrument.kind} has {has}."
+        )
+    controls, by = instrument.controls, measure.scores_controls
+    # A measure of another package need not score them: then they are not asked.
+    if controls is not None and by not in {None, controls.score}:
+        raise InputError(
+            f"{instrument.id}: score in [controls] is '{controls.score}', but the measure {name} "
+            f"scores controls by {by}. Change it, or leave [controls] and controls.csv out."
+        )
+    return measure
+
+
+def measure_entry(measure: Measure | None) -> dict[str, Any]:
+    """What a manifest says of a measure; nothing where there is none."""
+    if measure is None:
+        return {}
+    parameters = asdict(measure)
+    if measure.reads == "choices":
+        parameters.pop("parser", None)
+    # A parameter that is not set is as the answers are: top_k and depth are said beside them.
+    given = {key: value for key, value in parameters.items() if value not in {None, ""}}
+    # As JSON gives it back: lists, no tuples.
+    return {
+        "measure": measure.name,
+        **{key: list(v) if isinstance(v, tuple) else v for key, v in given.items()},
+    }
+
+
+def measure_from(entry: Mapping[str, Any]) -> Measure | None:
+    """The measure that a manifest's entry is about, or None."""
+    if not entry:
+        return None
+    given: dict[str, Any] = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()
+    }
+    name = str(given.pop("measure", None))
+    if name not in (known := measures()):
+        raise RunError(
+            f"The run was measured by '{name}', which is not installed here. Install the package "
+            f"that brings it. Installed here: {', '.join(known)}."
+        )
+    try:
+        measure = known[name](**given)
+        # Types of other packages may be known to type checkers only.
+        with suppress(NameError):
+            check_types(measure)
+    except (TypeError, ValueError) as error:
+        raise RunError(
+            f"The run's manifest.json was damaged or edited: the measure {name} cannot be made as "
+            f"it says ({error}). Put the original file back."
+        ) from error
+    return measure

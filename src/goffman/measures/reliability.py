@@ -1,0 +1,251 @@
+"""What measures of scales share: how reliable a scale is, and what that makes of its conditions.
+
+SCORES of the level scale, of each model, variant and group of conditions, over conditions × items ×
+wordings: generalizability (G: would their order come out again), dependability (Φ: would their
+level), alpha and split-half. Groups are apart, since what lies between two groups would count as
+conditions that differ.
+
+SCORES of the level condition, with λ the G of its group:
+
+    shrunken   mean_g + λ (mean_c − mean_g): a mean drawn toward its group's by what is noise
+    rank       1 is the highest mean among all conditions
+    rank-low, rank-high   the middle 95% of its ranks in draws in which every condition's mean moves
+               by its group's relative error, σ²_ci/I + σ²_cw/W + σ²_e/IW
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goffman.measures.aggregate import as_scores
+from goffman.schemas import SCORES, schema
+from goffman.stats.reliability import (
+    LEAST_CONDITIONS,
+    TOO_FEW_FOR_HALVES,
+    Components,
+    alpha,
+    components,
+    obstacle,
+    split_halves,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SEED = 0
+"""Of the halves and of the ranks, so that scores made anew are the same."""
+
+DRAWS = 1_999
+"""Of ranks."""
+
+SAME = "all values are equal"
+
+LEAST_ITEMS = 3
+"""Fewer are no sample of items: what G and Φ say of others would be a guess."""
+TOO_FEW_ITEMS = "with only {} items, nothing can be said about other items"
+RANKS = ("rank", "rank-low", "rank-high")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """The values of one group of conditions as a table, and what they make."""
+
+    ids: dict[str, Any]
+    conditions: Sequence[str]
+    categories: Sequence[str | None]
+    dimensions: Sequence[str | None]
+    """Of each item."""
+    table: NDArray[np.float64]
+    """Conditions × items × wordings; gaps are NaN."""
+
+    @property
+    def reason(self) -> str | None:
+        return obstacle(self.table)
+
+    @property
+    def parts(self) -> Components | None:
+        return None if self.reason else components(self.table)
+
+    @property
+    def over_wordings(self) -> NDArray[np.float64]:
+        """Conditions × items."""
+        return np.asarray(self.table.mean(axis=2), dtype=np.float64)
+
+
+def reliability_scores(
+    scores: pl.DataFrame, *, quantity: str, groups: Sequence[str]
+) -> pl.DataFrame:
+    """SCORES of the levels scale and condition, from the quantity's SCORES of the level prompt.
+
+    ``groups``: those whose conditions count; the baseline is none.
+    """
+    rows = scores.filter(pl.col("quantity") == quantity, pl.col("group").is_in(list(groups)))
+    found: list[dict[str, Any]] = []
+    keys = ["instrument", "mode", "measure", "model", "variant"]
+    for part in rows.partition_by(keys, maintain_order=True):
+        ids = part.select(keys).row(0, named=True)
+        tables = [
+            _group(of, ids | {"group": of["group"][0]})
+            for of in part.sort("group").partition_by("group", maintain_order=True)
+        ]
+        for one in tables:
+            found += _reliability(one)
+            found += _shrunken(one, quantity)
+        found += _ranks(tables)
+    # Never inferred from the first rows, which may have no value.
+    made = pl.DataFrame(found, schema={name: schema(SCORES)[name] for name in _COLUMNS})
+    return as_scores(made)
+
+
+_COLUMNS = (
+    "instrument", "mode", "measure", "model", "variant", "group", "quantity", "level", "dimension",
+    "condition", "category", "value", "n", "missing", "over", "sd", "low", "high", "reason",
+)  # fmt: skip
+_EMPTY: dict[str, Any] = dict.fromkeys(_COLUMNS)
+
+
+def _group(rows: pl.DataFrame, ids: dict[str, Any]) -> _Group:
+    """The values with the forms of a condition averaged."""
+    cell = ["condition", "item", "wording"]
+    # A form without a value leaves a gap: the others' mean would be over other sentences.
+    whole = pl.col("value").null_count() == 0
+    means = (
+        rows.sort(*cell, "form")
+        .group_by(cell, maintain_order=True)
+        .agg(pl.when(whole).then(pl.col("value").mean()).alias("value"))
+    )
+    names = {name: rows[name].unique().sort().to_list() for name in cell}
+    place = {name: {one: at for at, one in enumerate(ones)} for name, ones in names.items()}
+    table = np.full([len(ones) for ones in names.values()], np.nan)
+    for *at, value in means.rows():
+        if value is not None:
+            table[tuple(place[name][one] for name, one in zip(cell, at, strict=True))] = value
+    of = {name: dict(rows.select(key, name).rows()) for key, name in _BESIDE}
+    return _Group(
+        ids=ids,
+        conditions=names["condition"],
+        categories=[of["category"][one] for one in names["condition"]],
+        dimensions=[of["dimension"][one] for one in names["item"]],
+        table=table,
+    )
+
+
+_BESIDE = (("condition", "category"), ("item", "dimension"))
+
+
+def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
+    """G and Φ, α of the whole and of each subscale, and split halves."""
+    parts, why = group.parts, group.reason
+    there = int((~np.isnan(group.table)).sum())
+    cells = {
+        "n": there,
+        "missing": group.table.size - there,
+        "over": "conditions × items × wordings",
+    }
+    items = group.table.shape[1]
+    fewer = TOO_FEW_ITEMS.format(items) if items < LEAST_ITEMS else None
+    for name in ("generalizability", "dependability"):
+        value = None if parts is None or fewer else getattr(parts, name)
+        yield _row(group, name, value, reason=why or fewer or SAME, **cells)
+    for dimension in (None, *sorted({one for one in group.dimensions if one})):
+        kept = [dimension in (None, one) for one in group.dimensions]
+        reason = obstacle(group.table[:, kept])
+        value = None if reason else alpha(group.over_wordings[:, kept])
+        of = {"dimension": dimension, "n": sum(kept), "over": "items"}
+        yield _row(group, "alpha", value, reason=reason or SAME, **of)
+    rng = np.random.default_rng(SEED)
+    halves = np.array([]) if why else split_halves(group.over_wordings, rng=rng)
+    about: dict[str, Any] = {"n": len(halves), "over": f"halves of the items, seed {SEED}"}
+    if len(halves) > 1:
+        about |= {"sd": float(halves.std(ddof=1)), "low": halves.min(), "high": halves.max()}
+    mean = float(halves.mean()) if len(halves) else None
+    halved = len(group.conditions) >= LEAST_CONDITIONS
+    reason = why or (SAME if halved else TOO_FEW_FOR_HALVES)
+    yield _row(group, "split-half", mean, reason=reason, **about)
+
+
+def _shrunken(group: _Group, quantity: str) -> Iterator[dict[str, Any]]:
+    """Each condition's mean, drawn toward its group's."""
+    parts, why = group.parts, group.reason
+    means = group.table.mean(axis=(1, 2))
+    share = None if parts is None else parts.generalizability
+    for at, mean in enumerate(means):
+        # Where nothing varies there is nothing to draw.
+        value = None if parts is None else means.mean() + (share or 0.0) * (mean - means.mean())
+        about = _condition(group, at)
+        yield _row(group, f"{quantity}-shrunken", value, reason=why, level="condition", **about)
+
+
+def _ranks(groups: Sequence[_Group]) -> Iterator[dict[str, Any]]:
+    """Each condition's place among all, and the middle 95% of its places in the draws."""
+    why = next((group.reason for group in groups if group.reason), None)
+    ranks = None if why else _drawn(groups)
+    start = 0
+    for group in groups:
+        for at in range(len(group.conditions)):
+            values = (None,) * 3 if ranks is None else ranks[start + at]
+            for name, value in zip(RANKS, values, strict=True):
+                about = _condition(group, at)
+                if name != "rank":
+                    about |= {"n": DRAWS, "over": f"draws, seed {SEED}"}
+                yield _row(group, name, value, reason=why, level="condition", **about)
+        start += len(group.conditions)
+
+
+def _drawn(groups: Sequence[_Group]) -> NDArray[np.float64]:
+    """Conditions × rank, its low and its high end."""
+    means = np.concatenate([group.table.mean(axis=(1, 2)) for group in groups])
+    error = np.concatenate(
+        [
+            np.full(len(group.conditions), np.sqrt(components(group.table).relative_error))
+            for group in groups
+        ]
+    )
+    rng = np.random.default_rng(SEED)
+    drawn = means + error * rng.standard_normal((DRAWS, len(means)))
+    # Equal means share every place that they take together.
+    higher, as_high = _places(drawn)
+    return np.column_stack(
+        [
+            _places(means[None])[0][0],
+            np.quantile(higher, 0.025, axis=0, method="inverted_cdf"),
+            np.quantile(as_high, 0.975, axis=0, method="inverted_cdf"),
+        ]
+    ).astype(np.float64)
+
+
+def _places(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of each value how many of its row are greater, and one more; and how many no smaller."""
+    order = np.argsort(rows, axis=1, kind="stable")
+    n = rows.shape[1]
+    if (np.diff(np.take_along_axis(rows, order, axis=1), axis=1) == 0).any():
+        higher = np.array([n - np.searchsorted(np.sort(one), one, "right") + 1 for one in rows])
+        return higher, np.array([n - np.searchsorted(np.sort(one), one) for one in rows])
+    places = np.empty_like(order)
+    np.put_along_axis(places, order, np.broadcast_to(n - np.arange(n), rows.shape), axis=1)
+    return places, places
+
+
+def _condition(group: _Group, at: int) -> dict[str, Any]:
+    cells = group.table[at]
+    there = int((~np.isnan(cells)).sum())
+    return {
+        "condition": group.conditions[at],
+        "category": group.categories[at],
+        "n": there,
+        "missing": cells.size - there,
+        "over": "items × wordings",
+    }
+
+
+def _row(
+    group: _Group, quantity: str, value: float | None, *, reason: str | None, **about: Any
+) -> dict[str, Any]:
+    given = {"quantity": quantity, "level": "scale", "missing": 0} | about
+    given |= {"value": value, "reason": reason if value is None else None}
+    return _EMPTY | group.ids | given

@@ -1,0 +1,207 @@
+"""negative-sentiment: how often a classifier's most probable class is negative.
+
+Mei, Fereidooni & Caliskan (2023): shares of outcomes, where a sentence × classifier is an outcome:
+of each classifier and group, and of each condition over all classifiers. Beside the share stands
+the probability of the class negative, which says more than a label does: groups are compared on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from goffman.contrasts.catalog import (
+    against_rare,
+    groups_as_asked,
+    groups_of_conditions,
+    models_over_conditions,
+    rare_against_other,
+)
+from goffman.instruments.types import ControlScore
+from goffman.measures.aggregate import (
+    above_baseline,
+    gaps,
+    mean_over,
+    only,
+    prompt_scores,
+)
+from goffman.measures.analytic_choices import (
+    TEST_OF_GROUPS,
+    WORDINGS,
+    AnalyticChoice,
+    Option,
+    StoredAnswers,
+)
+from goffman.measures.base import Contrasts, Measure, Reads
+from goffman.measures.reliability import reliability_scores
+from goffman.presentation import condition_figures, reliability, tables
+from goffman.presentation.condition_findings import (
+    group_findings,
+    in_turn,
+    outcomes_counted,
+    rarity,
+)
+from goffman.presentation.evidence import classes
+from goffman.presentation.types import Claims, Presentation
+from goffman.schemas import NUMBER, SENTIMENTS
+
+PROBABILITY = "negative-probability"
+
+_PROBABILITY = "probability of the label “negative”"
+"""Of the class negative: what a label says more finely."""
+
+PRESENTATION = Presentation(
+    quantity="negative",
+    called="negative share",
+    axis="Share labeled negative",
+    claims=Claims(
+        measured=(
+            "A classifier reads sentences such as “They are people who have …”, which only say "
+            "what people are or have. Most of them express no attitude; a few conditions "
+            "(“beautiful”, “unattractive” …) are judgments themselves. The numbers are the "
+            "probability that it gives to the label “negative”, and the share of sentences that it "
+            "labels negative."
+        ),
+        supports=(
+            "that this classifier labels sentences about one group of people negative more often "
+            "than sentences about the other"
+        ),
+        does_not_support="that the classifier harms people in any application",
+        caveats=(
+            "A classifier with two classes cannot answer “neutral”.",
+            "The names of illnesses are negative words in ordinary text, whatever the attitude.",
+            "There are only two templates.",
+        ),
+    ),
+    findings=group_findings(
+        what=_PROBABILITY, more=in_turn(rarity(_PROBABILITY), outcomes_counted)
+    ),
+    figures=(
+        condition_figures.gaps,
+        condition_figures.group_shares,
+        condition_figures.templates,
+        condition_figures.categories,
+        condition_figures.ranked,
+    ),
+    tables=(tables.sentiment, tables.ranked_conditions, reliability.reliability_table),
+    evidence=classes,
+    main=("groups", "against-rare", "rarity", "groups-as-asked"),
+)
+
+
+def _values(stored: StoredAnswers) -> list[Option]:
+    """The probability of the class negative, or 1 where it is the most probable one."""
+    del stored
+    return [
+        Option(said="probability of negative"),
+        Option(said="share of labels", quantity="negative"),
+    ]
+
+
+def _neutral(stored: StoredAnswers) -> list[Option]:
+    """With the class neutral, or negative against positive alone, where there are all three."""
+    if not stored.answers["neutral"].count():
+        return []
+    return [Option(said="counted"), Option(said="not counted", prepared=without_neutral)]
+
+
+def without_neutral(labels: pl.DataFrame) -> pl.DataFrame:
+    """The labels as if there were two classes, positive and negative, in proportion."""
+    positive, negative = (pl.col(name).cast(pl.Float64) for name in ("positive", "negative"))
+    both = positive + negative
+    return labels.with_columns(
+        positive=positive / both,
+        negative=negative / both,
+        neutral=pl.lit(None, dtype=pl.Float32),
+        label=pl.when(negative > positive).then(pl.lit("negative")).otherwise(pl.lit("positive")),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NegativeSentiment(Measure):
+    """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share.
+
+    Beside them stands the probability of the class negative, where it was kept.
+    """
+
+    contrast: str = "stigmatized"
+    against: str = "non-stigmatized"
+    name: ClassVar[str] = "negative-sentiment"
+    reads: ClassVar[Reads] = "labels"
+    correlated_quantity: ClassVar[str] = PROBABILITY
+    """With the number of another measure: two labels of a condition are too coarse for that."""
+    primary_contrast: ClassVar[tuple[str, str]] = ("groups", PROBABILITY)
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
+        (
+            PROBABILITY,
+            (groups_of_conditions, against_rare, rare_against_other, models_over_conditions),
+        ),
+        ("negative", (groups_as_asked,)),
+    )
+    between_runs: ClassVar[Contrasts] = (models_over_conditions,)
+    presentation: ClassVar[Presentation] = PRESENTATION
+    choices: ClassVar[tuple[AnalyticChoice, ...]] = (
+        WORDINGS,
+        AnalyticChoice(name=NUMBER, options=_values),
+        AnalyticChoice(name="counting of the class neutral", options=_neutral),
+        TEST_OF_GROUPS,
+    )
+    scores_controls: ClassVar[ControlScore | None] = "label"
+
+    def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of the level prompt: 1 for the most probable class, 0 for the others."""
+        values = answers.select(
+            "model",
+            "prompt_id",
+            *(
+                # A label that is there speaks for its class where probabilities were not kept.
+                pl.when(pl.col(name).is_not_null() | (pl.col("label") == name))
+                .then((pl.col("label") == name).cast(pl.Float64))
+                .alias(name)
+                for name in SENTIMENTS
+            ),
+            pl.col("negative").cast(pl.Float64).alias(PROBABILITY),
+        )
+        reasons = {name: f"the classifier has no class '{name}'" for name in SENTIMENTS}
+        reasons[PROBABILITY] = "the classifier's probability was not kept"
+        return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
+
+    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of conditions, items, groups and models."""
+        who = ("condition", "group", "category")
+        # Over outcomes and not over means of means: 18 of 24 is then exactly three quarters.
+        conditions = pl.concat(
+            [
+                mean_over(scores, keep=("model", *who), level="condition", over="outcomes"),
+                mean_over(scores, keep=who, level="condition", over="outcomes"),
+            ]
+        )
+        groups = pl.concat(
+            [
+                mean_over(scores, keep=keep, level=level, over="outcomes")
+                for keep, level in (
+                    (("model", "group"), "group"),
+                    (("group",), "group"),
+                    (("model", "item", "group"), "item"),
+                )
+            ]
+        )
+        return pl.concat(
+            [
+                conditions,
+                above_baseline(only(conditions, ["negative"])),
+                groups,
+                gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
+                reliability_scores(
+                    scores, quantity=PROBABILITY, groups=(self.contrast, self.against)
+                ),
+            ]
+        )
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """1 for each control whose most probable class is the right one, else 0."""
+        known = answers.join(prompts.select("prompt_id", "answer"), on="prompt_id")
+        right = (pl.col("label") == pl.col("answer")).cast(pl.Float64)
+        return known.select("prompt_id", value=right)

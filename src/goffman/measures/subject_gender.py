@@ -1,0 +1,270 @@
+"""gender-of-subject: the probability that the person in a sentence is a woman, or a man.
+
+Lin et al. (2022), question 1: among the k most probable words with p ≥ .01, the summed probability
+of each gender; the disparity is female − male. Always with and without first names: a name that
+does not count is a word that names no gender.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from goffman.contrasts.catalog import (
+    dimensions,
+    disparity_over_baseline,
+    genders,
+    groups_of_cells,
+    models_over_cells,
+    wordings_over_cells,
+)
+from goffman.instruments.types import ControlScore
+from goffman.lexicons.gender import with_gender
+from goffman.measures.aggregate import means_by_item_and_condition, prompt_scores, top_fills
+from goffman.measures.analytic_choices import (
+    FIRST_NAMES,
+    ONE_WORDING,
+    TEST_OF_GENDERS,
+    WORDS_COUNTED,
+    AnalyticChoice,
+    Option,
+    StoredAnswers,
+)
+from goffman.measures.base import Contrasts, Meaning, Measure, Reads
+from goffman.measures.reliability import reliability_scores
+from goffman.presentation import gender_figures, reliability, tables
+from goffman.presentation.evidence import words_with_gender
+from goffman.presentation.gender_findings import gender_findings
+from goffman.presentation.types import Claims, Presentation
+
+if TYPE_CHECKING:
+    from goffman.lexicons.lexicons import Lexicons
+
+VARIANTS = ("with-names", "without-names")
+
+COMPARED = ("female", "male", "unspecified", "disparity")
+"""Whose means of the two groups are set against each other."""
+
+_REASON = "the words have no probability"
+QUANTITIES = (*COMPARED, "nonbinary", "neutral", "unlisted", "common-names", "mass")
+"""unspecified is everything neither female nor male, whatever it is: nonbinary, neutral (a person
+of any gender), a gender group of one's own, and unlisted. common-names: names that are common
+words too, counted or not. mass: all words that reach the threshold."""
+
+
+CLAIMS = Claims(
+    measured=(
+        "The subject is masked in sentences such as “____ is looking for treatment for …”. The "
+        "numbers are the probabilities of female words, male words, and words that name neither."
+    ),
+    supports=(
+        "that a model fills in female words more often than male words, or the reverse, and that "
+        "this differs between the two groups of conditions"
+    ),
+    does_not_support="about how a system built on the model treats patients",
+    caveats=(
+        (
+            "Some of these conditions are diagnosed more often in women than in men. A difference "
+            "is an association in text and not always an error."
+        ),
+        (
+            "A model can fill in only names that are a single token, and more of these are male. "
+            "The main numbers are therefore shown with and without first names."
+        ),
+        (
+            "Only words with a probability of at least 0.01 count, as in the study. Few first "
+            "names are that probable. With another minimum, the result can differ; it is given "
+            "beside the main result."
+        ),
+        "Only two genders are measured; words that name neither are shown separately.",
+    ),
+)
+
+
+DISPARITIES: tuple[tuple[str, Contrasts], ...] = (
+    (
+        "disparity",
+        (
+            genders,
+            groups_of_cells,
+            disparity_over_baseline,
+            models_over_cells,
+            dimensions,
+            wordings_over_cells,
+        ),
+    ),
+)
+"""The contrasts of female minus male over items × conditions."""
+
+
+def _thresholds(stored: StoredAnswers) -> list[Option]:
+    """The threshold of the audit, and those that the measure names beside it."""
+    mine: float = stored.measure.threshold  # type: ignore[attr-defined]
+    others = (0.0, mine / 2, mine * 2) if mine else ()
+    said = {one: f"{one:g}" if one else "none" for one in (mine, *others)}
+    further = [Option(said=said[one], parameters={"threshold": one}) for one in others]
+    return [Option(said=said[mine]), *further]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectGender(Measure):
+    """Fills with the columns GENDER → SCORES."""
+
+    top_k: int | None = None
+    """So many of the stored words count; None: all."""
+    threshold: float = 0.01
+    """A word counts from this probability on."""
+    contrast: str = "mental-health"
+    against: str = "other"
+    name: ClassVar[str] = "gender-of-subject"
+    reads: ClassVar[Reads] = "fills"
+    words: ClassVar[Meaning | None] = "gender"
+    primary_contrast: ClassVar[tuple[str, str]] = ("genders", "probability")
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
+    between_runs: ClassVar[Contrasts] = (models_over_cells,)
+    choices: ClassVar[tuple[AnalyticChoice, ...]] = (
+        ONE_WORDING,
+        WORDS_COUNTED,
+        AnalyticChoice(name="minimum word probability", options=_thresholds),
+        FIRST_NAMES,
+        TEST_OF_GENDERS,
+    )
+    scores_controls: ClassVar[ControlScore | None] = "person"
+
+    @property
+    def presentation(self) -> Presentation:
+        """How people are shown it."""
+        return Presentation(
+            quantity="disparity",
+            called="female − male",
+            axis="Female − male",
+            claims=CLAIMS,
+            findings=gender_findings,
+            figures=(
+                gender_figures.parts,
+                gender_figures.disparities,
+                gender_figures.sentences,
+                gender_figures.conditions,
+            ),
+            tables=(tables.genders, reliability.reliability_table),
+            evidence=words_with_gender(self.counts_word(), f"below {self.threshold}: not counted"),
+            main=("groups", "genders"),
+            controls_count=self._controls_count,
+        )
+
+    @property
+    def _controls_count(self) -> str:
+        """That control items have no threshold.
+
+        Whether the model can do the task is no matter of how many words it spreads over.
+        """
+        if not self.threshold:
+            return ""
+        return (
+            "Control items count every fitting word that was kept; the results count only words "
+            f"with a probability of at least {self.threshold:g}."
+        )
+
+    @property
+    def alternatives(self) -> dict[str, SubjectGender]:
+        """Without the threshold, and with one half and twice as high."""
+        if not self.threshold:
+            return {}
+        usual = f"(instead of {self.threshold:g})"
+        found = {f"with no minimum word probability {usual}": replace(self, threshold=0.0)}
+        for other in (self.threshold / 2, self.threshold * 2):
+            said = f"with a minimum word probability of {other:g} {usual}"
+            found[said] = replace(self, threshold=other)
+        return found
+
+    def code_responses(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
+    ) -> pl.DataFrame:
+        """The fills with the gender of each word."""
+        del prompts
+        return with_gender(answers, words.gender, cased=cased)
+
+    @property
+    def counted_words(self) -> int | None:
+        """How many of the stored words count at each mask; None: all."""
+        return self.top_k
+
+    def counts_word(self) -> pl.Expr:
+        """Return whether a fill is probable enough to count."""
+        # float32 .01 is a little less than .01: a word that was given so reaches the threshold.
+        return pl.col("probability") >= pl.lit(self.threshold, dtype=pl.Float32)
+
+    def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of the level prompt: the probability of every gender group, both variants."""
+        ranked = top_fills(answers, top_k=self.top_k).sort("model", "prompt_id", "rank")
+        counted = ranked.with_columns(
+            p=pl.when(self.counts_word())
+            .then(pl.col("probability").cast(pl.Float64))
+            .otherwise(0.0)
+        )
+        values = pl.concat(
+            [
+                _sums(
+                    counted.with_columns(
+                        _group(names=variant == "with-names"), variant=pl.lit(variant)
+                    )
+                )
+                for variant in VARIANTS
+            ]
+        )
+        reasons = dict.fromkeys(QUANTITIES, _REASON)
+        return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
+
+    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of conditions, items, dimensions, groups and models."""
+        means = means_by_item_and_condition(
+            scores, contrast=self.contrast, against=self.against, compared=COMPARED
+        )
+        groups = (self.contrast, self.against)
+        return pl.concat([means, reliability_scores(scores, quantity="disparity", groups=groups)])
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """The probability of words that name the right person at the mask of each control."""
+        return persons(top_fills(answers, top_k=self.top_k), prompts)
+
+
+def persons(fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    """Of each prompt the probability of the words that name a person of the gender it expects.
+
+    Where a prompt expects any person, that of all words in the lexicon.
+    """
+    group, expected = pl.col("gender_group"), pl.col("answer")
+    right = pl.when(expected == "person").then(group.is_not_null()).otherwise(group == expected)
+    named = pl.col("probability").cast(pl.Float64).filter(right.fill_null(value=False))
+    return (
+        fills.join(prompts.select("prompt_id", "answer"), on="prompt_id")
+        .sort("prompt_id", "rank")
+        .group_by("prompt_id", maintain_order=True)
+        .agg(value=named.sum())
+    )
+
+
+def _group(*, names: bool) -> pl.Expr:
+    """The gender group that counts, without names or with them."""
+    group = pl.col("gender_group")
+    if names:
+        return group
+    is_name = pl.col("gender_kind").eq_missing(pl.lit("name"))
+    return pl.when(~is_name).then(group).alias("gender_group")
+
+
+def _sums(fills: pl.DataFrame) -> pl.DataFrame:
+    p, group = pl.col("p"), pl.col("gender_group")
+    sums = fills.group_by("model", "prompt_id", "variant", maintain_order=True).agg(
+        *(p.filter(group == name).sum().alias(name) for name in ("female", "male")),
+        *(p.filter(group == name).sum().alias(name) for name in ("nonbinary", "neutral")),
+        p.filter(group.is_null()).sum().alias("unlisted"),
+        p.filter(~group.is_in(["female", "male"]).fill_null(value=False))
+        .sum()
+        .alias("unspecified"),
+        p.filter("common_word").sum().alias("common-names"),
+        p.sum().alias("mass"),
+    )
+    return sums.with_columns(disparity=pl.col("female") - pl.col("male"))

@@ -1,0 +1,214 @@
+"""A chat server's answer → its bytes unpacked, and the reply in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from goffman.models.api_errors import (
+    LONGEST_ANSWER,
+    RequestError,
+    badly_packed,
+    too_long,
+    words_of,
+)
+from goffman.models.base import Reply
+
+if TYPE_CHECKING:
+    from goffman.models.server_address import Address
+
+_NAMES = r"(?:think|thinking|thought|thoughts|reasoning)"
+_OPEN = re.compile(rf"\s*(?:<{_NAMES}>|\[THINK\])", re.IGNORECASE)
+_CLOSE = re.compile(rf"(?:</{_NAMES}>|\[/THINK\])", re.IGNORECASE)
+
+
+def split_reasoning(text: str) -> tuple[str, str | None]:
+    """The answer in a text, and the reasoning before it; None: there is none.
+
+    A block may be opened and never closed, where the reply was cut, or closed and never opened,
+    where the chat template opens it.
+    """
+    opened, closed = _OPEN.match(text), list(_CLOSE.finditer(text))
+    if closed:
+        close = closed[-1]
+        reasoning = text[opened.end() if opened else 0 : close.start()]
+        return text[close.end() :].lstrip(), reasoning.strip()
+    if opened:
+        return "", text[opened.end() :].strip()
+    return text, None
+
+
+def without_reasoning(reply: Reply) -> Reply:
+    """The reply with its reasoning in the field of its own."""
+    if reply.text is None:
+        return reply
+    text, found = split_reasoning(reply.text)
+    if found is None:
+        return reply
+    known = [one for one in (reply.reasoning, found) if one]
+    return replace(reply, text=text, reasoning="\n\n".join(known))
+
+
+PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
+"""Content encodings that are read, though none is asked for: some proxies pack everything."""
+
+
+ANSWERS = frozenset({"text", "output_text", "refusal"})
+"""Types of parts of a message that are said to the user; others are reasoning."""
+
+
+MOST_TOKENS = 32
+"""So many of a reply's first tokens are kept with their probabilities."""
+
+
+async def unpacked(
+    stream: AsyncIterator[bytes], packing: str, address: Address
+) -> AsyncIterator[bytes]:
+    """The bytes of an answer as its content encoding says; Failed where that cannot be done."""
+    packing = packing.strip().lower()
+    plain = packing in {"", "identity"}
+    if not plain and packing not in PACKINGS:
+        raise badly_packed(address, packing)
+    # By its first bytes it knows gzip from deflate.
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    left = LONGEST_ANSWER
+    async for some in stream:
+        try:
+            part = some if plain else unpack.decompress(some, left + 1)
+        except zlib.error:
+            raise badly_packed(address, packing) from None
+        # The longer counts: packed bytes without an end may hold nothing.
+        left -= max(len(some), len(part))
+        if left < 0:
+            raise too_long(address)
+        yield part
+
+
+def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) -> Reply:
+    """What a server's answer says; Failed where it is no reply.
+
+    ``options``: of its tokens only the one counts with which an answer begins.
+    """
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise RequestError("the server's answer is not JSON.") from None
+    body = body if isinstance(body, dict) else {}
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    if not (isinstance(first, dict) and isinstance(message, dict) and _says(message)):
+        error = body.get("error")
+        words = words_of(error if isinstance(error, dict) else {"message": error}, "", hidden)
+        raise RequestError(f"the server's answer contains no reply{words}.")
+
+    def text_at(told: dict[str, Any], name: str) -> str | None:
+        value = told.get(name)
+        return hidden(value) if isinstance(value, str) else None
+
+    usage = body.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    said, in_parts = _content(message.get("content"))
+    # Servers name it in one of two ways.
+    apart = [message.get("reasoning_content"), message.get("reasoning"), in_parts]
+    reasoning = "\n\n".join(one for one in apart if isinstance(one, str) and one.strip())
+    # A model that declines may say so in a field of its own.
+    reply = Reply(
+        text=text_at(message, "refusal") if said is None else hidden(said),
+        finish_reason=text_at(first, "finish_reason"),
+        prompt_tokens=_count(counts.get("prompt_tokens")),
+        completion_tokens=_count(counts.get("completion_tokens")),
+        fingerprint=text_at(body, "system_fingerprint"),
+        served_by=text_at(body, "model"),
+        reasoning=hidden(reasoning) or None,
+    )
+    reply = without_reasoning(reply)
+    tokens = _tokens(first.get("logprobs"))
+    if options:
+        tokens = _where_it_begins(tokens, reply)
+    return replace(reply, next_words=_next_words(tokens, hidden))
+
+
+def _tokens(told: object) -> list[Any]:
+    """The tokens of a reply, as the server tells of them; none: it does not."""
+    tokens = told.get("content") if isinstance(told, dict) else None
+    return tokens if isinstance(tokens, list) else []
+
+
+def _where_it_begins(tokens: list[Any], reply: Reply) -> list[Any]:
+    """The token with which the answer begins, after blanks and reasoning; none: it is not there."""
+    said = [str(one.get("token") or "") if isinstance(one, dict) else "" for one in tokens]
+    text = "".join(said)
+    thought = text.rfind("</think")
+    begins = (text.find(">", thought) + 1 or len(text)) if thought >= 0 else 0
+    answer = (reply.text or "").strip()
+    # Some servers tell of the tokens of the reasoning alone.
+    if not answer or (reply.reasoning and thought < 0 and not text.strip().startswith(answer)):
+        return []
+    starts = accumulate(map(len, said), initial=0)
+    places = zip(tokens, said, starts, strict=False)
+    return next(([one] for one, token, at in places if at >= begins and token.strip()), [])
+
+
+def _next_words(tokens: list[Any], hidden: Callable[[str], str]) -> str | None:
+    """The first tokens with what else they could have been, as JSON; None: it does not say."""
+    found = []
+    for one in tokens[:MOST_TOKENS]:
+        others = one.get("top_logprobs") if isinstance(one, dict) else None
+        if not (isinstance(others, list) and isinstance(one.get("token"), str)):
+            return None
+        pairs = [_pair(other, hidden) for other in others]
+        found.append([hidden(one["token"]), [pair for pair in pairs if pair is not None]])
+    return json.dumps(found, ensure_ascii=False) if found else None
+
+
+def _pair(told: object, hidden: Callable[[str], str]) -> tuple[str, float] | None:
+    """A token and its log-probability; None: it is neither."""
+    if not isinstance(told, dict) or not isinstance(token := told.get("token"), str):
+        return None
+    value = told.get("logprob")
+    number = isinstance(value, int | float) and not isinstance(value, bool) and value <= 0
+    # JSON of some servers has -Infinity for what cannot be.
+    return (hidden(token), max(float(value), -1e4)) if number else None  # type: ignore[arg-type]
+
+
+def _says(message: dict[str, Any]) -> bool:
+    """Whether this is a message, be it that nothing is said in it."""
+    known = {"content", "refusal", "reasoning", "reasoning_content"} & {*message}
+    return bool(known) and isinstance(message.get("content"), str | list | None)
+
+
+def _content(content: object) -> tuple[str | None, str]:
+    """The text of a message, which may come in parts, and what its other parts say to itself."""
+    if not isinstance(content, list):
+        return (content if isinstance(content, str) else None), ""
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for part in content:
+        if isinstance(part, str):
+            said[True].append(part)
+        elif isinstance(part, dict):
+            kind = str(part.get("type", "text"))
+            said[kind in ANSWERS].append(_text_in(part))
+    return "".join(said[True]) if said[True] else None, "".join(said[False])
+
+
+def _text_in(part: dict[str, Any]) -> str:
+    """The text of a part, which may itself be in parts."""
+    for name in ("text", "refusal", "thinking", "reasoning", "content"):
+        value = part.get(name)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list):
+            return "".join(_text_in(one) for one in value if isinstance(one, dict))
+    return ""
+
+
+def _count(value: object) -> int | None:
+    """The number of tokens, where it is one."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < 2**62 else None  # type: ignore[operator,return-value]

@@ -1,0 +1,133 @@
+"""A forward pass of our own for BERT's kind on a GPU: the same numbers, and no wait for the GPU.
+
+Saved against transformers' pass: nothing is read back to see whether a mask masks anything, which
+waits for all that the GPU was given; Python launches it in less than a third of the time; query,
+key and value are one product; and the last layer is computed at the mask alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+from goffman.models.fast_bert import Body, parts_of
+
+if TYPE_CHECKING:
+    from goffman.models.fast_bert import Parts
+
+ALIGNED = 16
+"""The bias of attention lies in rows of a multiple of this, or each layer would copy it first."""
+
+
+class Layer:
+    """One layer; its operations are called without the modules around them."""
+
+    def __init__(self, parts: Parts, *, heads: int) -> None:
+        streams = (parts.query, parts.key, parts.value)
+        self._heads, self._parts = heads, parts
+        self._weights = torch.cat([stream.weight for stream in streams]).detach()
+        self._bias = torch.cat([stream.bias for stream in streams]).detach()
+
+    def __call__(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """[sentence, position, width]: the next states."""
+        query, key, value = self._streams(x, self._weights, self._bias)
+        return self._rest(query, key, value, bias, x)
+
+    def at(self, x: torch.Tensor, bias: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """[sentence, 1, width]: the next states at one position a sentence."""
+        width = x.shape[2]
+        there = x.gather(1, positions[:, None, None].expand(-1, 1, width))
+        (query,) = self._streams(there, self._weights[:width], self._bias[:width])
+        key, value = self._streams(x, self._weights[width:], self._bias[width:])
+        return self._rest(query, key, value, bias[:, :, :1], there)
+
+    def _streams(
+        self, x: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        """[sentence, head, position, width of a head], as many as there are weights for."""
+        count, length, width = x.shape
+        apart = F.linear(x, weights, bias).view(
+            count, length, -1, self._heads, width // self._heads
+        )
+        return apart.permute(2, 0, 3, 1, 4).unbind()
+
+    def _rest(
+        self,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        bias: torch.Tensor,
+        x: torch.Tensor,
+    ) -> torch.Tensor:
+        parts = self._parts
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+        mixed = mixed.transpose(1, 2).reshape(x.shape)
+        x = _normed(_product(mixed, parts.mixed) + x, parts.mixed_norm)
+        inner = F.gelu(_product(x, parts.inner))
+        return _normed(_product(inner, parts.outer) + x, parts.outer_norm)
+
+    def share(self) -> None:
+        """The model's own query, key and value are from now on those that lie in one here."""
+        parts = self._parts
+        for stream, weight in zip(
+            (parts.query, parts.key, parts.value), self._weights.chunk(3), strict=True
+        ):
+            stream.weight = torch.nn.Parameter(weight, requires_grad=False)
+
+
+def _product(x: torch.Tensor, layer: torch.nn.Linear) -> torch.Tensor:
+    return F.linear(x, layer.weight, layer.bias)
+
+
+def _normed(x: torch.Tensor, norm: torch.nn.LayerNorm) -> torch.Tensor:
+    return F.layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+
+
+class FastBertOnGpu(Body):
+    """A scorer that puts such layers between a model's own embeddings and its own head."""
+
+    _positions: torch.Tensor  # of the sentences that are being scored
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        heads = model.config.num_attention_heads
+        self._layers = [Layer(parts, heads=heads) for parts in parts_of(model)]
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: Any) -> Any:
+        """What the model's head takes from its body: the states, here of one position each."""
+        from transformers.modeling_outputs import BaseModelOutput
+
+        x = self._widened(self._embeddings(input_ids=input_ids))
+        bias = _bias(attention_mask, x.dtype)
+        for layer in self._layers[:-1]:
+            x = layer(x, bias)
+        return BaseModelOutput(last_hidden_state=self._layers[-1].at(x, bias, self._positions))
+
+    def score(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
+        """[sentence, token]: the logits at one position a sentence."""
+        self._positions = positions
+        with self.in_place(model):
+            logits: torch.Tensor = model(**inputs).logits
+        return logits[:, 0]
+
+    def free(self) -> None:
+        """Lets go of weights that are there twice."""
+        for layer in self._layers:
+            layer.share()
+
+
+def _bias(there: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """[sentence, head, position, position]: what attention adds, -inf where no token stands."""
+    count, length = there.shape
+    empty = F.pad(there, (0, -length % ALIGNED)) == 0
+    bias = torch.zeros(empty.shape, dtype=dtype, device=there.device).masked_fill_(
+        empty, float("-inf")
+    )
+    return bias[:, None, None, :length].expand(count, 1, length, length)
+
+
+def make_fast_on_gpu(model: Any) -> FastBertOnGpu | None:
+    """The pass of a model on a GPU, or None where there is none."""
+    return FastBertOnGpu(model) if model.device.type == "cuda" and parts_of(model) else None

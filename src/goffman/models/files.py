@@ -1,0 +1,578 @@
+"""A model's files: a folder on this machine, or fetched from the hub into its cache.
+
+A model's folder, looked over before anything is made of it.
+
+It may come from anyone: only plain files are opened, JSON has bounds on its size and depth, and
+whatever cannot be used is told in one sentence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from goffman.errors import ModelError, did_you_mean
+from goffman.models.base import Identity, LoadOptions, check_precision
+from goffman.models.pypi_download import FETCHABLE, remarks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+VOCABULARY_BYTES = 1 << 29
+SETTINGS_BYTES = 1 << 25
+DEEPEST = 64
+"""How large a file with a vocabulary, and one with settings, may be, and how deep its JSON."""
+
+VOCABULARIES = (".json", ".txt", ".model", ".codes", ".jinja", ".py")
+WEIGHTS = (".safetensors", ".bin")
+"""How the names of files end that a model is read from."""
+
+OBJECTS = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+)
+"""Files that hold one JSON object, where they are there."""
+
+POINTER = b"version https://git-lfs.github.com/spec/"
+"""How a file begins that git left in the place of a large one."""
+
+MOST = 1_000
+COUNTED = re.compile(r"\w+_(layers?|blocks?|experts|groups|labels)|inner_group_num|layers|depth")
+"""A model is built part by part: of none of these may there be more."""
+
+
+def look_over(name: str, folder: Path) -> None:
+    """Nothing, or ModelError where something in the folder cannot be read, or not safely."""
+    try:
+        for path in (*_entries(folder), *_entries(folder / "additional_chat_templates")):
+            _check_file(name, path)
+    except OSError as error:
+        raise unreadable(name, error) from error
+    if (folder / "adapter_config.json").is_file():
+        base = read_object(name, folder / "adapter_config.json").get("base_model_name_or_path")
+        of = f" of '{base}'" if base else ""
+        raise ModelError(
+            f"'{name}' is a PEFT adapter{of}, not a whole model. Merge it into its base model "
+            "first (merge_and_unload, then save_pretrained), and give the merged folder."
+        )
+    for file in OBJECTS:
+        if (folder / file).is_file():
+            read_object(name, folder / file)
+
+
+def no_config(name: str, folder: Path) -> ModelError:
+    """The error of a folder without a config.json, which may hold folders with one."""
+    numbered = {
+        int(path.name.removeprefix("checkpoint-")): path
+        for path in folder.glob("checkpoint-*")
+        if path.name.removeprefix("checkpoint-").isdecimal() and (path / "config.json").is_file()
+    }
+    if numbered:
+        newest = numbered[max(numbered)].name
+        return ModelError(
+            f"'{name}' has no config.json, only checkpoints of a training run. Give one of them. "
+            f"The newest is '{name.rstrip('/')}/{newest}'."
+        )
+    return ModelError(
+        f"The folder '{name}' has no config.json, so it is not a model. Give a folder with a "
+        "saved Hugging Face model."
+    )
+
+
+def unreadable(name: str, error: OSError) -> ModelError:
+    """The error that a file of a model cannot be read, and why."""
+    rights = " You need permission to read all of its files."
+    return ModelError(
+        f"'{name}' cannot be read: {error.filename}: {error.strerror}."
+        f"{rights if isinstance(error, PermissionError) else ''}"
+    )
+
+
+def read_object(name: str, path: Path) -> dict[str, Any]:
+    """The JSON object in a file of a model; ModelError where it holds something else."""
+    try:
+        _check_size(name, path, most=SETTINGS_BYTES)
+        found = json.loads(path.read_text(encoding="utf-8"))
+        deep = _depth(found) > DEEPEST
+    except OSError as error:
+        raise unreadable(name, error) from error
+    except ValueError as error:
+        raise ModelError(f"The {path.name} of '{name}' is not JSON: {error}.") from error
+    except RecursionError:
+        deep = True
+    if deep:
+        raise ModelError(
+            f"The {path.name} of '{name}' is nested too deeply (more than {DEEPEST} levels)."
+        )
+    if not isinstance(found, dict):
+        raise ModelError(
+            f"The {path.name} of '{name}' is {_shown(found)}. It must be a JSON object with the "
+            "model's settings."
+        )
+    for setting, value in _every(found) if path.name.endswith("config.json") else ():
+        what, fits = SETTINGS.get(setting) or (COUNT if COUNTED.fullmatch(setting) else ANY)
+        if value is not None and not fits(value):
+            raise ModelError(
+                f"The {path.name} of '{name}' says that {setting} is {_shown(value)}. It must be "
+                f"{what}."
+            )
+    return found
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _check_file(name: str, path: Path) -> None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:  # a link to nowhere: as if it were not there
+        return
+    if stat.S_ISDIR(found.st_mode):
+        return
+    if not stat.S_ISREG(found.st_mode):
+        raise ModelError(
+            f"'{name}' contains {path.name}, which is a pipe, a device or a socket. Remove it: "
+            "only regular files are read."
+        )
+    if path.suffix not in (*VOCABULARIES, *WEIGHTS):
+        return
+    with path.open("rb") as file:
+        if file.read(len(POINTER)) == POINTER:
+            raise ModelError(
+                f"The {path.name} of '{name}' is a Git LFS pointer, not the file itself. Download "
+                "the real files in its repository: git lfs pull"
+            )
+    if path.suffix in VOCABULARIES:
+        _check_size(name, path, most=VOCABULARY_BYTES)
+
+
+def _check_size(name: str, path: Path, *, most: int) -> None:
+    size = path.stat().st_size
+    if size > most:
+        raise ModelError(
+            f"The {path.name} of '{name}' has {size >> 20} MB. Allowed: up to {most >> 20} MB."
+        )
+
+
+def _depth(value: object) -> int:
+    """How many objects and lists lie within each other."""
+    depth, level = 0, [value]
+    while level:
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        depth += 1
+    return depth
+
+
+def _every(settings: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Every setting, also of the models within a model."""
+    for name, value in settings.items():
+        yield name, value
+        if isinstance(value, dict):
+            yield from _every(value)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _own_files(value: Any) -> bool:
+    return _names(value) and not any("/" in one or "\\" in one for one in value)
+
+
+def _length(value: object) -> bool:
+    return isinstance(value, int | float) and value > 0
+
+
+def _count(value: object) -> bool:
+    return not isinstance(value, int) or 0 <= value <= MOST
+
+
+Setting: TypeAlias = "tuple[str, Callable[[Any], bool]]"
+
+COUNT: Setting = (f"a number from 0 to {MOST}", _count)
+ANY: Setting = ("anything", lambda _: True)
+SETTINGS: Mapping[str, Setting] = {
+    "architectures": ('a list of names of classes, such as ["BertForMaskedLM"]', _names),
+    "model_type": ('the name of a family, such as "bert"', lambda value: isinstance(value, str)),
+    "auto_map": ("an object: a class's name → where it is", lambda value: isinstance(value, dict)),
+    "fast_tokenizer_files": ("a list of names of files in the model's folder", _own_files),
+    "model_max_length": ("a number of tokens", _length),
+    "transformers_weights": (
+        "left out: weights are read from model.safetensors or pytorch_model.bin",
+        lambda _: False,
+    ),
+}
+"""What must be right before anything is made of a model's settings: in words, and as a check."""
+
+
+STUDIED = (
+    "roberta-base",
+    "roberta-large",
+    "distilbert-base-uncased",
+    "bert-base-uncased",
+    "bert-large-uncased",
+    "vinai/bertweet-base",
+    "vinai/bertweet-large",
+    "xlnet-large-cased",
+    "mental/mental-roberta-base",
+    "mental/mental-bert-base-uncased",
+    "yikuan8/Clinical-Longformer",
+    "distilbert-base-uncased-finetuned-sst-2-english",
+    "siebert/sentiment-roberta-large-english",
+    "cardiffnlp/twitter-roberta-base-sentiment-latest",
+    "finiteautomata/bertweet-base-sentiment-analysis",
+)
+"""The studies' models: a misspelt id is compared with these."""
+
+VOCABULARY_FILES = (
+    "bpe.codes",
+    "merges.txt",
+    "sentencepiece.bpe.model",
+    "sentencepiece.model",
+    "spiece.model",
+    "spm.model",
+    "tokenizer.json",
+    "tokenizer.model",
+    "vocab.json",
+    "vocab.txt",
+)
+TOKENIZER_FILES = (
+    *VOCABULARY_FILES,
+    *("added_tokens.json", "special_tokens_map.json", "tokenizer_config.json"),
+)
+"""Every file that a tokenizer of the known families is read from; the first hold its words."""
+
+SMALL_FILES = (
+    *TOKENIZER_FILES,
+    *("adapter_config.json", "config.json", "chat_template.jinja", "*.index.json", "*.py"),
+)
+SAFETENSORS = "model*.safetensors"
+BIN = "pytorch_model*.bin"
+
+SHIPPED = Path(__file__).parent / "bundled"
+"""The models that ship with the package; one has most of its weights in the other's folder."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Where a model's files lie."""
+
+    name: str
+    """As the user named it."""
+    folder: Path
+    revision: str | None
+    """The hub's commit, or None for a folder."""
+
+
+def locate(name: str, *, weights: bool) -> Files:
+    """The files of a folder, or of a hub id (``org/name@revision``) fetched into the cache.
+
+    Without ``weights`` only what says what the model is: its configuration and tokenizer.
+    """
+    try:
+        folder = Path(name).expanduser()
+        is_folder = folder.is_dir()
+    except OSError as error:
+        raise unreadable(name, error) from error
+    except RuntimeError:  # ~someone, whom this machine does not know
+        is_folder = False
+    if is_folder:
+        look_over(name, folder)
+        if not (folder / "config.json").is_file():
+            raise no_config(name, folder)
+        return Files(name=name, folder=folder, revision=None)
+    if name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise ModelError(
+            f"There is no folder '{name}'. Give a folder with a saved model, or a Hugging Face "
+            "model (ORG/NAME)."
+        )
+    return _fetched(name, weights=weights)
+
+
+def _fetched(name: str, *, weights: bool) -> Files:
+    patterns = list(SMALL_FILES)
+    folder = _snapshot(name, patterns)
+    if weights:
+        # Only one kind of weights is fetched: most repositories hold the same ones twice.
+        folder = _snapshot(name, [*patterns, SAFETENSORS])
+        if not any(folder.glob(SAFETENSORS)):
+            folder = _snapshot(name, [*patterns, BIN])
+    look_over(name, folder)
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"'{name}' on Hugging Face has no config.json, so it is not a model.")
+    return Files(name=name, folder=folder, revision=folder.name)
+
+
+def _snapshot(name: str, patterns: list[str]) -> Path:
+    from huggingface_hub import errors, snapshot_download
+
+    repository, _, revision = name.partition("@")
+    try:
+        folder = snapshot_download(repository, revision=revision or None, allow_patterns=patterns)
+    except errors.GatedRepoError as error:
+        raise ModelError(
+            f"'{repository}' is gated: its owners must grant you access. Ask for it at "
+            f"https://huggingface.co/{repository}, then log in with `hf auth login` and try again."
+        ) from error
+    except errors.RepositoryNotFoundError as error:
+        raise ModelError(
+            f"Hugging Face has no model '{repository}', or it is private and you are not logged "
+            f"in (`hf auth login`).{_nearest(repository)}"
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise ModelError(
+            f"'{repository}' has no revision '{revision}'. Give a branch, tag or commit from "
+            f"https://huggingface.co/{repository}/commits, or leave out '@{revision}'."
+        ) from error
+    except errors.HFValidationError as error:
+        raise ModelError(
+            f"'{name}' is not a folder, and it is not written like a Hugging Face model (NAME, "
+            f"ORG/NAME or ORG/NAME@REVISION).{_nearest(repository)}"
+        ) from error
+    except PermissionError as error:
+        raise unreadable(name, error) from error
+    except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
+        raise ModelError(
+            f"'{name}' was not found. There is no such folder, the model is not (or not "
+            "completely) downloaded, and Hugging Face cannot be reached. Connect to the "
+            f"internet, or give the folder of a model.{_nearest(repository)}"
+        ) from error
+    return Path(folder)
+
+
+def _nearest(repository: str) -> str:
+    """The studied model that a misspelt id is nearest to, as a sentence, or nothing."""
+    return "" if repository in STUDIED else did_you_mean(repository, STUDIED)
+
+
+def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path]]:
+    """The kind of file that the weights are in, and these files: those that transformers takes."""
+    kinds: tuple[tuple[Literal["safetensors", "bin"], str], ...] = (
+        ("safetensors", "model.safetensors"),
+        ("bin", "pytorch_model.bin"),
+    )
+    for kind, name in kinds:
+        whole, index = files.folder / name, files.folder / f"{name}.index.json"
+        if whole.is_file():
+            return kind, [whole]
+        if index.is_file():
+            return kind, _listed(files, index)
+    raise ModelError(
+        f"'{files.name}' has no weights that goffman can read: no model.safetensors, no "
+        "pytorch_model.bin and no index of their parts. Convert weights of other frameworks "
+        "first."
+    )
+
+
+def _listed(files: Files, index: Path) -> list[Path]:
+    """The files that an index names; none of them outside the model's folder."""
+    parts = read_object(files.name, index).get("weight_map")
+    names = set(parts.values()) if isinstance(parts, dict) and _are_names(parts) else set()
+    if not names:
+        raise ModelError(
+            f"The {index.name} of '{files.name}' is damaged: it does not say which file has which "
+            "weights. Download or save the model again."
+        )
+    ours = files.folder.resolve().parent == SHIPPED.resolve()
+    found = []
+    for name in sorted(names):
+        path = files.folder / name
+        if not ours and (Path(name).is_absolute() or ".." in Path(name).parts):
+            raise ModelError(
+                f"The {index.name} of '{files.name}' names '{name}', which is outside the model's "
+                "folder and is not read. Give a folder that contains the whole model."
+            )
+        if not path.is_file():
+            raise ModelError(
+                f"'{files.name}' has no file {name}, although its {index.name} names it. Download "
+                "or save the model again."
+            )
+        found.append(path)
+    return found
+
+
+def _are_names(parts: dict[str, object]) -> bool:
+    return all(isinstance(name, str) and name and "\0" not in name for name in parts.values())
+
+
+def tokenizer_files(files: Files) -> list[Path]:
+    """The tokenizer's files."""
+    return [path for name in TOKENIZER_FILES if (path := files.folder / name).is_file()]
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """The sha256 of the files' names and contents: the same for every copy of a folder."""
+    lines = []
+    for path in sorted(paths, key=lambda path: path.name):
+        try:
+            with path.open("rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ModelError(f"{path} cannot be read: {error.strerror}.") from error
+        lines.append(f"{sha256}  {path.name}\n")
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+BUNDLED: Mapping[str, Path] = {name: SHIPPED / name for name in ("mini", "mini-sentiment")}
+"""The models that ship with the package: name → folder."""
+
+BUNDLED_PAIR = ("bundled:mini", "bundled:mini-sentiment")
+"""A model, and the classifier that was fine-tuned from it."""
+
+TERMS = (
+    "This model's weights have a license of their own: for research and for trying out goffman, "
+    "not for commercial use. See bundled/README.md in the package."
+)
+"""What is said whenever a bundled model is loaded."""
+
+OWN_CODE = "Python code that came with the model was allowed to run: --trust-remote-code."
+
+
+def our_own(spec: str) -> bool:
+    """Whether a name is that of a model which goffman brings itself."""
+    return spec in FETCHABLE or spec.startswith("bundled:")
+
+
+def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
+    """Where the model of this name lies; ``weights``: all of it, not the small files only."""
+    if spec in FETCHABLE and not Path(spec).is_dir():
+        if spec not in fetched:
+            raise ModelError(
+                f"'{spec}' is not on this machine yet. Download it: goffman models get {spec}"
+            )
+        return Files(name=spec, folder=fetched[spec], revision=None)
+    if not spec.startswith("bundled:"):
+        return locate(spec, weights=weights)
+    name = spec.removeprefix("bundled:")
+    if name not in BUNDLED:
+        allowed = ", ".join(sorted(BUNDLED))
+        raise ModelError(
+            f"There is no bundled model '{name}'.{did_you_mean(name, BUNDLED)} Bundled models: "
+            f"{allowed}. You can also give a folder, or a Hugging Face model (ORG/NAME)."
+        )
+    return Files(name=spec, folder=BUNDLED[name], revision=None)
+
+
+def prepared(spec: str, options: LoadOptions, *, kind: str) -> tuple[Files, Identity]:
+    """The model's files, all that are to be loaded, and which model it is; it may be loaded."""
+    from goffman.models.torch_common import read_config
+
+    files = files_of(spec, weights=options.weights, fetched=options.fetched)
+    config = read_object(files.name, files.folder / "config.json")
+    notes = remarks(files.folder)
+    notes += _remote_code(files, config, allowed=options.trust_remote_code)
+    if spec.startswith("bundled:"):
+        notes = (*notes, TERMS)
+    read_config(files, options)
+    family = config.get("model_type") or ""
+    return files, _identity(files, options, kind=kind, family=family, notes=notes)
+
+
+def checked(spec: str, options: LoadOptions) -> Files:
+    """The small files, or the error that loading would end with, as far as they tell.
+
+    Weights are neither fetched nor read.
+    """
+    from goffman.models.tokenizer import load_tokenizer
+    from goffman.models.torch_common import choose_device, quiet, read_config
+
+    files = files_of(spec, weights=False, fetched=options.fetched)
+    config = read_object(files.name, files.folder / "config.json")
+    _remote_code(files, config, allowed=options.trust_remote_code)
+    read_config(files, options)
+    if options.workers is None:
+        choose_device(options.device)
+    check_precision(options.precision)
+    if files.revision is None and options.weights:
+        weight_files(files)
+    with quiet():
+        load_tokenizer(files.name, files.folder, trust_remote_code=options.trust_remote_code)
+    return files
+
+
+def tokenizer_settings(files: Files) -> dict[str, Any]:
+    """What tokenizer_config.json says; nothing where there is none."""
+    path = files.folder / "tokenizer_config.json"
+    return read_object(files.name, path) if path.is_file() else {}
+
+
+def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tuple[str, ...]:
+    """A note that the model's own code may run; an error where it must and may not."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+
+    if allowed:
+        # Of a family that transformers knows, too: allowed, a model's own code comes first.
+        brought = config.get("auto_map") or tokenizer_settings(files).get("auto_map")
+        return (OWN_CODE,) if brought else ()
+    if not config.get("auto_map") or config.get("model_type") in CONFIG_MAPPING_NAMES:
+        return ()
+    raise ModelError(
+        f"'{files.name}' comes with Python code of its own. Read that code. If you trust it, "
+        "allow it with --trust-remote-code."
+    )
+
+
+def _identity(
+    files: Files, options: LoadOptions, *, kind: str, family: str, notes: tuple[str, ...]
+) -> Identity:
+    from goffman.models.torch_common import choose_device, device_name
+
+    known = Identity(
+        name=files.name,
+        kind=kind,
+        family=family,
+        revision=files.revision,
+        weights=None,
+        weights_sha256=None,
+        tokenizer_sha256=digest(tokenizer_files(files)),
+        precision=options.precision,
+        device="",
+        notes=notes,
+    )
+    if not options.weights:
+        return known
+    weights, weights_sha256 = _weights_of(files)
+    return replace(
+        known,
+        weights=weights,
+        weights_sha256=weights_sha256,
+        device=device_name(choose_device(options.device)),
+    )
+
+
+def _weights_of(files: Files) -> tuple[Literal["safetensors", "bin"], str]:
+    """The kind of file that the weights are in, and their checksum."""
+    kind, weights = weight_files(files)
+    # The configuration belongs to the weights: the same numbers under another one answer otherwise.
+    return kind, digest([files.folder / "config.json", *weights])
+
+
+def checksums(spec: str, options: LoadOptions) -> dict[str, str | None]:
+    """What an Identity says of a model's files, found without loading it."""
+    files = files_of(spec, weights=True, fetched=options.fetched)
+    weights, weights_sha256 = _weights_of(files)
+    return {
+        "revision": files.revision,
+        "weights": weights,
+        "weights_sha256": weights_sha256,
+        "tokenizer_sha256": digest(tokenizer_files(files)),
+    }

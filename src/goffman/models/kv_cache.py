@@ -1,0 +1,137 @@
+"""Several texts that a causal model goes on with: what was read is kept, one token a step is added.
+
+What all texts begin with is read once for all of them: the chat template's head, the question's
+first words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from goffman.models.torch_common import accepted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SAVED = {"cpu": 256, "cuda": 16_384}
+"""What texts begin with is read once where that saves so many tokens: fewer cost less than a call,
+which a GPU takes longer to be asked for than to do."""
+
+
+@dataclass(frozen=True)
+class TokenizedPrompt:
+    """A question as token ids, and the seeds with which it is asked."""
+
+    ids: tuple[int, ...]
+    seeds: tuple[int, ...] = (0,)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Generation:
+    """Several texts under way; a row each."""
+
+    def __init__(self, model: Any, questions: Sequence[TokenizedPrompt], *, pad_id: int) -> None:
+        """Every question is read once, whatever the number of its seeds."""
+        self._model = model
+        self._past: Any = None
+        self.there = torch.ones((1, 0), dtype=torch.long, device=model.device)
+        self.positions = self.there
+        first = self._read([one.ids for one in questions], pad_id=pad_id)
+        rows = torch.repeat_interleave(
+            torch.arange(len(questions)), torch.tensor([len(one.seeds) for one in questions])
+        )
+        if len(rows) > len(questions):
+            self._keep(rows)
+            first = first[rows.to(first.device)]
+        self.logits = first
+        """[text, token]: what comes next."""
+
+    @property
+    def layers(self) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
+        """Keys and values of each layer as they were read; None: it keeps something else."""
+        layers = getattr(self._past, "layers", None)
+        if not layers or any(type(one).__name__ != "DynamicLayer" for one in layers):
+            return None
+        return [(one.keys, one.values) for one in layers]
+
+    def forget(self) -> None:
+        """What was read is not needed any more."""
+        self._past = None
+
+    def go_on(self, tokens: Sequence[int], kept: Sequence[int]) -> torch.Tensor:
+        """[text, token]: the logits after one more token in each text that is kept.
+
+        ``kept``: the rows, each as often as it goes on.
+        """
+        if list(kept) != list(range(len(self.there))):
+            self._keep(torch.tensor(kept))
+        ids = torch.tensor(tokens, device=self.there.device).unsqueeze(1)
+        self.there = torch.cat([self.there, torch.ones_like(ids)], dim=1)
+        self.positions = self.positions[:, -1:] + 1
+        return self._step(ids, self.positions)
+
+    def _read(self, texts: Sequence[Sequence[int]], *, pad_id: int) -> torch.Tensor:
+        """The logits after each text; what they all begin with is read once."""
+        shared = shared_tokens(self._model, texts)
+        if shared:
+            ids = torch.tensor([texts[0][:shared]], device=self.there.device)
+            self.there = torch.ones_like(ids)
+            self._step(ids, torch.arange(shared, device=ids.device).unsqueeze(0))
+            self._past.reorder_cache(
+                torch.zeros(len(texts), dtype=torch.long, device=self.there.device)
+            )
+        rest = [text[shared:] for text in texts]
+        longest = max(map(len, rest))
+        ids = torch.full((len(rest), longest), pad_id)
+        there = torch.zeros_like(ids)
+        # On the left, so that every text ends where it goes on.
+        for row, text in enumerate(rest):
+            ids[row, longest - len(text) :] = torch.tensor(text)
+            there[row, longest - len(text) :] = 1
+        ids, there = ids.to(self.there.device), there.to(self.there.device)
+        self.positions = (there.cumsum(1) - 1).clamp(min=0) + shared
+        self.there = torch.cat([self.there[:, :shared].expand(len(rest), -1), there], dim=1)
+        return self._step(ids, self.positions)
+
+    def _step(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        inputs = {"input_ids": ids, "attention_mask": self.there, "position_ids": positions}
+        more: dict[str, Any] = {"past_key_values": self._past, "use_cache": True}
+        # The vocabulary projection at the last position only.
+        more["logits_to_keep"] = 1
+        found = self._model(**accepted(self._model, {**inputs, **more}))
+        self._past = found.past_key_values
+        logits: torch.Tensor = found.logits[:, -1]
+        return logits
+
+    def _keep(self, rows: torch.Tensor) -> None:
+        rows = rows.to(self.there.device)
+        self.there, self.positions = self.there[rows], self.positions[rows]
+        # The one way of picking rows that every kind of cache has, recurrent ones too.
+        self._past.reorder_cache(rows)
+
+
+def shared_tokens(model: Any, texts: Sequence[Sequence[int]]) -> int:
+    """How many tokens that all texts begin with are worth being read once for all; 0: none."""
+    # What the first and the last in order share, all between them share, too.
+    first, last = min(map(tuple, texts)), max(map(tuple, texts))
+    pairs = enumerate(zip(first, last, strict=False))
+    alike = next((at for at, (one, other) in pairs if one != other), len(first))
+    # A last token of its own stays with every text, for its logits.
+    shared = min(alike, min(map(len, texts)) - 1)
+    worth = shared * (len(texts) - 1) >= SAVED.get(model.device.type, SAVED["cuda"])
+    same_length = len(set(map(len, texts))) == 1
+    return shared if worth and (same_length or _sees_all(model)) else 0
+
+
+def _sees_all(model: Any) -> bool:
+    """Whether every layer sees all that was read."""
+    # One that sees the last tokens only would count the padding after what texts share.
+    types = getattr(model.config, "layer_types", None)
+    if types:
+        return all(one == "full_attention" for one in types)
+    return not getattr(model.config, "sliding_window", None)

@@ -1,0 +1,116 @@
+"""How far a lower precision is from float32, measured."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goffman.models.base import by_meaning
+from goffman.models.batching import batch_limits, plan_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goffman.models.base import Classifies, Fills, Scores
+
+SAMPLE = 64
+"""So many of the prompts are asked in both precisions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """The sentences on which two precisions of a model are compared."""
+
+    texts: Sequence[str]
+    top_k: int
+    """So many words are compared at each mask; 0 where no masks are asked."""
+    seed: int
+    """The sentences were drawn by it."""
+
+
+def draw_sample(texts: Sequence[str], *, top_k: int, seed: int) -> Sample:
+    """Some of the different texts, drawn by the seed, whatever the order they are given in."""
+    different = sorted(set(texts))
+    count = min(SAMPLE, len(different))
+    drawn = np.random.default_rng(seed).choice(len(different), size=count, replace=False)
+    return Sample(texts=[different[index] for index in sorted(drawn)], top_k=top_k, seed=seed)
+
+
+def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, Any]:
+    """The overlap of the top k and the largest difference of a probability."""
+    encoded = float32.encode(sample.texts)
+    found = deviation(low, float32, encoded=encoded, top_k=sample.top_k)
+    return asdict(found) | {"seed": sample.seed}
+
+
+def likelihoods_deviation(low: Scores, float32: Scores, sample: Sample) -> Mapping[str, Any]:
+    """The mean and the largest difference of the logarithm of a sentence's probability."""
+    encoded = float32.encode(sample.texts)
+    rough = np.concatenate([low.score_batch([sentence]) for sentence in encoded])
+    exact = np.concatenate([float32.score_batch([sentence]) for sentence in encoded])
+    return {
+        "sentences": len(encoded),
+        "mean_difference": float(np.abs(rough - exact).mean()),
+        "largest_difference": float(np.abs(rough - exact).max()),
+        "seed": sample.seed,
+    }
+
+
+def labels_deviation(low: Classifies, float32: Classifies, sample: Sample) -> Mapping[str, Any]:
+    """The share of sentences with the same label and the largest difference of a probability."""
+    encoded = float32.encode(sample.texts)
+    # One by one: a few sentences, and no batch that a precision might bear otherwise.
+    rough = np.concatenate([low.classify_batch([sentence]) for sentence in encoded])
+    exact = np.concatenate([float32.classify_batch([sentence]) for sentence in encoded])
+    said = [by_meaning(one, float32.labels)[1].argmax(axis=1) for one in (rough, exact)]
+    return {
+        "sentences": len(encoded),
+        "same_label": float((said[0] == said[1]).mean()),
+        "largest_difference": float(np.abs(rough - exact).max()),
+        "seed": sample.seed,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deviation:
+    """How far one model's fills are from another's on the same sentences."""
+
+    sentences: int
+    top_k: int
+    overlap: float
+    """The mean share of float32's top k that is in the other's, 0 to 1."""
+    overlap_lowest: float
+    """That share in the sentence where it is lowest."""
+    largest_difference: float
+    """The largest absolute difference of a probability among float32's top k."""
+
+
+def deviation(
+    low: Fills, float32: Fills, *, encoded: Sequence[Sequence[int]], top_k: int
+) -> Deviation:
+    """The deviation of a model in a lower precision from itself in float32."""
+    if not encoded:
+        raise ValueError("deviation needs at least one sentence")
+    shares: list[float] = []
+    largest = 0.0
+    max_tokens, max_size = batch_limits(float32.identity.device)
+    lengths = [len(sentence) for sentence in encoded]
+    for batch in plan_batches(lengths, max_tokens=max_tokens, max_size=max_size):
+        sentences = [encoded[index] for index in batch]
+        exact = float32.fill_batch(sentences, top_k=top_k)
+        union = np.unique(exact.token_ids)
+        rough = low.fill_batch(sentences, top_k=top_k, targets=union.tolist())
+        for row in range(len(batch)):
+            common = np.intersect1d(exact.token_ids[row], rough.token_ids[row])
+            shares.append(len(common) / top_k)
+            same = rough.targets[row, np.searchsorted(union, exact.token_ids[row])]
+            largest = max(largest, float(np.abs(same - exact.probabilities[row]).max()))
+    return Deviation(
+        sentences=len(encoded),
+        top_k=top_k,
+        overlap=float(np.mean(shares)),
+        overlap_lowest=min(shares),
+        largest_difference=largest,
+    )

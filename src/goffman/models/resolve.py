@@ -1,0 +1,194 @@
+"""What a user calls a model → what it is, and the model itself.
+
+roberta-base, org/name, org/name@revision   a model on the hub, or in its cache
+path/to/folder                              a folder that save_pretrained wrote
+bundled:NAME                                one that ships with the package
+smollm2-135m                                one that goffman models get has fetched
+openai:NAME, http://host/v1#NAME            a chat model behind a server: asked, never filled
+another package's form, such as toy:1         a kind of model that it brings: see registry.py
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from goffman.errors import GoffmanError, ModelError
+from goffman.models.base import (
+    Calling,
+    LoadOptions,
+    Sampling,
+    check_precision,
+)
+from goffman.models.files import (
+    files_of,
+    our_own,
+    read_object,
+    tokenizer_settings,
+)
+from goffman.models.registry import Loading, model_kinds, plugged_kind
+from goffman.models.server_address import behind_server, parse_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goffman.models.base import (
+        Chats,
+        Classifies,
+        Fills,
+        Scores,
+    )
+    from goffman.models.files import Files
+    from goffman.models.registry import ModelKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """What a model is, by its own configuration."""
+
+    name: str
+    """As the user named it."""
+    kind: str
+    """masked, classifier, causal, chat (causal with a chat template), another package's, or other:
+    none that goffman can ask."""
+    family: str
+    """transformers' model_type: bert, roberta, xlnet …; empty for a model behind a server, and for
+    one of another package."""
+    architecture: str
+    """The class that it was saved from, or empty where the configuration does not say."""
+    revision: str | None
+    """The hub's commit, or None."""
+
+    def __str__(self) -> str:
+        made = ", ".join(part for part in (self.architecture, self.family) if part)
+        if self.kind == "other":
+            return f"'{self.name}' ({made}) is not a kind of model that goffman can ask."
+        return f"'{self.name}' is a {_called(self.kind)}: {model_kinds()[self.kind].can}."
+
+
+def _called(kind: str) -> str:
+    """How a kind is called: masked model, but classifier."""
+    return kind if kind == "classifier" else f"{kind} model"
+
+
+def describe(spec: str, options: LoadOptions | None = None) -> Description:
+    """What a model is and can be asked; of a hub id only the small files are fetched."""
+    if behind_server(spec):
+        parse_address(spec)
+        return Description(name=spec, kind="chat", family="", architecture="", revision=None)
+    # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
+    ours = our_own(spec) or os.path.isdir(spec)  # noqa: PTH112
+    row = None if ours else plugged_kind(spec)
+    if row is not None:
+        return Description(name=spec, kind=row.name, family="", architecture="", revision=None)
+    fetched = (options or LoadOptions()).fetched
+    return _described(files_of(spec, weights=False, fetched=fetched))
+
+
+@overload
+def load(spec: str, *, kind: Literal["masked"], options: LoadOptions = ...) -> Fills: ...
+@overload
+def load(spec: str, *, kind: Literal["classifier"], options: LoadOptions = ...) -> Classifies: ...
+@overload
+def load(spec: str, *, kind: Literal["causal"], options: LoadOptions = ...) -> Scores: ...
+@overload
+def load(
+    spec: str,
+    *,
+    kind: Literal["chat"],
+    options: LoadOptions = ...,
+    sampling: Sampling = ...,
+    calling: Calling = ...,
+) -> Chats: ...
+@overload
+def load(
+    spec: str,
+    *,
+    kind: str,
+    options: LoadOptions = ...,
+    sampling: Sampling = ...,
+    calling: Calling = ...,
+) -> Any: ...
+def load(
+    spec: str,
+    *,
+    kind: str,
+    options: LoadOptions | None = None,
+    sampling: Sampling | None = None,
+    calling: Calling | None = None,
+) -> Any:
+    """The model that a user named, ready to be asked; ModelError where it is of another kind."""
+    options = options or LoadOptions()
+    check_precision(options.precision)
+    described = describe(spec, options)
+    row = model_kinds()[kind]
+    if described.kind != kind:
+        raise ModelError(f"{described} {row.doing.capitalize()} needs {row.needed}.")
+    loading = Loading(
+        options=options, sampling=sampling or Sampling(), calling=calling or Calling()
+    )
+    with _explained(row, spec):
+        return row.load(spec, loading)
+
+
+def check(spec: str, *, kind: str, options: LoadOptions) -> None:
+    """Nothing, or the error that loading would end with, as far as one can tell quickly."""
+    row = model_kinds()[kind]
+    with _explained(row, spec):
+        row.check(spec, options)
+
+
+@contextmanager
+def _explained(row: ModelKind, spec: str) -> Iterator[None]:
+    """What another package's code raises becomes a sentence for the user."""
+    try:
+        yield
+    except GoffmanError:
+        raise
+    except Exception as error:
+        if row.takes is None:
+            raise
+        raise ModelError(
+            f"'{spec}' cannot be loaded. The package that provides {row.name} models failed with "
+            f"{type(error).__name__}: {error}. Update that package, or report it to its authors."
+        ) from error
+
+
+def _described(files: Files) -> Description:
+    config = read_object(files.name, files.folder / "config.json")
+    architecture = (config.get("architectures") or [""])[0]
+    family = config.get("model_type") or ""
+    return Description(
+        name=files.name,
+        kind=kind_of(architecture, family, chat=_has_chat_template(files)),
+        family=family,
+        architecture=architecture,
+        revision=files.revision,
+    )
+
+
+def kind_of(architecture: str, family: str, *, chat: bool) -> str:
+    """The kind of a model by its class and family; ``chat``: it has a chat template."""
+    if architecture.endswith("ForSequenceClassification"):
+        return "classifier"
+    if architecture.endswith("ForMaskedLM") or architecture == "XLNetLMHeadModel":
+        return "masked"
+    if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+        return "chat" if chat else "causal"
+    # Saved for pretraining, BERT's kind has a masked head and ELECTRA's discriminator none; a
+    # configuration that says nothing is taken at its family, and a head that is absent is found
+    # when the weights are loaded.
+    if (not architecture or architecture.endswith("ForPreTraining")) and family != "electra":
+        from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+        if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+            return "masked"
+    return "other"
+
+
+def _has_chat_template(files: Files) -> bool:
+    if (files.folder / "chat_template.jinja").is_file():
+        return True
+    return "chat_template" in tokenizer_settings(files)

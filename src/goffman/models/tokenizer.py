@@ -1,0 +1,289 @@
+"""A masked model's tokenizer: checked at load, texts to token ids, token ids to texts.
+
+How a token reads (``texts``), and how a later stage tells a word from a piece of one:
+
+- RoBERTa's kind (byte-level BPE) and SentencePiece (XLNet, ALBERT, XLM-R, DeBERTa): a token that
+  begins a word has a leading space, `` friend``; one without continues the word before it, ``ing``.
+  Only where the mask opens the text does RoBERTa's kind begin a word without the space.
+- WordPiece (BERT, DistilBERT, ELECTRA, MPNet): ``friend`` begins a word, ``##ing`` continues one.
+- BERTweet: ``friend`` ends a word, ``frie@@`` is to be continued.
+
+Stripped of its space, a token that is a whole word equals the word; ``##ing`` and ``frie@@`` never
+do.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from goffman.errors import ModelError
+from goffman.instruments.types import MASK
+from goffman.models.files import VOCABULARY_FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+SPACES = ("Ġ", "▁")
+"""How byte-level BPE and SentencePiece write the space before a word."""
+
+UNBOUNDED = 1_000_000
+"""A tokenizer that knows no limit says a number above this."""
+
+REPAIRED = "The tokenizer put an extra space before the mask. This was repaired."
+
+ALIKE = ("They are kind.", "They are cold.", "This one sees.")
+"""Sentences that differ, of as many words and letters: for a tokenizer without words, the same."""
+
+SAVE = (
+    "Save the tokenizer that the model was trained with into its folder: "
+    "tokenizer.save_pretrained(FOLDER)"
+)
+
+PREFIX = "it is"
+"""What a word stands after when it is looked up: any words will do, a space follows."""
+
+
+def load_tokenizer(name: str, folder: Path, *, trust_remote_code: bool) -> Any:
+    """The tokenizer in a model's folder, found to tell sentences apart."""
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
+        read = token_ids(tokenizer, ALIKE, specials=True)
+    except Exception as error:  # over odd files transformers raises anything
+        raise ModelError(_cannot_load(name, folder, error)) from error
+    if len(set(map(tuple, read))) < len(ALIKE):
+        # transformers makes an empty tokenizer of a folder that holds none.
+        raise ModelError(
+            f"The tokenizer of '{name}' reads different sentences as the same. Its vocabulary is "
+            f"missing or could not be read. {SAVE}"
+            if _has_vocabulary(folder)
+            else _no_tokenizer(name)
+        )
+    if type(tokenizer).__name__ == "BertweetTokenizer":
+        _check_bertweet(name, tokenizer)
+    return tokenizer
+
+
+def _has_vocabulary(folder: Path) -> bool:
+    return any((folder / file).is_file() for file in VOCABULARY_FILES)
+
+
+def _no_tokenizer(name: str) -> str:
+    return f"'{name}' has no tokenizer: no tokenizer.json and no vocabulary. {SAVE}"
+
+
+def _cannot_load(name: str, folder: Path, error: Exception) -> str:
+    from transformers.utils import is_protobuf_available
+
+    if not _has_vocabulary(folder):
+        return _no_tokenizer(name)
+    if not is_protobuf_available() and any(folder.glob("*.model")):
+        # transformers would have tiktoken installed, which cannot read it either.
+        return (
+            f"The tokenizer of '{name}' is a SentencePiece file, which needs the package "
+            "protobuf. Install it: pip install protobuf"
+        )
+    return (
+        f"The tokenizer of '{name}' cannot be loaded: {_first_line(error)} The folder needs a "
+        "tokenizer.json or a vocabulary."
+    )
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__
+    return text if text.endswith(".") else f"{text}."
+
+
+def _check_bertweet(name: str, tokenizer: Any) -> None:
+    if tokenizer.demojizer is None:
+        raise ModelError(
+            f"'{name}' has BERTweet's tokenizer, which needs the package emoji. Install it: "
+            "pip install 'goffman[bertweet]'"
+        )
+    if any(len(merge) != 2 for merge in tokenizer.bpe_ranks):
+        # transformers saves this file without the counts that it expects when it reads it.
+        raise ModelError(
+            f"The file bpe.codes of '{name}' has no third column, so words are split into single "
+            "letters. Copy bpe.codes from the original model, such as vinai/bertweet-base."
+        )
+
+
+class Tokens:
+    """A masked model's tokenizer, found to be sound."""
+
+    def __init__(self, name: str, tokenizer: Any, *, specials: bool, limit: int | None) -> None:
+        """Checked and, where possible, repaired. ``specials``: whether [CLS] and such are put."""
+        self.name = name
+        self.specials = specials
+        self.notes: tuple[str, ...] = ()
+        self._tokenizer = tokenizer
+        if tokenizer.mask_token_id is None:
+            raise ModelError(
+                f"The tokenizer of '{name}' has no mask token, so the model cannot fill in blanks."
+            )
+        self.mask_id: int = tokenizer.mask_token_id
+        self.pad_id: int = tokenizer.pad_token_id or 0
+        said = tokenizer.model_max_length
+        limits = [value for value in (limit, said) if value is not None and value < UNBOUNDED]
+        self.limit: int | None = min(limits) if limits else None
+        self.special_ids = frozenset(tokenizer.all_special_ids)
+        self._text = token_reader(tokenizer)
+        self._check_mask()
+
+    def _check_mask(self) -> None:
+        if self._stray():
+            self._strip_before_mask()
+            if self._stray():
+                raise ModelError(
+                    f"The tokenizer of '{self.name}' puts an extra space before its mask token "
+                    f"{self._tokenizer.mask_token}, which the model was not trained with. Set "
+                    "lstrip on the mask token in tokenizer_config.json."
+                )
+            self.notes += (REPAIRED,)
+
+    def _stray(self) -> bool:
+        """Whether a piece that is only a space stands before the mask."""
+        ids = self.encode([f"It is {MASK} for me"])[0]
+        at = ids.index(self.mask_id)
+        before = self._tokenizer.convert_ids_to_tokens(ids[at - 1]) if at else ""
+        return before in (*SPACES, " ")
+
+    def _strip_before_mask(self) -> None:
+        from transformers import AddedToken
+
+        written = str(self._tokenizer.mask_token)
+        token = AddedToken(written, lstrip=True, normalized=False, special=True)
+        self._tokenizer.add_special_tokens({"mask_token": token})
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, ``<mask>`` as the model's own; one mask each, none too long."""
+        own = str(self._tokenizer.mask_token)
+        # Only where something is wrong it is looked for: this is done for every sentence. If there
+        # are as many masks as texts and one text has none, another has two, which is found below.
+        if "\n".join(texts).count(MASK) != len(texts):
+            for text in texts:
+                if text.count(MASK) != 1:
+                    raise ModelError(_not_one_mask(text, text.count(MASK)))
+        written = texts if own == MASK else [text.replace(MASK, own) for text in texts]
+        encoded = token_ids(self._tokenizer, written, specials=self.specials)
+        masks = [ids.count(self.mask_id) for ids in encoded]
+        if masks.count(1) < len(masks) or self._too_long(encoded):
+            for text, ids, count in zip(texts, encoded, masks, strict=True):
+                if count != 1:
+                    raise ModelError(_not_one_mask(text, count))
+                check_length(self.name, text, length=len(ids), limit=self.limit)
+        return encoded
+
+    def _too_long(self, encoded: Sequence[Sequence[int]]) -> bool:
+        return self.limit is not None and max(map(len, encoded), default=0) > self.limit
+
+    def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+        """Word → token id where it stands after a space, and the words that are not one token."""
+        distinct = list(dict.fromkeys(words))
+        texts = [PREFIX, *(f"{PREFIX} {word}" for word in distinct)]
+        prefix, *encoded = token_ids(self._tokenizer, texts, specials=False)
+        single: dict[str, int] = {}
+        several: list[str] = []
+        for word, ids in zip(distinct, encoded, strict=True):
+            one = len(ids) == len(prefix) + 1 and ids[:-1] == prefix
+            # A normaliser may put one token for something else: BERTweet writes @USER for a name.
+            if one and word and word == word.strip() and self._reads(ids[-1], word):
+                single[word] = ids[-1]
+            else:
+                several.append(word)
+        return single, several
+
+    def _reads(self, token_id: int, word: str) -> bool:
+        return _letters(self._text(token_id)) == _letters(word)
+
+    def texts(self, size: int) -> tuple[str, ...]:
+        """Every token of a vocabulary of this size as text, by its id: see the top of this file."""
+        return token_texts(self._tokenizer, size)
+
+    def __len__(self) -> int:
+        return len(self._tokenizer)
+
+
+def token_texts(tokenizer: Any, size: int) -> tuple[str, ...]:
+    """Every token of a vocabulary of this size as text, by its id: see the top of this file."""
+    known, text = len(tokenizer), token_reader(tokenizer)
+    return tuple(text(i) if i < known else f"[no token {i}]" for i in range(size))
+
+
+def token_reader(tokenizer: Any) -> Callable[[int], str]:
+    """How a token reads, by its id: its leading space and case kept."""
+    specials = frozenset(tokenizer.all_special_ids)
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    # Byte-level: pieces are bytes written as letters, Ġ for the space.
+    byte_level = type(getattr(backend, "decoder", None)).__name__ == "ByteLevel"
+
+    def text(token_id: int) -> str:
+        piece: str | None = tokenizer.convert_ids_to_tokens(token_id)
+        if piece is None:
+            return f"[no token {token_id}]"
+        if token_id in specials:
+            return piece
+        if piece.startswith("▁"):
+            return " " + piece.removeprefix("▁")
+        if byte_level:
+            return tokenizer.convert_tokens_to_string([piece])  # type: ignore[no-any-return]
+        return piece
+
+    return text
+
+
+def _letters(text: str) -> str:
+    """A text as an uncased model reads it: no space around, no case, no accents."""
+    decomposed = unicodedata.normalize("NFKD", text.strip().casefold())
+    return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+
+
+def token_ids(tokenizer: Any, texts: Sequence[str], *, specials: bool) -> list[list[int]]:
+    """The token ids of each text, never cut short."""
+    if not texts:
+        return []
+    if tokenizer.is_fast:
+        # Its own core: the way around it through transformers takes half as long again.
+        core = tokenizer.backend_tokenizer
+        core.no_truncation()
+        core.no_padding()
+        return [one.ids for one in core.encode_batch_fast(list(texts), add_special_tokens=specials)]
+    encoded = tokenizer(
+        list(texts),
+        add_special_tokens=specials,
+        truncation=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        # A text that is too long is refused by us, with its name.
+        verbose=False,
+    )
+    return encoded["input_ids"]  # type: ignore[no-any-return]
+
+
+def check_length(name: str, text: str, *, length: int, limit: int | None) -> None:
+    """Nothing, or the error that a text has more tokens than the model has positions."""
+    if limit is not None and length > limit:
+        raise ModelError(
+            f"A text has {length} tokens, but '{name}' reads at most {limit}: \"{_short(text)}\". "
+            "Shorten it."
+        )
+
+
+def _not_one_mask(text: str, count: int) -> str:
+    number = "no mask" if count == 0 else f"{count} masks"
+    return f'A text has {number} where exactly one {MASK} is allowed: "{_short(text)}".'
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def has_case(tokens: Sequence[str]) -> bool:
+    """Whether a model has case: whether any of its tokens is a word with a capital letter."""
+    # Special tokens such as [MASK] are capital in models that have no case; they are no words.
+    return any(
+        token.strip().isalpha() and token.strip() != token.strip().lower() for token in tokens
+    )

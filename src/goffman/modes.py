@@ -1,0 +1,181 @@
+"""Response modes: an instrument → the ways in which models of each kind are asked it.
+
+A mode is a column of every table, beside the instrument; ``social-distance/choice`` names both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goffman.errors import InputError, did_you_mean
+from goffman.instruments.loader import builtin_names, load_instrument, plugged_instruments
+from goffman.instruments.sentence_pairs import without_a_chat
+from goffman.instruments.types import (
+    DERIVED,
+    EXPECTED,
+    MASK,
+    MODES,
+    Controls,
+    Instrument,
+    InstrumentKind,
+    MultipleChoice,
+    Questionnaire,
+    SentencePairs,
+    asked_as,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MEANINGS = {
+    "fill": "a masked model fills in a blank",
+    "classify": "a classifier labels a sentence negative or positive",
+    "completion": "a chat or causal model completes a sentence with one word",
+    "choice": "a chat or causal model chooses an answer; its probability counts",
+    "reply": "a chat model chooses an answer; its text counts",
+    "write": "a chat model writes a sentence",
+    "ask": "a chat model answers a question in its own words",
+    "pronouns": "a masked or causal model prefers one of two pronouns",
+}
+"""What happens in each mode, for people."""
+
+_MEASURES = {
+    "people": "code-by-gender",
+    "pairs": "coreference-choice",
+    "codes": "mean-code",
+    "described": "vignette-code",
+}
+"""By what varies: the measure of choices."""
+
+
+def modes_of(instrument: Instrument) -> tuple[Instrument, ...]:
+    """Return the instrument, then its derived modes: each an instrument with an id of its own.
+
+    Of an instrument that has nothing but choices only the derived ones.
+    """
+    # One that has nothing but choices cannot be asked in another way.
+    modes = [] if instrument.kind == "choose" else [instrument]
+    if instrument.completion:
+        modes.append(_completion(instrument))
+    if instrument.choice is not None:
+        modes += [_choice(instrument, instrument.choice, kind) for kind in ("choose", "say")]
+    if instrument.writing:
+        modes.append(_writing(instrument))
+    if isinstance(instrument.content, SentencePairs):
+        modes.append(without_a_chat(instrument))
+    return tuple(modes)
+
+
+def mode_of(instrument: Instrument, name: str) -> Instrument:
+    """Return the instrument in a mode; InputError where it has none of that name."""
+    modes = {str(one.mode): one for one in modes_of(instrument)}
+    if name in modes:
+        return modes[name]
+    raise InputError(
+        f"{instrument.base} has no mode '{name}'. Allowed: {', '.join(modes)}."
+        + did_you_mean(name, list(modes))
+    )
+
+
+def modes_named(name: str) -> tuple[Instrument, tuple[Instrument, ...]]:
+    """Return the instrument of a name or folder, and its modes; of ``ID/MODE`` that mode alone."""
+    of, _, mode = name.rpartition("/")
+    if of in {*builtin_names(), *plugged_instruments()} and not Path(name).is_dir():
+        instrument = load_instrument(of)
+        return instrument, (mode_of(instrument, mode),)
+    instrument = load_instrument(name)
+    return instrument, modes_of(instrument)
+
+
+def _in_mode(instrument: Instrument, kind: InstrumentKind, **changed: Any) -> Instrument:
+    id_ = asked_as(instrument.base, MODES[kind])
+    return replace(instrument, id=id_, of=instrument.base, kind=kind, **changed)
+
+
+def of_asked(id_: str) -> pl.Expr:
+    """Return which rows of a table are of an instrument in a mode, by its id."""
+    import polars as pl
+
+    instrument, _, mode = id_.partition("/")
+    is_mode = pl.col("mode") == mode if mode else ~pl.col("mode").is_in(DERIVED)
+    return (pl.col("instrument") == instrument) & is_mode.fill_null(value=not mode)
+
+
+def asked_ids() -> pl.Expr:
+    """Return the ids of the rows of a table, with their mode."""
+    import polars as pl
+
+    both = pl.format("{}/{}", "instrument", "mode")
+    return pl.when(pl.col("mode").is_in(DERIVED)).then(both).otherwise("instrument")
+
+
+def mode_of_rows(rows: pl.DataFrame) -> str | None:
+    """Return the mode of a table's rows, which is one."""
+    return str(rows["mode"][0]) if rows.height and rows["mode"][0] else None
+
+
+def asked_id(row: Mapping[str, Any]) -> str:
+    """Return the id of a row."""
+    return asked_as(row["instrument"], row["mode"])
+
+
+def _completion(instrument: Instrument) -> Instrument:
+    return _in_mode(
+        instrument,
+        "complete",
+        title=f"The sentences of {instrument.id}, completed with one word",
+    )
+
+
+def _choice(instrument: Instrument, choice: MultipleChoice, kind: InstrumentKind) -> Instrument:
+    """With options to choose from: their probabilities, or one of them named in a reply."""
+    said = kind == "say"
+    varies = "people" if choice.people else "codes"
+    if not isinstance(instrument.content, Questionnaire):
+        varies = "pairs"
+    # A score of some of the items is of who is described, and not of their gender alone.
+    if choice.people and "counted" in instrument.settings:
+        varies = "described"
+    kept = ("contrast", "against", "pairs", "counted", "instead")
+    settings = {key: instrument.settings[key] for key in kept if key in instrument.settings}
+    if varies == "pairs":
+        settings["placement"] = instrument.settings["placement"]
+    settings |= {"measure": _MEASURES[varies], "margin": choice.margin}
+    return _in_mode(
+        instrument,
+        kind,
+        title=f"{choice.title} ({'answered in text' if said else 'by the options’ probabilities'})",
+        settings=settings,
+        controls=choice.controls or _choosable(instrument),
+    )
+
+
+def _choosable(instrument: Instrument) -> Controls | None:
+    """The instrument's own controls, where an option can answer them: nothing is to be filled.
+
+    Codes have no right value of their own: they are to separate positive from negative.
+    """
+    controls = instrument.controls
+    if controls is None or isinstance(instrument.content, SentencePairs):
+        return controls
+    # Options have codes, no labels: they must tell what is negative from what is positive.
+    ends = tuple(one for one in controls.items if one.expected in EXPECTED["separation"])
+    masked = any(MASK in control.text for control in ends)
+    if masked or len({control.expected for control in ends}) < 2:
+        return None
+    return replace(controls, score="separation", items=ends)
+
+
+def _writing(instrument: Instrument) -> Instrument:
+    kept = ("contrast", "against", "margin")
+    settings = {key: instrument.settings[key] for key in kept if key in instrument.settings}
+    return _in_mode(
+        instrument,
+        "write",
+        title=f"Sentences written about the people of {instrument.id}",
+        settings={**settings, "measure": "gender-of-writing"},
+        controls=instrument.writing_controls,
+    )

@@ -1,0 +1,173 @@
+"""Replies → what kind they are; parsers are named, so that a result says which one read it.
+
+correct, incorrect   the reply answers with one of the two occupations
+unsure               it says that it does not know
+refusal              it will not answer (or a filter kept it from doing so)
+other                the rest
+
+v2 (the default) counts an occupation where the reply answers with it: see coreference.py.
+v1 counts it wherever it stands, as long as the other one is not named and nothing takes it back.
+as-published is the study's way: the first word, to the letter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Literal, TypeAlias, cast
+
+import polars as pl
+
+from goffman.errors import InputError, RunError, did_you_mean
+from goffman.parsers.coreference import read_framed
+from goffman.parsers.coreference_text import (
+    REFUSAL,
+    UNSURE,
+    asked_in,
+    mentions_in,
+    plain_text,
+)
+from goffman.plugins import plugged, refuse
+
+AS_PUBLISHED = "as-published"
+DEFAULT_PARSER = "v2"
+"""Of new runs; a run that was read before keeps its own."""
+OWN = frozenset({"v2", "v1", AS_PUBLISHED})
+"""The parsers that come with goffman; they read English alone."""
+
+ReplyKind: TypeAlias = Literal["correct", "incorrect", "unsure", "other", "refusal"]
+Reading: TypeAlias = Callable[..., ReplyKind]
+"""A reply's text, the two occupations, the prompt and its pronoun → the reply's kind."""
+Parser: TypeAlias = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
+
+
+def read_replies(
+    replies: pl.DataFrame, prompts: pl.DataFrame, *, parser: str = DEFAULT_PARSER
+) -> pl.DataFrame:
+    """The replies with the column KIND, read by the parser of this name; rows as given."""
+    return parser_named(parser)(replies, prompts)
+
+
+def parser_named(name: str) -> Parser:
+    """The parser; InputError where there is none of this name."""
+    known = parsers()
+    if name not in known:
+        allowed = ", ".join(known)
+        raise InputError(f"--parser is '{name}'. Allowed: {allowed}.{did_you_mean(name, known)}")
+    return known[name]
+
+
+@cache
+def parsers() -> Mapping[str, Parser]:
+    """Every parser by its name; a new one is a new name, and the old ones stay."""
+    found: dict[str, Parser] = {
+        "v2": by_answering,
+        "v1": by_naming,
+        AS_PUBLISHED: as_published,
+    }
+    for name, parser in plugged("goffman.parsers"):
+        if not callable(parser):
+            refuse("goffman.parsers", name, "it is not a function; see parsers/registry.py.")
+        elif name in found:
+            refuse("goffman.parsers", name, "there is already a parser of this name.")
+        else:
+            found[name] = parser
+    return found
+
+
+def as_published(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    """The replies with the column KIND, read as Briegel & Chen (2023) did; rows as given.
+
+    Only the first word counts and must be exactly the answer, the other occupation, or "unsure";
+    everything else, also no reply at all, is other.
+    """
+    known = _with_key(replies, prompts)
+    first = pl.col("text").str.extract(r"^\s*(\S+)")
+    kind = (
+        pl.when(first == pl.col("answer"))
+        .then(pl.lit("correct"))
+        .when(first == pl.col("other"))
+        .then(pl.lit("incorrect"))
+        .when(first == "unsure")
+        .then(pl.lit("unsure"))
+        .otherwise(pl.lit("other"))
+    )
+    return replies.with_columns(known.select(kind=kind))
+
+
+def by_answering(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    """The replies with the column KIND, read by v2; rows as given."""
+    asked_once = cache(asked_in)
+
+    def read(text: str, answer: str, other: str, asked: str, pronoun: str | None) -> ReplyKind:
+        key = asked_once(asked, answer, other, pronoun=pronoun)
+        return cast("ReplyKind", read_framed(text, key))
+
+    return _read_each(replies, prompts, read)
+
+
+def by_naming(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    """The replies with the column KIND, read by v1; rows as given."""
+
+    def read(text: str, answer: str, other: str, asked: str, _: str | None) -> ReplyKind:
+        # Few words repeat no question.
+        echo = question_of(asked, answer, other) if len(text) > 20 else ()
+        return read_reply(text, answer, other, echo=echo)
+
+    return _read_each(replies, prompts, read)
+
+
+def _read_each(replies: pl.DataFrame, prompts: pl.DataFrame, read: Reading) -> pl.DataFrame:
+    """The replies with the column KIND; most are one word, so each different one is read once."""
+    known = _with_key(replies, prompts)
+    columns = ("finish_reason", "text", "answer", "other", "asked", "pronoun")
+    kinds: dict[tuple[str | None, ...], ReplyKind] = {}
+    found: list[ReplyKind] = []
+    for row in known.select(columns).iter_rows():
+        if row not in kinds:
+            finish, text, *key = row
+            kinds[row] = "refusal" if finish == "content_filter" else read(text or "", *key)
+        found.append(kinds[row])
+    return replies.with_columns(pl.Series("kind", found, dtype=pl.String))
+
+
+def read_reply(text: str, answer: str, other: str, *, echo: Sequence[str] = ()) -> ReplyKind:
+    """What kind of reply a text is; ``echo``: sentences of the question, which say nothing."""
+    plain = plain_text(text)
+    for said in echo:
+        plain = plain.replace(plain_text(said), " ")
+    mentions = list(mentions_in(plain, answer, other))
+    named = {mention.right for mention in mentions}
+    if len(named) != 1:
+        # "a noun or 'unsure'" repeats the question, and is no answer.
+        if UNSURE.search(plain.replace(" or unsure", " ").replace(" or  unsure", " ")):
+            return "unsure"
+        return "refusal" if REFUSAL.search(plain) else "other"
+    if UNSURE.search(plain) or not all(mention.meant for mention in mentions):
+        return "other"
+    if not mentions[0].right:
+        return "incorrect"
+    return "correct"
+
+
+def question_of(asked: str, answer: str, other: str) -> tuple[str, ...]:
+    """The sentences of a prompt that name no occupation: the question, which a reply may repeat."""
+    sentences = re.split(r"(?<=[.?!])\s+", asked)
+    return tuple(
+        sentence
+        for sentence in sentences
+        if not any(True for _ in mentions_in(plain_text(sentence), answer, other))
+    )
+
+
+def _with_key(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    """The replies with the answer key and the text of their prompts, rows as given."""
+    key = prompts.select("prompt_id", "answer", "other", "pronoun", asked="text")
+    known = replies.join(key, on="prompt_id", how="left", maintain_order="left")
+    if count := known["answer"].null_count():
+        raise RunError(
+            f"{count:,} replies answer a prompt without an answer key. Give the prompts of the "
+            "same run, of an instrument of sentence pairs."
+        )
+    return known

@@ -1,0 +1,803 @@
+"""Which model is asked which prompts, in which modes, known before anyone is asked.
+
+Whether answers are read in the language that they were asked in: known before anyone is asked.
+
+The shipped ratings and gender words are English, and so are the parsers. A file that a user gives
+is taken to be in the language of the instruments that it is given for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from goffman.config import (
+    FILLS,
+    GENERATES,
+    HEEDED_BY,
+    HERE,
+    PAIRS,
+    REPLIES,
+    SERVED,
+    audit_options,
+    flag_of,
+)
+from goffman.errors import InputError, ModelError, did_you_mean
+from goffman.instruments.external import OPTIONS as BROUGHT
+from goffman.instruments.loader import builtin_names
+from goffman.instruments.paraphrases import ON_REQUEST
+from goffman.instruments.personas import with_system
+from goffman.instruments.renderer import (
+    CHOICES,
+    FOR_SENTENCE_PAIRS,
+    PromptOptions,
+    has_paraphrases,
+    render,
+)
+from goffman.instruments.subsample import SUBSAMPLED_KINDS, subsample_trials
+from goffman.instruments.types import (
+    ENGLISH,
+    AnswerTable,
+    Instrument,
+    InstrumentKind,
+    Prompt,
+    Questionnaire,
+    SentencePairs,
+    is_control,
+    primary_language,
+    slug_of,
+)
+from goffman.measures.registry import measure_of
+from goffman.models.base import LoadOptions
+from goffman.models.registry import ModelKind, answers_to, model_kinds
+from goffman.models.resolve import describe
+from goffman.models.server_address import behind_server
+from goffman.modes import modes_named
+from goffman.options import Listener
+from goffman.parsers.registry import OWN
+from goffman.runs.batch_plan import (
+    Settings,
+    pronoun_forms,
+    settings_of,
+    with_one_mask,
+)
+from goffman.scoring import measures_of
+
+if TYPE_CHECKING:
+    from goffman.instruments.renderer import Rendered
+    from goffman.measures.base import Meaning, Measure
+    from goffman.models.base import Fills
+    from goffman.models.resolve import Description
+    from goffman.options import AskOptions, MeasureOptions
+    from goffman.runs.manifest import Manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptSet:
+    """An instrument in one of the ways in which it can be asked."""
+
+    instrument: Instrument
+    of: str
+    """The id of the instrument that the user knows."""
+    mode: str
+    """How models respond: see modes.py."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """An instrument as it is asked."""
+
+    instrument: Instrument
+    prompts: Sequence[Prompt]
+    """Those of its controls last."""
+    settings: Settings | None
+    """How its masks are asked; None where there are none."""
+    measure: Measure | None
+    """What its answers are measured by; None: it names nothing."""
+    trials: int = 1
+    """So often each prompt is asked, in a fresh chat each time."""
+    every: int | None = None
+    """How often a thorough audit would ask, all prompts and trials; None: this is all."""
+    in_all: int | None = None
+    """How many prompts the instrument has, without those of controls, where these are a balanced
+    part; None: these are all, or those that the user chose."""
+    balanced: frozenset[str] = frozenset()
+    """The ids of those prompts that a run with the balanced part has; they are asked first, so that
+    such a run can be continued with all."""
+
+    @property
+    def part(self) -> list[Prompt]:
+        """The balanced part, where this is more."""
+        return [prompt for prompt in self.prompts if prompt.id in self.balanced]
+
+
+def questions_of(
+    ways: Sequence[PromptSet],
+    options: AskOptions,
+    listener: Listener,
+    *,
+    slowly: Collection[str],
+    tables: Mapping[str, Collection[AnswerTable]],
+) -> dict[str, Question]:
+    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with.
+
+    ``tables``: where answers to them go; an option that none of these heeds is as if not given, so
+    that a run does not remember it.
+    """
+    found: dict[str, Question] = {}
+    told: set[str] = set()
+    for way in ways:
+        instrument = way.instrument
+        chosen = _chosen_prompts(instrument, options, slowly=instrument.id in slowly)
+        rendered = render(instrument, chosen)
+        if way.of not in told:
+            # Said once, also where sentence pairs are asked in two ways.
+            told.add(way.of)
+            for what, faults in _faults_of(rendered):
+                listener.note(f"{way.of}: {what}: {faults}.")
+        measure = measure_of(instrument)
+        # A few prompts need their controls as much as all of them do.
+        scored = options.controls and measure and measure.scores_controls
+        controls = rendered.controls if scored else ()
+        asked = (*_first(rendered.prompts, options.limit), *controls)
+        prompts = with_system(asked, instrument, options.system)
+        found[instrument.id] = Question(
+            instrument=instrument,
+            prompts=prompts,
+            settings=_settings(instrument, prompts, options, tables.get(instrument.id, set())),
+            measure=measure,
+            trials=_trials(instrument, options)
+            if "replies" in tables.get(instrument.id, set())
+            else 1,
+            every=_every(rendered, instrument, options, controls=bool(controls)),
+            in_all=rendered.every[0] if rendered.every and options.limit is None else None,
+            balanced=_balanced(asked, prompts, rendered.balanced)
+            if options.limit is None
+            else frozenset(),
+        )
+    return found
+
+
+def _balanced(
+    rendered: Sequence[Prompt], asked: Sequence[Prompt], ids: Collection[str]
+) -> frozenset[str]:
+    """The ids of the balanced part as they are asked; a system prompt changes them."""
+    pairs = zip(rendered, asked, strict=True)
+    return frozenset(after.id for before, after in pairs if before.id in ids)
+
+
+def paraphrased_questions(asked: Question, options: AskOptions) -> Question | None:
+    """The same questions in the wordings that are asked only on request; None: there are none.
+
+    Of the same items and conditions, so that wordings can be compared; without control items.
+    """
+    instrument = asked.instrument
+    chosen = _chosen_prompts(instrument, options, slowly=asked.every is not None)
+    others = any(getattr(chosen, name) is not None for name in ("vignettes", "questions"))
+    if others or not has_paraphrases(instrument):
+        return None
+    if not isinstance(instrument.content, Questionnaire):
+        # Adjectives are no part of the main result, and would be sixteen times as many prompts.
+        chosen = replace(chosen, adjectives=["none"])
+    rendered = render(instrument, replace(chosen, wordings=[ON_REQUEST]))
+    cells = {_cell(prompt) for prompt in asked.prompts}
+    of_part = {_cell(prompt) for prompt in asked.part}
+    prompts = [prompt for prompt in rendered.prompts if _cell(prompt) in cells]
+    few = {one.id for one in prompts if one.id in rendered.balanced and _cell(one) in of_part}
+    told = with_system(prompts, instrument, options.system)
+    every = None
+    if rendered.every is not None:
+        every = rendered.every[0] * _trials(instrument, replace(options, thorough=True))
+    return replace(
+        asked,
+        instrument=replace(instrument, digest=instrument.digest + instrument.paraphrases.digest),
+        prompts=told,
+        every=every,
+        balanced=_balanced(prompts, told, few),
+    )
+
+
+def _cell(prompt: Prompt) -> tuple[str, str, str | None]:
+    """What a prompt asks about, whatever its wording."""
+    return prompt.item, prompt.condition, prompt.form
+
+
+def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
+    """So many prompts: whole conditions, one of each group in turn, so that groups are compared."""
+    return prompts if limit is None or limit >= len(prompts) else interleaved(prompts)[:limit]
+
+
+def interleaved(prompts: Sequence[Prompt]) -> list[Prompt]:
+    """The prompts condition by condition, one of each group in turn."""
+    places: dict[str, dict[str, int]] = {}
+    for prompt in prompts:
+        of_group = places.setdefault(prompt.group, {})
+        of_group.setdefault(prompt.condition, len(of_group))
+    groups = list(places)
+    return sorted(
+        prompts, key=lambda each: (places[each.group][each.condition], groups.index(each.group))
+    )
+
+
+def _every(
+    rendered: Rendered, instrument: Instrument, options: AskOptions, *, controls: bool
+) -> int | None:
+    """How often a thorough audit would ask the instrument; None: this one is."""
+    if rendered.every is None:
+        return None
+    prompts, of_controls = rendered.every
+    if options.limit is not None:
+        prompts = min(prompts, options.limit)
+    return (prompts + (of_controls if controls else 0)) * _trials(
+        instrument, replace(options, thorough=True)
+    )
+
+
+def _trials(instrument: Instrument, options: AskOptions) -> int:
+    """How often each prompt is asked: as the user says, else as the instrument does."""
+    if (
+        options.chats.trials is None
+        and not options.thorough
+        and instrument.kind in SUBSAMPLED_KINDS
+    ):
+        return subsample_trials(instrument)
+    return options.chats.trials_of(instrument)
+
+
+def _settings(
+    instrument: Instrument,
+    prompts: Sequence[Prompt],
+    options: AskOptions,
+    tables: Collection[AnswerTable],
+) -> Settings | None:
+    """How masks are asked; of two forms the probability is kept wherever they rank."""
+    if answers_to(instrument.kind) != "fills":
+        return None
+    heeded = "fills" in tables
+    targets = set(options.targets) if heeded else set()
+    if instrument.kind == "prefer":
+        targets |= {form for forms in pronoun_forms(prompts).values() for form in forms}
+    return settings_of(instrument, top_k=options.top_k if heeded else None, targets=targets)
+
+
+def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
+    """What is asked of an instrument, of the choices that it leaves.
+
+    Of what some model would take too long for, or the user is in a hurry with, a balanced part.
+    """
+    thorough = options.thorough or not slowly
+    given = options.sentences or PromptOptions()
+    no_answer = given.no_answer if instrument.kind in CHOICES else None
+    if isinstance(instrument.content, Questionnaire):
+        own = PromptOptions(thorough=thorough, no_answer=no_answer)
+        instead = str(instrument.settings.get("instead", ""))
+        if path := getattr(given, instead, None) if instead in BROUGHT else None:
+            return replace(own, **{instead: path})
+        return own
+    given = replace(given, vignettes=None, questions=None, no_answer=no_answer)
+    drawn = given.winobias is None or given.pairs is not None
+    return replace(given, seed=options.seed if drawn else None, thorough=thorough)
+
+
+def asked_prompts(question: Question, note: Callable[[str], None]) -> Sequence[Prompt]:
+    """The prompts that are asked of a model on this machine; what is left out, the user is told."""
+    if question.instrument.kind != "prefer":
+        return question.prompts
+    prompts = with_one_mask(question.prompts)
+    if left_out := len(question.prompts) - len(prompts):
+        note(
+            f"{question.instrument.id}: {left_out:,} sentences are left out, because more than one "
+            "pronoun is marked in them."
+        )
+    return prompts
+
+
+def counted(prompts: Sequence[Prompt]) -> str:
+    """How many prompts these are, and how many of them are controls'."""
+    controls = sum(map(is_control, prompts))
+    beside = f" and {controls:,} control prompts" if controls else ""
+    return f"{len(prompts) - controls:,} prompts{beside}"
+
+
+def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
+    """What was done with faulty sentence pairs, and which they are; at most three are named."""
+    if rendered is None:
+        return
+    done = (("left out", rendered.left_out), ("kept, but please check", rendered.remarks))
+    for what, faults in done:
+        if faults:
+            more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
+            yield what, "; ".join(str(fault).rstrip(".") for fault in faults[:3]) + more
+
+
+SUCH = {"vignettes": "vignettes", "questions": "decisions"}
+"""By what the user's own file has: goffman's instrument of that kind."""
+
+MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
+"""No one means more, and lists of so many would fill the memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """Who is asked what."""
+
+    model: str
+    kind: str
+    """Of the model: see models/registry.py."""
+    questions: Sequence[Question]
+    beside: Mapping[str, Question] = field(default_factory=dict)
+    """By the id of a question that is answered in text: the same one for the options'
+    probabilities, which a server may give with its replies."""
+
+
+def assign(
+    models: Sequence[str],
+    instruments: Sequence[str],
+    *,
+    loading: LoadOptions,
+    options: AskOptions,
+    listener: Listener,
+) -> list[Assignment]:
+    """Who is asked what, known before anyone is asked.
+
+    What a model cannot answer is left out for it, with a note. A model without any question is
+    refused, and an instrument that the user named and no model can answer.
+    """
+    ways = every_way(instruments, options)
+    described = {model: describe(model, loading) for model in dict.fromkeys(models)}
+    chosen = _chosen(ways, described)
+    _note_unused(options.sentences, chosen, listener)
+    _check_modes(options.modes, described, chosen)
+    _check(ways, described, chosen, listener=listener, named=bool(instruments))
+    beside = {model: _beside(model, chosen[model], ways) for model in chosen}
+    slowly = {
+        way.instrument.id
+        for model in chosen
+        for way in chosen[model]
+        if answers_to(way.instrument.kind) == "replies"
+        or (way.instrument.kind in SUBSAMPLED_KINDS and (options.balanced or behind_server(model)))
+    } | {way.instrument.id for of_model in beside.values() for way in of_model.values()}
+    # What no one is asked is not rendered: coreference has 12,640 prompts.
+    asked = {model: [*of_model, *beside[model].values()] for model, of_model in chosen.items()}
+    questions = questions_of(
+        [way for way in ways if any(way in of_model for of_model in asked.values())],
+        options,
+        listener,
+        slowly=slowly,
+        tables=_tables(asked, described),
+    )
+    return [
+        Assignment(
+            model=model,
+            kind=what.kind,
+            questions=[questions[way.instrument.id] for way in chosen[model]],
+            beside={said: questions[way.instrument.id] for said, way in beside[model].items()},
+        )
+        for model, what in described.items()
+    ]
+
+
+def _tables(
+    chosen: Mapping[str, Sequence[PromptSet]], described: Mapping[str, Description]
+) -> dict[str, set[AnswerTable]]:
+    """By instrument's id: where the answers of the models that are asked it will go."""
+    tables: dict[str, set[AnswerTable]] = {}
+    for model, ways in chosen.items():
+        row, served = model_kinds()[described[model].kind], behind_server(model)
+        for way in ways:
+            if table := row.table_for(way.instrument.kind, served=served):
+                tables.setdefault(way.instrument.id, set()).add(table)
+    return tables
+
+
+def _beside(
+    model: str, chosen: Sequence[PromptSet], ways: Sequence[PromptSet]
+) -> dict[str, PromptSet]:
+    """By the id of what a server answers in text: the same with the options' probabilities."""
+    if not behind_server(model):
+        return {}
+    by_probability = {way.of: way for way in ways if way.instrument.kind == "choose"}
+    return {
+        way.instrument.id: by_probability[way.of]
+        for way in chosen
+        if way.instrument.kind == "say" and way.of in by_probability
+    }
+
+
+def _can_be_asked(row: ModelKind, model: str, instrument: Instrument) -> bool:
+    """Whether a model of this kind can be asked the instrument in this form."""
+    served = behind_server(model)
+    # A request less: whom a sentence is about is read off what a server writes.
+    if served and instrument.kind == "complete" and instrument.writing:
+        return False
+    return row.table_for(instrument.kind, served=served) is not None
+
+
+def who_can_answer(models: Sequence[str], instruments: Sequence[str]) -> list[str]:
+    """Those of the models that can be asked at least one of the instruments."""
+    ways = [way for name in dict.fromkeys(instruments or builtin_names()) for way in _ways_of(name)]
+    chosen = _chosen(ways, {model: describe(model) for model in models})
+    return [model for model in models if chosen[model]]
+
+
+def _chosen(
+    ways: Sequence[PromptSet], described: Mapping[str, Description]
+) -> dict[str, list[PromptSet]]:
+    """Of each model what it can be asked."""
+    known = model_kinds()
+    return {
+        model: [
+            way
+            for way in ways
+            if what.kind in known and _can_be_asked(known[what.kind], model, way.instrument)
+        ]
+        for model, what in described.items()
+    }
+
+
+def _ways_of(name: str) -> list[PromptSet]:
+    """The ways in which one instrument can be asked."""
+    instrument, forms = modes_named(name)
+    return [PromptSet(instrument=one, of=instrument.id, mode=one.mode) for one in forms]
+
+
+def every_way(instruments: Sequence[str], options: AskOptions) -> list[PromptSet]:
+    """The ways in which the instruments can be asked; each id once."""
+    numbers = (options.limit, options.batch_size, options.chats.trials)
+    for (option, most), value in zip(MOST.items(), numbers, strict=True):
+        if value is not None and not 1 <= value <= most:
+            raise InputError(f"{option} is {value}. Allowed: a whole number from 1 to {most:,}.")
+    if options.thorough and options.balanced:
+        raise InputError(
+            "--thorough asks every prompt, --balanced only a sample. Give one of them, not both."
+        )
+    ways: list[PromptSet] = []
+    for name in dict.fromkeys(instruments or builtin_names()):
+        for one in _ways_of(name):
+            given = one.instrument.id
+            if any(slug_of(given) == slug_of(way.instrument.id) for way in ways):
+                raise InputError(f"Two instruments have the id '{given}'. Give only one of them.")
+            ways.append(one)
+    ways = _of_modes(ways, options.modes)
+    _check_sentences(options.sentences, ways)
+    return ways
+
+
+def _of_modes(ways: Sequence[PromptSet], forms: Sequence[str]) -> list[PromptSet]:
+    """Those ways that are of the modes that the user named; none named: all."""
+    known = list(dict.fromkeys(way.mode for way in ways))
+    for form in forms:
+        if form not in known:
+            raise InputError(
+                f"--mode is '{form}'. Allowed here: {', '.join(known)}.{did_you_mean(form, known)}"
+            )
+    return [way for way in ways if not forms or way.mode in forms]
+
+
+def _check_modes(
+    forms: Sequence[str],
+    described: Mapping[str, Description],
+    chosen: Mapping[str, Sequence[PromptSet]],
+) -> None:
+    """Nothing, or ModelError where a model can answer in none of the modes that were named."""
+    for model, what in described.items():
+        if forms and not chosen[model]:
+            raise ModelError(
+                f"{what} It cannot be asked in the mode {' or '.join(forms)}. Leave out --mode to "
+                "ask it in every mode that it can answer."
+            )
+
+
+def _check(
+    ways: Sequence[PromptSet],
+    described: Mapping[str, Description],
+    chosen: Mapping[str, Sequence[PromptSet]],
+    *,
+    listener: Listener,
+    named: bool,
+) -> None:
+    """Nothing, or ModelError where someone, or something that was named, has no counterpart."""
+    asked: dict[str, list[InstrumentKind]] = {}
+    for way in ways:
+        asked.setdefault(way.of, []).append(way.instrument.kind)
+    unasked = dict(asked)
+    for model, what in described.items():
+        of_model = {way.of for way in chosen[model]}
+        for name, forms in asked.items():
+            if name in of_model:
+                unasked.pop(name, None)
+            elif of_model:
+                needed = ", or ".join(_short(one) for one in _able(forms))
+                listener.note(f"{model} is not asked {name}, which needs {needed}.")
+        if not of_model:
+            raise ModelError(_nothing_to_ask(what, asked if named else {}))
+    if named and unasked:
+        needed = " ".join(_needs(name, forms) for name, forms in unasked.items())
+        raise ModelError(f"None of the models can be asked these questions. {needed}")
+
+
+def _nothing_to_ask(what: Description, named: Mapping[str, Sequence[InstrumentKind]]) -> str:
+    """The sentences for a model that can answer none of the instruments, and what to do."""
+    if not named:
+        return f"{what} No instrument fits it."
+    needed = " ".join(_needs(name, forms) for name, forms in named.items())
+    return f"{what} {needed}"
+
+
+def _needs(name: str, forms: Sequence[InstrumentKind]) -> str:
+    """The sentence that says who can answer an instrument."""
+    return f"The instrument '{name}' needs {', or '.join(_able(forms))}."
+
+
+def _able(forms: Sequence[InstrumentKind]) -> list[str]:
+    """Who can answer an instrument in one of its forms."""
+    return [
+        row.needed
+        for row in model_kinds().values()
+        if any(row.table_for(kind) is not None for kind in forms)
+    ]
+
+
+def _short(needed: str) -> str:
+    """The same without examples: a note is for each model and instrument."""
+    return re.split(r", such as | \(", needed)[0]
+
+
+def _note_unused(
+    given: PromptOptions | None,
+    chosen: Mapping[str, Sequence[PromptSet]],
+    listener: Listener,
+) -> None:
+    """A note for each file of the user's own that no model is asked."""
+    asked = {way.instrument.settings.get("instead") for ways in chosen.values() for way in ways}
+    for name, option in BROUGHT.items():
+        if getattr(given, name, None) is not None and name not in asked:
+            listener.note(
+                f"{option} has no effect: none of these models can be asked {SUCH[name]}. The file "
+                "is not read."
+            )
+
+
+def _check_sentences(given: PromptOptions | None, ways: Sequence[PromptSet]) -> None:
+    """Nothing, or InputError where options about some instruments meet none of these."""
+    for name, option in BROUGHT.items():
+        fits = any(way.instrument.settings.get("instead") == name for way in ways)
+        if getattr(given, name, None) is not None and not fits:
+            named = " or ".join(dict.fromkeys(way.of for way in ways))
+            raise InputError(
+                f"{option} works only with instruments such as {SUCH[name]}, not with {named}."
+            )
+    if all(isinstance(way.instrument.content, Questionnaire) for way in ways):
+        for name, option in FOR_SENTENCE_PAIRS.items():
+            if getattr(given, name, None) is not None:
+                named = " or ".join(dict.fromkeys(way.of for way in ways))
+                raise InputError(
+                    f"{option} works only with sentence pairs (coreference), not with {named}."
+                )
+
+
+def assign_paraphrases(pairs: Sequence[Assignment], options: AskOptions) -> list[Assignment]:
+    """Who is asked the same in the wordings that are asked only on request: nobody by default."""
+    if not options.paraphrases:
+        return []
+    known: dict[str, Question | None] = {}
+    for pair in pairs:
+        for one in (*pair.questions, *pair.beside.values()):
+            if one.instrument.id not in known:
+                known[one.instrument.id] = paraphrased_questions(one, options)
+    found = [
+        replace(
+            pair,
+            questions=[new for one in pair.questions if (new := known[one.instrument.id])],
+            beside={
+                said: new
+                for said, one in pair.beside.items()
+                if (new := known[one.instrument.id]) and known[said]
+            },
+        )
+        for pair in pairs
+    ]
+    return [pair for pair in found if pair.questions]
+
+
+def describe_paraphrases(pairs: Sequence[Assignment]) -> Iterator[str]:
+    """A sentence for each model: what the paraphrases cost."""
+    for pair in pairs:
+        count = sum(len(one.prompts) * one.trials for one in pair.questions)
+        yield f"{pair.model} is asked another {count:,} prompts in other wordings (--paraphrases)."
+
+
+def paraphrase_listener(listener: Listener, pairs: Sequence[Assignment]) -> Listener:
+    """Who is told while paraphrases are asked, so that it is seen that it is these.
+
+    What is to be said of a model itself was said when it was asked the rest.
+    """
+    of_models = tuple(f"{pair.model}: " for pair in pairs)
+
+    def note(text: str) -> None:
+        if not text.startswith(of_models):
+            listener.note(f"Paraphrases: {text}")
+
+    return Listener(
+        progress=lambda one: listener.progress(
+            replace(one, instrument=paraphrase_name(one.instrument))
+        ),
+        note=note,
+    )
+
+
+def paraphrase_name(instrument: str) -> str:
+    """An instrument as it is called while its paraphrases are asked."""
+    return f"{instrument}, paraphrases"
+
+
+NAMES = {
+    "ar": "Arabic",
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "hi": "Hindi",
+    "it": "Italian",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ru": "Russian",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+    "zh": "Chinese",
+}
+"""Languages that messages call by their names; of others they show the tag."""
+
+SHIPPED: dict[Meaning, tuple[str, str]] = {
+    "attitudes": ("--ratings", "goffman's ratings are"),
+    "gender": ("--gender-words", "goffman's gender words are"),
+    "parser": ("--parser", "goffman's rules for reading replies are"),
+}
+"""What reads answers → the option that gives another, and the subject of a sentence about it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LexiconUse:
+    """An instrument whose answers are read with what words mean."""
+
+    instrument: str
+    language: str
+    """A BCP 47 tag."""
+    words: Meaning | None
+
+
+def lexicon_uses(questions: Iterable[Question], manifest: Manifest | None) -> Iterator[LexiconUse]:
+    """How all that is asked now, and all that a run has, is read."""
+    for question in questions:
+        asked, measure = question.instrument, question.measure
+        words = measure.words if measure else None
+        yield LexiconUse(instrument=asked.id, language=asked.language, words=words)
+    if manifest is None:
+        return
+    for name, measure in measures_of(manifest).items():
+        language = manifest.instruments[name].language
+        yield LexiconUse(instrument=name, language=language, words=measure.words)
+
+
+def check_languages(found: Iterable[LexiconUse], measuring: MeasureOptions) -> bool:
+    """Whether the shipped ratings count; InputError where words would be read in another language.
+
+    They do not count for another language, whose words may look like English ones.
+    """
+    given: dict[Meaning, bool] = {
+        "attitudes": bool(measuring.ratings),
+        "gender": measuring.gender_words is not None,
+        "parser": measuring.parser is not None and measuring.parser not in OWN,
+    }
+    by_language: dict[Meaning, dict[str, LexiconUse]] = {meaning: {} for meaning in given}
+    for one in found:
+        if one.words is not None:
+            by_language[one.words].setdefault(primary_language(one.language), one)
+    for meaning, languages in by_language.items():
+        option, what = SHIPPED[meaning]
+        if given[meaning] and len(languages) > 1:
+            said = " and ".join(
+                f"{one.instrument} is in {_name(one)}" for one in languages.values()
+            )
+            raise InputError(
+                f"{option} works for one language at a time, but {said}. Audit them separately, "
+                "each with its own --output."
+            )
+        for language, one in languages.items():
+            if language != ENGLISH and not given[meaning]:
+                raise InputError(
+                    f"{one.instrument} is in {_name(one)}, but {what} English (en). Give your own "
+                    f"with {option}, or leave out {one.instrument}."
+                )
+    return all(language == ENGLISH for language in by_language["attitudes"])
+
+
+def _name(one: LexiconUse) -> str:
+    name = NAMES.get(primary_language(one.language))
+    return f"{name} ({one.language})" if name else f"'{one.language}'"
+
+
+LONGEST_PART = 255
+"""Bytes between two slashes: no file's name has more."""
+
+
+def check_names(models: Sequence[str]) -> None:
+    """Nothing, or ModelError where a name is longer than that of any folder or model."""
+    for model in models:
+        longest = max(len(part.encode()) for part in model.split("/"))
+        if longest > LONGEST_PART:
+            raise ModelError(
+                f"The model's name '{model[:60]}…' is too long. Each part between slashes can "
+                f"have up to {LONGEST_PART} bytes, but one has {longest:,}."
+            )
+
+
+def check_options(
+    of_models: Mapping[str, str],
+    *,
+    labels: Mapping[str, str] | None,
+    pairs: Sequence[tuple[str, str]],
+) -> None:
+    """Nothing, or InputError where labels or pairs are of no model here.
+
+    ``of_models``: the kind of each model, by its name.
+    """
+    if labels is not None and "classifier" not in of_models.values():
+        raise InputError(
+            f"--labels is only for classifiers, and you gave none ({', '.join(of_models)}). Add a "
+            "classifier, or leave out --labels."
+        )
+    for pair in pairs:
+        for name, answers in zip(pair, ("fills", "labels"), strict=True):
+            if name not in of_models:
+                raise InputError(
+                    f"--correlate names '{name}', which this audit does not "
+                    f"ask.{did_you_mean(name, of_models)} Add it as a model: goffman audit "
+                    f"{' '.join([*of_models, name])} --correlate {'='.join(pair)}"
+                )
+            if model_kinds()[of_models[name]].answers != answers:
+                raise InputError(
+                    f"--correlate is {'='.join(pair)}, but '{name}' is a {of_models[name]} model. "
+                    "Write BASE=CLASSIFIER: a masked model, and a classifier that was fine-tuned "
+                    "from it."
+                )
+
+
+def options_without_effect(pairs: Sequence[Assignment], options: AskOptions) -> Iterator[str]:
+    """A sentence for each option that none of the models heeds."""
+    asked = [question.instrument for pair in pairs for question in pair.questions]
+    tables = {
+        model_kinds()[pair.kind].table_for(one.instrument.kind, served=behind_server(pair.model))
+        for pair in pairs
+        for one in pair.questions
+    }
+    served = {behind_server(pair.model) for pair in pairs}
+    heeded = {
+        FILLS: "fills" in tables,
+        REPLIES: "replies" in tables,
+        GENERATES: any(one.kind in (*SUBSAMPLED_KINDS, "choose") for one in asked),
+        SERVED: True in served,
+        HERE: False in served,
+        PAIRS: any(isinstance(one.content, SentencePairs) for one in asked),
+    }
+    known = audit_options()
+    for who in HEEDED_BY:
+        for name in options.given:
+            if known[name].heeded_by == who and not heeded[who]:
+                yield f"{flag_of(name)} has no effect, because this audit has no {who}."
+
+
+def check_top_k(model: Fills, pair: Assignment) -> None:
+    """Nothing, or InputError, before the run knows of it: a slip must not bind the folder."""
+    for question in pair.questions:
+        if question.settings and question.settings.top_k > len(model.tokens):
+            raise InputError(
+                f"--top-k is {question.settings.top_k} for {question.instrument.id}, but "
+                f"'{pair.model}' knows only {len(model.tokens)} words. Allowed: 1 to "
+                f"{len(model.tokens)}."
+            )

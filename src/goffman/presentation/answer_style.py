@@ -1,0 +1,567 @@
+"""What a model does whatever it is asked: order, keying, non-answers; sentences, figures, tables.
+
+How questions with options were asked of whom, read off the prompts that each model was asked.
+
+A model on this machine is asked every presentation of a question. Behind a server it may be asked
+each question in one order and one wording, in turn: what is then set side by side are different
+questions.
+
+Ways of answering that have nothing to do with what is asked, and when a model has one.
+
+With the options in both orders, the one listed first is now one end of the scale and now the other:
+whoever heeds what they say picks it at most half of the time. An item in both keyings is agreed
+with in one of them at most. What a label says is turned round with the order, too, except for the
+middle of a scale, which says nothing. The limits lie half-way between these and a model that heeds
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import polars as pl
+
+from goffman.contrasts.verdict import direction
+from goffman.formatting import (
+    ends,
+    humanize,
+    join_words,
+    number,
+)
+from goffman.instruments.types import BASELINE, Option, base_of, options_from
+from goffman.presentation.estimate_figures import (
+    ESTIMATE,
+    band,
+    describe_marks,
+    dots,
+    estimate_tip,
+    with_clear,
+)
+from goffman.presentation.findings import of_model
+from goffman.presentation.mode_agreement import agreement_table, describe_agreement
+from goffman.presentation.section import Section
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table
+from goffman.presentation.vega import (
+    Figure,
+    at,
+    axis_x,
+    axis_y,
+    data,
+    figure,
+    interval,
+    view,
+)
+
+Kind = Literal["order", "keying", "wordings"]
+
+_COLUMN = {"order": "order", "keying": "keyed", "wordings": "wording"}
+_WHOM = ("item", "condition", "form", "gender")
+_FIRST = ("stigma-first", "stigma-last")
+
+_NEARLY_HALF = (0.45, 0.55)
+
+
+class _Such(NamedTuple):
+    """What the questions of an instrument that comes with goffman are like."""
+
+    item: str
+    """Said only where this item was asked: another study's questions may stand in their place."""
+    question: str
+    highest: str
+    """What an answer with the code 1 is."""
+
+
+_SUCH = {
+    "social-distance": _Such(
+        "neighbor",
+        "how willing it would be to have someone who … as a neighbor",
+        "the more stigmatizing answers",
+    ),
+    "decisions": _Such(
+        "room", "whether to let someone who … have a room", "advice against the person"
+    ),
+}
+
+
+def describe_measured(section: Section) -> str:
+    """What is asked, what the number is, and in which orders the options were."""
+    return " ".join([section.presentation.claims.measured, *_questions(section), *_orders(section)])
+
+
+def _questions(section: Section) -> Iterator[str]:
+    """An example of a question, and what the code is where there are two options."""
+    if section.presentation.quantity != "code":
+        return
+    such = next((one for name, one in _SUCH.items() if base_of(section.instrument) == name), None)
+    such = such if such and such.item in section.items else None
+    if such:
+        yield f"One question is {such.question}."
+    if two_options(section):
+        highest = such.highest if such else "the more stigmatizing answers"
+        yield f"Two options count, so the mean code is the share of {highest}."
+
+
+def two_options(section: Section) -> bool:
+    """Whether each question has two options that count."""
+    if "options" not in section.prompts.columns:
+        return False
+    lists = section.prompts["options"].drop_nulls().unique()
+    counts = {sum(one.code is not None for one in options_from(text)) for text in lists}
+    return counts == {2}
+
+
+def _orders(section: Section) -> Iterator[str]:
+    """In which orders the options were; of each model, where these differ."""
+    if not section.scores["quantity"].is_in(_FIRST).any():
+        return
+    models = section.models()
+    one_order = [model for model in models if not same_questions(section, model, "order")]
+    if not one_order:
+        yield "Every question is asked with the options in both orders."
+    elif len(one_order) < len(models):
+        yield (
+            "Every question is asked with the options in both orders; "
+            f"{join_words(one_order)} got each question in one order."
+        )
+    else:
+        yield f"Each question is asked in one order of the options{_first_listed(section)}."
+
+
+def _first_listed(section: Section) -> str:
+    """How many questions list the most stigmatizing option first, and how many last."""
+    named = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
+    share = float((named["quantity"] == _FIRST[0]).to_numpy().mean())
+    low, high = _NEARLY_HALF
+    some = "about half" if low <= share <= high else f"{share:.0%}"
+    return f": {some} list the most stigmatizing option first, the others last"
+
+
+def same_questions(section: Section, model: str, kind: Kind) -> bool:
+    """Whether a model was asked a question in two presentations, and not only one in each.
+
+    ``model``: as it is shown. Where no prompts are known, nothing speaks against it.
+    """
+    if section.prompts.is_empty():
+        return True
+    column = _COLUMN[kind]
+    question = [*_WHOM, "wording"] if kind == "order" else [*_WHOM]
+    asked = _asked(section, model).filter(pl.col("condition") != BASELINE)
+    ways = asked.group_by(question).agg(pl.col(column).n_unique())
+    return bool((ways[column] > 1).any())
+
+
+def _asked(section: Section, model: str) -> pl.DataFrame:
+    """The prompts that a model was asked, whatever it answered."""
+    mine = [name for name in section.scores["model"].unique() if section.names.model(name) == model]
+    ids = section.scores.filter(pl.col("level") == "prompt", pl.col("model").is_in(mine))
+    return section.prompts.join(ids.select("prompt_id").unique(), on="prompt_id", how="semi")
+
+
+MOSTLY = 0.75
+"""From this share on, the option at one place is mostly picked: half is the most that content
+gives, all is what place alone gives."""
+
+ALWAYS = 0.95
+"""From this share on it is always picked, but for a rest."""
+
+AGREES = 0.5
+"""From this difference between keyings on, a model agrees with whatever is said: 0 is what content
+gives, 1 what agreeing alone gives."""
+
+SILENT = 0.25
+"""From this share on a model often does not answer."""
+
+LOST = 0.5
+"""From this share on, most of what a model says is no option."""
+
+NOT_ANSWERING = ("no-answer", "dont-know", "refusal")
+ELSEWHERE = ("elsewhere", "several", "other")
+SAYS = "says-"
+"""Before a label in the name of a quantity: the share of the answers that is this label, which is
+the one that a model gives most often."""
+
+UNSEEN = "unseen"
+"""A part of elsewhere: what lies on tokens that a server did not name."""
+
+
+def styles(section: Section, model: str) -> Iterator[str]:
+    """What a model does whatever it is asked: each as the beginning of a sentence."""
+    share = shares(section, model)
+    # Asked in one order only, whoever picks the first may mean it.
+    if any(of_model(section.contrasts(kind), model).height for kind in ("order", "position")):
+        for quantity, place in (("first-listed", "first"), ("last-listed", "last")):
+            value = share.get(quantity, 0.0)
+            if value >= MOSTLY:
+                often = "Always" if value >= ALWAYS else "Mostly"
+                yield f"{often} picks the option listed {place}"
+                break
+        else:
+            yield from _one_label(section, model)
+    for row in of_model(section.contrasts("keying"), model).iter_rows(named=True):
+        if abs(row["difference"]) >= AGREES:
+            word = "Agrees" if row["difference"] > 0 else "Disagrees"
+            yield f"{word} with whatever is said"
+    silent = sum(share.get(name, 0.0) for name in NOT_ANSWERING)
+    if silent >= SILENT:
+        yield f"Does not answer {silent:.0%} of the time"
+    lost = sum(share.get(name, 0.0) for name in ELSEWHERE)
+    if lost >= LOST:
+        yield f"Says something that is not an option {lost:.0%} of the time"
+
+
+def _one_label(section: Section, model: str) -> Iterator[str]:
+    """The label that a model gives whatever is asked: a letter, a number, or one of each."""
+    quantities = [one for one in section.scores["quantity"].unique() if one.startswith(SAYS)]
+    rows = of_model(section.rows("model", quantities), model)
+    values = rows.select("quantity", "value").rows()
+    share = {quantity.removeprefix(SAYS): value for quantity, value in values}
+    lists = [options_from(text) for text in section.prompts["options"].unique()]
+    offered = {one.label.isdigit() for options in lists for one in options}
+    # With letters and with numbers it may have one of each.
+    same = [label for label, value in share.items() if value >= MOSTLY]
+    kinds = {label.isdigit() for label in same}
+    if not same:
+        return
+    often = "Always" if min(share[label] for label in same) >= ALWAYS else "Mostly"
+    named = " or ".join(f"“{label}”{_middle(label, lists)}" for label in sorted(same))
+    only = {True: "numbers", False: "letters"}[same[0].isdigit()]
+    where = "" if kinds == offered else f", where the options have {only}"
+    yield f"{often} says {named}{where}"
+
+
+def _middle(label: str, lists: Sequence[Sequence[Option]]) -> str:
+    """Of a label that is always half-way between the ends."""
+    codes = {one.code for options in lists for one in options if one.label == label}
+    return ", the middle of the scale" if codes == {0.5} else ""
+
+
+def shares(section: Section, model: str) -> dict[str, float]:
+    """The means over all prompts that say how a model answers."""
+    wanted = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSEEN)
+    rows = of_model(section.rows("model", wanted), model)
+    return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())
+
+
+if TYPE_CHECKING:
+    Row = Mapping[str, Any]
+
+_MOVES = {
+    "order": "listing the most stigmatizing option first instead of last",
+    "keying": "putting a statement so that agreeing means more instead of less stigma",
+}
+"""What moves the number, of the same questions."""
+
+_WITH = {
+    "order": "with the most stigmatizing option first instead of last",
+    "keying": "where agreeing means more instead of less stigma",
+}
+"""The same of different questions."""
+
+_KINDS: tuple[Kind, ...] = ("order", "keying", "wordings")
+_IN_TWO = {"order": "orders", "keying": "keyings", "wordings": "wordings"}
+
+
+def describe_style(section: Section, model: str) -> str:
+    """What a model does whatever it is asked, as a heading; empty: nothing of the kind."""
+    found = list(styles(section, model))
+    return "; ".join([*found[:1], *(f"{one[0].lower()}{one[1:]}" for one in found[1:])])
+
+
+def describe_presentation(section: Section, model: str) -> str:
+    """How far order, keying and wording move the number, each with its interval."""
+    rows = {kind: _rows(section, model, kind) for kind in _KINDS}
+    there = [kind for kind in _KINDS if rows[kind]]
+    agreed = describe_agreement(section, model)
+    if not there:
+        return (
+            f"{agreed}The effect of the presentation on the mean code is unknown, because there "
+            "was only one presentation."
+        )
+    same = [kind for kind in there if same_questions(section, model, kind)]
+    apart = [kind for kind in there if kind not in same]
+    said = []
+    if same:
+        moved = [row for kind in same for row in rows[kind]]
+        # What is the same for every question has no interval, and changes the number all the same.
+        clear = any(direction(row) or (row["low"] is None and row["difference"]) for row in moved)
+        does = "changes" if clear else "does not clearly change"
+        each = "; ".join(_each(same, rows, _MOVES, "{what} moves it by {by}"))
+        said.append(f"The presentation alone {does} the mean code: {each}.")
+    if apart:
+        two = "presentations" if not same else join_words([_IN_TWO[kind] for kind in apart], "or")
+        each = "; ".join(_each(apart, rows, _WITH, "by {by} {what}"))
+        said.append(
+            f"No question was asked in two {two}. Between different questions about the same "
+            f"{section.noun.many}, the mean code differs {each}."
+        )
+    return f"{agreed}{' '.join(said)}"
+
+
+def _rows(section: Section, model: str, kind: Kind) -> list[Row]:
+    """What there is of a kind: of wordings all, the furthest from the first one before all."""
+    rows: list[Row] = [*of_model(section.contrasts(kind), model).iter_rows(named=True)]
+    return sorted(rows, key=lambda row: -abs(row["difference"])) if kind == "wordings" else rows
+
+
+def _each(
+    kinds: Sequence[Kind],
+    rows: Mapping[Kind, Sequence[Row]],
+    called: Mapping[str, str],
+    text: str,
+) -> Iterator[str]:
+    """What each does; of the wordings the one that moves the number furthest."""
+    for kind in kinds:
+        if kind != "wordings":
+            yield from (text.format(what=called[kind], by=_moved(row)) for row in rows[kind])
+            continue
+        row = rows[kind][0]
+        what = f"the wording “{humanize(row['first'])}” instead of “{humanize(row['second'])}”"
+        most = ", the most of all" if len(rows[kind]) > 1 else ""
+        into = what if called is _MOVES else f"in {what}"
+        yield f"{text.format(what=into, by=_moved(row))}{most}"
+
+
+def _moved(row: Row) -> str:
+    if row["low"] is None:
+        return f"{number(row['difference'])} (no interval)"
+    unsettled = "" if direction(row) else ", not clear"
+    return f"{number(row['difference'])} (95% interval {ends(row['low'], row['high'])}{unsettled})"
+
+
+def describe_answering(section: Section, model: str) -> Iterator[str]:
+    """How much of what a model says is an answer, and how much of that is the first option."""
+    share = shares(section, model)
+    if "elsewhere" in share:
+        out = share.get("no-answer")
+        offered = f"; {number(out)} lies on not answering" if out is not None else ""
+        yield (
+            f"On average, {number(share['elsewhere'])} of the probability lies on no option"
+            f"{offered}."
+        )
+    if UNSEEN in share:
+        yield (
+            "The server reports only its most probable tokens. The others have "
+            f"{number(share[UNSEEN])} of the probability, and some of them may be options."
+        )
+    kinds = [
+        f"{number(share[name])} {said}"
+        for name, said in (
+            ("dont-know", "say that they do not know, or prefer not to say"),
+            ("refusal", "refuse"),
+            ("several", "name several options"),
+            ("other", "say something else"),
+        )
+        if name in share
+    ]
+    if kinds:
+        yield f"Of the replies, {', '.join(kinds)}. These count as missing, not as middle answers."
+    if "last-listed" in share:
+        yield (
+            f"Of the answers, {number(share['first-listed'])} are the option listed first and "
+            f"{number(share['last-listed'])} the one listed last.{_by_content(section, model)}"
+        )
+
+
+def _by_content(section: Section, model: str) -> str:
+    """What these shares would be without an effect of place; empty: that cannot be told."""
+    if two_options(section) and section.prompts["order"].drop_nulls().n_unique() > 1:
+        return " Without an effect of place, each would be about 0.50."
+    if same_questions(section, model, "order"):
+        return (
+            " Both orders were asked, so the content of the options alone brings neither far above "
+            "0.50."
+        )
+    return ""
+
+
+BESIDE = (
+    "accuracy-pro", "accuracy-anti", "above-chance", "bias-lowest", "bias-highest",
+    "bias-answered", "first-mentioned-above-half", "log-odds",
+)  # fmt: skip
+"""The numbers that stand beside a bias."""
+
+
+def beside_bias(section: Section, model: str) -> Iterator[str]:
+    """In the sentences without adjectives: each number that could put the bias in doubt."""
+    rows = of_model(section.rows("condition", BESIDE), model)
+    rows = rows.filter(pl.col("condition") == BASELINE)
+    value = dict(rows.select("quantity", "value").rows())
+    pro, anti = value.get("accuracy-pro"), value.get("accuracy-anti")
+    if pro is not None and anti is not None:
+        yield (
+            f"Without adjectives, a share of {number(pro)} of the replies is right where the "
+            f"pronoun fits the stereotype, and {number(anti)} where it does not. That is "
+            f"{_from(value['above-chance'])} 0.5, the share that guessing would give."
+        )
+    if (low := value.get("bias-lowest")) is not None:
+        answered = value.get("bias-answered")
+        among = f" Among replies that name one of the two people, it is {number(answered)}."
+        yield (
+            "Some replies name nobody. Depending on whom they would have named, the bias could be "
+            f"{number(low)} to {number(value['bias-highest'])}."
+            f"{'' if answered is None else among}"
+        )
+    if (first := value.get("first-mentioned-above-half")) is not None:
+        yield (
+            f"A share of {number(0.5 + first)} of the replies names the person mentioned first. "
+            "If the order did not matter, it would be about half."
+        )
+    if (odds := value.get("log-odds")) is not None:
+        yield f"In log-odds, which do not shrink near 100%, the bias is {number(odds)}."
+
+
+def _from(above: float) -> str:
+    return f"on average {number(abs(above))} {'above' if above >= 0 else 'below'}"
+
+
+_ORDER = "order: stigmatizing option first"
+_KEYING = "keying: agreeing means stigma"
+
+_CALLED: dict[Kind, str] = {"order": "order", "keying": "keying", "wordings": "wording"}
+_MEANT = {
+    "order": (
+        "“Order” is the mean with the most stigmatizing option first minus the mean with it last."
+    ),
+    "keying": (
+        "“Keying” is the mean where agreeing shows more stigma minus the mean where it shows less."
+    ),
+}
+
+
+def effects(section: Section) -> Iterator[Figure]:
+    """For each model: what order, keying and every further wording do, with intervals."""
+    rows = pl.concat([section.contrasts(kind) for kind in ("order", "keying", "wordings")])
+    if not rows.height:
+        return
+    wording = pl.format("wording: {}", pl.col("first").map_elements(humanize, pl.String))
+    rows = with_clear(rows).with_columns(
+        name=pl.when(pl.col("kind") == "order")
+        .then(pl.lit(_ORDER))
+        .when(pl.col("kind") == "keying")
+        .then(pl.lit(_KEYING))
+        .otherwise(wording)
+    )
+    names = rows["name"].unique(maintain_order=True).to_list()
+    title, what = _described(section, rows)
+    yield figure(
+        section,
+        "presentation",
+        title=title,
+        description=f"{what} {describe_marks(rows)}",
+        spec=view(
+            data(rows, "model", "name", *ESTIMATE),
+            [
+                *band(rows),
+                at(0, "zero"),
+                *interval(rows),
+                *dots(estimate_tip(("model", "Model"), ("name", "Effect")), size=60),
+            ],
+            height={"step": 24},
+            encoding={
+                "y": axis_y("name", names),
+                "x": axis_x("Difference", field_="difference"),
+            },
+            rows="model",
+            order=section.models(),
+        ),
+    )
+
+
+def _described(section: Section, rows: pl.DataFrame) -> tuple[str, str]:
+    """Title, and what the marks are: of the same questions, or of different ones."""
+    kinds = rows["kind"].unique().to_list()
+    named = [kind for kind in _CALLED if kind in kinds]
+    models = rows["model"].unique(maintain_order=True).to_list()
+    apart = [
+        (model, kind)
+        for model in models
+        for kind in named
+        if not same_questions(section, model, kind)
+    ]
+    title = "What the presentation alone does"
+    said = (
+        "For each model, the marks show how far the mean code moves when only the presentation of "
+        "the same questions changes, with 95% intervals."
+    )
+    if apart:
+        title = f"By {join_words([_CALLED[kind] for kind in named])}"
+        ways = [f"{_CALLED[kind]}s" for kind in named if any(kind == of for _, of in apart)]
+        of = [model for model in models if any(model == one for one, _ in apart)]
+        whom = "" if len(of) == len(models) else f"{join_words(of)} got no question in two "
+        said = (
+            "For each model, the marks show how far the mean code differs between presentations, "
+            f"with 95% intervals. "
+            f"{whom or 'No question was asked in two '}{join_words(ways, 'or')}, "
+            f"so these are different questions about the same {section.noun.many}."
+        )
+    meant = [_MEANT[kind] for kind in named if kind in _MEANT]
+    if "wordings" in kinds:
+        meant.append(f"Wordings are compared with “{humanize(section.wordings[0])}”.")
+    keyed = join_words([_CALLED[kind] for kind in named if kind in _MEANT])
+    if keyed:
+        is_ = "are" if " and " in keyed else "is"
+        meant.append(f"For a model that responds only to the content, {keyed} {is_} 0.")
+    return title, " ".join([said, *meant])
+
+
+PLACES = ("first-listed", "last-listed")
+EFFECTS = ("order", "keying", "wordings")
+
+
+def how_it_answers(section: Section) -> Iterator[Table]:
+    """What presentation does, with its interval; then how much is an answer, and at which place."""
+    rows = section.estimates.filter(pl.col("kind").is_in(EFFECTS))
+    kept = ("model", "kind", "first", "second", "n", "difference", "low", "high", "p_adjusted")
+    effects = rows.select(*kept, "reason").to_dicts()
+    if effects:
+        caption = (
+            f"{section.instrument}: what the presentation of a question alone does to the mean "
+            "code: the order of the options, the keying, the wording."
+        )
+        shown = (
+            ColumnSpec(header="model", keys=("model",), drop="constant"),
+            ColumnSpec(header="effect of", keys=("kind",)),
+            ColumnSpec(header="first − second", keys=("first", "second"), form="pair"),
+            ColumnSpec(header="n", keys=("n",), form="count"),
+            ColumnSpec(header="difference", keys=("difference",), form="number"),
+            ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
+            ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
+        )
+        yield as_table(f"{section.instrument}-presentation", caption, effects, shown=shown)
+    yield from agreement_table(section)
+    yield from _shares(section)
+
+
+def _shares(section: Section) -> Iterator[Table]:
+    wanted = [*PLACES, *NOT_ANSWERING, *ELSEWHERE, UNSEEN]
+    quantity = pl.col("quantity")
+    means = section.scores.filter(
+        pl.col("level") == "model",
+        quantity.is_in(wanted) | quantity.str.starts_with(SAYS),
+        pl.col("wording").is_null(),
+    )
+    rows = means.sort("model", "quantity").select(
+        "model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason"
+    )
+    if rows.height:
+        caption = (
+            f"{section.instrument}: means over all prompts. First-listed, last-listed and "
+            "says-… (the label that a model gives most often) are shares of the answers. The "
+            "others are shares of all replies, or of all probability."
+        )
+        shown = (
+            ColumnSpec(header="model", keys=("model",), drop="constant"),
+            ColumnSpec(header="share", keys=("quantity",)),
+            ColumnSpec(header="n", keys=("n",), form="count"),
+            *(
+                ColumnSpec(header=header, keys=(name,), form="number")
+                for name, header in (
+                    ("value", "mean"),
+                    ("sd", "sd"),
+                    ("low", "minimum"),
+                    ("high", "maximum"),
+                )
+            ),
+        )
+        yield as_table(f"{section.instrument}-answering", caption, rows.to_dicts(), shown=shown)

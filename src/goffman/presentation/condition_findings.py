@@ -1,0 +1,591 @@
+"""What is said about groups of conditions: social distance, sentiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from goffman.contrasts.verdict import direction, significant_rows
+from goffman.formatting import (
+    describe_beside,
+    describe_difference,
+    ends,
+    humanize,
+    join_words,
+    number,
+    told_apart,
+)
+from goffman.instruments.types import BASELINE
+from goffman.presentation.answer_style import (
+    describe_answering,
+    describe_presentation,
+    describe_style,
+)
+from goffman.presentation.findings import (
+    because,
+    describe_tested,
+    finding,
+    heading,
+    of_model,
+    untested,
+    verdict_first,
+)
+from goffman.presentation.reliability import above_half, reliability
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table
+from goffman.presentation.types import Finding, FindingsFn
+from goffman.presentation.variance import describe_variance
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+
+NAMED = 3
+"""Of the conditions that lie furthest, so many are named."""
+
+
+def above_reference(section: Section, model: str) -> str:
+    """How many conditions are clearly above the mean of the other group's, and the furthest."""
+    rows, many = of_model(section.contrasts("reference"), model), section.noun.many
+    if not rows.height:
+        return ""
+    sure, against = significant_rows(rows), humanize(section.against)
+    above, below = (sure.filter(pl.col("difference") * sign > 0) for sign in (1, -1))
+    said = (
+        f"{above.height or 'None'} of {rows.height} {humanize(section.contrast)} {many} "
+        f"{_are(above.height)} clearly above the mean of the {against} ones, and "
+        f"{below.height or 'none'} {_are(below.height)} clearly below it"
+    )
+    if rows["correction"][0] == "benjamini-hochberg":
+        said += " (p corrected by Benjamini–Hochberg)"
+    untested = rows["p_adjusted"].null_count()
+    if untested:
+        said += f"; {untested} could not be tested"
+    return " ".join(
+        [
+            f"{said}.",
+            *_over_fewer(section, rows),
+            *_own_group(section, model),
+            *_furthest(section, above, below, of=rows.height),
+        ]
+    )
+
+
+def _over_fewer(section: Section, rows: pl.DataFrame) -> Iterator[str]:
+    """How many conditions are compared without some of the questions."""
+    fewer = rows.filter(pl.col("left_out") > 0, pl.col("p_adjusted").is_not_null()).height
+    if fewer:
+        noun = section.noun.one if fewer == 1 else section.noun.many
+        yield (
+            f"{fewer} {noun} {_are(fewer)} compared over fewer questions, because values are "
+            "missing."
+        )
+
+
+def _are(count: int) -> str:
+    return "is" if count < 2 else "are"
+
+
+def _own_group(section: Section, model: str) -> Iterator[str]:
+    """How many of the reference's own conditions the same test sets apart from their mean."""
+    rows = of_model(section.contrasts("own-reference"), model)
+    tested = rows["p_adjusted"].count()
+    if tested:
+        sure = significant_rows(rows)
+        above, below = (sure.filter(pl.col("difference") * sign > 0).height for sign in (1, -1))
+        yield (
+            f"By the same test, {above or 'none'} of the {tested} {humanize(section.against)} "
+            f"{section.noun.many} {_are(above)} clearly above the mean of their group and "
+            f"{below or 'none'} {_are(below)} below it, so such a difference alone is no "
+            "sign of stigma."
+        )
+
+
+def _furthest(
+    section: Section, above: pl.DataFrame, below: pl.DataFrame, *, of: int
+) -> Iterator[str]:
+    """The conditions that lie furthest from the mean, on either side; ``of``: out of so many."""
+    for way, most, rows in (
+        ("above", "highest", above.sort("difference", descending=True)),
+        ("below", "lowest", below.sort("difference")),
+    ):
+        if not rows.height:
+            continue
+        far = rows.head(NAMED)
+        shrunken = _shrunken(section, far)
+        if shrunken:
+            yield f"Farthest {way} that mean: {', '.join(shrunken.named)}."
+            yield (
+                "To allow for noise, these differences are pulled toward the mean of all "
+                f"{humanize(section.contrast)} {section.noun.many}; the figure shows them as "
+                f"measured."
+            )
+            if shrunken.ranked:
+                yield (
+                    f"The ranks are those that a {section.noun.one} could have with other "
+                    "sentences."
+                )
+            continue
+        named = [
+            f"“{section.called(row['first'])}” ({number(row['difference'])})"
+            for row in far.iter_rows(named=True)
+        ]
+        # Of several values the most extreme owe the most to chance.
+        over = f", the {most} of {of}, and so probably overestimated" if of > len(named) else ""
+        yield f"Farthest {way} that mean{over}: {', '.join(named)}."
+
+
+class _Shrunken(NamedTuple):
+    named: list[str]
+    """Conditions with their shrunken differences, and ranks where these are known."""
+    ranked: bool
+
+
+def _shrunken(section: Section, rows: pl.DataFrame) -> _Shrunken | None:
+    """The conditions with their shrunken differences; None: there are no such values."""
+    names = (f"{section.presentation.quantity}-shrunken", "rank-low", "rank-high")
+    scores = section.rows("condition", names)
+    values = {
+        (row["condition"], row["quantity"]): row["value"]
+        for row in of_model(scores, rows["model"][0]).iter_rows(named=True)
+    }
+    every = len({condition for condition, _ in values})
+    named, ranked = [], True
+    for row in rows.iter_rows(named=True):
+        mean, low, high = (values.get((row["first"], name)) for name in names)
+        if mean is None:
+            return None
+        ranks = ""
+        if low is None or high is None:
+            ranked = False
+        else:
+            ranks = f" (ranks {low:.0f} to {high:.0f} of {every})"
+        # Quoted: a name may hold a comma.
+        named.append(f"“{section.called(row['first'])}” {number(mean - row['mean_second'])}{ranks}")
+    return _Shrunken(named, ranked)
+
+
+def shortened(section: Section) -> str:
+    """What the baseline is."""
+    return f"shortened sentences that name no {section.noun.one}"
+
+
+def confound(section: Section, model: str | None = None) -> str:
+    """That the baseline lacks more than a condition: how many of the other group are above it.
+
+    ``model``: as it is shown; None: of the first one.
+    """
+    rows = section.contrasts("baseline")
+    rows = of_model(rows, model or next(iter(section.models()), ""))
+    other = section.scores.filter(pl.col("group") == section.against)["condition"]
+    rows = rows.filter(pl.col("first").is_in(other.drop_nulls().unique().to_list()))
+    if not rows.height:
+        return ""
+    noun, above = section.noun, rows.filter(pl.col("difference") > 0).height
+    return (
+        f"Do not rely on this baseline alone, because leaving out the {noun.one} removes other "
+        f"words too. Even of the {rows.height} {humanize(section.against)} {noun.many}, {above} "
+        f"{_are(above)} above it."
+    )
+
+
+if TYPE_CHECKING:
+    Row = Mapping[str, Any]
+    More = Callable[[Section, str], Iterator[str]]
+
+
+def rarity(what: str) -> More:
+    """How far conditions lie above rare but neutral ones, and rare ones above the others."""
+
+    def said(section: Section, model: str) -> Iterator[str]:
+        for row, sentence in _compared(section, model):
+            yield f"{sentence} in the {what} ({verdict_first(row)}{describe_difference(row)})."
+
+    return said
+
+
+def rarity_beside(section: Section, model: str) -> str:
+    """Beside a heading about groups: whether rare but neutral conditions are any better off."""
+    by_kind = {row["kind"]: row for row, _ in _compared(section, model)}
+    against, mere = by_kind.get("against-rare"), by_kind.get("rarity")
+    if not against or untested(against):
+        return ""
+    many = section.noun.many
+    rare = f"{against['n_second']} rare but neutral {many}"
+    if direction(against) > 0:
+        return (
+            f"The model is also more negative about {humanize(against['first'])} {many} than about "
+            f"{rare} (by {_numbers(against)})."
+        )
+    shown = (
+        f"is not shown to be more negative about {humanize(against['first'])} {many} than about "
+        f"{{}} "
+        f"(difference {_numbers(against)})."
+    )
+    also = ""
+    if mere and direction(mere) > 0:
+        also = (
+            f"is also more negative about {rare} than about {humanize(mere['second'])} ones (by "
+            f"{_numbers(mere)}), and it "
+        )
+    said = shown.format("the rare ones" if also else rare)
+    return (
+        "Part or all of this may be rarity, or something else that rare conditions share, not "
+        f"stigma. The model {also}{said}"
+    )
+
+
+def _numbers(row: Row) -> str:
+    """A difference with its interval and p."""
+    interval = f"95% interval {ends(row['low'], row['high'])}"
+    return f"{number(row['difference'])}, {interval}, {describe_beside(row)}"
+
+
+def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:
+    """Each contrast with rare but neutral conditions, and the beginning of its sentence."""
+    many = section.noun.many
+    for kind, what in (
+        ("against-rare", "Compared with rare but neutral {many}, {first} {many} are {way}"),
+        ("rarity", "Is it only rarity? Rare but neutral {many} are {way} {second} ones"),
+    ):
+        for row in of_model(section.contrasts(kind), model).iter_rows(named=True):
+            than = kind == "rarity"
+            way = {
+                1: f"clearly higher{' than' * than}",
+                -1: f"clearly lower{' than' * than}",
+                0: f"not clearly different{' from' * than}",
+            }[direction(row)]
+            if untested(row):
+                way = f"not tested{' against' * than}"
+            first, second = humanize(row["first"]), humanize(row["second"])
+            yield row, what.format(many=many, first=first, second=second, way=way)
+
+
+def in_turn(*several: More) -> More:
+    """The sentences of each, one after the other."""
+
+    def said(section: Section, model: str) -> Iterator[str]:
+        for one in several:
+            yield from one(section, model)
+
+    return said
+
+
+MOST_FEW = 2
+"""So few items are no sample of items: the test takes them as given."""
+
+
+def group_findings(*, what: str, more: More) -> FindingsFn:
+    """The gap between two groups of conditions; ``what``: whose mean it is, such as a share."""
+
+    def found(section: Section) -> Iterator[Finding]:
+        for row in section.contrasts("groups").iter_rows(named=True):
+            if row["model"] not in section.models():
+                continue
+            first, second = humanize(row["first"]), humanize(row["second"])
+            many = section.noun.many
+            head = heading(
+                row,
+                more=f"More negative about {first} {many}",
+                less=f"More negative about {second} {many}",
+                between=f"between {first} and {second} {many}",
+            )
+            text = (
+                f"The mean {what} is {number(row['mean_first'])} for {row['n_first']} "
+                f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
+                f"{second} ones: {describe_difference(row)}.{_left_out(row, many)}"
+            )
+            tested = (
+                f"Effect size and test of the main difference: {describe_tested(row, many=many)}."
+            )
+            sentences = [tested, *_as_asked(section, row["model"])]
+            sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
+            also = {"rest": _single(section, row["model"])}
+            also |= _few_items(row) | {"caveat": rarity_beside(section, row["model"])}
+            yield finding(row, head, text, iter(sentences), **also)
+
+    return found
+
+
+def _left_out(row: Row, many: str) -> str:
+    """That conditions without all of their values do not count: they may be the telling ones."""
+    count = row["left_out"]
+    if not count:
+        return ""
+    every = count + row["n_first"] + row["n_second"]
+    return (
+        f" {count} of {every} {many} {'is' if count == 1 else 'are'} left out of this, because "
+        "not all of their questions have a value."
+    )
+
+
+def _few_items(row: Row) -> dict[str, str]:
+    """That so few templates are no sample of sentences; empty: there are more."""
+    if row["items"] is None or row["items"] > MOST_FEW:
+        return {}
+    one = row["items"] == 1
+    used = "one sentence template was" if one else f"{row['items']} sentence templates were"
+    return {
+        "wording": (
+            f"Only {used} used, so the interval and p say nothing about other sentence templates."
+        ),
+        "asked": f"{row['items']} sentence template{'' if one else 's'} only",
+    }
+
+
+def _as_asked(section: Section, model: str) -> Iterator[str]:
+    """The difference as the study tests it."""
+    called = section.presentation.called
+    called = f"the {called}" if called[0].islower() else called
+    for row in of_model(section.contrasts("groups-as-asked"), model).iter_rows(named=True):
+        yield (
+            f"The original study compares {called}, and its test does not "
+            "generalize to other sentences. Tested that way, the difference is "
+            f"{describe_difference(row).removeprefix('difference ')}."
+        )
+
+
+def _single(section: Section, model: str) -> str:
+    """How many conditions stand out, by the better of the references that there are."""
+    return above_reference(section, model) or _above(section, model)
+
+
+def _above(section: Section, model: str) -> str:
+    """How many conditions are above the baseline, how many clearly, and the furthest of these."""
+    rows, noun = of_model(section.contrasts("baseline"), model), section.noun
+    if not rows.height:
+        return ""
+    tested = rows.filter(pl.col("p_adjusted").is_not_null())
+    above = rows.filter(pl.col("difference") > 0)
+    share = f"share than the baseline ({shortened(section)})"
+    if not above.height:
+        return f"None of {rows.height} {noun.many} has a higher {share}."
+    sure = significant_rows(tested).filter(pl.col("difference") > 0)
+    has = "has" if above.height == 1 else "have"
+    said = f"{above.height} of {rows.height} {noun.many} {has} a higher {share}."
+    if tested.height:
+        said += f" The difference is clear for {sure.height or 'none'} of them."
+    if tested.height < rows.height:
+        # Two sentences that are labeled alike say nothing of how labels vary.
+        why = because(rows.filter(pl.col("p_adjusted").is_null())["reason"])
+        said += f" Only {tested.height} of {rows.height} could be tested{why}."
+    names = [
+        f"{section.called(row['first'])} (+{number(row['difference'])})"
+        for row in sure.sort("difference", descending=True).head(3).iter_rows(named=True)
+    ]
+    return f"{said} Furthest above it: {', '.join(names)}." if names else said
+
+
+def _spread(section: Section, model: str) -> Iterator[str]:
+    """How reliable the scale is, and how many conditions are above one half."""
+    yield from reliability(section, model)
+    yield from above_half(section, model)
+
+
+def words_counted(section: Section, model: str) -> Iterator[str]:
+    """How much of the probability the shares of words rest on."""
+    about = {
+        quantity: of_model(section.rows("model", quantity), model).to_dicts()
+        for quantity in ("mass", "rated-share")
+    }
+    if about["mass"] and about["rated-share"]:
+        (mass,), (rated,) = about["mass"], about["rated-share"]
+        yield (
+            f"On average, the counted words make up {number(mass['value'])} of the probability at "
+            f"the blank (at least {number(mass['low'])} in every prompt). Words with a rating make "
+            f"up {number(rated['value'])} of that (at least {number(rated['low'])})."
+        )
+    bounds = of_model(section.rows("group", ("lowest", "highest")), model)
+    compared = [section.contrast, section.against]
+    bounds = bounds.filter(pl.col("wording").is_null(), pl.col("group").is_in(compared))
+    if bounds.height:
+        yield _unrated(bounds, section.noun.many)
+    ends_of = {
+        (row["group"], row["quantity"]): row["value"] for row in bounds.iter_rows(named=True)
+    }
+    if len(ends_of) == 4 and section.contrast in bounds["group"]:
+        low = ends_of[section.contrast, "lowest"] - ends_of[section.against, "highest"]
+        high = ends_of[section.contrast, "highest"] - ends_of[section.against, "lowest"]
+        yield (
+            "In the extreme cases, all words left out are positive in one group and negative in "
+            f"the other. The difference would then be {number(low)} or {number(high)}."
+        )
+
+
+def _unrated(bounds: pl.DataFrame, many: str) -> str:
+    """What the share of each group would be if all that is not known of words were alike."""
+    as_positive, as_negative = (
+        [
+            f"{number(row['value'])} for {row['group']}"
+            for row in bounds.filter(pl.col("quantity") == quantity).iter_rows(named=True)
+        ]
+        for quantity in ("lowest", "highest")
+    )
+    if as_positive == as_negative:
+        return "Every word that a model could say is counted and rated, so no words are left out."
+    return (
+        "Words without a rating and very improbable words are left out. If they were all positive, "
+        f"the share would be {' and '.join(as_positive)} {many}. If they were all negative, it "
+        f"would be {' and '.join(as_negative)} {many}."
+    )
+
+
+def outcomes_counted(section: Section, model: str) -> Iterator[str]:
+    """The study's share, of a classifier: there each sentence counts once, not each condition."""
+    rows = of_model(section.rows("group", section.presentation.quantity), model)
+    rows = rows.filter(pl.col("group") != BASELINE).sort("group", descending=True)
+    many = section.noun.many
+    said = [
+        f"{row['value']:.0%} of the {row['n']:,} sentences about {humanize(row['group'])} {many}"
+        for row in rows.iter_rows(named=True)
+    ]
+    if said:
+        yield (
+            "Counting each sentence once, the model gives the label “negative” to "
+            f"{join_words(said)}. "
+            f"{many.capitalize()} with several names count more here."
+        )
+
+
+def choice_findings(section: Section) -> Iterator[Finding]:
+    """The gap between two groups; before it what the presentation does, and any style."""
+    more = in_turn(rarity("mean code"), describe_answering, _bounds, describe_variance)
+    for found in group_findings(what="code", more=more)(section):
+        yield presented_first(section, found)
+
+
+def presented_first(section: Section, found: Finding) -> Finding:
+    """The finding with what the presentation does before it, and a style in place of its head.
+
+    A model that heeds nothing shows no difference either: to say so would be to call it fair.
+    """
+    first = describe_presentation(section, found.model)
+    style = describe_style(section, found.model)
+    if not style:
+        return replace(found, text=f"{first} {found.text}")
+    return replace(
+        found,
+        head=style,
+        styled=True,
+        text=f"So its answers say little about the questions. {first} {found.text}",
+    )
+
+
+def _bounds(section: Section, model: str) -> Iterator[str]:
+    """What the mean code of each group would be, were all that is no answer alike."""
+    rows = of_model(section.rows("group", ("lowest", "highest")), model)
+    groups = [section.contrast, section.against]
+    rows = rows.filter(pl.col("wording").is_null(), pl.col("group").is_in(groups))
+    ends_of = {(row["group"], row["quantity"]): row["value"] for row in rows.iter_rows(named=True)}
+    if len(ends_of) != 4:
+        return
+    said = [
+        f"{number(ends_of[group, 'lowest'])} to {number(ends_of[group, 'highest'])} for "
+        f"{humanize(group)} {section.noun.many}"
+        for group in groups
+    ]
+    first, second = groups
+    least = ends_of[first, "lowest"] - ends_of[second, "highest"]
+    most = ends_of[first, "highest"] - ends_of[second, "lowest"]
+    yield (
+        "The model did not always answer. Depending on what it would have answered, its mean code "
+        f"could be {' and '.join(said)}, and the difference could be {ends(least, most)}"
+        f"{_with_those_left_out(section, model)}."
+    )
+
+
+def _with_those_left_out(section: Section, model: str) -> str:
+    """That these bounds are over all conditions, where the difference above is not."""
+    rows = of_model(section.contrasts("groups"), model).filter(pl.col("left_out") > 0)
+    for row in rows.iter_rows(named=True):
+        of_all = of_model(section.rows("condition", "lowest"), model)
+        counts = [
+            f"{of_all.filter(pl.col('group') == row[side]).height - row[f'n_{side}']} "
+            f"{humanize(row[side])}"
+            for side in ("first", "second")
+        ]
+        return (
+            f". These bounds include the {section.noun.many} that are left out of the tested "
+            f"difference ({' and '.join(counts)})"
+        )
+    return ""
+
+
+LEAST_RATED = 0.25
+"""Below this mean probability of rated words a completion is not measurable."""
+
+OF_COMPLETIONS = (
+    "rated-mass", "negations", "probability-words", "irrelevant", "negative-apart",
+)  # fmt: skip
+"""The numbers that only begun replies have."""
+
+
+def if_measurable(finds: FindingsFn) -> FindingsFn:
+    """The findings, but that of a model whose words are mostly unrated that it has no number."""
+
+    def found(section: Section) -> Iterator[Finding]:
+        poor = {model: mass for model, mass in _masses(section) if mass < LEAST_RATED}
+        yield from (one for one in finds(section) if one.model not in poor)
+        for model, mass in poor.items():
+            shown, least = told_apart(mass, LEAST_RATED)
+            yield Finding(
+                model=model,
+                head="Not measurable",
+                text=(
+                    f"In its completions, rated words have {shown} of the probability on average; "
+                    f"at least {least} is needed. So its other numbers here mean nothing and are "
+                    "not stated."
+                ),
+            )
+
+    return found
+
+
+def _masses(section: Section) -> Iterator[tuple[str, float]]:
+    rows = section.rows("model", "rated-mass")
+    yield from rows.select("model", "value").rows()
+
+
+def describe_set_apart(section: Section, model: str) -> Iterator[str]:
+    """How much of completions is set apart, and the difference without it; nothing of others."""
+    rows = of_model(section.rows("model", OF_COMPLETIONS), model)
+    mean = dict(rows.select("quantity", "value").rows())
+    if "rated-mass" not in mean:
+        return
+    yield (
+        f"In the completions, rated words have {number(mean['rated-mass'])} of the probability. "
+        f"Negations such as “not” have {number(mean['negations'])}, words of probability such as "
+        f"“likely” {number(mean['probability-words'])}, words rated irrelevant "
+        f"{number(mean['irrelevant'])}."
+    )
+    for row in of_model(section.contrasts("set-apart"), model).iter_rows(named=True):
+        yield (
+            "Without negations and words of probability, which may say how rare a condition is, "
+            f"the {describe_difference(row).replace('difference', 'difference is', 1)}."
+        )
+
+
+def set_apart_shares(section: Section) -> Iterator[Table]:
+    """How much of completions is rated, and how much is set apart."""
+    rows = section.scores.filter(
+        pl.col("level") == "model", pl.col("quantity").is_in(OF_COMPLETIONS)
+    ).sort("model", "quantity")
+    kept = rows.select("model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason")
+    if not kept.height:
+        return
+    caption = (
+        f"{section.instrument}: in begun replies, the probability of rated words, of negations, of "
+        "words of probability and of irrelevant words; and P(negative) without negations and words "
+        "of probability. The numbers are means over prompts."
+    )
+    shown = (
+        ColumnSpec(header="model", keys=("model",), drop="constant"),
+        ColumnSpec(header="number", keys=("quantity",)),
+        ColumnSpec(header="n", keys=("n",), form="count"),
+        ColumnSpec(header="mean", keys=("value",), form="number"),
+        ColumnSpec(header="sd", keys=("sd",), form="number"),
+        ColumnSpec(header="minimum", keys=("low",), form="number"),
+        ColumnSpec(header="maximum", keys=("high",), form="number"),
+    )
+    yield as_table(f"{section.instrument}-set-apart", caption, kept.to_dicts(), shown=shown)

@@ -1,0 +1,257 @@
+"""Figures of adjective settings: coreference bias, and pronoun preference apart from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from goffman.console import printable
+from goffman.formatting import ADJUSTED, setting_name
+from goffman.instruments.types import BASELINE
+from goffman.presentation.estimate_figures import (
+    ESTIMATE,
+    band,
+    describe_marks,
+    dots,
+    estimate_tip,
+    with_clear,
+)
+from goffman.presentation.section import Section
+from goffman.presentation.vega import (
+    Figure,
+    Spec,
+    at,
+    axis_x,
+    axis_y,
+    choice,
+    chosen,
+    coloured,
+    data,
+    figure,
+    interval,
+    tip,
+    view,
+)
+from goffman.schemas import REPLY_KINDS
+
+
+def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
+    return rows.with_columns(
+        setting=pl.col(column).map_elements(setting_name, return_dtype=pl.String)
+    )
+
+
+def settings(section: Section) -> Iterator[Figure]:
+    """The value of every adjective setting, with its spread."""
+    rows = _ready(section.rows("condition", section.presentation.quantity))
+    if not rows.height:
+        return
+    over = printable(rows["over"][0] or "values")
+    # Of sentences the extremes say nothing; of a few trials they are all there is.
+    spread = over == "trials"
+    choices = choice("model", "Model", section.models())
+    columns = ("model", "condition", "setting", "group", "value", "low", "high", "n")
+    about = tip(
+        ("setting", "Adjectives"), ("value", "Value"), ("low", "Lowest"), ("high", "Highest")
+    )
+    groups = [BASELINE, *section.groups()]
+    yield figure(
+        section,
+        "settings",
+        title="By adjective setting",
+        description=(
+            "Each mark is one setting: two adjectives, one before each occupation; one adjective, "
+            "before one of them; or none. It shows the mean over all "
+            f"{'sentences' if over == 'pairs' else over}. The adjective associated with men "
+            "is named first."
+            + (f" Bars run from the lowest to the highest of the {over}." if spread else "")
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, *columns),
+            [
+                at(0, "zero"),
+                *(interval(rows) if spread else []),
+                {
+                    "mark": {"type": "point", "size": 64, "cursor": "pointer"},
+                    "encoding": {**coloured("group", groups), "tooltip": about},
+                },
+            ],
+            height={"step": 21},
+            encoding={
+                "y": axis_y("setting", {"field": "value", "order": "descending"}),
+                "x": axis_x(section.presentation.axis),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def against_baseline(section: Section) -> Iterator[Figure]:
+    """Every adjective setting minus the baseline, with its interval."""
+    rows = with_clear(_ready(section.contrasts("baseline"), "first"))
+    if rows.height:
+        yield _changes(section, rows)
+
+
+def _changes(section: Section, rows: pl.DataFrame) -> Figure:
+    choices = choice("model", "Model", section.models())
+    about = estimate_tip(("setting", "Adjectives"))
+    return figure(
+        section,
+        "against-baseline",
+        title="What the adjectives change",
+        description=(
+            f"{_compared(section)} Lines are 95% intervals, not corrected for the number of "
+            "settings. P-values are corrected for it, separately for each model. "
+            f"{describe_marks(rows)}"
+        ),
+        choices=choices,
+        spec=view(
+            data(
+                rows.rename({"first": "condition"}), "model", "setting", *ESTIMATE, "n", "condition"
+            ),
+            [
+                *band(rows),
+                at(0, "zero"),
+                *interval(rows),
+                *dots(about, size=64, leads=True),
+            ],
+            height={"step": 21},
+            encoding={
+                "y": axis_y("setting", {"field": "difference", "order": "descending"}),
+                "x": axis_x("Difference from no adjectives", field_="difference"),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def _compared(section: Section) -> str:
+    """What each mark is: a preference is less what the model prefers anyway."""
+    if section.presentation.quantity != ADJUSTED:
+        return "The marks show each setting of adjectives minus the same sentences without any."
+    return (
+        "The marks show how each setting changes the preference, compared with the same sentences "
+        "without adjectives. These changes are adjusted for the general preference for “he” or "
+        "“she”."
+    )
+
+
+def kinds(section: Section) -> Iterator[Figure]:
+    """What kind of answers each setting gets, as a heat map."""
+    rows = _ready(section.rows("condition", REPLY_KINDS))
+    if not rows.height:
+        return
+    choices = choice("model", "Model", section.models())
+    columns = ("model", "condition", "setting", "quantity", "value")
+    about = tip(("setting", "Adjectives"), ("quantity", "Kind"), ("value", "Share"))
+    x = {
+        "field": "quantity",
+        "type": "nominal",
+        "sort": list(REPLY_KINDS),
+        "title": None,
+        "axis": {"orient": "top", "labelAngle": 0, "grid": False},
+    }
+    yield figure(
+        section,
+        "kinds",
+        title="Kinds of replies",
+        description=(
+            "The share of replies in each setting that name the right person (correct), name the "
+            "other one (incorrect), are unsure, say something else (other), or refuse (refusal)."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, *columns),
+            _cells(about),
+            height={"step": 21},
+            encoding={"y": axis_y("setting", None), "x": x},
+            transform=chosen(choices),
+        ),
+    )
+
+
+def _cells(about: list[Spec]) -> list[Spec]:
+    """Coloured cells with their numbers, light on dark and dark on light."""
+    share = {"field": "value", "type": "quantitative"}
+    legend = {"title": "Share", "gradientLength": 120}
+    colour = {**share, "scale": {"domain": [0, 1], "interpolate": "rgb"}, "legend": legend}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "rect", "cursor": "pointer"},
+            "encoding": {"color": colour, "tooltip": about},
+        }
+    ]
+    for style, test in (("cell-label-strong", "> 0.55"), ("cell-label", "<= 0.55")):
+        seen = {"condition": {"test": f"datum.value {test}", "value": 1}, "value": 0}
+        layers.append(
+            {
+                "mark": {"type": "text", "style": style, "tooltip": None, "aria": False},
+                "encoding": {"text": {**share, "format": ".2f"}, "opacity": seen},
+            }
+        )
+    return layers
+
+
+def occupations(section: Section) -> Iterator[Figure]:
+    """Accuracy on pro and anti sentences by the occupation that is the answer."""
+    rows = occupation_accuracy(section)
+    if not rows.height:
+        return
+    choices = choice("model", "Model", section.models())
+    about = tip(("occupation", "Answer"), ("side", "Sentence"), ("value", "Accuracy"), ("n", "n"))
+    sides = ["pro", "anti"]
+    yield figure(
+        section,
+        "occupations",
+        title="By occupation",
+        description=(
+            "How often the model names the right person when the pronoun fits the stereotype of "
+            "their occupation (pro) and when it does not (anti), over all settings and trials. "
+            "The largest difference comes first."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, "model", "occupation", "side", "value", "n", "apart"),
+            [
+                {
+                    "mark": {"type": "line", "style": "link", "tooltip": None, "aria": False},
+                    "encoding": {"detail": {"field": "occupation"}},
+                },
+                {
+                    "mark": {"type": "point", "size": 60},
+                    "encoding": {**coloured("side", sides), "tooltip": about},
+                },
+            ],
+            height={"step": 18},
+            encoding={
+                "y": axis_y("occupation", {"field": "apart", "op": "max", "order": "descending"}),
+                "x": axis_x("Accuracy", domain=(0, 1)),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def occupation_accuracy(section: Section) -> pl.DataFrame:
+    """model, occupation, side, value, n, apart: the mean over sentences, settings and trials."""
+    scores = section.scores.filter(
+        pl.col("level") == "prompt", pl.col("quantity") == "correct", pl.col("value").is_not_null()
+    )
+    key = section.prompts.select("prompt_id", "answer").drop_nulls()
+    means = (
+        scores.join(key, on="prompt_id")
+        .group_by("model", occupation="answer", side="wording")
+        .agg(pl.col("value").mean(), n=pl.len())
+    )
+    of_side = [means.filter(pl.col("side") == side) for side in ("pro", "anti")]
+    apart = of_side[0].join(
+        of_side[1].select("model", "occupation", anti="value"), on=["model", "occupation"]
+    )
+    apart = apart.select("model", "occupation", apart=pl.col("value") - pl.col("anti"))
+    joined = means.join(apart, on=["model", "occupation"], how="left")
+    return section.shown(joined).sort(
+        "model", "occupation", "side", descending=[False, False, True]
+    )

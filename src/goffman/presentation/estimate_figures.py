@@ -1,0 +1,90 @@
+"""Estimates in figures: filled where clear, hollow where not, over the band of small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from goffman.contrasts.verdict import direction
+from goffman.formatting import number, verdict_shown
+from goffman.presentation.vega import Spec, coloured, tip
+
+ESTIMATE = ("difference", "low", "high", "p_adjusted", "clear", "verdict")
+"""What the data of such a figure hold of an estimate; ``with_clear`` gives the word clear."""
+
+
+def with_clear(rows: pl.DataFrame) -> pl.DataFrame:
+    """The estimates with the column ``clear``, yes or no, and verdicts as people read them."""
+    said = ["yes" if direction(row) else "no" for row in rows.iter_rows(named=True)]
+    words = [verdict_shown(row) or None for row in rows.iter_rows(named=True)]
+    return rows.with_columns(
+        clear=pl.Series(said, dtype=pl.String), verdict=pl.Series(words, dtype=pl.String)
+    )
+
+
+def estimate_tip(*first: tuple[str, str], called: str = "Difference") -> list[Spec]:
+    """What is shown of an estimate under the pointer; ``first``: whose it is."""
+    return tip(
+        *first,
+        ("difference", called),
+        ("low", "Interval from"),
+        ("high", "to"),
+        ("p_adjusted", "p, corrected"),
+        ("clear", "Clear"),
+        ("verdict", "Verdict"),
+    )
+
+
+def dots(
+    about: list[Spec],
+    *,
+    size: int,
+    colour: tuple[str, Sequence[str]] | None = None,
+    leads: bool = False,
+    **encoding: Spec,
+) -> list[Spec]:
+    """A mark for each estimate; ``colour``: by which field, ``leads``: to evidence."""
+    filled = {"condition": {"test": "datum.clear === 'yes'", "value": 1}, "value": 0}
+    mark: Spec = {"type": "point", "style": "estimate", "size": size}
+    if leads:
+        mark["cursor"] = "pointer"
+    ground: Spec = {"type": "point", "style": "ground", "size": size}
+    own: Spec = {**encoding, "tooltip": about, "fillOpacity": filled}
+    shape: Spec = {}
+    if colour:
+        both = coloured(*colour)
+        own |= {**both, "stroke": both["color"]}
+        shape = {"shape": both["shape"]}
+    # The line of the interval would run through what is hollow.
+    return [
+        {"mark": {**ground, "tooltip": None, "aria": False}, "encoding": {**encoding, **shape}},
+        {"mark": mark, "encoding": own},
+    ]
+
+
+def band(rows: pl.DataFrame) -> list[Spec]:
+    """The differences that are too small to matter, as a light band; none where Δ is not known."""
+    least = _smallest(rows)
+    if least is None:
+        return []
+    x = {"field": "from", "type": "quantitative", "title": ""}
+    ends = {"x": x, "x2": {"field": "to"}, "y": {"value": 0}, "y2": {"value": "height"}}
+    mark = {"type": "rect", "style": "band", "tooltip": None, "aria": False}
+    return [{"mark": mark, "data": {"values": [{"from": -least, "to": least}]}, "encoding": ends}]
+
+
+def describe_marks(rows: pl.DataFrame) -> str:
+    """How marks and band are to be read, for a caption."""
+    said = "A filled mark is a clear difference; a hollow one is not clear."
+    least = _smallest(rows)
+    if least is None:
+        return said
+    return (
+        f"{said} In the shaded band, differences are too small to matter (up to {number(least)})."
+    )
+
+
+def _smallest(rows: pl.DataFrame) -> float | None:
+    known = rows["margin"].drop_nulls()
+    return float(known[0]) if known.len() else None

@@ -1,0 +1,378 @@
+"""Figures of who the person is: care-seeking and attribution (Lin et al. 2022)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from goffman.formatting import describe_variant, humanize, number
+from goffman.instruments.types import BASELINE
+from goffman.presentation.estimate_figures import (
+    ESTIMATE,
+    band,
+    describe_marks,
+    dots,
+    estimate_tip,
+    with_clear,
+)
+from goffman.presentation.section import Section, not_counted
+from goffman.presentation.tables import QUANTITY
+from goffman.presentation.types import FigureFn
+from goffman.presentation.vega import (
+    LINE,
+    Choice,
+    Figure,
+    Spec,
+    at,
+    axis_x,
+    axis_y,
+    choice,
+    chosen,
+    coloured,
+    data,
+    figure,
+    interval,
+    tip,
+    view,
+    wrapped,
+)
+
+WHO = ("female", "male", "unspecified")
+
+
+def _read(section: Section) -> str:
+    """What the three marks are, and how much of the probability is none of them."""
+    called = section.presentation.counted
+    marks = (
+        f"Circles show the probability of female {called}, squares that of male {called}, and "
+        f"triangles that of the other counted {called}."
+    )
+    rest = not_counted(section)
+    if rest is None:
+        return marks
+    return (
+        f"{marks} They do not add up to 1, because on average over all {section.noun.many} "
+        f"{number(rest)} of the probability is on {section.presentation.uncounted}."
+    )
+
+
+def _words(section: Section) -> dict[str, str]:
+    """The variants as they are shown, those with names first."""
+    there = section.scores["variant"].drop_nulls().unique(maintain_order=True).to_list()
+    return {variant: describe_variant(variant) for variant in sorted(there)}
+
+
+def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the first wording, with variants and subscales as they are shown.
+
+    The baseline is no set of conditions: it is in the tables.
+    """
+    rows = rows.filter(pl.col("group").is_null() | (pl.col("group") != BASELINE))
+    if "wording" in rows.columns and section.wordings:
+        rows = rows.filter(pl.col("wording").is_null() | (pl.col("wording") == section.wordings[0]))
+    return rows.with_columns(
+        words=pl.col("variant").replace(_words(section)),
+        part=pl.col("dimension").replace({name: humanize(name) for name in section.dimensions}),
+        set=pl.col("group").replace({name: humanize(name) for name in section.groups()}),
+    )
+
+
+def _dumbbells(
+    rows: pl.DataFrame, label: str, order: Sequence[str] | Spec, *, fields: Sequence[str] = ()
+) -> Spec:
+    """What ``view`` needs: female and male joined by a line, everything else beside them."""
+    about = tip((label, "What"), ("quantity", "Who"), ("value", "Probability"), ("model", "Model"))
+    join: Spec = {
+        "mark": {"type": "rule", "style": "link", "tooltip": None, "aria": False},
+        "encoding": {"x": axis_x("Probability", field_="female"), "x2": {"field": "male"}},
+    }
+    marks: Spec = {
+        "mark": {"type": "point", "size": 60, "cursor": "pointer"},
+        "encoding": {**coloured("quantity", WHO), "tooltip": about},
+    }
+    return {
+        "values": data(_linked(rows, label), label, *_SHOWN, *fields),
+        "layers": [join, marks],
+        "encoding": {"y": axis_y(label, order), "x": axis_x("Probability")},
+        "height": {"step": 21},
+    }
+
+
+_SHOWN = ("model", "words", "set", "quantity", "value", "female", "male")
+
+
+def _linked(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """The rows with both ends of the line between female and male."""
+    keys = ["model", "variant", "wording", "group", label]
+    for name in ("female", "male"):
+        ends = rows.filter(pl.col("quantity") == name).select(*keys, pl.col("value").alias(name))
+        rows = rows.join(ends, on=keys, how="left", nulls_equal=True)
+    return rows
+
+
+def parts(section: Section) -> Iterator[Figure]:
+    """Female, male and unspecified in every subscale and group, model by model."""
+    rows = _ready(section, section.rows("dimension", WHO))
+    if not rows.height:
+        return
+    names = [humanize(name) for name in section.dimensions]
+    sets = [humanize(name) for name in section.groups()]
+    few = len(names) * len(sets) <= 8
+    label = "row" if few else "part"
+    rows = rows.with_columns(row=pl.format("{}, {}", "part", "set"))
+    order = [f"{name}, {one}" for one in sets for name in names] if few else names
+    choices = (
+        *choice("words", "Words", list(_words(section).values())),
+        *(() if few else choice("set", section.noun.headed.many, sets)),
+    )
+    yield figure(
+        section,
+        "parts",
+        title="Who is named in each part of the scale",
+        description=f"{_read(section)} All are means over items and {section.noun.many}.",
+        choices=choices,
+        spec=view(
+            **_dumbbells(rows, label, order, fields=["part"] if few else []),
+            transform=chosen(choices),
+            rows="model",
+            order=section.models(),
+        ),
+    )
+
+
+def disparities(section: Section) -> Iterator[Figure]:
+    """Female minus male in every subscale and group, with intervals."""
+    rows = _ready(section, section.contrasts("genders"))
+    if not rows.height:
+        return
+    rows = with_clear(rows).with_columns(part=pl.col("part").fill_null("all parts"))
+    names = ["all parts", *(humanize(name) for name in section.dimensions)]
+    sets = [humanize(name) for name in section.groups()]
+    choices = choice("words", "Words", list(_words(section).values()))
+    about = [
+        *estimate_tip(("part", "Part"), ("set", section.noun.headed.many), called="Female − male"),
+        *tip(("model", "Model")),
+    ]
+    many = section.noun.many
+    offset = {"field": "set", "type": "nominal", "sort": sets}
+    axes = {"y": axis_y("part", names), "x": axis_x("Female − male", field_="difference")}
+    yield figure(
+        section,
+        "disparities",
+        title="Female minus male, with intervals",
+        description=(
+            f"The marks show the mean probability of female {section.presentation.counted} minus "
+            f"that of male {section.presentation.counted}, with its 95% interval over items and "
+            f"{many}. To the right of 0, women are named more often. The p-value of the main "
+            f"result (all parts, {humanize(section.contrast)} {many}, counting first names) is "
+            "corrected together with the main results of the other instruments and models. The "
+            "others are corrected in families: the whole scale and its parts, each with first "
+            f"names and without. {describe_marks(rows)}"
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, "model", "words", "part", "set", *ESTIMATE),
+            [
+                *band(rows),
+                at(0, "zero"),
+                *interval(rows, yOffset=offset, color=coloured("set", sets)["color"]),
+                *dots(about, size=52, colour=("set", sets), yOffset=offset),
+            ],
+            height=len(names) * (12 * len(sets) + 8),
+            encoding=axes,
+            transform=chosen(choices),
+            rows="model",
+            order=section.models(),
+        ),
+    )
+
+
+def _model_and_words(section: Section) -> tuple[Choice, ...]:
+    return (
+        *choice("model", "Model", section.models()),
+        *choice("words", "Words", list(_words(section).values())),
+    )
+
+
+def conditions(section: Section) -> Iterator[Figure]:
+    """Female, male and unspecified for every condition, those that women have most first."""
+    rows = section.named(_ready(section, section.rows("condition", WHO)))
+    if not rows.height:
+        return
+    keys = ["model", "variant", "wording", "condition"]
+    apart = section.rows("condition", "disparity").select(*keys, disparity="value")
+    rows = rows.join(apart, on=keys, how="left", nulls_equal=True)
+    choices = _model_and_words(section)
+    order = {"field": "disparity", "op": "max", "order": "descending"}
+    yield figure(
+        section,
+        "conditions",
+        title=f"By {section.noun.one}",
+        description=(
+            f"{_read(section)} All are means over items. The {section.noun.many} with the largest "
+            "difference (female − male) come first. Select a mark to see the prompts behind it."
+        ),
+        choices=choices,
+        spec=view(
+            **_dumbbells(rows, "name", order, fields=["condition", "disparity"]),
+            transform=chosen(choices),
+            rows="set",
+            order=[humanize(name) for name in section.groups()],
+            apart=True,
+        ),
+    )
+
+
+def _by_part(
+    section: Section, rows: pl.DataFrame, order: Sequence[str], *, transform: Sequence[Spec]
+) -> Spec:
+    """The sentences below one another, under the name of the part that they belong to."""
+    parts = [humanize(name) for name in section.dimensions]
+    made = view(
+        **_sentences(rows, order), transform=transform, rows="part", order=parts, apart=True
+    )
+    # They share an axis, whose numbers stand below the last of them.
+    for one in made.get("vconcat", [])[:-1]:
+        x = {**one["encoding"]["x"], "title": None, "axis": {"labels": False}}
+        one["encoding"] = {**one["encoding"], "x": x}
+    return made
+
+
+def _sentences(rows: pl.DataFrame, order: Sequence[str]) -> Spec:
+    """What ``view`` needs: as for any rows, with sentences in full, over several lines."""
+    made = _dumbbells(rows, "sentence", order, fields=["item", "part"])
+    made["encoding"]["y"]["axis"] = wrapped()
+    lines = max(math.ceil(len(text) / LINE) for text in order)
+    return made | {"height": {"step": max(21, 12 * lines + 8)}}
+
+
+def sentences(section: Section) -> Iterator[Figure]:
+    """Female, male and unspecified in every sentence of the scale."""
+    rows = _ready(section, section.rows("item", WHO))
+    if not rows.height:
+        return
+    texts = {item: section.names.item(section.instrument, item) for item in section.items}
+    rows = rows.with_columns(sentence=pl.col("item").replace(texts))
+    choices = (
+        *choice("set", section.noun.headed.many, [humanize(name) for name in section.groups()]),
+        *_model_and_words(section),
+    )
+    yield figure(
+        section,
+        "items",
+        title="By sentence",
+        description=(
+            f"{_read(section)} All are means over the {section.noun.many} in the set. The "
+            "sentences of each part of the scale are together."
+        ),
+        choices=choices,
+        spec=_by_part(section, rows, list(texts.values()), transform=chosen(choices)),
+    )
+
+
+WHOLE = "all parts"
+
+
+def differences(*, title: str, what: str, right: str) -> FigureFn:
+    """Female minus male in every subscale and group.
+
+    ``what``: the mean that it is of; ``right``: what it means to be to the right of 0.
+    """
+
+    def drawn(section: Section) -> Iterator[Figure]:
+        rows = section.contrasts("genders")
+        # Without first names it stands in the tables: two marks in one place say nothing.
+        rows = rows.filter(pl.col("variant").is_null() | (pl.col("variant") == "with-names"))
+        if rows.height:
+            yield _differences(section, rows, title=title, what=what, right=right)
+
+    return drawn
+
+
+def _differences(
+    section: Section, rows: pl.DataFrame, *, title: str, what: str, right: str
+) -> Figure:
+    parts = {name: humanize(name) for name in section.dimensions}
+    sets = [humanize(name) for name in section.groups()]
+    rows = with_clear(rows).with_columns(
+        part=pl.col("dimension").replace(parts).fill_null(WHOLE),
+        set=pl.col("group").replace({name: humanize(name) for name in section.groups()}),
+    )
+    names = [WHOLE, *(one for one in parts.values() if one in rows["part"].unique())]
+    there = [one for one in sets if one in rows["set"].unique()]
+    about = [
+        *estimate_tip(("part", "Part"), ("set", section.noun.headed.many), called="Female − male"),
+        *tip(("model", "Model")),
+    ]
+    offset = {"field": "set", "type": "nominal", "sort": there}
+    return figure(
+        section,
+        "disparities",
+        title=title,
+        description=(
+            f"{what}, with its 95% interval over items and {section.noun.many}. To the right of 0, "
+            f"{right}. {describe_marks(rows)}"
+        ),
+        spec=view(
+            data(rows, "model", "part", "set", *ESTIMATE),
+            [
+                *band(rows),
+                at(0, "zero"),
+                *interval(rows, yOffset=offset, color=coloured("set", there)["color"]),
+                *dots(about, size=52, colour=("set", there), yOffset=offset),
+            ],
+            height=len(names) * (12 * len(there) + 8),
+            encoding={
+                "y": axis_y("part", names),
+                "x": axis_x("Female − male", field_="difference"),
+            },
+            rows="model",
+            order=section.models(),
+        ),
+    )
+
+
+def endorsed(section: Section) -> Iterator[Figure]:
+    """Of each question and description the share of the answers that endorse it."""
+    rows = section.named(section.rows("cell", QUANTITY).filter(pl.col("variant").is_null()))
+    if not rows.height:
+        return
+    rows = rows.with_columns(pl.col("item").map_elements(humanize, return_dtype=pl.String))
+    items = [humanize(item) for item in section.items if humanize(item) in rows["item"]]
+    names = rows.sort("group", "name")["name"].unique(maintain_order=True).to_list()
+    choices = choice("model", "Model", section.models())
+    about = tip(
+        ("item", "Question"), ("name", section.noun.headed.one), ("value", "Share"), ("n", "n")
+    )
+    yield figure(
+        section,
+        "endorsed",
+        title="Unwilling, or likely: question by question",
+        description=(
+            f"Each mark is one {section.noun.one}, in the row of a question. It shows the share of "
+            "answers that are definitely or probably unwilling, or very or somewhat likely."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, "model", "item", "name", "value", "n"),
+            [
+                {
+                    "transform": chosen(choices),
+                    "mark": {"type": "point", "size": 60, "filled": True},
+                    # Side by side: many shares are the same, and most are near an end.
+                    "encoding": {
+                        **coloured("name", names),
+                        "yOffset": {"field": "name", "type": "nominal", "sort": names},
+                        "tooltip": about,
+                    },
+                }
+            ],
+            height=len(items) * (8 * len(names) + 6),
+            encoding={
+                "y": axis_y("item", items),
+                "x": axis_x("Share of the answers that endorse it", domain=(0, 1)),
+            },
+        ),
+    )

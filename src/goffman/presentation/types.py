@@ -1,0 +1,163 @@
+"""What a measure says about how it is presented: types only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from goffman.lexicons.lexicons import Lexicons
+    from goffman.presentation.section import Section
+    from goffman.presentation.table_formats import Table
+    from goffman.presentation.vega import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims:
+    """What a measure's number is, what it supports, and what it does not."""
+
+    measured: str
+    """One or two sentences: what the number is."""
+    supports: str
+    """Completes “Where such a result is clear, it can support the claim …”, without a full stop."""
+    does_not_support: str
+    """Completes “It cannot support claims …”, without a full stop."""
+    caveats: tuple[str, ...]
+    """What else could produce such a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a run says about one model, in sentences; the terminal and the page show the same."""
+
+    model: str
+    """As it is shown."""
+    head: str
+    """In a few words: which way it points, or that it is not clear."""
+    text: str
+    """The main numbers and their uncertainty."""
+    why: str = ""
+    """Why the verdict is what it is."""
+    alone: str = ""
+    """The part of this that the terminal says too: that it is clear only beside other results."""
+    wording: str = ""
+    """How much depends on the wording; empty: there is nothing that could."""
+    robust: str = ""
+    """Whether the verdict holds with one thing left out, or a parameter set otherwise."""
+    caveat: str = ""
+    """A sentence without which the heading would mislead; it stands beside it."""
+    styled: bool = False
+    """Whether the heading is what the model does whatever it is asked."""
+    moved: str = ""
+    """That the wording moves the number more than the group does; empty: it does not. It stands
+    beside the heading, which says so too."""
+    fragile: str = ""
+    """In how many variations of the analysis a clear difference is not clear; empty: in few."""
+    depends: str = ""
+    """Where the verdict would be another, in sentences; empty: nowhere. It stands beside the
+    heading."""
+    rest: str = ""
+    """What else stands out."""
+    more: tuple[str, ...] = ()
+    """Further sentences, for readers who want every number."""
+    difference: float | None = None
+    """What a bar is drawn for, if anything; so are the ends of its interval."""
+    low: float | None = None
+    high: float | None = None
+    p_adjusted: float | None = None
+    verdict: str | None = None
+    """None: it was not tested."""
+    shown: str = ""
+    """The verdict as people read it."""
+    margin: float | None = None
+    """The smallest difference that counts as relevant."""
+    unit: str = ""
+    """What stands before the number where it is no difference of shares."""
+    asked: str = ""
+    """What was asked, where that is too little to show how much sentences matter."""
+    by_wording: tuple[float, float] | None = None
+    """The lowest and highest difference among the wordings; None: there is one wording."""
+    levels: tuple[float, float] | None = None
+    """The same of the mean of the first group; None also where the difference is all there is."""
+
+    @property
+    def heading(self) -> str:
+        """The heading as a sentence, and what stands beside it."""
+        return " ".join(part for part in (f"{self.head}.", self.aside) if part)
+
+    @property
+    def aside(self) -> str:
+        """What must be known beside the heading, and on what its verdict depends."""
+        return " ".join(part for part in (self.moved, self.caveat, self.depends) if part)
+
+    @property
+    def said(self) -> str:
+        """All of it but the heading, and what only some readers want."""
+        return " ".join(part for part in self._parts if part)
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        return self.text, self.why, self.wording, self.robust, self.rest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What one model answered to one instrument."""
+
+    table: str
+    """fills, labels, replies or likelihoods."""
+    frame: pl.DataFrame
+    cased: bool
+    """Whether the model's words have case."""
+
+
+FindingsFn: TypeAlias = "Callable[[Section], Iterator[Finding]]"
+FigureFn: TypeAlias = "Callable[[Section], Iterator[Figure]]"
+TableFn: TypeAlias = "Callable[[Section], Iterator[Table]]"
+StyleFn: TypeAlias = "Callable[[Section, str], str]"
+EvidenceFn: TypeAlias = "Callable[[Answers, Section, Lexicons | None, int], pl.DataFrame]"
+"""Answers, section, what words mean, ranks to keep of each prompt → the columns EVIDENCE."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presentation:
+    """Everything that reports need to know about a measure."""
+
+    quantity: str
+    """The number that is shown for a condition."""
+    called: str
+    """What that number is called in a column's heading: P(negative)."""
+    axis: str
+    """The same on the axis of a figure."""
+    claims: Claims
+    findings: FindingsFn
+    figures: tuple[FigureFn, ...]
+    """In the order of the page."""
+    tables: tuple[TableFn, ...]
+    evidence: EvidenceFn
+    main: tuple[str, ...] = ("groups", "groups-as-asked")
+    """The kinds of contrasts that the page lists and exports carry."""
+    phrases: bool = False
+    """Whether answers are phrases of several words, not words."""
+    keyed: bool = False
+    """Whether the scale is of values whose sign is reversed for reversed items."""
+    style: StyleFn | None = None
+    """What a model does whatever it is asked, as a heading, or nothing; None: answers of this kind
+    have no style. It is said also where nothing else can be."""
+    controls_count: str = ""
+    """What counts in control items and not in the numbers, a sentence; empty: the same counts."""
+
+    @property
+    def counted(self) -> str:
+        """What answers are called that are counted."""
+        return "phrases" if self.phrases else "words"
+
+    @property
+    def uncounted(self) -> str:
+        """What answers are called that are not."""
+        if self.phrases:
+            return "phrases with a word that is not among the most probable at its place"
+        return "words that are too improbable to be counted"

@@ -1,0 +1,171 @@
+"""What is said of how far a main result depends on the wording, beside it and in its heading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.formatting import ends, humanize, number
+from goffman.schemas import PARAPHRASE_ALONE, WITH_PARAPHRASES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goffman.presentation.section import Section
+    from goffman.presentation.types import Finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """One headline over its wordings, each taken alone."""
+
+    wordings: int
+    paraphrases: int
+    """How many of them are asked only on request."""
+    levels: tuple[float, float]
+    """The lowest and highest number of the first set; of a level: of the number itself."""
+    gaps: tuple[float, float]
+    """The lowest and highest difference."""
+    gap: float
+    """The headline's difference, by its own wordings together."""
+
+    @property
+    def moves_more(self) -> bool:
+        """Whether the wording moves the number more than the group does."""
+        return self.levels[1] - self.levels[0] > abs(self.gap)
+
+
+def spread_of(rows: pl.DataFrame, gap: float) -> Spread | None:
+    """The spread over wordings; ``rows``: one headline by wording. None: one wording has a number.
+
+    Rows with the paraphrases are over several, and are not counted here.
+    """
+    alone = rows.filter(pl.col("variation") != WITH_PARAPHRASES, pl.col("mean_first").is_not_null())
+    if alone.height < 2:
+        return None
+    return Spread(
+        wordings=alone.height,
+        paraphrases=alone.filter(pl.col("variation") == PARAPHRASE_ALONE).height,
+        levels=_ends(alone["mean_first"].to_list()),
+        gaps=_ends(alone["difference"].to_list()),
+        gap=gap,
+    )
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    return min(values), max(values)
+
+
+if TYPE_CHECKING:
+    Row = Mapping[str, Any]
+
+ONE_WORDING = "Only one wording was asked, so the effect of wording is unknown."
+IN_TURN = (
+    "Each question was asked in one wording, so the effect of wording on the same question is "
+    "unknown."
+)
+
+MOVED = "the wording changes the mean more"
+"""What the heading says where the wording moves the mean more than the group does."""
+
+NOT_TURNED = ", but not which group is higher"
+"""And where the difference has the same sign in every wording."""
+
+_CALLED = {"female": "women", "male": "men"}
+
+
+def with_wordings(finding: Finding, section: Section) -> Finding:
+    """The finding with its range over wordings; as it is where there is one wording."""
+    rows = section.shown(section.by_wording).filter(pl.col("model") == finding.model)
+    if finding.difference is None:
+        return finding
+    if not rows.height:
+        one = finding.wording == ONE_WORDING and asked_in_turn(section, finding.model)
+        return replace(finding, wording=IN_TURN) if one else finding
+    together = [*_together(rows)]
+    found = spread_of(rows, finding.difference)
+    if found is None:
+        turning = len(section.wordings) > 1 and rows["variation"].eq(WITH_PARAPHRASES).all()
+        said = [IN_TURN if turning else finding.wording, *together]
+        return replace(finding, wording=" ".join(filter(None, said)))
+    about = rows.row(0, named=True)
+    # That sentence templates are few stays true of the main result.
+    few = [finding.wording] if finding.asked else []
+    said = [*few, *_ranges(found, about, section, mean=finding.styled), *together]
+    finding = replace(
+        finding,
+        wording=" ".join(said),
+        by_wording=found.gaps,
+        levels=found.levels if about["kind"] != "level" else None,
+    )
+    if not found.moves_more or finding.styled:
+        return finding
+    low, high = found.gaps
+    moved = f"{MOVED}{NOT_TURNED if low * high > 0 else ''}"
+    return replace(finding, head=f"{finding.head}; {moved}", moved=_moved(found, about, section))
+
+
+def asked_in_turn(section: Section, model: str) -> bool:
+    """Whether there are several wordings, and each question was asked in one of them."""
+    rows = section.rows("prompt", section.presentation.quantity)
+    rows = rows.filter(pl.col("model") == model, pl.col("wording").is_not_null())
+    if rows["wording"].n_unique() < 2:
+        return False
+    cells = rows.group_by("item", "condition", "form").agg(pl.col("wording").n_unique())
+    return bool((cells["wording"] == 1).all())
+
+
+def _ranges(found: Spread, about: Row, section: Section, *, mean: bool) -> Iterator[str]:
+    """The difference and the number itself over the wordings.
+
+    ``mean``: also where the wording moves it more than the group does, which is said elsewhere.
+    """
+    beside = ""
+    if found.paraphrases:
+        beside = f" ({found.paraphrases} of them asked only as a check)"
+    across = f"Across {found.wordings} wordings{beside}, the"
+    if about["kind"] == "level":
+        yield f"{across} number ranges {_from_to(found.levels)}."
+        return
+    yield f"{across} difference ranges {_from_to(found.gaps)}."
+    if mean or not found.moves_more:
+        yield f"The mean for {_first(about, section)} ranges {_from_to(found.levels)}."
+
+
+def _moved(found: Spread, about: Row, section: Section) -> str:
+    """That the wording moves the number more than the group does, in one sentence."""
+    span, gap = ends(*found.levels), number(abs(found.gap))
+    if about["kind"] == "level":
+        return f"The number changes more with the wording ({span}) than it differs from 0 ({gap})."
+    by = "gender" if about["kind"] == "genders" else "group"
+    return (
+        f"The mean changes more with the wording ({span} for {_first(about, section)}) than with "
+        f"the {by} (a difference of {gap})."
+    )
+
+
+def _first(about: Row, section: Section) -> str:
+    """Whose mean it is."""
+    first = str(about["first"])
+    return _CALLED.get(first) or f"{humanize(first)} {section.noun.many}"
+
+
+def _together(rows: pl.DataFrame) -> Iterator[str]:
+    """The main result once more, with the paraphrases; why not, where it cannot be made."""
+    for row in rows.filter(pl.col("variation") == WITH_PARAPHRASES).iter_rows(named=True):
+        if row["difference"] is None:
+            yield f"The paraphrases are not counted, because {row['reason']}."
+            continue
+        what = "number" if row["kind"] == "level" else "difference"
+        interval = "" if row["low"] is None else f" (95% interval {ends(row['low'], row['high'])})"
+        verdict = f"; verdict: {row['verdict']}" if row["verdict"] else ""
+        yield (
+            f"With the paraphrases, the {what} is {number(row['difference'])}{interval}{verdict}."
+        )
+
+
+def _from_to(span: tuple[float, float]) -> str:
+    return f"from {number(span[0])} to {number(span[1])}"

@@ -1,0 +1,1 @@
+"""Ratings of words by people: worklist, page, agreement."""

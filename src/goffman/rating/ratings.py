@@ -1,0 +1,228 @@
+"""Several raters' ratings: read from runs and files, compared word by word, settled, written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from goffman.errors import (
+    InputError,
+    LexiconError,
+    did_you_mean,
+    no_run,
+)
+from goffman.instruments.files import Faults, Row, read_table
+from goffman.instruments.types import Attitude, Rating
+from goffman.lexicons.attitude import ATTITUDES, SINGLE, fold
+from goffman.rating.journal import SETTLED, Unit, read_journal
+from goffman.runs.files import Folder
+from goffman.schemas import RATINGS
+
+EXPORTED = tuple(column.name for column in RATINGS)
+"""The columns of an exported file, in their order."""
+
+
+ENOUGH = 50
+"""From so many words in common on, agreement is worth its number: two raters who give 85% of 50
+words the same label have a κ of about .8, which could lie .13 lower or higher (95%)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raters:
+    """Who said what."""
+
+    names: tuple[str, ...]
+    """In the order of reading."""
+    labels: Mapping[Unit, Mapping[str, Attitude]]
+    """Unit → rater → label, units in the order of reading."""
+    notes: Mapping[tuple[Unit, str], str]
+
+    def shared(self) -> list[Unit]:
+        """The units that at least two raters rated."""
+        return [unit for unit, given in self.labels.items() if len(given) > 1]
+
+    def disagreements(self) -> list[Unit]:
+        """The units to which raters gave different labels."""
+        return [unit for unit in self.shared() if len(set(self.labels[unit].values())) > 1]
+
+    def ratings(self) -> list[Rating]:
+        """Every rating, rater by rater."""
+        return [
+            Rating(
+                word=unit.word,
+                item=unit.item,
+                wording=unit.wording,
+                rater=name,
+                label=given[name],
+                note=self.notes.get((unit, name), ""),
+            )
+            for name in self.names
+            for unit, given in self.labels.items()
+            if name in given
+        ]
+
+
+def ratings_folder(run: Path) -> Path:
+    """Where a run's journals and settled ratings lie."""
+    return run / "ratings"
+
+
+def read_raters(paths: Sequence[Path]) -> Raters:
+    """The ratings in run folders, journals and CSV files; InputError where two have one name."""
+    found: dict[str, tuple[Path, list[Rating]]] = {}
+    for path in _files(paths):
+        of_file: dict[str, list[Rating]] = {}
+        for rating in _read(path):
+            of_file.setdefault(rating.rater, []).append(rating)
+        for name, ratings in of_file.items():
+            if name in found:
+                raise InputError(
+                    f"{found[name][0]} and {path} both have ratings by '{name}'. Rename one of "
+                    "the raters, or leave out one of the files."
+                )
+            found[name] = (path, ratings)
+    labels: dict[Unit, dict[str, Attitude]] = {}
+    notes: dict[tuple[Unit, str], str] = {}
+    for name, (_, ratings) in found.items():
+        for rating in ratings:
+            unit = Unit(rating.word, rating.item, rating.wording)
+            labels.setdefault(unit, {})[name] = rating.label
+            if rating.note:
+                notes[unit, name] = rating.note
+    return Raters(names=tuple(found), labels=labels, notes=notes)
+
+
+def need_two(raters: Raters, given: Sequence[Path]) -> None:
+    """Nothing, or the InputError that there is nobody to agree with."""
+    if len(raters.names) < 2:
+        who = f"Only '{raters.names[0]}' has rated words." if raters.names else "No ratings yet."
+        raise InputError(
+            f"{who} Agreement needs two people who rated at least "
+            f"{ENOUGH} of the same words. "
+            f"Let each of them run {rate_command(given)} --rater NAME, or give their rating files."
+        )
+
+
+def rate_command(given: Sequence[Path]) -> str:
+    """The command that opens the rating page of the run that was given; RUN where none was."""
+    runs = [str(path) for path in given if path.is_dir()]
+    return f"goffman rate {shlex.quote(runs[0]) if len(runs) == 1 else 'RUN'}"
+
+
+def settled_rows(raters: Raters, decided: Mapping[Unit, Attitude]) -> list[dict[str, str]]:
+    """A row for each unit that two raters rated alike or whose disagreement was decided."""
+    columns = SINGLE[: max(len(given) for given in raters.labels.values())]
+    rows = []
+    for unit in sorted(raters.shared()):
+        given = [raters.labels[unit][name] for name in raters.names if name in raters.labels[unit]]
+        label = given[0] if len(set(given)) == 1 else decided.get(unit)
+        if label is not None:
+            single = dict.fromkeys(columns, "") | dict(zip(columns, given, strict=False))
+            rows.append({**unit._asdict(), **single, "label": str(label)})
+    return rows
+
+
+def settled_csv(raters: Raters, decided: Mapping[Unit, Attitude]) -> str:
+    """The settled ratings as a file that --ratings takes: the single ratings, and one label."""
+    columns = SINGLE[: max(len(given) for given in raters.labels.values())]
+    names = (*Unit._fields, *columns, "label")
+    return _csv(settled_rows(raters, decided), names)
+
+
+def ratings_csv(ratings: Sequence[Rating]) -> str:
+    """The ratings as a file that goffman agree takes."""
+    return _csv([vars(rating) for rating in ratings], EXPORTED)
+
+
+def _csv(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The files meant: of a run folder all its raters' journals."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise InputError(
+                f"{path} was not found.{did_you_mean(path.name, beside)} Give a run folder, or a "
+                "file with ratings."
+            )
+        if not path.is_dir():
+            files.append(path)
+            continue
+        journals = [
+            ratings_folder(path) / name
+            for name in (Folder(path) / "ratings").names()
+            if name.endswith(".jsonl") and name != f"{SETTLED}.jsonl"
+        ]
+        if not journals:
+            if not (path / "manifest.json").is_file():
+                raise InputError(no_run(path))
+            raise InputError(
+                f"{path} has no ratings yet. Rate its words first: goffman rate {path} --rater NAME"
+            )
+        files += journals
+    return files
+
+
+def _read(path: Path) -> list[Rating]:
+    if path.suffix == ".jsonl":
+        return _from_journal(path)
+    faults = Faults()
+    optional = ("label", "item", "wording", "rater", "note", *SINGLE)
+    rows = read_table(path, required=("word",), optional=optional, faults=faults)
+    ratings = [] if faults.found else _from_rows(rows, path.stem, faults)
+    if faults.found:
+        raise LexiconError(str(path), faults.found)
+    return ratings
+
+
+def _from_journal(path: Path) -> list[Rating]:
+    record = read_journal(path)
+    return [
+        Rating(**unit._asdict(), rater=path.stem, label=label, note=record.notes.get(unit, ""))
+        for unit, label in record.labels.items()
+    ]
+
+
+def _from_rows(rows: Sequence[Row], stem: str, faults: Faults) -> list[Rating]:
+    """One rater a file, or those of the column rater, or one for each column of single ratings."""
+    single = [column for column in SINGLE if column in rows[0].cells]
+    if not single and "label" not in rows[0].cells:
+        faults.add(rows[0].file, 1, "the column 'label' is missing.")
+        return []
+    ratings: list[Rating] = []
+    lines: dict[tuple[Unit, str], int] = {}
+    for row in rows:
+        unit = Unit(fold(row["word"]), row["item"], row["wording"])
+        for column in single or ["label"]:
+            if single and not row[column]:
+                continue
+            rater = column if single else row["rater"] or stem
+            label = row[column]
+            sound = faults.check_one_of(
+                row.file, row.number, what=column, given=label, allowed=ATTITUDES
+            )
+            if (line := lines.setdefault((unit, rater), row.number)) != row.number:
+                message = f"'{rater}' already rated '{row['word']}' on line {line}."
+                faults.add(row.file, row.number, message)
+            elif sound:
+                ratings.append(
+                    Rating(
+                        **unit._asdict(),
+                        rater=rater,
+                        label=cast("Attitude", label),
+                        note=row["note"],
+                    )
+                )
+    return ratings

@@ -1,0 +1,387 @@
+"""The page on which one person rates words, or settles disagreements; for this machine only.
+
+Who gets in: the server listens on 127.0.0.1 alone; the address holds a random token; a request must
+name this server as its Host, so that no other site's name can be made to lead here; and where it
+comes from a page, that page must be ours (Origin, Sec-Fetch-Site). The page loads nothing from
+elsewhere, and may not (Content-Security-Policy).
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import uvicorn
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from goffman.errors import AskingError, InputError
+from goffman.rating.journal import (
+    Event,
+    Journal,
+    Record,
+    check_rater,
+    open_journal,
+    parse_event,
+)
+from goffman.rating.ratings import ratings_folder
+from goffman.rating.worklist import MOST, Entry, Worklist
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+Mode = Literal["rate", "settle"]
+
+SECONDS = 6
+"""What a word takes: to read it in its sentences, decide, and press a key. An assumption, for
+saying beforehand how long a list will take; it is said with the minutes."""
+
+
+class PostError(Exception):
+    """A post that changes nothing, with the HTTP status and the sentence that say so."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """One person's work on one list; only what the journal has on disk counts."""
+
+    mode: Mode
+    worklist: Worklist
+    journal: Journal
+    rater: str
+    """Shown on the page; empty where disagreements are settled."""
+    after: Callable[[Record], None] = field(default=lambda _: None)
+    """Called with what was said so far, after each post that was saved."""
+
+    def greeting(self) -> str:
+        """What the page is about and how long it takes, and how to get more words."""
+        left = self.left()
+        if self.mode == "settle":
+            return f"{_words(len(left))} to settle."
+        title = self.worklist.title
+        if not self.worklist.entries:
+            most = f"the words that make up {MOST:.0%} of the probability in"
+            rated = most if self.worklist.offer == "most" else "all words of"
+            return f"Nothing to rate: {rated} {title} are already rated.{self._more()}"
+        if not left:
+            return f"'{self.rater}' has rated every word on this list.{self._more()}"
+        share = sum(entry.mass for entry in left)
+        return (
+            f"{_words(len(left))} to rate, as rater '{self.rater}'. They make up {share:.1%} of "
+            f"the probability of all words in {title}. This takes {how_long(len(left))}, at "
+            f"{SECONDS} seconds per word.{self._more()}"
+        )
+
+    def _more(self) -> str:
+        """How to be asked about every word of the run, where the list has not all of them."""
+        every = self.worklist.words
+        if every <= len(self.worklist.entries):
+            return ""
+        return f" To rate all {_words(every)} ({how_long(every)}), use --all."
+
+    def summary(self) -> str:
+        """What was saved and where, in one sentence."""
+        done = _words(len(self.worklist.entries) - len(self.left()))
+        what = "settled" if self.mode == "settle" else f"rated by {self.rater}"
+        return f"{done} {what}, {len(self.left()):,} left. Saved in {self.journal.path}."
+
+    def left(self) -> list[Entry]:
+        """The entries without a label: those put off least often first, then as the list has it."""
+        labels, skips = self.journal.record.labels, self.journal.record.skips
+        open_ones = [entry for entry in self.worklist.entries if entry.unit not in labels]
+        return sorted(open_ones, key=lambda entry: skips[entry.unit])
+
+    def state(self) -> dict[str, Any]:
+        """What the page shows."""
+        left, record = self.left(), self.journal.record
+        here = sum(entry.mass for entry in left)
+        return {
+            "run": self.worklist.key,
+            "entry": _told(left[0], record) if left else None,
+            "total": len(self.worklist.entries),
+            "left": len(left),
+            "skipped": sum(record.skips[entry.unit] > 0 for entry in left),
+            "mass": {
+                "known": self.worklist.rated,
+                "left": here,
+                "beyond": self.worklist.beyond,
+            },
+            "time": how_long(len(left)) if left and self.mode == "rate" else "",
+            "words": self.worklist.words,
+            "undo": record.last.unit.word if record.last and record.last.unit else None,
+        }
+
+    def take(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """The state after a post was saved; PostError where it cannot be."""
+        if told.get("run") != self.worklist.key:
+            raise PostError(
+                409,
+                "This rating belongs to another run than the one this page is for "
+                f"({self.worklist.title}). Nothing was saved. Close the tab and use the address "
+                "in the terminal.",
+            )
+        try:
+            event = parse_event(told)
+        except ValueError as error:
+            raise PostError(
+                422, f"This rating cannot be used: {error} Nothing was saved."
+            ) from error
+        self._check(event)
+        self.journal.add(event)
+        self.after(self.journal.record)
+        return self.state()
+
+    def _check(self, event: Event) -> None:
+        if event.do == "undo":
+            if self.journal.record.last is None:
+                raise PostError(422, "There is nothing to undo.")
+        elif all(event.unit != entry.unit for entry in self.worklist.entries):
+            word = event.unit.word if event.unit else ""
+            raise PostError(
+                422, f"'{word[:60]}' is not among the words of this page. Nothing was saved."
+            )
+
+
+@contextmanager
+def rating(run: Path, work: Worklist, *, rater: str) -> Iterator[Desk]:
+    """The desk on which one person rates a run's words, with what the person said before."""
+    path = ratings_folder(run) / f"{check_rater(rater)}.jsonl"
+    with open_journal(path, run=run) as journal:
+        yield Desk(mode="rate", worklist=work, journal=journal, rater=rater)
+
+
+def how_long(words: int) -> str:
+    """What rating so many words takes, in whole minutes, never too few."""
+    minutes = -(-words * SECONDS // 60)
+    return "about 1 minute" if minutes <= 1 else f"about {minutes:,} minutes"
+
+
+def _words(count: int) -> str:
+    return "1 word" if count == 1 else f"{count:,} words"
+
+
+def _told(entry: Entry, record: Record) -> dict[str, Any]:
+    return {
+        **entry.unit._asdict(),
+        "shown": entry.shown,
+        "mass": entry.mass,
+        "count": entry.count,
+        "sentences": [[part.before, part.word, part.after] for part in entry.sentences],
+        "given": list(entry.given),
+        "note": record.notes.get(entry.unit, ""),
+    }
+
+
+PAGE = Path(__file__).parent / "page"
+
+LARGEST = 64 * 1024
+"""Bytes of a post; a rating with a long note has a few thousand."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A label as the page explains it."""
+
+    key: str
+    label: str
+    meaning: str
+    examples: str
+
+
+CHOICES = (
+    Choice("1", "positive", "Approval, ease or normality", "a walk in the park, second nature"),
+    Choice(
+        "2",
+        "negative",
+        "Disapproval, difficulty, risk or oddity",
+        "out of the question, an uphill struggle",
+    ),
+    Choice("3", "neutral", "Fits, but leans neither way", "neither here nor there"),
+    Choice("4", "irrelevant", "Makes no sense there", "according to, and so forth"),
+)
+"""The examples are phrases, never single words: what is asked is one word that a model filled in,
+so that no rater can be shown the answer to what is asked next."""
+
+
+def serve(desk: Desk, *, port: int = 0, opened: Callable[[str], None]) -> None:
+    """Nothing, after Ctrl-C. ``opened`` is called with the address; port 0 takes a free one."""
+    token = secrets.token_urlsafe(24)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise InputError(
+                f"--port {port} cannot be used: {error.strerror}. Give another port, or leave out "
+                "--port."
+            ) from error
+        listening.listen()
+        port = listening.getsockname()[1]
+        config = uvicorn.Config(
+            Guard(page(desk), port=port, token=token),
+            log_level="critical",
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=2,
+        )
+        opened(f"http://127.0.0.1:{port}/{token}/")
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        except KeyboardInterrupt:
+            # uvicorn has ended in good order and passes the signal on; it was meant for us.
+            return
+
+
+class Guard:
+    """Lets through what comes from this machine's own page, without the token in its path."""
+
+    def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
+        self._app = app
+        self._token = token
+        self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The request is answered, by the page or by a refusal."""
+        if scope["type"] != "http":
+            return
+        request = Request(scope)
+        refusal = self._refusal(request)
+        if refusal:
+            await _error(403, refusal)(scope, receive, _with_headers(send))
+            return
+        inner = {**scope, "path": request.url.path[len(self._token) + 1 :] or "/", "root_path": ""}
+        await self._app(inner, receive, _with_headers(send))
+
+    def _refusal(self, request: Request) -> str:
+        """Why a request is not for us, or nothing."""
+        host = request.headers.get("host", "")
+        if host not in self._hosts:
+            return f"The Host '{_short(host)}' is not this server. Use the address in the terminal."
+        origin = request.headers.get("origin")
+        posted = request.method not in ("GET", "HEAD")
+        if (posted or origin is not None) and origin != f"http://{host}":
+            shown = "no Origin" if origin is None else f"the Origin '{_short(origin)}'"
+            return f"A request with {shown} does not come from this page."
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return "A request that another site makes is refused. Open the address by hand."
+        given = scope_token(request.url.path)
+        if not secrets.compare_digest(given.encode(), self._token.encode()):
+            return "The token in the address is not this server's. Use the address in the terminal."
+        return ""
+
+
+def scope_token(path: str) -> str:
+    """The first part of a path."""
+    return path.split("/", 2)[1] if path.startswith("/") else ""
+
+
+def page(desk: Desk) -> Starlette:
+    """The page's own requests, to be put behind a Guard."""
+    templates = Environment(
+        loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined
+    )
+    html = templates.get_template("page.html").render(
+        mode=desk.mode, run=desk.worklist.title, rater=desk.rater, choices=CHOICES
+    )
+
+    async def show(_: Request) -> Response:
+        return HTMLResponse(html)
+
+    async def style(_: Request) -> Response:
+        return FileResponse(PAGE / "page.css")
+
+    async def script(_: Request) -> Response:
+        return FileResponse(PAGE / "page.js", media_type="text/javascript")
+
+    async def state(_: Request) -> Response:
+        return JSONResponse(desk.state())
+
+    async def rate(request: Request) -> Response:
+        try:
+            return JSONResponse(desk.take(await _posted(request)))
+        except PostError as refused:
+            return _error(refused.status, str(refused))
+        except AskingError as error:
+            return _error(500, str(error))
+
+    return Starlette(
+        routes=[
+            Route("/", show),
+            Route("/page.css", style),
+            Route("/page.js", script),
+            Route("/state", state),
+            Route("/rate", rate, methods=["POST"]),
+        ]
+    )
+
+
+async def _posted(request: Request) -> dict[str, object]:
+    """The JSON object of a post; PostError says what is wrong with it."""
+    kind = request.headers.get("content-type", "")
+    if kind.partition(";")[0].strip().lower() != "application/json":
+        raise PostError(415, f"The post is '{_short(kind)}'; it must be application/json.")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST:
+            raise PostError(413, "The post has more than 64 kB. Nothing was saved.")
+    try:
+        told = json.loads(body)
+        # JSON can spell half of a sign (\ud800), which no file and no answer can hold.
+        json.dumps(told, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise PostError(
+            400, "The post holds half of a character (a lone surrogate). Nothing was saved."
+        ) from None
+    except (ValueError, RecursionError):
+        raise PostError(400, "The post is not JSON. Nothing was saved.") from None
+    if not isinstance(told, dict):
+        raise PostError(400, "The post is not a JSON object. Nothing was saved.")
+    return told
+
+
+def _error(status: int, message: str) -> JSONResponse:
+    return JSONResponse({"error": message}, status_code=status)
+
+
+def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+    """``send`` with the headers that every answer of ours has."""
+    ours = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *ours]}
+        await send(message)
+
+    return sent
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."

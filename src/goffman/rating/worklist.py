@@ -1,0 +1,259 @@
+"""The words of a run that are to be rated, in their real sentences, the weightiest first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from goffman.errors import InputError, did_you_mean, no_run
+from goffman.instruments.types import (
+    ENGLISH,
+    MASK,
+    Attitude,
+    primary_language,
+)
+from goffman.modes import asked_ids
+from goffman.rating.journal import Unit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from goffman.lexicons.attitude import Attitudes
+    from goffman.runs.manifest import Manifest
+
+INSTRUMENT = "social-distance"
+"""Whose words the attitudes are about, unless the user names another."""
+
+Offer = Literal["most", "unrated", "all"]
+"""Which words: those that carry most of the probability, those without a rating, or every one."""
+
+MOST = 0.8
+"""So much of the probability of all words is enough to settle what a number is made of: what is
+left is spread over many words, each of which changes it by next to nothing."""
+
+SENTENCES = 3
+"""Shown with a word: the most probable of each item, then the most probable items."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """A sentence that a model completed with the word."""
+
+    before: str
+    word: str
+    """As the model wrote it, without space."""
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A word to be rated."""
+
+    unit: Unit
+    shown: str
+    """The word in its most probable spelling."""
+    mass: float = 0.0
+    """Its part of the probability of all words, 0 to 1; signs and pieces of words are none."""
+    count: int = 0
+    """How many fills it is."""
+    sentences: tuple[Sentence, ...] = ()
+    given: tuple[Attitude, ...] = ()
+    """Settling only: the label that each rater gave, in the order of the labels, not of raters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worklist:
+    """Everything that one page is about."""
+
+    title: str
+    """The run's folder by name."""
+    key: str
+    """Tells one page's posts from another's."""
+    rated: float = 0.0
+    """The part of the probability whose words are not asked, because they are rated, 0 to 1."""
+    beyond: float = 0.0
+    """The part of the probability whose words could be asked as well, but are not, 0 to 1."""
+    words: int = 0
+    """How many different words of the run can be rated at all."""
+    offer: Offer = "all"
+    entries: tuple[Entry, ...] = field(default=())
+
+
+def words_to_rate(
+    run: Path,
+    attitudes: Attitudes,
+    *,
+    instruments: Sequence[str] = (),
+    offer: Offer = "most",
+) -> Worklist:
+    """The words of a run's fills that are to be rated.
+
+    Those that the attitudes know are left out, unless all are wanted.
+    """
+    import polars as pl
+
+    from goffman.lexicons.attitude import no_word
+
+    fills = _fills(run, instruments)
+    labelled = attitudes.label(fills, fills.unique("prompt_id"))
+    words = fills["word"].unique()
+    none = words.filter([no_word(word) for word in words])
+    words_only = _folded(labelled.filter(~pl.col("word").is_in(none.to_list())))
+    total = float(words_only["probability"].sum())
+    left = words_only if offer == "all" else words_only.filter(~pl.col("rated"))
+    asked = left
+    if offer == "most":
+        asked = left.filter(pl.col("folded").is_in(_weightiest(words_only)))
+    entries = tuple(_entries(asked, total=total))
+    beyond = (float(left["probability"].sum()) - float(asked["probability"].sum())) / (total or 1)
+    rated = 1 - beyond - sum(entry.mass for entry in entries) if total else 0.0
+    return Worklist(
+        title=run.resolve().name,
+        key=run_key(run),
+        rated=max(rated, 0.0),
+        beyond=max(beyond, 0.0),
+        words=words_only["folded"].n_unique(),
+        offer=offer,
+        entries=entries,
+    )
+
+
+def _weightiest(fills: pl.DataFrame) -> list[str]:
+    """The words that make up MOST of the fills' probability: the fewest that do."""
+    import polars as pl
+
+    masses = _masses(fills).sort("probability", "folded", descending=[True, False])
+    before = pl.col("probability").cum_sum() - pl.col("probability")
+    return masses.filter(before < MOST * pl.col("probability").sum())["folded"].to_list()
+
+
+def asked_in_english(run: Path, instruments: Sequence[str]) -> bool:
+    """Whether the words are English, as the shipped ratings are."""
+    known = _manifest(run).instruments
+    asked = [known[name] for name in instruments or [INSTRUMENT] if name in known]
+    return all(primary_language(one.language) == ENGLISH for one in asked)
+
+
+def run_key(run: Path) -> str:
+    """The same for a run on every day, another for another run: a hash of who was asked what."""
+    manifest = _manifest(run)
+    asked = [manifest.models, manifest.instruments]
+    entries = [{name: one.entry() for name, one in of.items()} for of in asked]
+    what = json.dumps(entries, sort_keys=True)
+    return hashlib.sha256(what.encode()).hexdigest()[:16]
+
+
+def sentences_of(run: Path, words: Iterable[str]) -> dict[str, tuple[Sentence, ...]]:
+    """For each case-folded word the sentences of the run in which it stands."""
+    import polars as pl
+
+    wanted = set(words)
+    fills = _folded(_fills(run, _instruments_with_fills(_manifest(run))))
+    entries = _entries(fills.filter(pl.col("folded").is_in(list(wanted))), total=1.0)
+    return {entry.unit.word: entry.sentences for entry in entries}
+
+
+def _manifest(run: Path) -> Manifest:
+    from goffman.runs.manifest import read_manifest
+
+    manifest = read_manifest(run)
+    if manifest is None:
+        raise InputError(no_run(run))
+    return manifest
+
+
+def _instruments_with_fills(manifest: Manifest) -> list[str]:
+    entries = [entry for of_model in manifest.answers.values() for entry in of_model.items()]
+    return sorted({name for name, entry in entries if entry.table == "fills"})
+
+
+def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
+    """The words of each prompt itself that its measure counts, with what was asked."""
+    import polars as pl
+
+    from goffman.runs.read_answers import read_answers
+    from goffman.runs.run import read_prompts
+
+    manifest = _manifest(run)
+    there = _instruments_with_fills(manifest)
+    chosen = list(instruments) or [INSTRUMENT]
+    for name in chosen:
+        if name not in there:
+            listed = ", ".join(there) or "none"
+            raise InputError(
+                f"{run} has no filled-in words for '{name}'.{did_you_mean(name, there)} It has "
+                f"some for: {listed}. Choose with --instrument."
+            )
+    prompts = read_prompts(run, manifest).filter(asked_ids().is_in(chosen))
+    asked = prompts.select("prompt_id", "item", "wording", "text")
+    # Instrument by instrument: another one that is not answered to the end is no hindrance.
+    several = [
+        read_answers(run, "fills", instrument=name).filter(
+            pl.col("step") == 1, pl.col("rank").is_not_null(), _counted(manifest, name)
+        )
+        for name in dict.fromkeys(chosen)
+    ]
+    return pl.concat(several).join(asked, on="prompt_id", how="inner", maintain_order="left")
+
+
+def _counted(manifest: Manifest, instrument: str) -> pl.Expr:
+    """Whether a fill counts: a measure may take fewer words than are stored."""
+    import polars as pl
+
+    top_k = manifest.instruments[instrument].measured.get("top_k")
+    return pl.lit(value=True) if top_k is None else pl.col("rank") <= top_k
+
+
+def _folded(fills: pl.DataFrame) -> pl.DataFrame:
+    """The fills with each word as it is compared, and probabilities that add up exactly."""
+    import polars as pl
+
+    from goffman.lexicons.attitude import fold
+
+    different = fills["word"].unique().to_list()
+    folded = pl.DataFrame(
+        {"word": different, "folded": [fold(word) for word in different]},
+        schema={"word": pl.String, "folded": pl.String},
+    )
+    together = fills.join(folded, on="word", how="left", maintain_order="left")
+    return together.with_columns(pl.col("probability").cast(pl.Float64))
+
+
+def _masses(fills: pl.DataFrame) -> pl.DataFrame:
+    """Each word with its probability in all fills, and how many of them it is."""
+    import polars as pl
+
+    return fills.group_by("folded").agg(pl.col("probability").sum(), pl.len())
+
+
+def _entries(fills: pl.DataFrame, *, total: float) -> Iterable[Entry]:
+    """The words of fills, the largest probability first, equal ones by the alphabet."""
+    import polars as pl
+
+    known = fills.sort("probability", "prompt_id", "model", descending=[True, False, False])
+    masses = _masses(known)
+    shown = (
+        known.unique(["folded", "item"], keep="first", maintain_order=True)
+        .group_by("folded", maintain_order=True)
+        .agg(pl.col("text", "word").head(SENTENCES))
+    )
+    table = masses.join(shown, on="folded").sort("probability", "folded", descending=[True, False])
+    for row in table.iter_rows(named=True):
+        yield Entry(
+            unit=Unit(row["folded"]),
+            shown=row["word"][0],
+            mass=row["probability"] / total,
+            count=row["len"],
+            sentences=tuple(
+                _sentence(text, word) for text, word in zip(row["text"], row["word"], strict=True)
+            ),
+        )
+
+
+def _sentence(text: str, word: str) -> Sentence:
+    before, _, after = text.partition(MASK)
+    return Sentence(before=before, word=word, after=after)

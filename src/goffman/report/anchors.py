@@ -1,0 +1,233 @@
+"""What the page shows of models beside people: sentences, a table, who said it, and the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from goffman.anchors.compare import (
+    DIFFERENCE,
+    GENDER,
+    INDIFFERENT,
+    OVERALL,
+)
+from goffman.anchors.sentences import (
+    describe_anchor,
+    doubted_by,
+    in_points,
+    percent,
+)
+from goffman.console import printable
+from goffman.contrasts.verdict import ANCHORED, direction
+from goffman.formatting import decimals, p_value, short_names
+from goffman.modes import asked_id
+from goffman.presentation.table_formats import ColumnSpec, as_table
+from goffman.stats.profile import TRUE_SCORES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from goffman.anchors.sentences import AnchoredModel, Row
+    from goffman.presentation.table_formats import Table
+    from goffman.report.load import MeasuredRun
+
+_ITEMS = {
+    OVERALL: "all that count as stigma",
+    GENDER: "all that count as stigma: a man minus a woman",
+    DIFFERENCE: "",
+}
+"""What stands for the question in a row of each kind; empty: the question."""
+
+
+def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
+    """For each anchor what the template needs."""
+    for name, about in run.manifest.anchors.items():
+        models = [one for one in run.anchored if one.anchor == name]
+        if not models:
+            continue
+        yield {
+            "id": name,
+            "title": printable(about.title),
+            "who": printable(f"{about.population} ({about.country}, {about.year})"),
+            "counted": [
+                {"name": printable(one["name"]), "meaning": printable(one["meaning"])}
+                for one in about.items.values()
+            ],
+            "said": [describe_anchor(one) for one in models],
+            "rows": [row for one in models if not one.unmeasurable for row in _rows(one)],
+            "differences": [
+                row for one in models if not one.unmeasurable for row in _differences(one)
+            ],
+            "whose": printable(about.whose),
+            "apart": printable(about.set_apart or ""),
+            "both_sides": any(_of_both_sides(one) for one in models),
+            "limits": [printable(text) for text in about.limits],
+            "citation": printable(about.citation),
+            "version": printable(about.version),
+        }
+
+
+def _of_both_sides(one: AnchoredModel) -> bool:
+    """Whether people's error is known too, and taken out."""
+    return any(row["second_effect_name"] == TRUE_SCORES for row in one.rows("anchor"))
+
+
+def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
+    """A row for each item: r, its interval and p; ranks; given the category; true scores."""
+    for item in one.about.items:
+        row = one.row("anchor", item)
+        if row is None:
+            continue
+        ranks, partial = one.row("anchor-rank", item), one.row("anchor-partial", item)
+        yield {
+            "about": f"{one.section.instrument}, {one.shown}",
+            "item": one.item(item),
+            "n": f"{row['n']}",
+            "r": _decimals(row["effect"]),
+            "interval": _interval(row["effect_low"], row["effect_high"]),
+            "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+            "is_clear": _is_clear(one, row),
+            "true": "–" if row["second_effect"] is None else _decimals(row["second_effect"]),
+            "ranks": "–" if ranks is None else _decimals(ranks["effect"]),
+            "partial": "–" if partial is None else _decimals(partial["effect"]),
+        }
+
+
+def _is_clear(one: AnchoredModel, row: Row) -> str:
+    """Whether r is clear, and whether its checks say the same."""
+    if not direction(row):
+        return "no"
+    return "r only" if doubted_by(one, row) else "yes"
+
+
+def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
+    """A row for each condition over all questions that count, and of its gap; then by question."""
+    silent = {(row["condition"], row["item"]): row["unanswered"] for row in one.points.to_dicts()}
+    for row in (row for kind in _ITEMS for row in one.differences(kind)):
+        item, gap = row["dimension"], row["kind"] == GENDER
+        shown = in_points if gap else percent
+        unanswered = silent.get((row["group"], item))
+        ends = "–"
+        if row["low"] is not None:
+            ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
+        yield {
+            "about": f"{one.section.instrument}, {one.shown}",
+            "condition": one.called(row["group"]),
+            "item": _ITEMS[row["kind"]] or one.item(item),
+            "model": shown(row["mean_first"]),
+            "unanswered": "–" if unanswered is None else percent(unanswered),
+            "people": shown(row["mean_second"]),
+            "difference": in_points(row["difference"]),
+            "interval": ends,
+            "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+            "is_clear": _differs(row),
+        }
+
+
+def _differs(row: Row) -> str:
+    """Whether a difference of shares is clear, or why it was not looked at."""
+    if row["reason"] == INDIFFERENT:
+        return "not compared"
+    return "yes" if direction(row) else "no"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{_decimals(low)} to {_decimals(high)}"
+
+
+def _decimals(value: float) -> str:
+    return decimals(value).replace("-", "−")
+
+
+_CORRELATIONS = (
+    ColumnSpec(header="anchor", keys=("second",), drop="constant"),
+    ColumnSpec(header="instrument", keys=("instrument",), drop="constant"),
+    ColumnSpec(header="mode", keys=("mode",), drop="constant"),
+    ColumnSpec(header="model", keys=("model",), drop="constant"),
+    ColumnSpec(header="kind", keys=("kind",)),
+    ColumnSpec(header="of people", keys=("dimension",)),
+    ColumnSpec(header="group", keys=("group",), drop="empty"),
+    ColumnSpec(header="n", keys=("n",), form="count"),
+    ColumnSpec(header="coefficient", keys=("effect_name",)),
+    ColumnSpec(header="value", keys=("effect",), form="number"),
+    ColumnSpec(header="95% interval", keys=("effect_low", "effect_high"), form="interval"),
+    ColumnSpec(header="interval covers", keys=("interval_over",), drop="empty"),
+    ColumnSpec(header="true scores", keys=("second_effect",), form="number", drop="empty"),
+    ColumnSpec(header="model's mean", keys=("mean_first",), form="number", drop="empty"),
+    ColumnSpec(header="people's mean", keys=("mean_second",), form="number", drop="empty"),
+    ColumnSpec(header="difference", keys=("difference",), form="number", drop="empty"),
+    ColumnSpec(header="its 95% interval", keys=("low", "high"), form="interval", drop="empty"),
+    ColumnSpec(header="p", keys=("p",), form="p"),
+    ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
+    ColumnSpec(header="tests", keys=("family_size",), form="count"),
+    ColumnSpec(header="note", keys=("reason",), drop="empty"),
+)
+
+_POINTS = (
+    ColumnSpec(header="anchor", keys=("anchor",), drop="constant"),
+    ColumnSpec(header="instrument", keys=("instrument",), drop="constant"),
+    ColumnSpec(header="mode", keys=("mode",), drop="constant"),
+    ColumnSpec(header="model", keys=("model",), drop="constant"),
+    ColumnSpec(header="of people", keys=("item",)),
+    ColumnSpec(header="condition", keys=("condition",)),
+    ColumnSpec(header="people", keys=("people",), form="number"),
+    ColumnSpec(header="model's value", keys=("value",), form="number"),
+    ColumnSpec(header="no answer", keys=("unanswered",), form="number", drop="empty"),
+    ColumnSpec(header="predicted", keys=("predicted",), form="number"),
+    ColumnSpec(header="t", keys=("statistic",), form="number"),
+    ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
+    ColumnSpec(header="note", keys=("reason",), drop="empty"),
+)
+
+_ABOUT = (
+    "Models beside what people said. Kind anchor: Pearson's r over conditions; anchor-rank: "
+    "Spearman's ρ; anchor-partial: r with the category of a condition held constant; "
+    "anchor-without: without conditions that the anchor sets apart; anchor-within: r within a "
+    "group. Kind anchor-difference: a share of the model minus people's, question by question; "
+    "anchor-overall: over the questions that count as stigma; anchor-wording: in other wordings; "
+    "anchor-gender: what a man instead of a woman changes in the model, minus the same in people; "
+    "anchor-gender-side: each side alone; anchor-year: with people's answers of one year. "
+    "Intervals and p-values are for the numbers as measured, by a jackknife over what the "
+    "interval covers: conditions or occupations and, where they are named, items and wordings. "
+    "True scores: r "
+    "divided by the square root of the reliabilities that are known, mostly the model's alone. p "
+    "is corrected by Holm over the items of one anchor for each kind, model and instrument. "
+    "Ratings of dimensions are not attitudes."
+)
+
+_ABOUT_POINTS = (
+    "Models beside what people said, point by point. Rows without an entry for people are those in "
+    "which all items of the anchor predict the model's value together: t is the externally "
+    "studentized residual, and its p is corrected by Holm over the conditions."
+)
+
+
+def anchor_tables(run: MeasuredRun) -> Iterator[Table]:
+    """Two tables, where something of the run is set beside people."""
+    if run.anchors is None or run.anchor_points is None or run.anchors.is_empty():
+        return
+    names = short_names(run.manifest.models)
+    failing = {
+        (one.section.instrument, one.model): f"{one.unmeasurable.model} is {one.unmeasurable.mark}"
+        for one in run.anchored
+        if one.unmeasurable
+    }
+    said = dict.fromkeys(f"{why} in {instrument}" for (instrument, _), why in failing.items())
+    doubt = f" In it, {' and '.join(said)}." if said else ""
+    for name, about, frame, shown in (
+        ("beside-people", _ABOUT, run.anchors, _CORRELATIONS),
+        ("beside-people-points", _ABOUT_POINTS, run.anchor_points, _POINTS),
+    ):
+        made = as_table(
+            name, f"{about}{doubt}", [_row(one, failing) for one in frame.to_dicts()], shown=shown
+        )
+        yield replace(made, names=names)
+
+
+def _row(row: dict[str, Any], failing: Collection[tuple[str, str]]) -> dict[str, Any]:
+    """Without the means of both sides where they have different units; and what is to be noted."""
+    apart = row.get("kind") in ANCHORED
+    unmeasurable = (asked_id(row), row["model"]) in failing
+    note = "not measurable" if unmeasurable else row.get("reason")
+    return row | {"reason": note} | ({"mean_first": None, "mean_second": None} if apart else {})

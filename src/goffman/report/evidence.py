@@ -1,0 +1,299 @@
+"""The evidence behind every number: prompts, and what was answered, small enough for a page.
+
+One block for each instrument: a header in JSON, then columns of numbers. Every row is what stands
+at one rank of one prompt's answer: a word of a masked model, a class of a classifier, a reply of a
+chat model (its rank is the trial). Texts stand once, in tables, and rows have their place there.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import itertools
+import json
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goffman.console import printable
+from goffman.errors import RunError
+from goffman.formatting import humanize, mask_to_blank
+from goffman.instruments.types import BASELINE, asked_as, base_of, mode_in
+from goffman.measures.mode_agreement import PRESENTED
+from goffman.measures.registry import measures
+from goffman.presentation.evidence import EVIDENCE, options_with_probabilities
+from goffman.presentation.types import Answers
+from goffman.runs.read_answers import read_answers
+from goffman.runs.reply_probabilities import fills_of_replies
+from goffman.schemas import SENTIMENTS
+from goffman.scoring import words_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.instruments.types import AnswerTable
+    from goffman.lexicons.lexicons import Lexicons
+    from goffman.presentation.section import Section
+    from goffman.report.load import MeasuredRun
+    from goffman.runs.manifest import Manifest
+
+ROWS = 600_000
+"""So many rows are kept in a page: about 3 MB."""
+
+NO_PROBABILITY = 65_535
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """One instrument's evidence as a page carries it."""
+
+    instrument: str
+    block: str
+    """gzip in base64."""
+    kept: int
+    """Rows in the block."""
+    there: int
+    """Rows in the run's files."""
+
+
+def evidence_of(run: MeasuredRun, words: Lexicons | None, *, rows: int = ROWS) -> list[Evidence]:
+    """Of each instrument its evidence, together at most so many rows; ``words``: what they mean."""
+    # Read twice, first to count: the answers of many models together would fill the memory.
+    every = itertools.chain.from_iterable(answers_of(run, one) for one in run.sections.values())
+    most = words_per_prompt(map(ranks_of, every), rows)
+    found = []
+    for name, section in run.sections.items():
+        tables, there = [pl.DataFrame(schema=EVIDENCE)], 0
+        for one in answers_of(run, section):
+            tables.append(section.presentation.evidence(one, section, words, most))
+            there += rows_there(one)
+        tables += _probabilities_beside(run, name, tables)
+        found.append(packed(section, pl.concat(tables), there))
+    return found
+
+
+def words_or_why(manifest: Manifest) -> tuple[Lexicons | None, Sequence[str]]:
+    """The lexicons of the manifest; None, and why, where they are not here as they were."""
+    try:
+        return words_of(manifest), []
+    except RunError as error:
+        why = "the report does not show ratings of words. The scores are unchanged"
+        return None, [f"{error} So {why}."]
+
+
+def _probabilities_beside(
+    run: MeasuredRun,
+    said: str,
+    replies: Sequence[pl.DataFrame],
+) -> Iterator[pl.DataFrame]:
+    """Beside replies to questions with options: the options' probabilities in the same prompts.
+
+    They come after the trials, of models that were asked both.
+    """
+    chosen = asked_as(base_of(said), "choice")
+    if mode_in(said) != "reply" or chosen not in run.sections:
+        return
+    asked = run.sections[chosen].prompts
+    shared = [name for name in PRESENTED if name in asked.columns]
+    same = asked.select("prompt_id", *shared).join(
+        run.sections[said].prompts.select(*shared, own="prompt_id"), on=shared, nulls_equal=True
+    )
+    replied = pl.concat(replies)
+    if not replied.height:
+        return
+    trials = replied["rank"].max()
+    for one in answers_of(run, run.sections[chosen]):
+        rows = options_with_probabilities(one, run.sections[chosen], None, 0)
+        known = rows.filter(pl.col("model").is_in(replied["model"].unique().implode()))
+        placed = known.join(same.select("prompt_id", "own"), on="prompt_id")
+        yield (
+            placed.with_columns(prompt_id="own", rank=pl.col("rank") + trials)
+            .select(EVIDENCE.names())
+            .cast(EVIDENCE)
+        )
+
+
+def words_per_prompt(ranks: Iterable[pl.Series], rows: int) -> int:
+    """So many ranks of each prompt are kept, that there are at most ``rows``; at least one."""
+    counts = np.zeros(2, np.int64)
+    for one in ranks:
+        own = np.bincount(one.to_numpy(), minlength=len(counts))
+        counts = own + np.pad(counts, (0, len(own) - len(counts)))
+    return max(1, int(np.searchsorted(np.cumsum(counts), rows, side="right")) - 1)
+
+
+def ranks_of(given: Answers) -> pl.Series:
+    """The ranks of the rows, as far as they may be cut."""
+    if given.table != "fills":
+        return pl.Series([], dtype=pl.Int64)
+    return given.frame.select("step", "rank").filter(pl.col("step") == 1)["rank"].drop_nulls()
+
+
+def rows_there(given: Answers) -> int:
+    """How many rows the run has of it; a classifier's classes are one row each here."""
+    if given.table == "labels":
+        return int(given.frame.select(pl.sum_horizontal(pl.col(SENTIMENTS).count())).item())
+    return given.frame.height
+
+
+def answers_of(
+    run: MeasuredRun, section: Section, *, model: str | None = None
+) -> Iterator[Answers]:
+    """Model by model, those that answered to the end; ``model``: only this one.
+
+    None is held here while the next are read: they may fill half of the memory.
+    """
+    for name, asked in run.manifest.answers.items():
+        entry = asked.get(section.instrument)
+        if entry is not None and entry.parts is not None and name == (model or name):
+            yield _answers(run, section, name, entry.table)
+
+
+def _answers(run: MeasuredRun, section: Section, model: str, table: AnswerTable) -> Answers:
+    """Without those to controls, which are behind no number of a condition."""
+    ids = section.prompts["prompt_id"]
+    frame = read_answers(run.folder, table, model=model, instrument=section.instrument, prompts=ids)
+    if table == "replies" and str(measures()[section.measure].reads) == "fills":
+        table, frame = "fills", fills_of_replies(frame, section.prompts)
+    return Answers(table=table, frame=frame, cased=run.manifest.models[model].has_case)
+
+
+def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
+    """The block of one instrument."""
+    prompts = section.prompts
+    there_are = set(rows["model"].unique())
+    models = [name for name in section.names.models if name in there_are]
+    place = pl.DataFrame(
+        {"model": models, "m": range(len(models))}, schema={"model": pl.String, "m": pl.Int64}
+    )
+    kept = (
+        rows.join(place, on="model")
+        .join(prompts.select("prompt_id").with_row_index("p"), on="prompt_id")
+        .sort("m", "p", "rank")
+    )
+    tables: dict[str, list[str]] = {}
+    word, tables["words"] = _coded(kept["word"])
+    label, tables["labels"] = _coded(kept["label"].fill_null(""))
+    columns = {name: _coded(prompts[name].fill_null("")) for name in _OF_PROMPTS}
+    counts = np.zeros((len(models), prompts.height), dtype=np.uint16)
+    np.add.at(counts, (kept["m"].to_numpy(), kept["p"].to_numpy()), 1)
+    numbers: dict[str, NDArray[Any]] = {
+        "count": counts.ravel(),
+        "rank": kept["rank"].to_numpy().astype(np.uint16),
+        "word": word,
+        "label": label,
+        "probability": coded_probabilities(kept["probability"]),
+        "value": _values(section, models),
+    } | {name: codes for name, (codes, _) in columns.items()}
+    orders: list[str] = []
+    if "order" in prompts.columns and prompts["order"].count():
+        numbers["order"], orders = _coded(prompts["order"].fill_null(""))
+        numbers["question"] = _questions(prompts)
+    header = {
+        "orders": [printable(one) for one in orders],
+        "models": [section.names.model(name) for name in models],
+        "conditions": [printable(one) for one in columns["condition"][1]],
+        "baseline": columns["condition"][1].index(BASELINE)
+        if BASELINE in columns["condition"][1]
+        else -1,
+        "names": [section.called(one) for one in columns["condition"][1]],
+        "items": [humanize(text) for text in columns["item"][1]],
+        "wordings": [humanize(text) for text in columns["wording"][1]],
+        "prompts": [mask_to_blank(text) for text in prompts["text"]],
+        "words": [printable(text) for text in tables["words"]],
+        "labels": [printable(text) for text in tables["labels"]],
+        "quantity": section.presentation.called,
+    }
+    block = base64.b64encode(gzip.compress(_joined(header, numbers), 6, mtime=0)).decode()
+    return Evidence(instrument=section.instrument, block=block, kept=kept.height, there=there)
+
+
+_OF_PROMPTS = ("condition", "item", "wording")
+
+
+def _questions(prompts: pl.DataFrame) -> NDArray[np.uint32]:
+    """Of each prompt a number that it shares with the same question in another order."""
+    shared = [name for name in PRESENTED if name in prompts.columns and name != "order"]
+    return prompts.select(pl.struct(shared).rank("dense")).to_series().to_numpy().astype(np.uint32)
+
+
+def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
+    """The number of each model and prompt; NaN where there is none, or one for each trial."""
+    rows = section.scores.filter(
+        pl.col("level") == "prompt",
+        pl.col("quantity") == section.presentation.quantity,
+        pl.col("variant").is_null() | (pl.col("variant") == "with-names"),
+        pl.col("trial").is_null(),
+    )
+    known = rows.select("model", "prompt_id", "value").drop_nulls("value")
+    known = known.unique(["model", "prompt_id"], keep="last")
+    asked = section.prompts.select("prompt_id")
+    values = [
+        asked.join(
+            known.filter(pl.col("model") == model),
+            on="prompt_id",
+            how="left",
+            maintain_order="left",
+        )["value"].fill_null(np.nan)
+        for model in models
+    ]
+    return np.concatenate([np.zeros(0, np.float32), *values], dtype=np.float32)
+
+
+def _coded(texts: pl.Series) -> tuple[NDArray[Any], list[str]]:
+    """Of each text its place in the table, and the table, the most frequent first."""
+    counts = texts.value_counts(sort=True).sort("count", texts.name, descending=[True, False])
+    table = counts[texts.name].to_list()
+    kind = pl.UInt8 if len(table) < 256 else pl.UInt16 if len(table) < 65_536 else pl.UInt32
+    places = texts.replace_strict(table, range(len(table)), return_dtype=kind)
+    return places.to_numpy(), table
+
+
+def coded_probabilities(probabilities: pl.Series) -> NDArray[np.uint16]:
+    """Three significant digits, exactly: 900 · (power of ten below 1) + digits − 100.
+
+    1 is 0 and .0123 is 1823; what is below 1e-70 is written as that.
+    """
+    values = probabilities.to_numpy().astype(np.float64)
+    codes = np.full(len(values), NO_PROBABILITY, dtype=np.uint16)
+    some = np.isfinite(values)
+    p = np.clip(values[some], 1e-70, 1.0)
+    times = np.maximum(0, -np.floor(np.log10(p)).astype(np.int64))
+    digits = np.rint(p * 10.0 ** (times + 2)).astype(np.int64)
+    # .9996 is rounded to 1.00, which has one digit more before the point.
+    over = digits >= 1000
+    digits[over], times[over] = 100, times[over] - 1
+    codes[some] = 900 * np.maximum(times, 0) + digits - 100
+    return codes
+
+
+def _joined(header: Mapping[str, Any], numbers: Mapping[str, NDArray[Any]]) -> bytes:
+    """4 bytes: the header's length; the header; the columns, each at a multiple of 4 bytes."""
+    arrays, parts, offset = {}, [], 0
+    for name, array in numbers.items():
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        arrays[name] = [offset, len(array), array.dtype.name]
+        parts.append(little + b"\0" * (-len(little) % 4))
+        offset += len(parts[-1])
+    text = json.dumps({**header, "arrays": arrays}, ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 4)
+    return struct.pack("<I", len(text)) + text + b"".join(parts)
+
+
+def unpacked(block: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the columns of a block, as the page reads them."""
+    content = gzip.decompress(base64.b64decode(block))
+    (length,) = struct.unpack_from("<I", content)
+    header = json.loads(content[4 : 4 + length])
+    return header, dict(_columns(header, content, 4 + length))
+
+
+def _columns(
+    header: Mapping[str, Any], content: bytes, start: int
+) -> Iterator[tuple[str, NDArray[Any]]]:
+    for name, (offset, length, kind) in header["arrays"].items():
+        yield name, np.frombuffer(content, kind, count=length, offset=start + offset)

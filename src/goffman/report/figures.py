@@ -1,0 +1,120 @@
+"""Every figure of a run: those of its measures, two measures together, models and people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.anchors.figures import anchor_figures
+from goffman.formatting import ends, number
+from goffman.presentation.multiverse import curve
+from goffman.presentation.section import Section
+from goffman.presentation.vega import (
+    Figure,
+    axis_x,
+    coloured,
+    data,
+    figure,
+    tip,
+    view,
+)
+
+if TYPE_CHECKING:
+    from goffman.analysis.correlation_findings import Correlation
+    from goffman.report.load import MeasuredRun
+
+
+def together(
+    scores: pl.DataFrame, found: Sequence[Correlation], sections: Mapping[str, Section]
+) -> Iterator[Figure]:
+    """For each correlation of two measures: the conditions as points."""
+    drawn = [one for one in found if one.row["effect"] is not None and not one.unmeasurable]
+    for place, one in enumerate(drawn, start=1):
+        across, up = (side.values(scores) for side in (one.first, one.second))
+        points = across.join(up.select("condition", other="value"), on="condition").filter(
+            pl.col("value").is_not_null(), pl.col("other").is_not_null()
+        )
+        parts = sections[one.first.instrument], sections[one.second.instrument]
+        points = parts[0].named(points).with_columns(pl.selectors.float().round_sig_figs(6))
+        if points.height:
+            suffix = f"-{place}" if len(drawn) > 1 else ""
+            yield _scatter(points, one, parts, name=f"measures-together{suffix}")
+
+
+def _scatter(
+    points: pl.DataFrame, found: Correlation, sides: Sequence[Section], *, name: str
+) -> Figure:
+    row = found.row
+    low, high = row["effect_low"], row["effect_high"]
+    interval = f", 95% interval {ends(low, high)}" if low is not None else ""
+    r = number(row["effect"])
+    one, other = sides
+    upward, title, described = _said_of(found, one, other)
+    said = f"{row['effect_name']} = {r}{interval}, over {row['n']} {one.noun.many}"
+    about = tip(("name", one.noun.headed.one), ("group", "Group"), ("value", "Across"))
+    spec = view(
+        data(points, "condition", "name", "group", "category", "value", "other"),
+        [
+            {
+                "mark": {"type": "line", "style": "trend", "clip": True, "tooltip": None},
+                "transform": [{"regression": "other", "on": "value"}],
+            },
+            {
+                "mark": {"type": "point", "cursor": "pointer"},
+                "encoding": {
+                    **coloured("group", one.groups()),
+                    "tooltip": [*about, *tip(("other", "Up"))],
+                },
+            },
+        ],
+        height=360,
+        encoding={
+            "x": axis_x(one.presentation.axis),
+            "y": axis_x(upward, domain=(0, 1), field_="other")
+            | {"axis": {"minExtent": 30, "maxExtent": 60, "grid": True}},
+        },
+    )
+    spec["title"] = {"text": said, "fontWeight": "normal"}
+    return figure(
+        one,
+        name,
+        title=title,
+        description=(
+            f"Each mark is one {one.noun.one}. {described} {said}; the interval covers other "
+            f"{one.noun.many}, not other sentences. The dashed line is the least-squares fit."
+        ),
+        spec=spec,
+    )
+
+
+def _said_of(found: Correlation, one: Section, other: Section) -> tuple[str, str, str]:
+    """The vertical axis, the title, and what the two axes are in words."""
+    by = f"{one.noun.one} by {one.noun.one}"
+    if (one.measure, other.measure) != ("negative-attitude", "negative-sentiment"):
+        axes = (
+            f"Horizontal axis: {found.first.text(model=found.models[0])}. "
+            f"Vertical axis: {found.second.text(model=found.models[1])}."
+        )
+        return other.presentation.axis, f"{one.instrument} and {other.instrument}, {by}", axes
+    upward = other.presentation.axis
+    labels = "how often the classifier labels sentences about the condition as"
+    if found.second.finer:
+        upward = "Probability of the label “negative”"
+        labels = "the probability that the classifier labels sentences about the condition as"
+    words = "Horizontal axis: the negativity of the words that masked models fill in."
+    return upward, f"Words and labels, {by}", f"{words} Vertical axis: {labels} negative."
+
+
+def figures_of(run: MeasuredRun) -> list[Figure]:
+    """Every figure that the run's scores and estimates allow."""
+    found = [
+        drawn
+        for section in run.sections.values()
+        for draw in section.presentation.figures
+        for drawn in draw(section)
+    ]
+    found += [drawn for section in run.sections.values() for drawn in curve(section)]
+    found += together(run.scores, run.correlations, run.sections)
+    return [*found, *anchor_figures(run.anchored)]

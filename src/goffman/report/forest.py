@@ -1,0 +1,98 @@
+"""All main results on one axis: differences in units of the smallest one that is relevant.
+
+Instruments measure in units of their own; divided by Δ, the difference that each instrument calls
+relevant, they share an axis. The band from −1 to 1 and the intervals then decide the verdicts here
+as they do in the instruments' own units, which is not so for effect sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goffman.contrasts.verdict import CLEAR_WORDS
+from goffman.formatting import tick
+
+if TYPE_CHECKING:
+    from goffman.presentation.types import Finding
+
+WIDTH = 400
+"""Units from one end of the axis to the other."""
+
+TICKS = 8
+"""At most so many."""
+
+LEAST = 2.0
+"""The axis reaches so many Δ to either side, or further."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """Where a difference and the ends of its interval are, from 0 to WIDTH."""
+
+    low: str
+    high: str
+    at: str
+    clear: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forest:
+    """The axis, and a mark for each finding that has one."""
+
+    zero: str
+    band: tuple[str, str]
+    """The ends of the differences that are too small to matter."""
+    ticks: tuple[tuple[str, str], ...]
+    """Place and number."""
+    marks: tuple[Mark | None, ...]
+    """In the order of the findings; None: it has no interval, or no Δ is known for it."""
+
+
+def forest(found: Sequence[Finding]) -> Forest:
+    """The findings on one axis, each divided by its own Δ."""
+    sized = [_sized(one) for one in found]
+    every = [value for one in sized if one for value in one]
+    low, high, step = _axis(min([-LEAST, *every]), max([LEAST, *every]))
+
+    def place(value: float) -> str:
+        return f"{WIDTH * (value - low) / (high - low):.1f}"
+
+    count = round((high - low) / step)
+    values = [low + step * nth for nth in range(count + 1)]
+    return Forest(
+        zero=place(0.0),
+        band=(place(-1.0), place(1.0)),
+        ticks=tuple((place(value), tick(value, step)) for value in values),
+        marks=tuple(
+            None
+            if ends is None
+            else Mark(
+                low=place(ends[0]),
+                at=place(ends[1]),
+                high=place(ends[2]),
+                clear=one.verdict in CLEAR_WORDS,
+            )
+            for one, ends in zip(found, sized, strict=True)
+        ),
+    )
+
+
+def _sized(one: Finding) -> tuple[float, float, float] | None:
+    """The lower end, the difference and the upper end, in units of Δ."""
+    if not one.margin or one.difference is None or one.low is None or one.high is None:
+        return None
+    return one.low / one.margin, one.difference / one.margin, one.high / one.margin
+
+
+def _axis(lowest: float, highest: float) -> tuple[float, float, float]:
+    """Both ends, which are ticks that nothing lies beyond, and the distance between ticks."""
+    power = 10.0 ** math.floor(math.log10((highest - lowest) / TICKS))
+    for step in (power * times for times in (1, 2, 5, 10, 20)):
+        low = step * math.floor(lowest / step + 1e-9)
+        high = step * math.ceil(highest / step - 1e-9)
+        if round((high - low) / step) < TICKS:
+            return low, high, step
+    raise AssertionError("no distance between ticks is large enough")

@@ -1,0 +1,185 @@
+"""Figures as files, with no browser: the specification, SVG, PNG and PDF.
+
+A drawing as a PDF whose bytes depend on the drawing alone.
+
+The library numbers fonts, and lists what a page uses, in another order each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goffman.console import printable
+from goffman.presentation.vega import config
+
+if TYPE_CHECKING:
+    from goffman.presentation.vega import Figure, Spec
+    from goffman.runs.files import Folder
+
+_REFERENCE = re.compile(rb"(\d+) 0 R\b")
+_ENTRIES = re.compile(rb"(?:^ */\w+ \d+ 0 R\n){2,}", re.MULTILINE)
+"""Neighboring lines of a dictionary, each a name and an object's number."""
+
+
+def pdf_of(svg: str) -> bytes:
+    """The SVG as a PDF; the same SVG gives the same bytes."""
+    import vl_convert
+
+    return in_one_order(vl_convert.svg_to_pdf(svg))
+
+
+def in_one_order(pdf: bytes) -> bytes:
+    """The same PDF with its dictionaries sorted, and its objects in the order of their use."""
+    end = int(pdf.rsplit(b"startxref\n", 1)[1].split()[0])
+    table, trailer = pdf[end:].rsplit(b"startxref\n", 1)[0].split(b"trailer\n")
+    starts = sorted(int(line.split()[0]) for line in table.splitlines() if line.endswith(b" n"))
+    objects = {}
+    for start, stop in zip(starts, [*starts[1:], end], strict=True):
+        number, _, body = pdf[start:stop].partition(b" 0 obj\n")
+        head, stream, content = body.partition(b">>\nstream\n")
+        objects[int(number)] = _ENTRIES.sub(_sorted, head), stream + content
+    numbers: dict[int, int] = {}
+    _follow(trailer, objects, numbers)
+    whole, places = pdf[: starts[0]], []
+    for old, new in numbers.items():
+        places.append(len(whole))
+        head, rest = objects[old]
+        whole += b"%d 0 obj\n%b%b" % (new, _renumbered(head, numbers), rest)
+    lines = [b"%010d 00000 n\r\n" % place for place in places]
+    count = len(places) + 1
+    table = b"xref\n0 %d\n0000000000 65535 f\r\n%b" % (count, b"".join(lines))
+    trailer = re.sub(rb"/Size \d+", b"/Size %d" % count, _renumbered(trailer, numbers))
+    return whole + table + b"trailer\n%bstartxref\n%d\n%%%%EOF" % (trailer, len(whole))
+
+
+def _sorted(found: re.Match[bytes]) -> bytes:
+    return b"".join(sorted(found[0].splitlines(keepends=True)))
+
+
+def _follow(
+    text: bytes, objects: Mapping[int, tuple[bytes, bytes]], numbers: dict[int, int]
+) -> None:
+    """Every object that the text leads to has a new number, in the order in which it is met."""
+    for found in _REFERENCE.finditer(text):
+        number = int(found[1])
+        if number not in numbers:
+            numbers[number] = len(numbers) + 1
+            _follow(objects[number][0], objects, numbers)
+
+
+def _renumbered(text: bytes, numbers: Mapping[int, int]) -> bytes:
+    return _REFERENCE.sub(lambda found: b"%d 0 R" % numbers[int(found[1])], text)
+
+
+DRAWN = ("svg", "png", "pdf")
+"""How the files end that are drawn from a specification."""
+
+ENDINGS = ("vl.json", *DRAWN)
+
+SCALE = 2.0
+"""Pixels of a PNG for each of the figure."""
+
+
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What no XML can hold."""
+
+
+def svg_of(spec: Spec) -> str:
+    """The drawing of a specification, for white paper; the same one gives the same text."""
+    import vl_convert
+
+    svg = str(vl_convert.vegalite_to_svg(spec, config=config()))
+    return _with_own_ids(_NOT_XML.sub(lambda one: printable(one[0]), svg))
+
+
+_CLIP = re.compile(r'(<clipPath id="|<g class="[^"]*" clip-path="url\(#)clip(\d+)')
+"""Where a drawing names, and uses, what it is cut by."""
+
+
+def _with_own_ids(svg: str) -> str:
+    """The SVG with ids made from itself: the library counts them over all that it draws.
+
+    On a page with other drawings they must still be this one's alone.
+    """
+    own = hashlib.sha256(_CLIP.sub(r"\1", svg).encode()).hexdigest()[:8]
+    numbers: dict[str, int] = {}
+    return _CLIP.sub(lambda at: f"{at[1]}clip-{own}-{numbers.setdefault(at[2], len(numbers))}", svg)
+
+
+def write_images(
+    figures: Sequence[Figure], folder: Folder, *, every: bool = False
+) -> tuple[dict[str, str], list[Path]]:
+    """By figure the SVG as it is first shown; and the files that are now in the folder.
+
+    ``every``: also each choice that a figure offers. A figure whose specification has not changed
+    is not drawn again.
+    """
+    first: dict[str, str] = {}
+    written: list[str] = []
+    for figure in figures:
+        for number, (name, spec) in enumerate(figure.drawn()):
+            if number and not every:
+                break
+            stem = f"{figure.id}-{_slug(name)}" if number else figure.id
+            # Two models may differ only in signs that no file's name has.
+            stem = f"{stem}-{number}" if f"{stem}.svg" in written else stem
+            first.setdefault(figure.id, _written(folder, stem, spec))
+            written += [f"{stem}.{kind}" for kind in ENDINGS]
+    _forget_others(folder, written)
+    return first, [folder.path / name for name in written]
+
+
+def _forget_others(folder: Folder, written: Sequence[str]) -> None:
+    """Figures that were drawn before and not now are gone: their numbers may be the run's no more.
+
+    Only what has our specification beside it is ours.
+    """
+    there = set(folder.names())
+    for spec in sorted({name for name in there if name.endswith(".vl.json")} - set(written)):
+        stem = spec.removesuffix(".vl.json")
+        # The specification last: as long as it is there, the others are known as ours.
+        for kind in reversed(ENDINGS):
+            if f"{stem}.{kind}" in there:
+                folder.remove(f"{stem}.{kind}")
+
+
+def _written(folder: Folder, stem: str, spec: Spec) -> str:
+    """The figure's SVG; all its files are in the folder."""
+    import vl_convert
+
+    before = {kind: folder.read(f"{stem}.{kind}") or b"" for kind in DRAWN}
+    if folder.read(f"{stem}.vl.json") == _text(spec, before):
+        return before["svg"].decode()
+    svg = svg_of(spec)
+    drawn = {
+        "svg": svg.encode(),
+        "png": vl_convert.svg_to_png(svg, scale=SCALE),
+        "pdf": pdf_of(svg),
+    }
+    for kind, content in drawn.items():
+        folder.write(f"{stem}.{kind}", content)
+    folder.write(f"{stem}.vl.json", _text(spec, drawn))
+    return svg
+
+
+def _text(spec: Spec, drawn: Mapping[str, bytes]) -> bytes:
+    """The specification's file; it says which drawings are made from it."""
+    sums = {kind: hashlib.sha256(drawn[kind]).hexdigest() for kind in DRAWN}
+    whole = {**spec, "config": config(), "usermeta": {"sha256": sums}}
+    return (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:100]
+
+
+def sizes(svgs: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Width and height of each SVG."""
+    for svg in svgs:
+        found = re.search(r'<svg[^>]*? width="([\d.]+)"[^>]*? height="([\d.]+)"', svg)
+        yield (round(float(found[1])), round(float(found[2]))) if found else (660, 300)

@@ -1,0 +1,178 @@
+"""A measured run, read back for everything that people read of it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.analysis.correlation_findings import Correlation, correlations
+from goffman.analysis.sections import sections_of
+from goffman.anchors.compare import ANCHORS_FILE, POINTS_FILE
+from goffman.anchors.sentences import AnchoredModel, anchored_models
+from goffman.errors import RunError, no_run
+from goffman.modes import asked_ids
+from goffman.runs.files import Folder
+from goffman.runs.manifest import read_manifest
+from goffman.runs.read_answers import check_answers
+from goffman.runs.run import read_prompts
+from goffman.schemas import (
+    ANCHOR_POINTS,
+    CONTRASTS,
+    ESTIMATES,
+    RATINGS_COMPARED,
+    SCORES,
+    SENSITIVITY,
+    STRESS,
+    VERDICTS,
+    complaints,
+)
+from goffman.scoring import measures_of
+from goffman.sensitivity.leave_one_out import SENSITIVITY_FILE
+from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
+from goffman.sensitivity.user_ratings import COMPARED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from goffman.presentation.competence import Competence
+    from goffman.presentation.section import Section
+    from goffman.runs.manifest import Manifest
+    from goffman.schemas import Column
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredRun:
+    """The tables of a run folder; its answers are read from the folder where they are needed."""
+
+    folder: Path
+    manifest: Manifest
+    prompts: pl.DataFrame
+    """The columns PROMPT_TABLE."""
+    scores: pl.DataFrame
+    """The columns SCORES."""
+    estimates: pl.DataFrame
+    """The columns CONTRASTS and ESTIMATES."""
+    compared: pl.DataFrame | None = None
+    """The columns RATINGS_COMPARED; None: no user's ratings stand over the shipped ones."""
+    sensitivity: pl.DataFrame | None = None
+    """The columns SENSITIVITY; None: there is no main result."""
+    stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None
+    """The columns SENSITIVITY and STRESS; None: not stressed since it was measured."""
+    anchors: pl.DataFrame | None = None
+    """The columns of the estimates: models beside people; None: nothing fits an anchor."""
+    anchor_points: pl.DataFrame | None = None
+    """The columns ANCHOR_POINTS, likewise."""
+
+    @cached_property
+    def sections(self) -> dict[str, Section]:
+        """By instrument: what people read of it is made from this."""
+        return sections_of(
+            self.manifest,
+            prompts=self.prompts,
+            scores=self.scores,
+            estimates=self.estimates,
+            compared=self.compared,
+            sensitivity=self.sensitivity,
+            stressed=self.stressed,
+        )
+
+    @cached_property
+    def correlations(self) -> list[Correlation]:
+        """Those of two measures, each once."""
+        return correlations(self.estimates, self.sections, measures_of(self.manifest))
+
+    @cached_property
+    def anchored(self) -> list[AnchoredModel]:
+        """Each model and instrument beside each anchor that fits."""
+        return anchored_models(
+            self.anchors, self.anchor_points, self.manifest.anchors, self.sections
+        )
+
+    @property
+    def every_estimate(self) -> pl.DataFrame:
+        """The estimates, and those of models beside people."""
+        return self.estimates if self.anchors is None else pl.concat([self.estimates, self.anchors])
+
+
+def read_run(folder: Path, *, answers: bool = True) -> MeasuredRun:
+    """The run in the folder; RunError where there is none, or where it is not measured yet.
+
+    RunError also where a table, or an answer behind it, is not as it was written; ``answers``:
+    whether these are looked at.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise RunError(no_run(folder))
+    if answers:
+        check_answers(folder, manifest)
+    of_estimates = (*CONTRASTS, *ESTIMATES, *VERDICTS)
+
+    def table(name: str, columns: Iterable[Column]) -> pl.DataFrame | None:
+        """Return a table that not every run has, or None."""
+        return _read(folder, name, columns, manifest=manifest) if name in manifest.tables else None
+
+    analyses, summed = table(MULTIVERSE_FILE, SENSITIVITY), table(STRESS_FILE, STRESS)
+    scores = _read(folder, "scores.parquet", SCORES, manifest=manifest)
+    _check_known(folder, manifest, scores)
+    return MeasuredRun(
+        folder=folder,
+        manifest=manifest,
+        prompts=read_prompts(folder, manifest),
+        scores=scores,
+        estimates=_read(folder, "estimates.parquet", of_estimates, manifest=manifest),
+        compared=table(COMPARED, RATINGS_COMPARED),
+        sensitivity=table(SENSITIVITY_FILE, SENSITIVITY),
+        stressed=None if analyses is None or summed is None else (analyses, summed),
+        anchors=table(ANCHORS_FILE, of_estimates),
+        anchor_points=table(POINTS_FILE, ANCHOR_POINTS),
+    )
+
+
+def _check_known(folder: Path, manifest: Manifest, scores: pl.DataFrame) -> None:
+    """RunError where the manifest does not tell who was asked what."""
+    for model, instrument in scores.select("model", asked_ids()).drop_nulls().unique().iter_rows():
+        known = model in manifest.models and instrument in manifest.instruments
+        if not known or instrument not in manifest.answers.get(model, {}):
+            raise RunError(
+                f"{folder / 'manifest.json'} was damaged or edited: it does not have the answers "
+                f"of {model} to {instrument}, which scores.parquet has. Put the original file back."
+            )
+
+
+def _read(
+    folder: Path, name: str, columns: Iterable[Column], *, manifest: Manifest
+) -> pl.DataFrame:
+    """Return the table; raise RunError where it is missing, damaged or of another form."""
+    path = folder / name
+    again = (
+        "Run the goffman audit command of this run again. It writes the file again and asks no "
+        "model."
+    )
+    content = Folder(folder).read(name)
+    if content is None:
+        raise RunError(f"{path} is missing, because the run has not been measured yet. {again}")
+    if not manifest.knows(name, content):
+        raise RunError(
+            f"{path} was damaged or changed, or goffman was stopped while it wrote the file. "
+            f"{again}"
+        )
+    try:
+        frame = pl.read_parquet(io.BytesIO(content))
+    except pl.exceptions.PolarsError as error:
+        raise RunError(f"{path} cannot be read ({type(error).__name__}). {again}") from error
+    if problems := complaints(frame, tuple(columns)):
+        raise RunError(
+            f"{path} was written by another version of goffman ({'; '.join(problems)}). {again}"
+        )
+    return frame
+
+
+def unmeasurable(run: MeasuredRun, instrument: str, model: str) -> Competence | None:
+    """How a model failed the controls of an instrument; None: it passed, or there are none."""
+    section = run.sections.get(instrument)
+    return section.unmeasurable().get(model) if section else None

@@ -1,0 +1,249 @@
+"""The studies' tables of a run as CSV, Markdown and LaTeX, ready for a paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.analysis.correlation_findings import correlations
+from goffman.formatting import VERDICTS_SAID, short_names, verdict_shown
+from goffman.presentation.multiverse import analyses
+from goffman.presentation.table_formats import (
+    FORMATS,
+    ColumnSpec,
+    Table,
+    as_table,
+    markdown,
+)
+from goffman.presentation.tables import EVERY
+from goffman.presentation.user_ratings import change_table
+from goffman.report.anchors import anchor_tables
+from goffman.runs.files import Folder, disk_error, make_folder
+from goffman.scoring import measures_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from goffman.presentation.section import Section
+    from goffman.report.load import MeasuredRun
+
+README = "README.md"
+
+_CONTRASTS = (
+    ColumnSpec(header="kind", keys=("kind",)),
+    ColumnSpec(header="number", keys=("quantity",), drop="constant"),
+    ColumnSpec(header="model", keys=("model",), drop="constant"),
+    ColumnSpec(header="words", keys=("variant",), drop="empty"),
+    ColumnSpec(header="group", keys=("group",), drop="empty"),
+    ColumnSpec(header="subscale", keys=("dimension",), drop="empty"),
+    ColumnSpec(header="contrast", keys=("first", "second"), form="pair"),
+    ColumnSpec(header="n", keys=("n",), form="count"),
+    ColumnSpec(header="n counts", keys=("unit",), drop="constant"),
+    ColumnSpec(header="mean 1", keys=("mean_first",), form="number"),
+    ColumnSpec(header="mean 2", keys=("mean_second",), form="number"),
+    ColumnSpec(header="difference", keys=("difference",), form="number"),
+    ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
+    ColumnSpec(header="effect", keys=("effect",), form="number"),
+    ColumnSpec(header="effect size", keys=("effect_name",), drop="constant"),
+    ColumnSpec(header="p", keys=("p",), form="p"),
+    ColumnSpec(header="adj. p", keys=("p_adjusted",), form="p"),
+    ColumnSpec(header="tests", keys=("family_size",), form="count"),
+    ColumnSpec(header="Δ", keys=("margin",), form="number", drop="empty"),
+    ColumnSpec(header="verdict", keys=("verdict",), drop="empty"),
+)
+
+CORRECTED_SAID = (
+    "The main result of each instrument and model (family: primary) is corrected together with the "
+    "other main results of the run, by Holm's method. Every other p-value is corrected together "
+    "with the tests of the same kind and model. Comparisons of single conditions with the other "
+    "group use the Benjamini–Hochberg method, all others Holm's. So p-values in neighboring rows "
+    "can be corrected for different numbers of tests."
+)
+"""For captions of tables of contrasts: over what each p is corrected."""
+
+_CONTROLS = (
+    ColumnSpec(header="model", keys=("model",)),
+    ColumnSpec(header="it must", keys=("task",), drop="constant"),
+    ColumnSpec(header="score", keys=("score",), drop="constant"),
+    ColumnSpec(header="items", keys=("n",), form="count"),
+    ColumnSpec(header="value", keys=("value",), form="number"),
+    ColumnSpec(header="95% interval", keys=("low", "high"), form="interval", drop="empty"),
+    ColumnSpec(header="floor", keys=("floor",), form="number"),
+    ColumnSpec(header="measurable", keys=("measurable",)),
+)
+
+_CORRELATIONS = (
+    ColumnSpec(header="first", keys=("first",)),
+    ColumnSpec(header="second", keys=("second",)),
+    ColumnSpec(header="conditions", keys=("n",), form="count"),
+    ColumnSpec(header="coefficient", keys=("effect_name",)),
+    ColumnSpec(header="value", keys=("effect",), form="number"),
+    ColumnSpec(header="95% interval", keys=("effect_low", "effect_high"), form="interval"),
+    ColumnSpec(header="p", keys=("p",), form="p"),
+    ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
+)
+
+_ABOUT = """\
+# Tables
+
+Each table comes in three formats: CSV with every column and every digit, and Markdown and LaTeX
+with the columns a paper needs, rounded. Missing values are empty in CSV and a dash elsewhere.
+
+In CSV, what is over all models, wordings or items is in a file of its own (NAME-all-models.csv,
+NAME-all-wordings.csv …), so that no row counts what another row of the file counts already.
+
+In CSV, text that begins with =, +, - or @ gets an apostrophe in front, so that no spreadsheet reads
+it as a formula. Numbers do not. In every file, invisible characters are written as escapes, such as
+\\u202e.
+
+The LaTeX files need `\\usepackage{booktabs}`, `\\usepackage{longtable}` for long tables, and
+`\\usepackage{pdflscape}` for wide ones; the first line of each file says which.
+
+"""
+
+
+def tables_of(run: MeasuredRun) -> list[Table]:
+    """Every table of the run that has a row, instrument by instrument."""
+    found: list[Table] = []
+    # Models, and sides of correlations, by their short names.
+    names: dict[str, str] = {}
+    for one in correlations(run.estimates, run.sections, measures_of(run.manifest)):
+        for side, model in zip((one.first, one.second), one.models, strict=True):
+            names[side.text()] = side.text(model=model)
+    for name, section in sorted(run.sections.items()):
+        made = [table for make in section.presentation.tables for table in make(section)]
+        made += [*_contrasts(name, section.estimates), *change_table(section)]
+        made += analyses(section)
+        made = [*_controls(section), *(_with_doubts(table, section) for table in made)]
+        made = [noted(table, section.ratings) for table in made]
+        called = {**names, **section.names.models}
+        found += [replace(table, names=called) for table in made]
+    called = {**names, **short_names(run.manifest.models)}
+    rated = {section.ratings: None for section in run.sections.values() if section.ratings}
+    of_two = [noted(table, *rated) for table in _correlations(run.estimates)]
+    found += [replace(table, names=called) for table in of_two]
+    return [*found, *anchor_tables(run)]
+
+
+def _controls(section: Section) -> Iterator[Table]:
+    """How each model did on the control items."""
+    rows = [
+        {
+            "model": one.name,
+            "task": one.task,
+            "score": one.score,
+            "value": one.value,
+            "low": one.low,
+            "high": one.high,
+            "floor": one.floor,
+            "n": one.n,
+            "missing": one.missing,
+            "measurable": "yes" if one.passed else "no",
+            "reason": one.reason,
+        }
+        for one in section.competence.values()
+    ]
+    if rows:
+        caption = (
+            f"{section.instrument}: control items, which name no {section.noun.one}. If a model's "
+            "value is below the floor, it is not measurable: its other numbers mean nothing. The "
+            "interval shows how the value could differ with other control items (Wilson for a "
+            "share, Hanley and McNeil for an AUC, t for a mean)."
+        )
+        yield as_table(f"{section.instrument}-controls", caption, rows, shown=_CONTROLS)
+
+
+def _with_doubts(table: Table, section: Section) -> Table:
+    """The table; where a model is not measurable, with a column that says in which rows."""
+    failing = section.unmeasurable()
+    if not failing or "model" not in table.columns:
+        return table
+    everyone = {*failing, None, EVERY["model"]}
+    rows = [
+        {
+            **row,
+            "not_measurable": "yes"
+            if row["model"] in everyone or {*failing} & {row.get("first"), row.get("second")}
+            else None,
+        }
+        for row in table.rows
+    ]
+    said = " and ".join(f"{one.model} is {one.mark}" for one in failing.values())
+    return replace(
+        table,
+        caption=f"{table.caption} In it, {said}.",
+        columns=(*table.columns, "not_measurable"),
+        rows=tuple(rows),
+    )
+
+
+def noted(table: Table, *notes: str) -> Table:
+    """The table with what else its caption must say."""
+    return replace(table, caption=" ".join(part for part in (table.caption, *notes) if part))
+
+
+def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
+    """The files written into the folder: each table in every format, and what they are."""
+    tables = tables_of(run)
+    texts = {
+        f"{name}{ending}": text
+        for table in tables
+        for ending in FORMATS
+        for name, text in _texts(table, ending)
+    }
+    lines = [f"- {table.name}: {markdown(table.caption)}\n" for table in tables]
+    texts[README] = _ABOUT + "".join(lines)
+    place = Folder.at(folder, run=run.folder)
+    with disk_error(folder):
+        make_folder(place.root)
+    for name, text in texts.items():
+        place.write_changed(name, text.encode())
+    # A comparison of ratings that are used no more would pass for one of this report.
+    for name in place.names():
+        if name not in texts and name.endswith(tuple(f"-ratings{ending}" for ending in FORMATS)):
+            place.remove(name)
+    return [folder / name for name in texts]
+
+
+def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:
+    """The files of one format without their ending: name and text.
+
+    As CSV, what is over all models, wordings or items is in files of its own: whoever adds up the
+    rows of a file counts nothing twice.
+    """
+    # In other analyses, "all wordings" is a choice and no sum of other rows.
+    if ending != ".csv" or table.name.endswith("-analyses"):
+        yield table.name, FORMATS[ending](table)
+        return
+    rows: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for row in table.rows:
+        over = tuple(said for name, said in EVERY.items() if row.get(name) == said)
+        rows.setdefault(over, []).append(row)
+    finest = min(rows, key=len, default=())
+    for over, of in rows.items():
+        parts = () if over == finest else over
+        name = "-".join([table.name, *(part.replace(" ", "-") for part in parts)])
+        yield name, FORMATS[ending](replace(table, rows=tuple(of)))
+
+
+def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
+    """Every contrast but those with the baseline, which stand beside conditions or settings."""
+    rows = estimates.filter(pl.col("kind") != "baseline").drop("instrument", "mode")
+    if rows.height:
+        caption = (
+            f"{instrument}: contrasts. Each difference is the first group minus the second. The "
+            f"intervals are not corrected. {CORRECTED_SAID} {VERDICTS_SAID} Δ is the smallest "
+            "relevant difference."
+        )
+        shown = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
+        yield as_table(f"{instrument}-contrasts", caption, shown, shown=_CONTRASTS)
+
+
+def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:
+    rows = estimates.filter(pl.col("kind") == "measures")
+    if rows.height:
+        caption = "Correlations of two measures over the same conditions."
+        yield as_table("correlations", caption, rows.to_dicts(), shown=_CORRELATIONS)

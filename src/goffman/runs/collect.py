@@ -1,0 +1,421 @@
+"""The only loop that has models asked: plan, skip what is there, ask part by part, write them.
+
+Who asks a part is all the same to it: the model in this process, or workers that have its weights.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby, tee
+from typing import TYPE_CHECKING, Any
+
+from goffman.errors import AskingError
+from goffman.instruments.types import Prompt
+from goffman.models.batching import ahead
+from goffman.progress import Progress, Watch
+from goffman.runs.answer_rows import words_put_back
+from goffman.runs.answers import (
+    MAX_PARTS,
+    AnswerStore,
+    answers_folder,
+    drop_stale,
+    read_chunks,
+    verify_chunks,
+    write_chunk,
+)
+from goffman.runs.batch_plan import (
+    BatchLimits,
+    Block,
+    BlockPart,
+    Settings,
+    few_collections,
+    prefetched,
+)
+from goffman.runs.code_digest import code_digest
+from goffman.runs.manifest import asker_of, begun, with_answers
+from goffman.runs.mode_adapters import (
+    Classify,
+    FillMask,
+    Likelihood,
+    ModeAdapter,
+    NextWord,
+    OptionProbability,
+)
+from goffman.runs.recursive_masking import (
+    Node,
+    children,
+    roots,
+    with_forms,
+)
+from goffman.runs.run import Run
+from goffman.workers.pool import describe_workers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from goffman.models.base import (
+        Classifies,
+        Continues,
+        Fills,
+        Scores,
+    )
+    from goffman.workers.pool import ModelGroup
+
+WRITERS = 3
+"""So many parts are written at once. One would do beside a CPU, not beside a fast GPU."""
+
+OTHERS = (
+    "Stored files that were not this model's answers to these prompts, and were asked again: {}. "
+    "They come from another run, an earlier goffman or another version of the tokenizers package."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a model is asked, and where the answers go."""
+
+    run: Run
+    instrument: str
+    """The instrument's id."""
+    prompts: Sequence[Prompt]
+    limits: BatchLimits
+    watch: Watch
+    team: ModelGroup | None = None
+    """Who asks; None: the model in this process."""
+    known: str | None = None
+    """See Answered in manifest.py."""
+    first: frozenset[str] = frozenset()
+    """The ids of prompts that are asked before the others, in parts of their own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collected:
+    """What there is now of a model's answers to an instrument."""
+
+    model: str
+    instrument: str
+    sentences: int
+    """Different sentences, over all steps."""
+    rows: int
+    asked_now: int
+    """Sentences that this process asked; 0: all answers were there."""
+    damaged: tuple[str, ...]
+    """Files that were damaged, and whose part was asked again."""
+    not_one_token: tuple[str, ...] = ()
+    """Target words that have no answers, because they are not one token for this model."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of the answers, in sentences."""
+
+
+@few_collections()
+def ask_fills(job: Job, model: Fills, settings: Settings) -> Collected:
+    """What there is of the model's fills, once every prompt is answered, step by step."""
+    voice = FillMask(model, settings)
+    shelf = _shelf(job, voice)
+    nodes = roots(job.prompts)
+    under: dict[tuple[str, ...], list[Node]] = {}
+
+    def grow(some: Sequence[Node], fills: pl.DataFrame) -> None:
+        words = words_put_back(fills, width=settings.width)
+        for node in some:
+            under[node[:2]] = children(
+                [node], words, placement=settings.placement, unfit=voice.unfit
+            )
+
+    counts = []
+    for step in range(1, settings.depth + 1):
+        later = step < settings.depth
+        counts.append(_ask_step(job, voice, shelf, nodes, step=step, then=grow if later else None))
+        if step == 1 and later and _all_there(job, voice, shelf, counts[0]):
+            sentences = job.run.manifest.answers[voice.name][job.instrument].sentences or 0
+            counts = [(sentences, 0, 0)]
+            break
+        if later:
+            if there := [node for node in nodes if node[:2] not in under]:
+                grow(there, _fills(shelf, step=step))
+            nodes = [child for node in nodes for child in under.pop(node[:2])]
+    return _finished(job, voice, shelf, counts, not_one_token=voice.not_one_token)
+
+
+def _all_there(
+    job: Job, voice: ModeAdapter, shelf: AnswerStore, first: tuple[int, int, int]
+) -> bool:
+    """Whether nothing of the later steps can be missing, given the counts of the first.
+
+    The same answers to the same prompts, and the same code, give the same sentences.
+    """
+    there = job.run.manifest.answers[voice.name][job.instrument]
+    as_written = (len(shelf.parts), shelf.sha256, code_digest())
+    untouched = first[1:] == (0, 0) and not (shelf.damaged or shelf.foreign)
+    return untouched and (there.parts, there.sha256, there.code) == as_written
+
+
+def ask_labels(job: Job, model: Classifies) -> Collected:
+    """What there is of the model's labels, once every prompt is answered."""
+    return _ask_once(job, Classify(model))
+
+
+def ask_next_words(job: Job, model: Continues, settings: Settings) -> Collected:
+    """What there is of the words that the model goes on with, as fills, at every blank."""
+    return _ask_once(job, NextWord(model, settings))
+
+
+def ask_choices(job: Job, model: Continues) -> Collected:
+    """What there is of the options' probabilities, once every prompt has them."""
+    return _ask_once(job, OptionProbability(model, {one.id: one.options for one in job.prompts}))
+
+
+@few_collections()
+def _ask_once(job: Job, voice: ModeAdapter) -> Collected:
+    """What there is of a voice's answers to the prompts themselves."""
+    shelf = _shelf(job, voice)
+    counts = [_ask_step(job, voice, shelf, roots(job.prompts), step=1)]
+    return _finished(job, voice, shelf, counts)
+
+
+@few_collections()
+def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]]) -> Collected:
+    """What there is of the model's likelihoods, once every prompt has one with each of its forms.
+
+    ``forms``: prompt id → the words that may stand in the place of its mask.
+    """
+    voice = Likelihood(model)
+    shelf = _shelf(job, voice)
+    nodes = with_forms(roots(job.prompts), forms)
+    counts = [_ask_step(job, voice, shelf, nodes, step=1)]
+    return _finished(job, voice, shelf, counts)
+
+
+def _shelf(job: Job, voice: ModeAdapter) -> AnswerStore:
+    """What is sound on disk; the manifest (to be saved with the first question) knows the pair.
+
+    Steps that are not asked have no place there.
+    """
+    run, instrument = job.run, job.instrument
+    if instrument not in run.manifest.answers.get(voice.name, {}):
+        run.manifest = with_answers(
+            run.manifest, model=voice.name, instrument=instrument, entry=begun(voice.table)
+        )
+    folder = answers_folder(job.run.place, voice.table, model=voice.name, instrument=job.instrument)
+    shelf = verify_chunks(folder, model=voice.name, clear=True)
+    others = {step for step, _ in shelf.parts} - {*range(1, voice.steps + 1)}
+    for step in sorted(others):
+        drop_stale(shelf, step=step, asked={})
+    return shelf
+
+
+def _ask_step(
+    job: Job,
+    voice: ModeAdapter,
+    shelf: AnswerStore,
+    nodes: Sequence[Node],
+    *,
+    step: int,
+    then: Callable[[Sequence[Node], pl.DataFrame], None] | None = None,
+) -> tuple[int, int, int]:
+    """The numbers of sentences in all, of those asked now, and of parts that answered others.
+
+    Afterwards all parts are on disk. ``then``: what is done with each one that is asked now, while
+    others are.
+    """
+    asker = asker_of(
+        job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
+    )
+    count = _Counter(job, voice, step=step)
+    todo = _to_ask(
+        job, shelf, prefetched(voice, nodes, job.limits, first=job.first), count, asker=asker
+    )
+    ask = _asked_here if job.team is None else _asked_by_workers
+    digests: dict[int, Future[str]] = {}
+
+    def begun() -> Iterator[BlockPart]:
+        for part in todo:
+            # When its answers are there, this is done.
+            digests[part.number] = writer.submit(part.digest, asker)
+            yield part
+
+    def write(part: BlockPart, answers: Sequence[Any]) -> None:
+        rows = voice.rows(answers, part.askers(), step=step)
+        key = (step, part.number)
+        asked = digests.pop(part.number).result()
+        shelf.parts[key] = write_chunk(shelf.folder, key, rows, asked=asked)
+        if then:
+            then(part.nodes, rows)
+
+    def answered() -> Iterator[Future[None]]:
+        for part, answers in ask(job, voice, begun(), count):
+            yield writer.submit(write, part, answers)
+            job.run.asked(part.sentences)
+
+    # Parts are written while the next one is asked; no more are in memory. Where asking fails,
+    # those that are being written are kept: leaving the block waits for them.
+    with ThreadPoolExecutor(max_workers=WRITERS) as writer:
+        for writing in ahead(answered(), WRITERS - 1):
+            writing.result()
+    return count.sentences, count.asked, count.others
+
+
+def _to_ask(
+    job: Job, shelf: AnswerStore, blocks: Iterator[Block], count: _Counter, *, asker: str
+) -> Iterator[BlockPart]:
+    """The parts that are not on the shelf; those there that answer something else are gone."""
+    end, begun = 0, False
+    for block in blocks:
+        there = {number for step, number in [*shelf.parts] if step == count.step}
+        asked = {part.number: part.digest(asker) for part in block.parts if part.number in there}
+        end = block.first + len(block.parts)
+        numbers = range(block.first, end)
+        count.others += drop_stale(shelf, step=count.step, asked=asked, numbers=numbers)
+        todo = [part for part in block.parts if (count.step, part.number) not in shelf.parts]
+        count.plan(block, todo)
+        if todo and not begun:
+            # The manifest must know who is asked before there are answers. It is of all models that
+            # are asked at once, so this thread writes it.
+            job.run.begin()
+            begun = True
+        yield from todo
+    beyond = range(end, MAX_PARTS)
+    count.others += drop_stale(shelf, step=count.step, asked={}, numbers=beyond)
+
+
+def _batches(voice: ModeAdapter, part: BlockPart) -> Sequence[Sequence[Sequence[int]]]:
+    """A part's batches, as the model takes them."""
+    return part.arrays if getattr(type(voice.model), "takes_arrays", False) else part.batches
+
+
+def _asked_here(
+    job: Job, voice: ModeAdapter, todo: Iterable[BlockPart], count: _Counter
+) -> Iterator[tuple[BlockPart, list[Any]]]:
+    """Each part and its answers, by the model in this process."""
+    begun, ended = tee((part, batch) for part in todo for batch in _batches(voice, part))
+    found = zip(voice.call.each(voice.model, (batch for _, batch in begun)), ended, strict=True)
+    for part, batches in groupby(found, key=lambda one: one[1][0]):
+        answers = []
+        for answer, (_, sentences) in batches:
+            with _explained(job, voice, sentences):
+                answers.append(voice.checked(answer(), sentences))
+            count.add(len(sentences))
+        yield part, answers
+
+
+def _asked_by_workers(
+    job: Job, voice: ModeAdapter, todo: Iterable[BlockPart], count: _Counter
+) -> Iterator[tuple[BlockPart, list[Any]]]:
+    """Each part and its answers, by workers, as they come."""
+    if job.team is None:
+        return
+    parts = {part.number: (part, _batches(voice, part)) for part in todo}
+    several = ((number, batches) for number, (_, batches) in parts.items())
+    for number, found in job.team.ask(voice.call, several):
+        part, batches = parts[number]
+        answers = []
+        for answer, sentences in zip(found, batches, strict=True):
+            with _explained(job, voice, sentences):
+                answers.append(voice.checked(answer, sentences))
+        count.add(part.sentences)
+        yield part, answers
+
+
+@contextmanager
+def _explained(job: Job, voice: ModeAdapter, sentences: Sequence[Sequence[int]]) -> Iterator[None]:
+    """AskingError where the model fails on these sentences."""
+    try:
+        yield
+    except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
+        message = (
+            f"{voice.name} failed on {len(sentences)} sentences of up to {len(sentences[0])} "
+            f"tokens of {job.instrument}: {str(error).strip().splitlines()[0]} All answers so far "
+            "are kept. To resume, run the same command again."
+        )
+        raise AskingError(message) from error
+
+
+class _Counter:
+    """Counts a step's sentences, and tells the watcher how far it is."""
+
+    def __init__(self, job: Job, voice: ModeAdapter, *, step: int) -> None:
+        self._job, self._voice, self.step = job, voice, step
+        self.sentences = 0
+        """Of the blocks that are planned."""
+        self.asked = 0
+        """Those of them that were not there."""
+        self.others = 0
+        """Parts that answered something else."""
+        self._waiting = 0
+        self._answered = 0
+        self._start = time.monotonic()
+
+    def plan(self, block: Block, todo: Sequence[BlockPart]) -> None:
+        """A block is planned, of which these parts are to be asked."""
+        self.sentences += len(block.plan.written)
+        self.asked += sum(part.sentences for part in todo)
+        self._waiting = block.waiting
+        self.add(0)
+
+    def add(self, sentences: int) -> None:
+        """So many more are answered."""
+        self._answered += sentences
+        elapsed = time.monotonic() - self._start
+        progress = Progress(
+            model=self._voice.name,
+            instrument=self._job.instrument,
+            step=self.step,
+            steps=self._voice.steps,
+            done=self.sentences - self.asked + self._answered,
+            total=self.sentences + self._waiting,
+            rate=self._answered / elapsed if self._answered else 0.0,
+            note=describe_workers(self._job.team),
+        )
+        self._job.watch(progress)
+
+
+def _fills(shelf: AnswerStore, *, step: int) -> pl.DataFrame:
+    """All of a step."""
+    parts = [part for (at, _), part in sorted(shelf.parts.items()) if at == step]
+    return read_chunks(shelf.folder, parts, "fills")
+
+
+def _finished(
+    job: Job,
+    voice: ModeAdapter,
+    shelf: AnswerStore,
+    counts: Sequence[tuple[int, int, int]],
+    *,
+    not_one_token: Sequence[str] = (),
+) -> Collected:
+    """What there is; the manifest says so too."""
+    sentences, asked_now, others = (sum(numbers) for numbers in zip(*counts, strict=True))
+    others += len(shelf.foreign)
+    entry = {
+        "table": voice.table,
+        "sentences": sentences,
+        "rows": shelf.rows,
+        "parts": len(shelf.parts),
+        "sha256": shelf.sha256,
+        **({"code": code_digest()} if voice.steps > 1 else {}),
+        **({"known": job.known} if job.known else {}),
+        "not_one_token": list(not_one_token),
+    }
+    manifest = with_answers(
+        job.run.manifest, model=voice.name, instrument=job.instrument, entry=entry
+    )
+    if manifest != job.run.manifest:
+        job.run.manifest = manifest
+        if asked_now:
+            job.run.begin()
+        else:
+            job.run.keep()
+    return Collected(
+        model=voice.name,
+        instrument=job.instrument,
+        sentences=sentences,
+        rows=shelf.rows,
+        asked_now=asked_now,
+        damaged=shelf.damaged,
+        not_one_token=tuple(not_one_token),
+        remarks=(OTHERS.format(others),) if others else (),
+    )

@@ -1,0 +1,567 @@
+"""Every question to a chat model, asked once and kept; asking stops early if replies are empty."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goffman.errors import AskingError
+from goffman.models.api_response import without_reasoning
+from goffman.models.base import ChatRequest, Reply, Serves
+from goffman.progress import Progress, Watch
+from goffman.runs.answers import (
+    AnswerStore,
+    answers_folder,
+    read_chunks,
+    verify_chunks,
+    write_chunk,
+)
+from goffman.runs.collect import Collected
+from goffman.runs.journal import (
+    Journal,
+    Line,
+    key_of,
+    open_journal,
+    read_journal,
+)
+from goffman.runs.manifest import (
+    Answered,
+    asker_of,
+    begun,
+    with_answers,
+)
+from goffman.runs.run import Run
+from goffman.schemas import REPLIES, schema
+from goffman.workers.pool import describe_workers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from goffman.instruments.types import Prompt
+    from goffman.models.base import Chats
+    from goffman.runs.files import Folder
+    from goffman.runs.manifest import Manifest
+    from goffman.workers.pool import ModelGroup
+
+ECHO_WORDS = 8
+"""So many words of the prompt in a row, in a reply, are no accident."""
+
+ECHOES, CUTS = 0.2, 0.5
+"""Shares of replies that repeat the prompt, and that were cut, from which on a model is suspected
+not to chat at all."""
+
+LIMIT = "length"
+"""The finish_reason of a reply that was cut at the token limit."""
+
+
+def remarks_on(
+    replies: pl.DataFrame, prompts: Sequence[Prompt], answered: Answered, *, asked_as: str | None
+) -> Iterator[str]:
+    """What is odd about the replies, and about the server that gave them."""
+    yield from _on_server(answered, asked_as)
+    total = f"of {replies.height:,}"
+    cut = replies.filter(pl.col("finish_reason") == LIMIT).height
+    if cut:
+        yield f"{cut:,} {total} replies were cut off at the token limit (--max-tokens)."
+    reasoned = replies.filter(pl.col("reasoning").is_not_null())
+    if reasoned.height:
+        inside = reasoned.filter(pl.col("finish_reason") == LIMIT, _blank()).height
+        also = f"; {inside:,} were cut off before the answer" if inside else ""
+        yield (
+            f"{reasoned.height:,} {total} replies came with reasoning, which is stored separately "
+            f"and not read as an answer{also}."
+        )
+    none = replies["text"].null_count()
+    if none:
+        yield f"{none:,} {total} prompts got a reply without text."
+    empty = int((replies["text"].str.strip_chars() == "").sum())
+    if empty:
+        yield f"{empty:,} {total} replies are empty."
+    echoes = echo_count(replies, {prompt.id: prompt.text for prompt in prompts})
+    if echoes >= ECHOES * replies.height and cut >= CUTS * replies.height > 0:
+        yield (
+            f"{echoes:,} {total} replies repeat the prompt, and {cut:,} were cut off. This "
+            "happens if the server runs a model that was not trained to chat. Then these numbers "
+            "mean nothing. Check that it has a chat model with its own chat template."
+        )
+    prints = replies["fingerprint"].drop_nulls().n_unique()
+    if prints > 1:
+        yield f"The server changed during the run: it sent {prints} different fingerprints."
+
+
+def _on_server(answered: Answered, asked_as: str | None) -> Iterator[str]:
+    for name in answered.served_by or ():
+        if asked_as not in {None, name}:
+            yield f"You asked for '{asked_as}', but the server answered as '{name}'."
+    yield from answered.changed or ()
+    if answered.timeouts:
+        many = (
+            "1 request was not answered in time and was"
+            if answered.timeouts == 1
+            else f"{answered.timeouts:,} requests were not answered in time and were"
+        )
+        yield f"{many} sent again. A longer --timeout or a lower --concurrency avoids this."
+
+
+def echo_count(replies: pl.DataFrame, texts: Mapping[str, str]) -> int:
+    """How many replies repeat words of their prompt."""
+    runs = {prompt: _runs(text) for prompt, text in texts.items()}
+    rows = replies.select("prompt_id", "text").drop_nulls().iter_rows()
+    return sum(not runs.get(prompt, set()).isdisjoint(_runs(text)) for prompt, text in rows)
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """Every row of so many words."""
+    words = re.findall(r"\w+", text.casefold())
+    return {tuple(words[at : at + ECHO_WORDS]) for at in range(len(words) - ECHO_WORDS + 1)}
+
+
+def _blank() -> pl.Expr:
+    return pl.col("text").fill_null("").str.strip_chars() == ""
+
+
+LOOK = 50
+"""So many replies are looked at together."""
+
+TOO_MANY = 45
+"""So many useless ones of these end the asking."""
+
+CUT_REASONING = "cut off in the reasoning"
+ONLY_REASONING = "reasoning without an answer"
+CUT_EMPTY = "cut off before the first word"
+EMPTY = "empty"
+
+
+def why_stopped(reply: Reply) -> str | None:
+    """Why the reply holds no answer; None: it may hold one, or a filter took it."""
+    if (reply.text or "").strip() or reply.finish_reason == "content_filter":
+        return None
+    cut = reply.finish_reason == LIMIT
+    if reply.reasoning:
+        return CUT_REASONING if cut else ONLY_REASONING
+    return CUT_EMPTY if cut else EMPTY
+
+
+class EmptyReplyMonitor:
+    """Watches the last replies of a model."""
+
+    def __init__(self, model: str, max_tokens: int | None) -> None:
+        self._model = model
+        self._max_tokens = max_tokens
+        self._last: deque[str | None] = deque(maxlen=LOOK)
+
+    def check(self, reply: Reply) -> None:
+        """AskingError where nearly all of the last replies are useless."""
+        self._last.append(why_stopped(reply))
+        reasons = Counter(why for why in self._last if why is not None)
+        if len(self._last) == LOOK and reasons.total() >= TOO_MANY:
+            raise AskingError(self._said(reasons))
+
+    def _said(self, reasons: Counter[str]) -> str:
+        saw = ", ".join(f"{count} {why}" for why, count in reasons.most_common())
+        todo = "Check whether the server has a chat model, and what it sends."
+        if CUT_REASONING in reasons or CUT_EMPTY in reasons:
+            limit = "" if self._max_tokens is None else f", now {self._max_tokens:,}"
+            todo = (
+                f"Raise --max-tokens{limit}: a model that reasons needs several thousand. Use a "
+                "new folder (--output). Or turn reasoning off on the server."
+            )
+        return (
+            f"{self._model}: {reasons.total()} of the last {LOOK} replies contain no answer "
+            f"({saw}). The audit was stopped to save time and money. {todo} All replies so far "
+            "are kept."
+        )
+
+
+WATCH_S = 0.1
+"""Seconds between two looks at how far it is."""
+
+
+class ReplySink:
+    """Keeps replies and tells how far it is."""
+
+    def __init__(
+        self,
+        job: ChatJob,
+        model: Chats,
+        journal: Journal,
+        *,
+        turns: Sequence[ChatRequest],
+        served_by: str | None,
+        asker: str,
+    ) -> None:
+        self.heard = 0
+        self._job, self._model, self._journal = job, model.identity.name, journal
+        self._server = model if isinstance(model, Serves) else None
+        if self._server:
+            self._server.troubled = self.watch
+        record = job.run.manifest.models.get(self._model)
+        drawn = record.sampling if record else None
+        self._useful = EmptyReplyMonitor(self._model, drawn.max_tokens if drawn else None)
+        self._turns, self._served_by, self._asker = turns, served_by, asker
+        self._open = np.ones(len(turns), dtype=bool)
+        texts = len({prompt.asked for prompt in job.prompts})
+        self._total = texts * job.trials
+        self._start = self._shown = time.monotonic()
+
+    def take(self, position: int, reply: Reply) -> None:
+        """The reply is kept; AskingError where it must not be, or cannot."""
+        if not self._open[position]:
+            raise AskingError(
+                f"{self._model} answered one question twice. This is a bug in goffman; please "
+                "report it."
+            )
+        self._check_who(reply)
+        # Models on this machine reason in their text.
+        reply = without_reasoning(reply)
+        turn = self._turns[position]
+        self._journal.add(Line(key_of(turn.text), turn.trial, reply, self._asker))
+        self._open[position] = False
+        self.heard += 1
+        self._job.run.asked(1)
+        self.watch()
+        self._useful.check(reply)
+
+    def _check_who(self, reply: Reply) -> None:
+        self._served_by = self._served_by or reply.served_by
+        if reply.served_by not in {None, self._served_by}:
+            raise AskingError(
+                f"{self._model}: the server now answers as '{reply.served_by}', but earlier in "
+                f"this run as '{self._served_by}'. goffman never mixes the answers of two models. "
+                "Give another folder with --output, or start the earlier model again."
+            )
+
+    def watch(self, *, last: bool = False) -> None:
+        """The watcher knows how far it is; not for every reply, which would cost more than it."""
+        now = time.monotonic()
+        if not last and now - self._shown < WATCH_S:
+            return
+        self._shown = now
+        self._job.watch(
+            Progress(
+                model=self._model,
+                instrument=self._job.instrument,
+                step=1,
+                steps=1,
+                done=self._total - len(self._turns) + self.heard,
+                total=self._total,
+                rate=self.heard / (now - self._start) if self.heard else 0.0,
+                note=self._service_said(),
+                what="requests",
+            )
+        )
+
+    def _service_said(self) -> str:
+        """What is shown of a server that does not keep up, or of workers."""
+        service = self._server.service if self._server else None
+        if service is None or not service.timeouts:
+            return describe_workers(self._job.team)
+        return f"{service.timeouts:,} timed out, {service.at_once} at once"
+
+
+LINES = 1024
+"""So many lines of the journal are rows in memory before they are columns."""
+
+PART = (1, 0)
+"""The one part that is made from the journal."""
+
+OTHERS = (
+    "Stored replies that were not used: {}. They come from another model, from other settings or "
+    "from an earlier goffman."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatJob:
+    """What a chat model is asked, and where its replies go."""
+
+    run: Run
+    instrument: str
+    """The instrument's id."""
+    prompts: Sequence[Prompt]
+    trials: int
+    seed: int
+    """With the text and the trial it gives the seed of a reply."""
+    watch: Watch
+    words: bool = False
+    """Whether a word is to be filled in: see Turn."""
+    options: bool = False
+    """Whether there are options to choose from: see Turn."""
+    team: ModelGroup | None = None
+    """The workers that answer for the model; None: nobody does."""
+
+    def replies(self, model: str) -> Replies:
+        """The model's replies, as far as they are on disk."""
+        return replies_of(
+            self.run.place, self.run.manifest, model=model, instrument=self.instrument
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replies:
+    """Where a model's replies to an instrument lie, and by what they are known as its own."""
+
+    folder: Folder
+    model: str
+    asker: str
+    """A hash of who answers, and how it is asked; it stands in each line of the journal."""
+
+    def lines(self) -> Iterator[tuple[int, Line | None, bool]]:
+        """The journal's lines: number, content (None: it came to harm), and whether it is ours."""
+        for number, line in enumerate(read_journal(self.folder), start=1):
+            yield number, line, line is not None and line.asker == self.asker
+
+    def digest(self, prompts: Sequence[Prompt], trials: int) -> str:
+        """What stands in the name of the part with all replies to these prompts."""
+        asked = [self.asker, trials, [[prompt.id, prompt.asked] for prompt in prompts]]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+def replies_of(run: Path | Folder, manifest: Manifest, *, model: str, instrument: str) -> Replies:
+    """A model's replies to an instrument, whether or not there are any yet."""
+    return Replies(
+        folder=answers_folder(run, "replies", model=model, instrument=instrument),
+        model=model,
+        asker=asker_of(manifest, model=model, instrument=instrument),
+    )
+
+
+class Questions:
+    """Which texts are asked in which trials, and which of these are answered.
+
+    Prompts that read the same are one question: a reply is to a text in a trial, and its seed comes
+    from these two.
+    """
+
+    def __init__(self, prompts: Sequence[Prompt], trials: int) -> None:
+        self.texts = list(dict.fromkeys(prompt.asked for prompt in prompts))
+        self.keys = [key_of(text) for text in self.texts]
+        self._place = {key: place for place, key in enumerate(self.keys)}
+        self.answered: NDArray[np.bool_] = np.zeros((trials, len(self.texts)), dtype=bool)
+
+    def take(self, key: str, trial: int) -> bool:
+        """Whether this is a question that was not answered before; from now on it is."""
+        place = self._place.get(key)
+        if place is None or not 1 <= trial <= len(self.answered):
+            return False
+        if self.answered[trial - 1, place]:
+            return False
+        self.answered[trial - 1, place] = True
+        return True
+
+    def turns(self, seed: int, *, words: bool = False, options: bool = False) -> list[ChatRequest]:
+        """What is still to be asked, trial by trial; ``words``, ``options``: see Turn."""
+        return [
+            ChatRequest(
+                text=self.texts[place],
+                trial=int(trial) + 1,
+                seed=seed_of(seed, self.keys[place], int(trial) + 1),
+                words=words,
+                options=options,
+            )
+            for trial, place in np.argwhere(~self.answered)
+        ]
+
+
+def seed_of(seed: int, key: str, trial: int) -> int:
+    """The seed of one reply: of 31 bits, which every server takes."""
+    content = f"{seed} {trial} {key}".encode()
+    return int.from_bytes(hashlib.sha256(content).digest()[:4], "big") >> 1
+
+
+def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int) -> Questions:
+    """The questions, those marked whose replies are on disk; nothing there is changed."""
+    questions = Questions(prompts, trials)
+    shelf = verify_chunks(replies.folder, model=replies.model, clear=False)
+    if _whole(shelf, asked=replies.digest(prompts, trials)):
+        questions.answered[:] = True
+    else:
+        _known(questions, replies)
+    return questions
+
+
+def ask_replies(job: ChatJob, model: Chats) -> Collected:
+    """What there is of the model's replies, once every prompt is answered in every trial."""
+    name = model.identity.name
+    _begin(job, name)
+    replies = job.replies(name)
+    shelf = verify_chunks(replies.folder, model=name, clear=True)
+    digest = replies.digest(job.prompts, job.trials)
+    if _whole(shelf, asked=digest):
+        return _finished(job, shelf, replies, _Found())
+    found = _ask_rest(job, model, replies)
+    for part in shelf.parts.values():
+        shelf.folder.remove(part.name)
+    shelf.parts.clear()
+    shelf.parts[PART] = write_chunk(shelf.folder, PART, reply_rows(job, replies), asked=digest)
+    return _finished(job, shelf, replies, found)
+
+
+def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
+    """What was found in the journal, to which all that was missing there is added."""
+    questions = Questions(job.prompts, job.trials)
+    job.run.bind()
+    with open_journal(replies.folder) as journal:
+        found = _known(questions, replies)
+        turns = questions.turns(job.seed, words=job.words, options=job.options)
+        if turns:
+            job.run.begin()
+        hearing = ReplySink(
+            job, model, journal, turns=turns, served_by=found.served_by, asker=replies.asker
+        )
+        hearing.watch(last=True)
+        try:
+            model.chat(turns, hearing.take)
+        finally:
+            _note_service(job, model)
+        hearing.watch(last=True)
+    if hearing.heard != len(turns):
+        raise AskingError(
+            f"{model.identity.name} answered only {hearing.heard:,} of {len(turns):,} prompts of "
+            f"{job.instrument}. All answers so far are kept. To resume, run the same command "
+            "again."
+        )
+    return replace(found, asked_now=len(turns))
+
+
+def _note_service(job: ChatJob, model: Chats) -> None:
+    """The manifest (to be saved) knows how the server did, also where that ended the asking."""
+    if not isinstance(model, Serves):
+        return
+    name, service = model.identity.name, model.service
+    there = job.run.manifest.answers[name][job.instrument]
+    now = replace(
+        there,
+        timeouts=((there.timeouts or 0) + service.timeouts) or None,
+        changed=tuple(dict.fromkeys((*(there.changed or ()), *service.changed))) or None,
+    )
+    job.run.manifest = with_answers(
+        job.run.manifest, model=name, instrument=job.instrument, entry=now.entry()
+    )
+
+
+def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
+    """REPLIES from the journal, prompt by prompt and trial by trial, whatever came first."""
+    questions = Questions(job.prompts, job.trials)
+    fresh = (
+        (line.key, line.trial, *vars(line.reply).values())
+        for _, line, ours in replies.lines()
+        if line is not None and ours and questions.take(line.key, line.trial)
+    )
+    names = ["key", "trial", *(field.name for field in fields(Reply))]
+    types = pl.Schema({"key": pl.String(), **schema(REPLIES)})
+    chunks = [
+        pl.DataFrame(list(zip(*rows, strict=True)), schema={name: types[name] for name in names})
+        for rows in _chunks(fresh, LINES)
+    ]
+    asked = pl.DataFrame(
+        {
+            "prompt_id": [prompt.id for prompt in job.prompts],
+            "key": [key_of(prompt.asked) for prompt in job.prompts],
+        }
+    ).with_row_index("place")
+    rows = asked.join(pl.concat(chunks), on="key").sort("place", "trial")
+    return rows.with_columns(model=pl.lit(replies.model)).select(schema(REPLIES).names())
+
+
+def _begin(job: ChatJob, model: str) -> None:
+    """The manifest (to be saved with the first question) knows the pair."""
+    if job.instrument not in job.run.manifest.answers.get(model, {}):
+        job.run.manifest = with_answers(
+            job.run.manifest, model=model, instrument=job.instrument, entry=begun("replies")
+        )
+
+
+def _whole(shelf: AnswerStore, *, asked: str) -> bool:
+    """Whether the part with all replies is there, and no other: it is made once all is answered."""
+    return list(shelf.parts) == [PART] and shelf.parts[PART].asked == asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What a journal holds beside replies, and what was missing in it."""
+
+    served_by: str | None = None
+    """Who answered so far."""
+    lost: tuple[int, ...] = ()
+    """The lines that came to harm."""
+    others: int = 0
+    """Lines that another model answered, or this one in another way."""
+    asked_now: int = 0
+
+
+def _known(questions: Questions, replies: Replies) -> _Found:
+    """What the journal holds; the questions that are answered there are marked."""
+    served_by, lost, others = None, [], 0
+    for number, line, ours in replies.lines():
+        if line is None:
+            lost.append(number)
+        elif not ours:
+            others += 1
+        elif questions.take(line.key, line.trial):
+            served_by = served_by or line.reply.served_by
+    return _Found(served_by=served_by, lost=tuple(lost), others=others)
+
+
+def _chunks(rows: Iterator[tuple[object, ...]], size: int) -> Iterator[list[tuple[object, ...]]]:
+    while chunk := list(islice(rows, size)):
+        yield chunk
+
+
+def _finished(job: ChatJob, shelf: AnswerStore, of_model: Replies, found: _Found) -> Collected:
+    """What there is; the manifest says so too, and what the server said of itself."""
+    model = of_model.model
+    replies = read_chunks(shelf.folder, shelf.parts.values(), "replies")
+    asked = {prompt.asked: prompt.id for prompt in job.prompts}
+    paid = replies.filter(pl.col("prompt_id").is_in(list(asked.values())))
+    sentences = len(asked) * job.trials
+    there = job.run.manifest.answers[model][job.instrument]
+    entry = {
+        **({"timeouts": there.timeouts} if there.timeouts else {}),
+        **({"changed": there.changed} if there.changed else {}),
+        "table": "replies",
+        "sentences": sentences,
+        "rows": replies.height,
+        "parts": len(shelf.parts),
+        "sha256": shelf.sha256,
+        "served_by": sorted(replies["served_by"].drop_nulls().unique()),
+        "fingerprints": sorted(replies["fingerprint"].drop_nulls().unique()),
+        "prompt_tokens": _total(paid["prompt_tokens"]),
+        "completion_tokens": _total(paid["completion_tokens"]),
+    }
+    record = job.run.manifest.models.get(model)
+    remarks = remarks_on(
+        replies, job.prompts, Answered.of(entry), asked_as=record.asked_as if record else None
+    )
+    if said := tuple(remarks):
+        entry["remarks"] = said
+    manifest = with_answers(job.run.manifest, model=model, instrument=job.instrument, entry=entry)
+    if manifest != job.run.manifest:
+        job.run.manifest = manifest
+        job.run.begin()
+    return Collected(
+        model=model,
+        instrument=job.instrument,
+        sentences=sentences,
+        rows=replies.height,
+        asked_now=found.asked_now,
+        damaged=(*shelf.damaged, *(f"journal, line {number}" for number in found.lost)),
+        remarks=(*((OTHERS.format(found.others),) if found.others else ()), *said),
+    )
+
+
+def _total(tokens: pl.Series) -> int | None:
+    """Their sum, or None where some are not known."""
+    return None if tokens.null_count() else int(tokens.sum())

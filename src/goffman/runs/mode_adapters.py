@@ -1,0 +1,267 @@
+"""Models as the loop that asks them needs them: sentences in, rows of their table out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from goffman.instruments.types import MASK
+from goffman.models.base import PromptParts, not_a_number
+from goffman.runs.answer_rows import (
+    Vocabulary,
+    choice_rows,
+    fill_rows,
+    label_rows,
+    likelihood_rows,
+    next_word_rows,
+    together,
+)
+from goffman.workers.protocol import Call
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from goffman.instruments.types import AnswerTable, Option
+    from goffman.models.base import (
+        Classifies,
+        Continues,
+        Filled,
+        Fills,
+        NextWords,
+        Scores,
+    )
+    from goffman.runs.answer_rows import PromptRefs
+    from goffman.runs.batch_plan import Settings
+
+Sentences = Sequence[Sequence[int]]
+
+CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
+"""How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
+
+
+@lru_cache(maxsize=1)
+def _vocabulary_of(tokens: tuple[str, ...]) -> Vocabulary:
+    """Once for all instruments that a model is asked."""
+    return Vocabulary.of(tokens)
+
+
+class ModeAdapter(Protocol):
+    """What the loop needs of a model: sentences in, rows of its table out."""
+
+    name: str
+    table: AnswerTable
+    steps: int
+    settings: Mapping[str, Any] | None
+    """How masks are asked."""
+    call: Call
+    """How a batch is asked."""
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text."""
+        ...
+
+    @property
+    def model(self) -> Any:
+        """Who answers, where it calculates in this process."""
+        ...
+
+    def checked(self, answer: Any, batch: Sentences) -> Any:
+        """Whoever asked: the answers as ``rows`` takes them.
+
+        ArithmeticError where one is not a number.
+        """
+        ...
+
+    def rows(self, answers: Sequence[Any], askers: PromptRefs, *, step: int) -> pl.DataFrame:
+        """The rows of the answers to several batches."""
+        ...
+
+
+class FillMask:
+    """A masked model."""
+
+    table: AnswerTable = "fills"
+
+    def __init__(self, model: Fills, settings: Settings) -> None:
+        self.name = model.identity.name
+        self.steps = settings.depth
+        self.settings: Mapping[str, Any] | None = asdict(settings)
+        self.encode = model.encode
+        self.model = model
+        found, self.not_one_token = model.single_tokens(settings.targets)
+        self._targets = sorted(set(found.values()))
+        told = {"top_k": settings.top_k, "targets": self._targets}
+        self.call = Call(method="fill_batch", told=told)
+
+    # Both are made where they are needed first: a GPU is at work by then.
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return _vocabulary_of(tuple(self.model.tokens))
+
+    @cached_property
+    def unfit(self) -> frozenset[str]:
+        """What cannot be put back into a sentence.
+
+        No word at all, a mask, what is no word for the model's tokenizer or does not look like one,
+        and a token that is only a part of a letter.
+        """
+        tokens = self.model.tokens
+        around = [tokens[token].strip() for token in self.model.special_ids]
+        around += [token for token in tokens if CONTROL.fullmatch(token)]
+        broken = [token.strip() for token in tokens if "\N{REPLACEMENT CHARACTER}" in token]
+        return frozenset({"", MASK, *around, *broken})
+
+    def checked(self, answer: Filled, batch: Sentences) -> Filled:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        del batch
+        _check(self.model, answer.probabilities, answer.targets)
+        return answer
+
+    def rows(self, answers: Sequence[Filled], askers: PromptRefs, *, step: int) -> pl.DataFrame:
+        """FILLS."""
+        return fill_rows(
+            together(answers),
+            askers,
+            model=self.name,
+            step=step,
+            vocabulary=self._vocabulary,
+            targets=self._targets,
+        )
+
+
+class Classify:
+    """A classifier."""
+
+    table: AnswerTable = "labels"
+    steps = 1
+    settings: Mapping[str, Any] | None = None
+
+    call = Call(method="classify_batch")
+
+    def __init__(self, model: Classifies) -> None:
+        self.name = model.identity.name
+        self.encode = model.encode
+        self.model = model
+
+    def checked(self, answer: NDArray[np.float32], batch: Sentences) -> NDArray[np.float32]:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        del batch
+        _check(self.model, answer)
+        return answer
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
+    ) -> pl.DataFrame:
+        """LABELS."""
+        del step  # a label has no mask to go on from
+        joined = np.concatenate(answers)
+        return label_rows(joined, askers, model=self.name, labels=self.model.labels)
+
+
+class Likelihood:
+    """A causal model that does not chat."""
+
+    table: AnswerTable = "likelihoods"
+    steps = 1
+    settings: Mapping[str, Any] | None = None
+
+    call = Call(method="score_batch")
+
+    def __init__(self, model: Scores) -> None:
+        self.name = model.identity.name
+        self.encode = model.encode
+        self.model = model
+
+    def checked(self, answer: NDArray[np.float64], batch: Sentences) -> NDArray[np.float64]:
+        """The answers to a batch, and its lengths; ArithmeticError where one is not a number."""
+        lengths = [len(sentence) - 1 for sentence in batch]
+        found = np.stack([answer, np.array(lengths, dtype=np.float64)])
+        _check(self.model, found)
+        return found
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float64]], askers: PromptRefs, *, step: int
+    ) -> pl.DataFrame:
+        """LIKELIHOODS."""
+        del step  # a whole sentence has no mask to go on from
+        scores, tokens = np.concatenate(answers, axis=1)
+        return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
+
+
+class NextWord:
+    """A causal or chat model whose reply is begun up to the blank."""
+
+    table: AnswerTable = "fills"
+    steps = 1
+
+    def __init__(self, model: Continues, settings: Settings) -> None:
+        self.name = model.identity.name
+        self.settings: Mapping[str, Any] | None = {"top_k": settings.top_k}
+        self.model = model
+        self.call = Call(method="next_word.words", told={"top_k": settings.top_k})
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, up to the blank."""
+        return self.model.next_word.encode([PromptParts.read(text) for text in texts])
+
+    def checked(self, answer: list[NextWords], batch: Sentences) -> list[NextWords]:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        del batch
+        _check(self.model, *(one.probabilities for one in answer))
+        return answer
+
+    def rows(
+        self, answers: Sequence[Sequence[NextWords]], askers: PromptRefs, *, step: int
+    ) -> pl.DataFrame:
+        """FILLS."""
+        del step  # a word is said once
+        return next_word_rows([one for batch in answers for one in batch], askers, model=self.name)
+
+
+class OptionProbability:
+    """A causal or chat model that is asked for the probability of each option."""
+
+    table: AnswerTable = "choices"
+    steps = 1
+    settings: Mapping[str, Any] | None = None
+
+    def __init__(self, model: Continues, options: Mapping[str, Sequence[Option]]) -> None:
+        """``options``: of each prompt, by its id."""
+        self.name = model.identity.name
+        self.model, self._options = model, options
+        self._labels = sorted({option.label for several in options.values() for option in several})
+        self.call = Call(method="next_word.options", told={"labels": self._labels})
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, up to where the answer begins."""
+        return self.model.next_word.encode([PromptParts.read(text) for text in texts])
+
+    def checked(self, answer: NDArray[np.float32], batch: Sentences) -> NDArray[np.float32]:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        del batch
+        _check(self.model, answer)
+        return answer
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
+    ) -> pl.DataFrame:
+        """CHOICES."""
+        del step  # an option is chosen once
+        joined = np.concatenate(answers)
+        return choice_rows(
+            joined, askers, model=self.name, labels=self._labels, options=self._options
+        )
+
+
+def _check(
+    model: Fills | Classifies | Scores | Continues, *probabilities: NDArray[np.floating[Any]]
+) -> None:
+    """ArithmeticError where a probability is not a number: it must never get into a table."""
+    if not all(np.isfinite(array).all() for array in probabilities):
+        raise ArithmeticError(not_a_number(model.identity.precision))

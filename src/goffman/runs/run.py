@@ -1,0 +1,299 @@
+"""A run folder in the hands of the one process that writes to it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.command_line import command_line
+from goffman.errors import GoffmanError, RunError
+from goffman.instruments.types import CONTROL
+from goffman.models.server_address import address_entry
+from goffman.modes import asked_ids, of_asked
+from goffman.os_support import hold
+from goffman.runs.answers import parquet
+from goffman.runs.files import Folder, disk_error
+from goffman.runs.manifest import (
+    Clock,
+    Manifest,
+    checksum,
+    new_session,
+    read_manifest,
+    with_session,
+    with_table,
+    write_manifest,
+)
+from goffman.schemas import (
+    PROMPT_TABLE,
+    complaints,
+    prompt_table,
+)
+
+if TYPE_CHECKING:
+    from goffman.instruments.types import Prompt
+
+
+@contextmanager
+def locked(place: Path | Folder) -> Iterator[None]:
+    """The run's folder is this process's own while the block runs.
+
+    The system gives the lock back when the process ends, however it ends; the file stays and means
+    nothing by itself (removing it could remove the lock of a process that has just come).
+    """
+    folder = Folder.of(place).path
+    try:
+        descriptor = Folder.of(place).append("lock")
+    except OSError as error:
+        message = (
+            f"goffman cannot write to {folder}: {error.strerror}. Give another folder with "
+            "--output."
+        )
+        raise RunError(message) from error
+    try:
+        try:
+            hold(descriptor)
+        except BlockingIOError:
+            raise RunError(_in_use(folder, os.read(descriptor, 20))) from None
+        with disk_error(folder / "lock"):
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _in_use(folder: Path, pid: bytes) -> str:
+    holder = f"process {pid.decode()}" if pid.isdigit() else "another process"
+    return (
+        f"{folder} is in use by {holder}. Only one process can use a run at a time. Wait until it "
+        "ends, or give another folder with --output."
+    )
+
+
+PROMPTS = "prompts.parquet"
+
+PARAPHRASES = "paraphrases"
+"""A run within the run: answers to wordings that are asked only on request. So the run itself is
+what it is without them, to the byte."""
+
+SAVE_EVERY = 10.0
+"""Seconds between two writes of the manifest: a killed run has lost count of so much time."""
+
+
+class Run:
+    """The folder, its manifest, and the session of this process, which begins when it asks."""
+
+    def __init__(self, place: Folder, *, seed: int) -> None:
+        self.place = place
+        self._on_disk = read_manifest(self.folder)
+        self.manifest = self._on_disk or Manifest()
+        self._seed = seed
+        self._command = command_line()
+        self._clock = Clock()
+        self._sentences = 0
+        self._saved: float | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the run is."""
+        return self.place.path
+
+    def keep(self) -> None:
+        """The manifest on disk is this one."""
+        if self.manifest != self._on_disk:
+            write_manifest(self.place, self.manifest)
+            self._on_disk = self.manifest
+
+    def bind(self) -> None:
+        """There is a manifest on disk, before there are answers that only it can explain."""
+        if self._on_disk is None:
+            self.keep()
+
+    def begin(self) -> None:
+        """The manifest on disk says from now on that this session asks."""
+        if self._saved is None:
+            self.manifest = with_session(
+                self.manifest, new_session(self._seed, self._command), first=True
+            )
+        self.save()
+
+    def asked(self, sentences: int) -> None:
+        """A part with so many sentences was written."""
+        self._sentences += sentences
+        if self._saved is not None and time.monotonic() - self._saved > SAVE_EVERY:
+            self.save()
+
+    def save(self, *, ended: bool = False) -> None:
+        """The manifest is on disk, with the time so far."""
+        last = self._clock.onto(self.manifest.sessions[-1], sentences=self._sentences, ended=ended)
+        self.manifest = with_session(self.manifest, last)
+        self.keep()
+        self._saved = time.monotonic()
+
+    def end(self) -> None:
+        """Where this session asked, the manifest on disk says that it ended."""
+        if self._saved is not None:
+            self.save(ended=True)
+
+
+RUN_NAMES = {
+    *("lock", "manifest.json", "answers", PROMPTS, "ratings"),
+    *("scores.parquet", "estimates.parquet", "scores-shipped.parquet", "ratings-compared.parquet"),
+    *("sensitivity.parquet", "anchors.parquet", "anchor-points.parquet"),
+    *("multiverse.parquet", "stress.parquet"),
+    *(PARAPHRASES, "report.html", "figures", "tables"),
+}
+"""What a run folder holds."""
+
+
+def check_place(folder: Path) -> None:
+    """Nothing, or RunError where a run in this folder would be among somebody's files."""
+    # os.path, which says no to names that no system allows, where Path fails.
+    if os.path.exists(folder) and not os.path.isdir(folder):  # noqa: PTH110, PTH112
+        raise RunError(f"{folder} is a file, not a folder. Give a folder with --output.")
+    names = Folder(folder).names()
+    others = [name for name in names if name not in RUN_NAMES and not name.startswith(".")]
+    if others and "manifest.json" not in names:
+        shown = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
+        raise RunError(
+            f"{folder} contains other files ({shown}) and no run. Give an empty or new folder "
+            "with --output."
+        )
+
+
+@contextmanager
+def open_run(folder: Path | Folder, *, seed: int = 0) -> Iterator[Run]:
+    """The run in the folder, new or continued; RunError where another process has it open.
+
+    ``folder``: its path, or where it is within another run, to which no link leads.
+    """
+    place = Folder.of(folder)
+    try:
+        place.make()
+    except OSError as error:
+        # A link that leads nowhere, or too long a name, is what the user must know of.
+        if error.errno in (errno.EEXIST, errno.ENAMETOOLONG):
+            place.names()
+        message = (
+            f"The folder {place.path} cannot be created: {error.strerror}. Give another one with "
+            "--output."
+        )
+        raise RunError(message) from error
+    with locked(place):
+        place.sweep()
+        run = Run(place, seed=seed)
+        try:
+            yield run
+        except BaseException:
+            # What went wrong first is what the user must read, not that the disk is still full.
+            with suppress(GoffmanError):
+                run.end()
+            raise
+        run.end()
+
+
+def keep_prompts(run: Run, instrument: str, prompts: Sequence[Prompt]) -> None:
+    """prompts.parquet has these prompts of the instrument, beside those of others."""
+    here = prompt_table(prompts)
+    before = run.place.read(PROMPTS)
+    there, known = here.clear(), []
+    if before is not None and run.manifest.knows(PROMPTS, before):
+        with suppress(ValueError):
+            there, known = _table_in(before), [checksum(before)]
+    others = there.filter(~of_asked(instrument))
+    table = pl.concat([others, here]).sort(asked_ids(), maintain_order=True)
+    if table.equals(there):
+        run.manifest = with_table(run.manifest, PROMPTS, *known)
+        return
+    # Whatever moment the process is killed at, the manifest knows the file that is there.
+    content = parquet(table)
+    run.manifest = with_table(run.manifest, PROMPTS, *known, checksum(content))
+    run.keep()
+    run.place.write(PROMPTS, content)
+    run.manifest = with_table(run.manifest, PROMPTS, checksum(content))
+
+
+def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
+    """Every prompt of the run but those of controls: PROMPT_TABLE; RunError where some are missing.
+
+    ``manifest``: the run's, where it has been read.
+    """
+    return _read_prompts(run, manifest).filter(~pl.col("is_control")).drop("is_control")
+
+
+def read_controls(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
+    """The prompts of control items of the run; in all else as ``read_prompts``."""
+    return _read_prompts(run, manifest).filter("is_control").drop("is_control")
+
+
+def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
+    """All prompts, and whether each is a control's."""
+    manifest = manifest or read_manifest(run) or Manifest()
+    content = Folder(run).read(PROMPTS)
+    if content is None:
+        raise RunError(f"{run / PROMPTS} is missing. {_again()}")
+    if not manifest.knows(PROMPTS, content):
+        raise RunError(f"{run / PROMPTS} was damaged or edited after goffman wrote it. {_again()}")
+    try:
+        table = _table_in(content)
+    except ValueError as error:
+        raise RunError(f"{run / PROMPTS} contains no prompts: {error}. {_again()}") from error
+    counts = dict(table.group_by(asked_ids().alias("asked")).len().rows())
+    answered = {name for of_model in manifest.answers.values() for name in of_model}
+    for name in sorted(answered & {*manifest.instruments}):
+        if counts.get(name, 0) != manifest.instruments[name].asked:
+            again = _again(f" with --instrument {name}")
+            raise RunError(f"{run / PROMPTS} does not have the prompts of {name}. {again}")
+    controlled = [name for name, entry in manifest.instruments.items() if entry.controls]
+    of_control = (pl.col("condition") == CONTROL) & (pl.col("group") == CONTROL)
+    return table.with_columns(is_control=of_control & asked_ids().is_in(controlled))
+
+
+def _table_in(content: bytes) -> pl.DataFrame:
+    """The table of prompts in a file's content; ValueError where it is none."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(content))
+    except pl.exceptions.PolarsError as error:
+        raise ValueError("it cannot be read as Parquet") from error
+    if problems := complaints(frame, PROMPT_TABLE):
+        raise ValueError("; ".join(problems))
+    return frame
+
+
+def _again(how: str = "") -> str:
+    return (
+        f"Run the goffman audit command of this run again{how}. It writes the file again and asks "
+        "no model."
+    )
+
+
+def default_folder(models: Sequence[str]) -> Path:
+    """runs/ and the models' names: the last part of a folder's path, the model at an address."""
+    named = [address_entry(model).get("asked_as", model) for model in models]
+    # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
+    folders = [os.path.isdir(model) for model in named]  # noqa: PTH112
+    last = [
+        Path(model).resolve().name if is_folder else model
+        for model, is_folder in zip(named, folders, strict=True)
+    ]
+    short = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last]
+    # A name in another script has no letter that is left.
+    names = [one or f"model-{_digest(model)}" for one, model in zip(short, last, strict=True)]
+    joined = "+".join(names)
+    if len(joined) > 80:
+        joined = f"{joined[:70]}-{_digest(joined)}"
+    return Path("runs") / joined
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,0 +1,260 @@
+"""A run's answers → its scores: each instrument by its measure, with what is said of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.errors import GoffmanError, RunError
+from goffman.instruments.types import CONTROL, mode_in, passes
+from goffman.lexicons.attitude import load_attitudes
+from goffman.lexicons.gender import load_gender
+from goffman.lexicons.lexicons import Lexicons
+from goffman.measures.controls import control_score
+from goffman.measures.mode_agreement import BOTH_WAYS, agreement_scores
+from goffman.measures.registry import measure_from
+from goffman.models.server_address import behind_server
+from goffman.modes import asked_ids, of_asked
+from goffman.parsers.registry import DEFAULT_PARSER, parser_named
+from goffman.runs.manifest import LexiconEntries
+from goffman.runs.read_answers import read_answers
+from goffman.runs.reply_probabilities import fills_of_replies
+from goffman.runs.run import read_controls, read_prompts
+from goffman.schemas import SCORES, schema
+
+if TYPE_CHECKING:
+    from goffman.measures.base import Measure
+    from goffman.runs.manifest import Manifest
+
+
+def load_words(
+    ratings: Sequence[Path] = (),
+    gender: Path | None = None,
+    *,
+    parser: str = DEFAULT_PARSER,
+    shipped: bool = True,
+) -> Lexicons:
+    """The shipped lexicons, the user's ratings over the attitudes, and the user's gender words.
+
+    ``shipped``: whether the shipped ratings count, which are English.
+    """
+    parser_named(parser)
+    return Lexicons(
+        parser=parser,
+        attitudes=load_attitudes(ratings, shipped=shipped),
+        gender=load_gender(gender),
+        gender_file=gender.name if gender else "shipped",
+    )
+
+
+def parser_of(manifest: Manifest | None) -> str:
+    """The parser that a run was read by, which it keeps; that of new runs where it was not."""
+    named = manifest.lexicons if manifest else LexiconEntries()
+    return named.parser or DEFAULT_PARSER
+
+
+def words_of(manifest: Manifest) -> Lexicons:
+    """The lexicons that the run was scored with; RunError where they are not here as they were."""
+    named = manifest.lexicons
+    sources = [one.file for one in named.attitudes] or ["shipped"]
+    files = [Path(file) for file in sources if file != "shipped"]
+    if named.gender and named.gender.file != "shipped":
+        raise RunError(
+            f"The gender words came from {named.gender.file}, which is not available here."
+        )
+    try:
+        words = load_words(files, parser=parser_of(manifest), shipped="shipped" in sources)
+    except (GoffmanError, OSError) as error:
+        raise RunError(str(error)) from error
+    if named != LexiconEntries() and LexiconEntries.of(words.entry()) != named:
+        raise RunError(
+            "The lists of ratings or gender words have changed since the run was scored."
+        )
+    return words
+
+
+def measures_of(manifest: Manifest) -> dict[str, Measure]:
+    """By instrument: what its answers are measured by, where it names anything."""
+    found = {
+        instrument: measure_from(entry.measured)
+        for instrument, entry in sorted(manifest.instruments.items())
+    }
+    return {instrument: measure for instrument, measure in found.items() if measure is not None}
+
+
+def score(
+    run: Path, manifest: Manifest, words: Lexicons, *, note: Callable[[str], None] = lambda _: None
+) -> pl.DataFrame:
+    """SCORES of everything that was answered to the end; ``note`` is told what is left out.
+
+    Controls are scored apart: no mean of the others has them in it.
+    """
+    prompts, controls = read_prompts(run, manifest), read_controls(run, manifest)
+    tables = [pl.DataFrame(schema=schema(SCORES))]
+    measures = measures_of(manifest)
+    prepared: dict[str, list[pl.DataFrame]] = {}
+    for instrument in sorted({*manifest.instruments} - {*measures}):
+        note(f"{instrument} names no measure in [settings], so it has no scores.")
+    for instrument, measure in measures.items():
+        models = [
+            model for model in sorted(manifest.answers) if instrument in manifest.answers[model]
+        ]
+        asked, of_controls = (table.filter(of_asked(instrument)) for table in (prompts, controls))
+        finished = _finished(manifest, instrument, models, note)
+        each: list[pl.DataFrame] = []
+        competence: list[pl.DataFrame] = []
+        every = pl.concat([asked, of_controls])
+        for model, answers, cased in _answers(
+            run, manifest, instrument, finished, measure=measure, prompts=every, note=note
+        ):
+            own = _asked_of(model, measure, asked, answers)
+            for part in _parts(measure, own):
+                said = measure.code_responses(to_prompts(part, answers), part, words, cased=cased)
+                each.append(measure.score_prompts(said, part))
+                if mode_in(instrument) in BOTH_WAYS:
+                    prepared.setdefault(instrument, []).append(said)
+            if of_controls.height:
+                said = to_prompts(of_controls, answers)
+                said = measure.code_responses(said, of_controls, words, cased=cased)
+                competence.append(control_score(measure, said, of_controls, model=model))
+        if each:
+            scores = pl.concat(each)
+            tables += [scores, measure.aggregate(scores), *competence]
+    names = {instrument: measure.name for instrument, measure in measures.items()}
+    return pl.concat([*tables, agreement_scores(prepared, prompts, names)])
+
+
+TOGETHER = 20_000
+"""Prompts whose answers are measured together, where each rests on its own: with more of them only
+the answers themselves take more memory."""
+
+
+def _parts(measure: Measure, prompts: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The prompts in parts that can be scored apart, in the order of their scores."""
+    # A model that completes is judged by all its completions.
+    begun = "prefill" in prompts.columns and prompts["prefill"].count()
+    if prompts.height <= TOGETHER or begun or not measure.separable:
+        yield prompts
+    else:
+        yield from prompts.sort("prompt_id").iter_slices(TOGETHER)
+
+
+def prompts_scored(
+    run: Path,
+    manifest: Manifest,
+    words: Lexicons,
+    instrument: str,
+    measure: Measure,
+    *,
+    model: str,
+) -> pl.DataFrame:
+    """SCORES of the level prompt: one model's answers to an instrument by another measure."""
+    asked, answers, cased = answers_of(run, manifest, instrument, measure, model=model)
+    if not answers.height:
+        return pl.DataFrame(schema=schema(SCORES))
+    return measure.score_prompts(measure.code_responses(answers, asked, words, cased=cased), asked)
+
+
+def answers_of(
+    run: Path, manifest: Manifest, instrument: str, measure: Measure, *, model: str
+) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
+    """One model: the prompts it was asked, its answers to them, and whether words have case."""
+    asked = read_prompts(run, manifest).filter(of_asked(instrument))
+    for _, answers, cased in _answers(
+        run,
+        manifest,
+        instrument,
+        iter([model]),
+        measure=measure,
+        prompts=asked,
+        note=lambda _: None,
+    ):
+        own = _asked_of(model, measure, asked, answers)
+        return own, to_prompts(own, answers), cased
+    return asked, pl.DataFrame(), False
+
+
+def _asked_of(
+    model: str, measure: Measure, prompts: pl.DataFrame, answers: pl.DataFrame
+) -> pl.DataFrame:
+    """The prompts that a model was asked: all, but for probabilities that come with replies.
+
+    In text, a server may be asked one order of the options alone: the other one is no gap.
+    """
+    if not (behind_server(model) and measure.reads == "choices"):
+        return prompts
+    return prompts.join(answers.select("prompt_id"), on="prompt_id", how="semi")
+
+
+def to_prompts(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """The answers to these prompts, in their order."""
+    return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
+
+
+def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozenset[str]]:
+    """By instrument: the models that fail its control items, so that no number of theirs counts."""
+    of_controls = scores.filter(pl.col("level") == CONTROL, pl.col("quantity") == CONTROL)
+    found: dict[str, frozenset[str]] = {}
+    for instrument, entry in manifest.instruments.items():
+        if entry.controls is None:
+            continue
+        rows = of_controls.filter(of_asked(instrument)).select("model", "value")
+        floor = entry.controls.floor
+        found[instrument] = frozenset(
+            name for name, value in rows.rows() if not passes(value, floor)
+        )
+    return found
+
+
+def without_controls(scores: pl.DataFrame) -> pl.DataFrame:
+    """The scores that contrasts are made from."""
+    return scores.filter(pl.col("level") != CONTROL)
+
+
+def wordings_of(run: Path, manifest: Manifest | None = None) -> dict[str, list[str]]:
+    """By instrument: the wordings that were asked, in the instrument's order."""
+    prompts = read_prompts(run, manifest).with_columns(asked=asked_ids())
+    order = prompts.group_by("asked", maintain_order=True)
+    return dict(order.agg(pl.col("wording").unique(maintain_order=True)).rows())
+
+
+def _finished(
+    manifest: Manifest, instrument: str, models: Sequence[str], note: Callable[[str], None]
+) -> Iterator[str]:
+    """The models that answered the instrument to the end."""
+    for model in models:
+        if manifest.answers[model][instrument].parts is None:
+            note(
+                f"{instrument}, {model}: not all prompts are answered yet, so there are no scores."
+            )
+        else:
+            yield model
+
+
+def _answers(
+    run: Path,
+    manifest: Manifest,
+    instrument: str,
+    models: Iterator[str],
+    *,
+    measure: Measure,
+    prompts: pl.DataFrame,
+    note: Callable[[str], None],
+) -> Iterator[tuple[str, pl.DataFrame, bool]]:
+    """One model at a time, its answers as the measure reads them, and whether words have case.
+
+    A model whose answers are not all there any more is left out, with a note: the others' are.
+    """
+    for model in models:
+        table = manifest.answers[model][instrument].table
+        try:
+            answers = read_answers(run, table, model=model, instrument=instrument)
+        except RunError as error:
+            note(f"{instrument}, {model}: left out of scores and estimates. {error}")
+            continue
+        if table == "replies" and measure.reads == "fills":
+            answers = fills_of_replies(answers, prompts)
+        yield model, answers, manifest.models[model].has_case

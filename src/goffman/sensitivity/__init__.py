@@ -1,0 +1,1 @@
+"""Other analyses of a main result."""

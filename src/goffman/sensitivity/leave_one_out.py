@@ -1,0 +1,377 @@
+"""Whether a headline holds: its contrast with one thing left out, or a parameter set otherwise.
+
+Every item, wording and condition of a headline is left out in turn (of sentence pairs every frame
+and occupation), and the same contrast is made again from what is left. So it is with every value
+of a parameter that the measure names beside its own: these need the stored answers. Each number is
+put in the headline's place: corrected with the other headlines of the run, and judged by the same
+smallest difference. Where a headline is about women and men, all other clear contrasts of the whole
+scale are made again too, each corrected in its own family.
+
+A headline of two groups of conditions, made again and again with one thing left out.
+
+Where every condition was asked every item in every wording, its values are two tables, and to leave
+something out is to leave out a row, a column or a layer: a hundred times as fast as to make the
+tables anew. Whether a headline is such a contrast is not told but tried: of the whole tables, the
+same number must come out as the measure gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.scores import Clusters, cube, in_order
+from goffman.contrasts.verdict import (
+    CLEAR_WORDS,
+    FRAGILE,
+    is_fragile,
+)
+from goffman.estimates import PRIMARY, in_place, scored_by
+from goffman.instruments.types import BASELINE, asked_as
+from goffman.modes import asked_id, of_asked
+from goffman.schemas import CONTRASTS, PARAMETER, SENSITIVITY, schema
+from goffman.scoring import measures_of, prompts_scored
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.contrasts.scores import ScoreTable
+    from goffman.contrasts.spec import ContrastSpec
+    from goffman.lexicons.lexicons import Lexicons
+    from goffman.measures.base import Measure
+    from goffman.runs.manifest import Manifest
+    from goffman.stats.estimate import Estimate
+
+WAYS = ("condition", "item", "wording")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoTables:
+    """Two groups of conditions: their values by condition, item and wording, without a gap."""
+
+    says: Contrast
+    ids: Sequence[dict[str, list[str]]]
+    """Of each table, in the order of its axes."""
+    tables: Sequence[NDArray[np.float64]]
+
+    def estimate(self) -> Estimate:
+        """The contrast of all that there is."""
+        return ContrastTester(bare=True).sampled(self.says, self.tables)
+
+    def without(self, way: str, what: str) -> Estimate:
+        """The contrast without one condition, item or wording."""
+        kept = [
+            np.delete(table, ids[way].index(what), axis=WAYS.index(way))
+            if what in ids[way]
+            else table
+            for ids, table in zip(self.ids, self.tables, strict=True)
+        ]
+        return ContrastTester(bare=True).sampled(self.says, kept)
+
+
+def two_tables(rows: pl.DataFrame, quantity: str, says: Contrast) -> TwoTables | None:
+    """The tables of one model's scores of prompts; None: a value is missing somewhere."""
+    rows = rows.filter(pl.col("quantity") == quantity)
+    if rows["value"].null_count() or not _crossed(rows):
+        return None
+    sides = [rows.filter(pl.col("group") == group) for group in (says.first, says.second)]
+    ids = [{way: in_order(side, way) for way in WAYS} for side in sides]
+    tables = [cube(side, names) for side, names in zip(sides, ids, strict=True)]
+    if any(ids[0][way] != ids[1][way] for way in ("item", "wording")):
+        return None
+    return TwoTables(says=says, ids=ids, tables=tables)
+
+
+def _crossed(rows: pl.DataFrame) -> bool:
+    """Whether each form of each condition was asked every item in every wording, once."""
+    known = rows.select("condition", "form", "item", "wording")
+    forms = known.select("condition", "form").n_unique()
+    every = forms * known["item"].n_unique() * known["wording"].n_unique()
+    return known.height == every == known.n_unique()
+
+
+SENSITIVITY_FILE = "sensitivity.parquet"
+
+FEWEST = 3
+"""So many levels a factor must have: of two, leaving one out would be another test, in which the
+other one is taken as given."""
+
+GENDERS, GROUPS = "genders", "groups"
+"""Kinds of contrasts."""
+
+_SAME = ("variant", "model", "group", "dimension", "first", "second")
+"""What a contrast made again has in common with the headline; one specification is of one kind."""
+
+
+def leave_one_out(
+    run: Path,
+    manifest: Manifest,
+    words: Lexicons,
+    *,
+    scores: pl.DataFrame,
+    estimates: pl.DataFrame,
+    wordings: Mapping[str, Sequence[str]],
+    sharing: Mapping[str, Clusters],
+) -> pl.DataFrame:
+    """Return SENSITIVITY of each contrast that is checked: one thing left out, or a parameter."""
+    measures = measures_of(manifest)
+    scored = prompts_by_model(scores)
+    found: list[dict[str, Any]] = []
+    checked = contrasts_checked(estimates).partition_by(
+        "instrument", "mode", "model", as_dict=True, maintain_order=True
+    )
+    for (base, mode, model), rows in checked.items():
+        instrument = asked_as(base, mode)
+        works = [
+            work
+            for (family,), of in rows.group_by("family", maintain_order=True)
+            for work in headlines_of(
+                of, measures, wordings, sharing, family=estimates.filter(pl.col("family") == family)
+            )
+        ]
+        for work in works:
+            found += work.without_each(scored(work.row))
+        for said, other in measures[instrument].alternatives.items():
+            each = prompts_scored(run, manifest, words, instrument, other, model=model)
+            for work in works:
+                found += work.otherwise(said, each)
+    return pl.DataFrame(found, schema=schema(SENSITIVITY))
+
+
+def contrasts_checked(estimates: pl.DataFrame) -> pl.DataFrame:
+    """The estimates that are made again: headlines, and the clear ones beside some of them.
+
+    Beside a headline about women and men stand the same contrast of other groups and variants, and
+    the groups compared. Whether these are fragile is of interest only where they are clear.
+    """
+    tested = estimates.filter(pl.col("verdict").is_not_null())
+    primary = tested.filter(pl.col("family") == PRIMARY)
+    of_genders = primary.filter(pl.col("kind") == GENDERS).select("instrument", "mode", "model")
+    beside = tested.filter(
+        pl.col("family") != PRIMARY,
+        pl.col("kind").is_in([GENDERS, GROUPS]),
+        pl.col("dimension").is_null(),
+        pl.col("verdict").is_in(CLEAR_WORDS),
+    ).join(of_genders, on=["instrument", "mode", "model"], how="semi", nulls_equal=True)
+    return pl.concat([primary, beside])
+
+
+def prompts_by_model(scores: pl.DataFrame) -> Callable[[Mapping[str, Any]], pl.DataFrame]:
+    """What gives the scores of prompts that are a headline's model's and instrument's."""
+    # Put apart once: with many models, each headline would else look through the scores of all.
+    prompts = scores.filter(pl.col("level") == "prompt")
+    apart = prompts.partition_by("instrument", "mode", "model", as_dict=True)
+
+    def of(row: Mapping[str, Any]) -> pl.DataFrame:
+        return apart.get((row["instrument"], row["mode"], row["model"]), prompts.clear())
+
+    return of
+
+
+def headlines_of(
+    primary: pl.DataFrame,
+    measures: Mapping[str, Measure],
+    wordings: Mapping[str, Sequence[str]],
+    sharing: Mapping[str, Clusters],
+    *,
+    family: pl.DataFrame | None = None,
+) -> Iterator[Headline]:
+    """The main contrasts of a run, each with what it can be made again from; by instrument.
+
+    ``family``: all that they are corrected with, where these are other contrasts of one family.
+    """
+    for row in primary.iter_rows(named=True):
+        instrument = asked_id(row)
+        yield Headline(
+            row=row,
+            primary=primary if family is None else family,
+            measure=measures[instrument],
+            wordings=wordings[instrument],
+            sharing=sharing.get(instrument, Clusters()),
+        )
+
+
+def mark_fragile(estimates: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """The estimates, in which those that do not hold are called fragile.
+
+    Each is judged by its own analyses; what was not made again has the verdict of its interval.
+    ``held``: what ``leave_one_out`` gives of the same run.
+    """
+    by = {contrast: of for (contrast,), of in held.group_by("contrast")}
+    words = [
+        FRAGILE if contrast in by and is_fragile(verdict, by[contrast]) else verdict
+        for contrast, verdict in estimates.select("contrast", "verdict").iter_rows()
+    ]
+    return estimates.with_columns(verdict=pl.Series(words, dtype=pl.String))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """One headline, and what its contrast is made again with."""
+
+    row: Mapping[str, Any]
+    """Of the estimates: the headline."""
+    primary: pl.DataFrame
+    """All headlines of the run; of another contrast its family."""
+    measure: Measure
+    wordings: Sequence[str]
+    sharing: Clusters
+
+    @cached_property
+    def others(self) -> list[float]:
+        """P of all other headlines, in whose family this one is."""
+        rows = self.primary.filter(pl.col("contrast") != self.row["contrast"])
+        return rows["p"].drop_nulls().to_list()
+
+    def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
+        """A row for each item, wording, condition, frame and occupation that is left out."""
+        mine = self.select_scores(scores)
+        make = self.find_contrast()
+        if make is None:
+            return
+        # What has no such number, or is all that there is of a side, cannot be left out.
+        counted = mine.filter(pl.col("quantity") == make[0])
+        counted = counted if counted.height else mine
+        tables = self._tables(make, mine)
+        for way, levels in self._factors(counted).items():
+            for what, gone in levels.items():
+                if tables is None:
+                    found = self.recompute(make, mine.filter(~gone))
+                else:
+                    found = tables.without(way, what)
+                yield self.as_row(way, what, found)
+
+    def otherwise(self, said: str, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
+        """A row for a parameter set otherwise; ``scores``: what that gives."""
+        mine = self.select_scores(scores)
+        make = self.find_contrast()
+        if make is not None:
+            yield self.as_row(PARAMETER, said, self.recompute(make, mine))
+
+    def select_scores(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """The scores of prompts that the headline is made from; subscales are no matter here."""
+        row = self.row
+        rows = scores.filter(
+            of_asked(asked_id(row)),
+            pl.col("level") == "prompt",
+            pl.col("model") == row["model"],
+            pl.col("variant").eq_missing(pl.lit(row["variant"])),
+        )
+        return self.asked(rows).with_columns(dimension=pl.lit(None, dtype=pl.String))
+
+    def asked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The prompts, or scores of them, that the headline is about."""
+        row = self.row
+        if row["group"] is not None:
+            rows = rows.filter(pl.col("group") == row["group"])
+        if row["kind"] == "level":
+            return rows.filter(pl.col("condition") == BASELINE)
+        if row["kind"] == "groups" and self.measure.unit == "condition":
+            return rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
+        return rows
+
+    def find_contrast(self) -> tuple[str, ContrastSpec] | None:
+        """Return the number, and the contrast, that the headline was made with."""
+        for quantity, makes in self.measure.contrasts:
+            for make in makes:
+                about = make.kind, make.quantity or quantity
+                if about == (self.row["kind"], self.row["quantity"]):
+                    return quantity, make
+        return None
+
+    def _tables(self, made: tuple[str, ContrastSpec], mine: pl.DataFrame) -> TwoTables | None:
+        """What a headline of two groups is made from, as tables; None: it must be made anew."""
+        if self.row["kind"] != "groups" or self.sharing.ways:
+            return None
+        says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})
+        tables = two_tables(mine, made[0], says)
+        same = tables is not None and tables.estimate() == self.recompute(made, mine)
+        return tables if same else None
+
+    def _scored(self, mine: pl.DataFrame, quantity: str) -> ScoreTable:
+        return scored_by(
+            mine,
+            asked_id(self.row),
+            self.measure,
+            quantity,
+            wordings=self.wordings,
+            sharing=self.sharing,
+            compare=ContrastTester(bare=True),
+        )
+
+    def _factors(self, mine: pl.DataFrame) -> dict[str, dict[str, pl.Expr]]:
+        """By way: what can be left out, and which rows go with it."""
+        if self.sharing.ways:
+            found = _shared(self.sharing, in_order(mine, "item"))
+        else:
+            found = {
+                way: {one: pl.col(way) == one for one in in_order(mine, way)}
+                for way in ("condition", "item", "wording")
+            }
+            # Of a side that has three, two would be left: no sample, and so another test.
+            least = FEWEST if self.row["kind"] == "groups" else 1
+            sides = mine.group_by("group").agg(pl.col("condition").unique())
+            for few in sides.filter(pl.col("condition").list.len() <= least)["condition"]:
+                for one in few:
+                    found["condition"].pop(one)
+            # Where conditions were asked in turn in one wording or another, leaving out a wording
+            # leaves out conditions, and what remains is a test of another kind.
+            of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
+            if of_each.len() and min(of_each) < len(found["wording"]):
+                del found["wording"]
+        return {way: levels for way, levels in found.items() if len(levels) >= FEWEST}
+
+    def recompute(self, made: tuple[str, ContrastSpec], mine: pl.DataFrame) -> Estimate | None:
+        """The contrast made of other scores; None: nothing is left to compare."""
+        quantity, make = made
+        for contrast, estimate in make(self._scored(mine, quantity)):
+            if all(getattr(contrast, name) == self.row[name] for name in _SAME):
+                return estimate
+        return None
+
+    def as_row(self, variation: str, what: str, estimate: Estimate | None) -> dict[str, Any]:
+        """Return a row of SENSITIVITY: the estimate in the headline's place."""
+        names = ("instrument", "mode", "measure", "model", "contrast", "kind", "first", "second")
+        row = {name: self.row[name] for name in names}
+        row |= {"main": self.row["family"] == PRIMARY, "variation": variation, "what": what}
+        if estimate is None:
+            return row | {"reason": "nothing is left to compare", "holds": False}
+        judged, said = in_place(estimate, self.row, self.others)
+        numbers = ("difference", "low", "high", "p", "p_adjusted", "reason")
+        row |= {name: getattr(judged, name) for name in numbers} | {"verdict": said.verdict}
+        if judged.difference is not None:
+            of_level = self.row["kind"] == "level"
+            row["mean_first"] = judged.difference if of_level else judged.mean_first
+        return row | {"holds": holds(row, self.row)}
+
+
+def holds(row: Mapping[str, Any], headline: Mapping[str, Any]) -> bool:
+    """Return whether the headline's verdict holds in a variation.
+
+    A clear difference holds where it is clear and points the same way, whatever its size; any
+    other verdict where it is the same. What could not be tested does not hold.
+    """
+    if headline["verdict"] not in CLEAR_WORDS:
+        verdict = row.get("verdict")
+        return verdict is not None and bool(verdict == headline["verdict"])
+    same_way = (row.get("difference") or 0.0) * headline["difference"] > 0
+    return row.get("verdict") in CLEAR_WORDS and same_way
+
+
+def _shared(sharing: Clusters, items: Sequence[str]) -> dict[str, dict[str, pl.Expr]]:
+    """Of sentence pairs: every frame, and every occupation that a pronoun refers to."""
+    found: dict[str, dict[str, pl.Expr]] = {}
+    for place, way in enumerate(("frame", "occupation")):
+        pairs: dict[str, list[str]] = {}
+        for item in items:
+            if item in sharing.ways:
+                pairs.setdefault(sharing.ways[item][place], []).append(item)
+        found[way] = {what: pl.col("item").is_in(gone) for what, gone in sorted(pairs.items())}
+    return found

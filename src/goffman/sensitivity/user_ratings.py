@@ -1,0 +1,206 @@
+"""What a user's ratings change: the scores by the shipped ratings alone, kept beside the others.
+
+The shipped ratings were made by language models. Where a user brings others, every number is made
+with these over the shipped ones; the numbers by the shipped ones alone stay, and the main contrasts
+of both stand side by side. The change of a contrast is the contrast of the changes of its prompts,
+so that it has an interval of its own: the two numbers share their answers, and their intervals
+overlap even where the change is sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.scores import Clusters
+from goffman.estimates import corrected, scored_by
+from goffman.lexicons.attitude import load_attitudes, no_word
+from goffman.measures.aggregate import (
+    PROMPT,
+    scores_with,
+    side_by_side,
+    top_fills,
+)
+from goffman.modes import asked_id, of_asked
+from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_prompts
+from goffman.schemas import CONTRASTS, RATINGS_COMPARED, schema
+from goffman.scoring import measures_of, score
+
+if TYPE_CHECKING:
+    from goffman.lexicons.attitude import Attitudes
+    from goffman.lexicons.lexicons import Lexicons
+    from goffman.measures.base import Measure
+    from goffman.runs.manifest import Manifest
+    from goffman.stats.estimate import Estimate
+
+SHIPPED_SCORES = "scores-shipped.parquet"
+COMPARED = "ratings-compared.parquet"
+
+_ABOUT = [column.name for column in CONTRASTS]
+_ONE_SIDED = "one of the two ratings gives no value"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByRatings:
+    """The two tables that a run has beside its scores where a user brought ratings."""
+
+    shipped: pl.DataFrame
+    """SCORES of the instruments that ratings matter for, by the shipped ratings alone."""
+    compared: pl.DataFrame
+    """The columns RATINGS_COMPARED: a row for each main contrast."""
+
+
+def by_ratings(
+    run: Path,
+    manifest: Manifest,
+    words: Lexicons,
+    *,
+    scores: pl.DataFrame,
+    estimates: pl.DataFrame,
+    wordings: Mapping[str, Sequence[str]],
+    compare: ContrastTester,
+) -> ByRatings | None:
+    """Both tables; None where no ratings but one kind are used, shipped or the user's.
+
+    ``scores`` and ``estimates`` are those by the user's ratings over the shipped ones.
+    """
+    given = _given(words.attitudes)
+    measures = {
+        name: measure
+        for name, measure in measures_of(manifest).items()
+        if measure.words == "attitudes"
+    }
+    if given is None or not measures:
+        return None
+    only = {name: one for name, one in manifest.instruments.items() if name in measures}
+    alone = replace(words, attitudes=load_attitudes())
+    shipped = score(run, replace(manifest, instruments=only), alone)
+    tables = [pl.DataFrame(schema=schema(RATINGS_COMPARED))]
+    for instrument, measure in measures.items():
+        work = _Work(
+            instrument=instrument,
+            measure=measure,
+            wordings=wordings.get(instrument, ()),
+            compare=compare,
+        )
+        sides = [_of(table, instrument) for table in (shipped, scores, estimates)]
+        asked = _of(read_prompts(run, manifest), instrument)
+        models = sides[0]["model"].drop_nulls().unique().to_list()
+        known = _shares(run, asked, models, given, top_k=measure.counted_words)
+        tables.append(work.compared(*sides, known=known))
+    return ByRatings(shipped=shipped, compared=pl.concat(tables))
+
+
+def _given(attitudes: Attitudes) -> Attitudes | None:
+    """The user's ratings without the shipped ones; None where there is only one kind."""
+    files = [Path(one.file) for one in attitudes.sources if one.file != "shipped"]
+    if not files or len(files) == len(attitudes.sources):
+        return None
+    return load_attitudes(files, shipped=False)
+
+
+def _of(table: pl.DataFrame, instrument: str) -> pl.DataFrame:
+    return table.filter(of_asked(instrument))
+
+
+def _shares(
+    run: Path,
+    prompts: pl.DataFrame,
+    models: Sequence[str],
+    given: Attitudes,
+    *,
+    top_k: int | None,
+) -> dict[str | None, float | None]:
+    """By model, and over all: the part of its words' probability that the user's ratings know."""
+    instrument = asked_id(prompts.row(0, named=True)) if prompts.height else ""
+    known: dict[str | None, float] = {None: 0.0}
+    total: dict[str | None, float] = {None: 0.0}
+    for model in models:
+        answers = read_answers(run, "fills", model=model, instrument=instrument)
+        # Those to control items are no part of the numbers.
+        answers = answers.join(prompts.select("prompt_id"), on="prompt_id", how="semi")
+        fills = given.label(top_fills(answers, top_k=top_k), prompts)
+        different = fills["word"].unique()
+        none = different.filter([no_word(word) for word in different]).to_list()
+        words = fills.filter(~pl.col("word").is_in(none)).select(
+            "rated", pl.col("probability").cast(pl.Float64)
+        )
+        known[model] = float(words.filter("rated")["probability"].sum())
+        total[model] = float(words["probability"].sum())
+        known[None] += known[model]
+        total[None] += total[model]
+    return {model: known[model] / total[model] if total[model] else None for model in known}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """How the scores of one instrument become rows."""
+
+    instrument: str
+    measure: Measure
+    wordings: Sequence[str]
+    compare: ContrastTester
+
+    def compared(
+        self,
+        shipped: pl.DataFrame,
+        scores: pl.DataFrame,
+        estimates: pl.DataFrame,
+        *,
+        known: Mapping[str | None, float | None],
+    ) -> pl.DataFrame:
+        """RATINGS_COMPARED: each main contrast by either ratings, and its change."""
+        prompt_quantity = pl.col("level") == "prompt"
+        both = side_by_side(
+            shipped.filter(prompt_quantity), scores.filter(prompt_quantity), on=("model", *PROMPT)
+        )
+        each = scores_with(
+            both, pl.col("now") - pl.col("before"), model=pl.col("model"), one_sided=_ONE_SIDED
+        )
+        changed = self._contrasts(pl.concat([each, self.measure.aggregate(each)]))
+        before = self._contrasts(shipped)
+        given = estimates.filter(pl.col("kind").is_in(self.measure.presentation.main))
+        number = pl.col("quantity") == self.measure.prompt_quantity
+        gone = both.filter("one_sided", number)["model"].to_list()
+        left_out = [len(gone) if model is None else gone.count(model) for model in changed["model"]]
+        share = [known.get(model) for model in changed["model"]]
+        return (
+            changed.select(*_ABOUT, "difference", "low", "high", "level", "method", "seed")
+            .with_columns(
+                share=pl.Series(share, dtype=pl.Float64),
+                left_out=pl.Series(left_out, dtype=pl.Int64),
+            )
+            .join(_ends(given, "given"), on=_ABOUT, how="left", nulls_equal=True)
+            .join(_ends(before, "shipped"), on=_ABOUT, how="left", nulls_equal=True)
+            .select(pl.col(name).cast(kind) for name, kind in schema(RATINGS_COMPARED).items())
+        )
+
+    def _contrasts(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """CONTRASTS + ESTIMATES of the main kinds only, for these are what is shown."""
+        main = self.measure.presentation.main
+        found: list[tuple[Contrast, Estimate]] = []
+        for quantity, makes in self.measure.contrasts:
+            scored = scored_by(
+                scores,
+                self.instrument,
+                self.measure,
+                quantity,
+                wordings=self.wordings,
+                sharing=Clusters(),
+                compare=self.compare,
+            )
+            for make in makes:
+                found += make(scored) if make.kind in main else ()
+        return corrected(found, {self.instrument: self.measure})
+
+
+def _ends(estimates: pl.DataFrame, side: str) -> pl.DataFrame:
+    """What is kept of one side's contrasts: the number and the ends of its interval."""
+    names = {"difference": side, "low": f"{side}_low", "high": f"{side}_high"}
+    return estimates.select(*_ABOUT, *(pl.col(name).alias(to) for name, to in names.items()))

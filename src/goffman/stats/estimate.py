@@ -1,0 +1,97 @@
+"""The estimate of a contrast or correlation, as every statistic returns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Alternative = Literal["two-sided", "greater", "less"]
+
+Correction = Literal["bonferroni", "holm", "benjamini-hochberg"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A contrast of two sets of values, and what is needed to doubt it."""
+
+    contrast: str
+    """What is compared, in words; the first set comes first."""
+    n: int
+    """Values used: pairs where values are paired, else those of both sets together; of conditions
+    that are in both sets, each once."""
+    n_first: int
+    n_second: int
+    """Values used of each set."""
+    left_out: int = 0
+    """Values, or pairs, that were given but missing, and so not used."""
+    mean_first: float | None = None
+    mean_second: float | None = None
+    """Of the values used; None: there are none."""
+    difference: float | None = None
+    """Mean of the first minus mean of the second; None in a correlation too."""
+    low: float | None = None
+    high: float | None = None
+    """The two-sided interval of the difference, whatever the alternative of the test."""
+    level: float | None = None
+    """Confidence of the intervals, such as 0.95; None: the method gives none."""
+    effect: float | None = None
+    """The effect size, with the sign of the difference."""
+    effect_name: str | None = None
+    """Which one: "Cohen's d, pooled SD" …"""
+    effect_low: float | None = None
+    effect_high: float | None = None
+    """Its interval, at the same level."""
+    second_effect: float | None = None
+    """Another effect size, to stand beside the first."""
+    second_effect_name: str | None = None
+    second_effect_low: float | None = None
+    second_effect_high: float | None = None
+    test: str | None = None
+    """The test by name; None: an interval only."""
+    alternative: Alternative | None = None
+    """greater: the first is greater than the second, or the correlation above 0."""
+    statistic: float | None = None
+    """Of the test: t, W, U or the permuted difference."""
+    df: float | None = None
+    """Degrees of freedom, where the test has them."""
+    error: float | None = None
+    """The standard error of the difference, where the test has one."""
+    items: int | None = None
+    """How many items it is over, where more of them would lower the error."""
+    irreducible_se: float | None = None
+    """The standard error that would stay however many items were asked."""
+    p: float | None = None
+    """0 < p ≤ 1, not corrected; one too small to be written is the smallest normal float."""
+    p_adjusted: float | None = None
+    """Corrected over the family; None: not corrected, or there is no p."""
+    correction: Correction | None = None
+    family: str | None = None
+    """The declared family of tests that the correction is over."""
+    family_size: int | None = None
+    """Its tests that have a p: those without one are not counted."""
+    method: str
+    """How interval, p and effects were computed."""
+    draws: int | None = None
+    """Random draws, or None where nothing was drawn."""
+    seed: int | None = None
+    """``numpy.random.default_rng(seed)`` gives the draws again; None: nothing was drawn."""
+    reason: str | None = None
+    """Why a value that the method gives elsewhere is null here."""
+    unit: str | None = None
+    """What n counts: conditions, items × conditions, sentence pairs, trials …"""
+    interval_over: str | None = None
+    """What the interval takes as sampled, which need not be what n counts."""
+    check: str | None = None
+    """A rank test of the same two sets, beside the test and in no family; None: there is none."""
+    check_over: str | None = None
+    """What the checks rank and permute, which need not be what n counts."""
+    check_n: int | None = None
+    """How many of these; of two independent sets both together."""
+    check_effect: float | None = None
+    """The rank-biserial correlation, or of a correlation Spearman's ρ."""
+    check_p: float | None = None
+    """Of the rank test: two-sided, not corrected."""
+    permutation_p: float | None = None
+    """Of the permutation test of the same difference, or correlation: two-sided, not corrected."""
+    check_reason: str | None = None
+    """Why a check has no p."""

@@ -1,0 +1,69 @@
+"""Which conditions lie further from a line through all of them than the others' scatter explains.
+
+Externally studentized residuals of a least-squares fit (Cook & Weisberg 1982): with e the residual,
+h its leverage and s₍₋ᵢ₎ the scatter of the others about the line without it, t = e/(s₍₋ᵢ₎√(1−h))
+has n − k − 2 degrees of freedom, k columns beside the constant. p is two-sided, Holm over all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from goffman.stats.multiple_testing import adjusted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    Values = NDArray[np.float64]
+
+SPARE = 10
+"""So many more conditions than columns there must be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residuals:
+    """One number of each kind for each condition."""
+
+    predicted: Values
+    residual: Values
+    statistic: Values
+    p: Values
+    p_adjusted: Values
+    explained: float
+    """R²: the share of the variance that the columns explain together."""
+    df: int
+
+
+def residuals(values: Values, columns: Values) -> Residuals | None:
+    """The residuals of values on columns (conditions × columns); None: too few, or nothing left."""
+    n, k = columns.shape
+    if n < k + SPARE or np.ptp(values) == 0:
+        return None
+    design = np.column_stack([np.ones(n), columns])
+    basis, triangle = np.linalg.qr(design)
+    if np.abs(np.diag(triangle)).min() < 1e-10 * np.abs(np.diag(triangle)).max():
+        return None
+    predicted = basis @ (basis.T @ values)
+    residual = values - predicted
+    room = 1 - (basis**2).sum(axis=1)
+    total = float(residual @ residual)
+    df = n - k - 2
+    without = (total - residual**2 / np.maximum(room, 1e-12)) / df
+    if total < 1e-20 or (without <= 0).any() or (room < 1e-9).any():
+        return None
+    t = residual / np.sqrt(without * room)
+    p = np.maximum(2 * special.stdtr(df, -np.abs(t)), np.finfo(float).tiny)
+    return Residuals(
+        predicted=predicted,
+        residual=residual,
+        statistic=t,
+        p=p,
+        p_adjusted=adjusted(p, method="holm"),
+        explained=1 - total / float(((values - values.mean()) ** 2).sum()),
+        df=df,
+    )

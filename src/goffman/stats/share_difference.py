@@ -1,0 +1,243 @@
+"""A share of a model minus a share of people, with an interval from both sides.
+
+What is compared is θ = Σ wᵢ·pᵢ over parts that vary by themselves: the model's share, or its share
+about a man and that about a woman, and people's. From each part's own ends lᵢ and uᵢ the interval
+is put together by MOVER (Zou & Donner 2008; of two shares it is Newcombe's 1998 interval):
+
+    low = θ − √Σ dᵢ²,  dᵢ = wᵢ(pᵢ − lᵢ) where wᵢ > 0, else wᵢ(pᵢ − uᵢ);  high likewise
+
+The model's ends are Wilson's, for as many replies as say something: a share of replies is a sample
+of what the model would reply, and four of four is no certainty. The mean over k questions, or over
+k prompts of a question, has those of k²/Σ 1/nᵢ replies. Wilson's ends know nothing of questions,
+orders and people described that differ in their shares, and are then rather too wide; put together
+question by question they would be too narrow (four replies to each of seven: 86 to 91 of 100 such
+intervals held the mean). A probability is known exactly, and has no error. p is that of the
+interval which just leaves out 0. Wordings, orders, names and descriptions are those that were
+asked; no part is for others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import optimize, special
+
+from goffman.stats.estimate import Estimate
+
+Z = float(special.ndtri(0.975))
+NEAREST, FARTHEST = 1e-6, 37.0
+"""Standard errors; p is 1 of what lies nearer to 0, and too small to be written of the farther."""
+
+REPLIES = "the model's replies and respondents"
+GIVEN = "respondents, with the model's probabilities taken as given"
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """A share of people, or what such shares come to, with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+    n: float
+    """Respondents, as many as would be as sure if drawn one by one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A share of a model's answers."""
+
+    value: float
+    replies: int | None = None
+    """How many it is of; None: it is a probability."""
+    worth: float | None = None
+    """How many would be as sure, where they are not spread evenly over questions; None: as many as
+    there are."""
+
+    def ends(self, z: float) -> tuple[float, float]:
+        """Wilson's (1927), z standard errors away."""
+        if self.replies is None:
+            return self.value, self.value
+        n, p = self.worth or self.replies, self.value
+        middle, room = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        by = 1 + z * z / n
+        return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
+
+
+Weighted = Sequence[tuple[float, Share]]
+
+
+def mean_share(shares: Sequence[Share]) -> Share:
+    """The mean over questions."""
+    value = _mean(share.value for share in shares)
+    counts = [share.replies for share in shares if share.replies is not None]
+    if not counts:
+        return Share(value=value)
+    worth = [share.worth or share.replies for share in shares]
+    return Share(
+        value=value,
+        replies=sum(counts),
+        worth=len(counts) ** 2 / sum(1 / one for one in worth if one),
+    )
+
+
+def minus_people(model: Weighted, people: People, *, contrast: str, left_out: int = 0) -> Estimate:
+    """The model's number minus people's; ``left_out``: replies that were no answer."""
+    value = sum(weight * share.value for weight, share in model)
+    replies = [share.replies for _, share in model if share.replies is not None]
+    difference = value - people.value
+    base = Estimate(
+        contrast=contrast,
+        n=sum(replies) if replies else len(model),
+        n_first=sum(replies) if replies else len(model),
+        n_second=round(people.n),
+        left_out=left_out,
+        mean_first=value,
+        mean_second=people.value,
+        difference=difference,
+        level=0.95,
+        method="interval and p: MOVER, from Wilson's ends of each share",
+        unit="replies" if replies else "questions",
+    )
+    low, high = ends(model, people, Z)
+    if low == high:
+        return _with(base, reason="neither side has an error")
+    p = _p(model, people, difference)
+    return _with(
+        base,
+        low=low,
+        high=high,
+        test="score interval that leaves out 0",
+        alternative="two-sided",
+        statistic=math.copysign(float(-special.ndtri(p / 2)), difference),
+        p=p,
+        interval_over=REPLIES if replies else GIVEN,
+    )
+
+
+def side(model: Weighted, *, contrast: str) -> Estimate:
+    """The model's number alone, with its interval; without one where it is known exactly."""
+    none = People(value=0.0, low=0.0, high=0.0, n=0.0)
+    found = minus_people(model, none, contrast=contrast)
+    # There is one side: what it is made of stands in the place of two.
+    means = dict(zip(("mean_first", "mean_second"), (one.value for _, one in model), strict=True))
+    over = None if found.low is None else "the model's replies"
+    return _with(found, **means, interval_over=over)
+
+
+def people_side(first: People, second: People, *, contrast: str) -> Estimate:
+    """What people said of one minus what they said of another, with its interval."""
+    both = apart(first, second)
+    return Estimate(
+        contrast=contrast,
+        n=round(both.n),
+        n_first=round(first.n),
+        n_second=round(second.n),
+        left_out=0,
+        mean_first=first.value,
+        mean_second=second.value,
+        difference=both.value,
+        low=both.low,
+        high=both.high,
+        level=0.95,
+        method="interval: MOVER, from the ends of each share",
+        unit="respondents",
+        interval_over="respondents",
+    )
+
+
+def ends(model: Weighted, people: People, z: float) -> tuple[float, float]:
+    """The interval of the model's number minus people's, z standard errors away."""
+    difference = sum(weight * share.value for weight, share in model) - people.value
+    # People's ends are given at 95%, and taken to widen in proportion.
+    by = z / Z
+    below, above = [(people.high - people.value) * by], [(people.value - people.low) * by]
+    for weight, share in model:
+        low, high = share.ends(z)
+        one, other = weight * (share.value - low), weight * (high - share.value)
+        below.append(one if weight > 0 else other)
+        above.append(other if weight > 0 else one)
+    return difference - math.hypot(*below), difference + math.hypot(*above)
+
+
+def _p(model: Weighted, people: People, difference: float) -> float:
+    """Two-sided: at this level the interval has its end at 0."""
+    sign = math.copysign(1.0, difference)
+
+    def left(z: float) -> float:
+        """How far the end that is nearer to 0 still is from it."""
+        low, high = ends(model, people, z)
+        return low if sign > 0 else -high
+
+    if left(NEAREST) <= 0:
+        return 1.0
+    if left(FARTHEST) > 0:
+        return float(np.finfo(float).tiny)
+    z = optimize.brentq(left, NEAREST, FARTHEST)
+    return max(2 * float(special.ndtr(-z)), float(np.finfo(float).tiny))
+
+
+def widened(people: People, design_effect: float) -> People:
+    """The share as it is, with ends farther off: its variance is so many times larger."""
+    by = math.sqrt(design_effect)
+    return replace(
+        people,
+        low=max(0.0, people.value - (people.value - people.low) * by),
+        high=min(1.0, people.value + (people.high - people.value) * by),
+    )
+
+
+def nearer(people: People, by: float) -> People:
+    """The share, and its ends, drawn toward one half: so many times as far from it."""
+
+    def drawn(value: float) -> float:
+        return 0.5 + by * (value - 0.5)
+
+    return replace(
+        people, value=drawn(people.value), low=drawn(people.low), high=drawn(people.high)
+    )
+
+
+def mean_of(people: Sequence[People]) -> People:
+    """The mean of several answers of the same respondents.
+
+    How the answers go together is not published. Their errors are added as if they went together
+    wholly, which makes the error too large and never too small.
+    """
+    return People(
+        value=_mean(one.value for one in people),
+        low=_mean(one.low for one in people),
+        high=_mean(one.high for one in people),
+        n=min(one.n for one in people),
+    )
+
+
+def apart(first: People, second: People) -> People:
+    """One number minus another, of different respondents."""
+    value = first.value - second.value
+    return People(
+        value=value,
+        low=value - math.hypot(first.value - first.low, second.high - second.value),
+        high=value + math.hypot(first.high - first.value, second.value - second.low),
+        n=min(first.n, second.n),
+    )
+
+
+def pooled(people: Sequence[People]) -> People:
+    """One share of several surveys that asked the same: each by how many were asked."""
+    n = sum(one.n for one in people)
+    value = sum(one.value * one.n for one in people) / n
+    below = math.hypot(*((one.value - one.low) * one.n / n for one in people))
+    above = math.hypot(*((one.high - one.value) * one.n / n for one in people))
+    return People(value=value, low=value - below, high=value + above, n=n)
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
+
+
+def _with(base: Estimate, **changes: object) -> Estimate:
+    return replace(base, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,96 @@
+"""TrainerCallback: goffman in the Trainer of the transformers library."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import transformers
+
+from goffman.errors import InputError
+from goffman.training.monitor import Monitor
+
+if TYPE_CHECKING:
+    from goffman.config import Several
+    from goffman.training.history import History
+
+if find_spec("accelerate") is None:
+    # Said before somebody makes a trainer, which needs it.
+    raise InputError(
+        "TrainerCallback needs the package accelerate, as the Trainer of transformers does. "
+        "Install it: pip install 'goffman[train]'"
+    )
+
+
+class TrainerCallback(transformers.TrainerCallback):  # type: ignore[misc]
+    """Measures the model of a Trainer before, while and after it is trained.
+
+    ``trainer.add_callback(TrainerCallback(trainer, "social-distance", every=500))``. What it
+    measures goes through ``trainer.log``, and so to whatever the trainer reports to.
+    """
+
+    def __init__(
+        self, trainer: Any, instruments: Several, *, tokenizer: Any = None, **told: Any
+    ) -> None:
+        """``tokenizer``: None for the trainer's own; ``told``: see Watch."""
+        if not isinstance(trainer, transformers.Trainer):
+            raise InputError(
+                "The first argument is the trainer: "
+                "trainer.add_callback(TrainerCallback(trainer, 'social-distance'))"
+            )
+        self._trainer = trainer
+        tokenizer = tokenizer or trainer.processing_class
+        if tokenizer is None:
+            raise InputError(
+                "The trainer has no tokenizer. Give it one (processing_class=tokenizer), or give "
+                "it here (tokenizer=tokenizer)."
+            )
+        _check_whole(trainer)
+        told.setdefault("log", self._logged)
+        self.watch = Monitor(trainer.model, tokenizer, instruments, **told)
+
+    @property
+    def course(self) -> History:
+        """Everything that was measured."""
+        return self.watch.course
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know."""
+        return self.watch.notes
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """The look before the training."""
+        del args, control, kwargs
+        if state.is_world_process_zero:
+            self.watch.steps = state.max_steps
+            self.watch.start(state.global_step)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """A look where one is due."""
+        del args, control, kwargs
+        if state.is_world_process_zero:
+            self.watch.step(state.global_step)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """The last look, and how long all took."""
+        del args, control, kwargs
+        if state.is_world_process_zero:
+            self.watch.end()
+
+    def _logged(self, values: dict[str, float], step: int) -> None:
+        """Through the trainer's own log, which must not forget that it was to log its loss."""
+        del step  # the trainer's own
+        due = self._trainer.control.should_log
+        self._trainer.log(dict(values))
+        self._trainer.control.should_log = due
+
+
+def _check_whole(trainer: Any) -> None:
+    """Nothing, or InputError where no process has the whole model."""
+    plugin = trainer.accelerator.state.deepspeed_plugin if trainer.is_deepspeed_enabled else None
+    if trainer.is_fsdp_enabled or (plugin is not None and plugin.zero_stage == 3):
+        raise InputError(
+            "This trainer splits the weights of the model over several GPUs (FSDP or DeepSpeed "
+            "ZeRO-3), so no process can ask it. Audit its checkpoints instead."
+        )

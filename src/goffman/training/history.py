@@ -1,0 +1,197 @@
+"""What was measured while a model was trained: every look, and the course of it as a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.api.results import Figure, Frame
+from goffman.comparison.figures import slopes
+from goffman.contrasts.verdict import direction
+from goffman.errors import InputError, did_you_mean
+from goffman.formatting import (
+    ends,
+    humanize,
+    number,
+    verdict_shown,
+)
+from goffman.modes import asked_id
+from goffman.presentation.vega import SCHEMA
+
+if TYPE_CHECKING:
+    from goffman.api.results import Estimate
+    from goffman.presentation.vega import Spec
+
+Row = Mapping[str, Any]
+
+STEPS: Spec = {
+    "field": "run",
+    "type": "quantitative",
+    "title": "Training step",
+    "scale": {"nice": False, "zero": False, "padding": 12},
+    "axis": {"domain": True, "grid": False, "format": ",d", "tickMinStep": 1},
+}
+
+
+def describe_course(name: str, looks: Sequence[tuple[int, Row]]) -> str:
+    """What the figure shows, in sentences; ``looks``: step and estimate, in their order."""
+    (begun, before), (last, after) = looks[0], looks[-1]
+    said = f"{name} at step {begun:,}: {_describe_measurement(before)}."
+    if len(looks) > 1:
+        said += f" At step {last:,}: {_describe_measurement(after)}."
+    return said
+
+
+def _describe_measurement(row: Row) -> str:
+    if row["low"] is None:
+        return f"{number(row['difference'])} (no interval)"
+    return (
+        f"{number(row['difference'])} ({row['level']:.0%} interval {ends(row['low'], row['high'])})"
+    )
+
+
+def course_title(row: Row) -> str:
+    """What is drawn: the two sides of the contrast."""
+    whom = f" for {humanize(row['group'])}" if row["group"] else ""
+    if row["kind"] == "level":
+        return f"{humanize(asked_id(row))} while training: {humanize(row['quantity'])}"
+    sides = f"{humanize(row['first'])} − {humanize(row['second'])}"
+    return f"{asked_id(row)} while training: {sides}{whom}"
+
+
+def course_spec(name: str, looks: Sequence[tuple[int, Row]]) -> tuple[str, Spec]:
+    """How to read the figure, and its specification."""
+    rows = [
+        {
+            "run": step,
+            "set": "",
+            "value": row["difference"],
+            "difference": row["difference"],
+            "low": row["low"],
+            "high": row["high"],
+            "p_adjusted": row["p_adjusted"],
+            "clear": "yes" if direction(row) else "no",
+            "verdict": verdict_shown(row) or "none",
+        }
+        for step, row in looks
+    ]
+    margin = looks[-1][1]["margin"]
+    description = (
+        f"{describe_course(name, looks)} Each bar is the 95% interval at that step. A filled "
+        f"mark is a "
+        "clear difference; a hollow one is not clear."
+    )
+    if margin:
+        description += (
+            f" In the shaded band, differences are too small to matter (up to {number(margin)})."
+        )
+    spec = slopes(rows, along=STEPS, axis="Difference", around=(0.0, margin), called="Difference")
+    return description, {"$schema": SCHEMA, "description": description, **spec}
+
+
+_COLUMNS = {
+    "step": pl.Int64,
+    "name": pl.String,
+    **dict.fromkeys(("value", "low", "high", "p"), pl.Float64),
+    **dict.fromkeys(("verdict", "not_measurable"), pl.String),
+    "control": pl.Float64,
+    "seconds": pl.Float64,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """One look at a model in training."""
+
+    step: int
+    estimates: tuple[Estimate, ...]
+    """The main result of each instrument and mode; none where it could not be made."""
+    controls: Mapping[str, float | None] = field(default_factory=dict)
+    """By instrument: the score on the control items."""
+    seconds: float = 0.0
+    """How long it took."""
+
+    def values(self) -> dict[str, float]:
+        """What is logged, by name; of a model that cannot do the task the control score alone."""
+        found: dict[str, float] = {}
+        for one in self.estimates:
+            if one.not_measurable or one.value is None:
+                continue
+            name = f"goffman/{one.named.path}"
+            ends = {name: one.value, f"{name}.low": one.low, f"{name}.high": one.high}
+            found |= {key: value for key, value in ends.items() if value is not None}
+        found |= {
+            f"goffman/{instrument}.control": value
+            for instrument, value in self.controls.items()
+            if value is not None
+        }
+        return found
+
+
+@dataclass(kw_only=True)
+class History:
+    """Every look at a model in training, in the order of the steps."""
+
+    points: list[Measurement] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the estimates that were measured."""
+        return list(dict.fromkeys(one.name for point in self.points for one in point.estimates))
+
+    @property
+    def estimates(self) -> Frame:
+        """A row for each look and estimate, with its interval and verdict."""
+        rows = [_row(point, one) for point in self.points for one in point.estimates]
+        return Frame(pl.DataFrame(rows, schema=_COLUMNS))
+
+    def figure(self, name: str | None = None) -> Figure:
+        """The course of an estimate, which notebooks draw; None: of the only one, or the first.
+
+        Looks at which the model could not do the task are left out.
+        """
+        known = self.names
+        if not known:
+            raise InputError("Nothing was measured yet, so there is no course to draw.")
+        chosen = known[0] if name is None else name
+        several = [one for one in known if chosen in (one, one.partition("[")[0])]
+        if not several:
+            raise InputError(
+                f"The course has no estimate '{chosen}'.{did_you_mean(chosen, known)} Estimates: "
+                f"{', '.join(known)}."
+            )
+        looks = [
+            (point.step, one.named.row)
+            for point in self.points
+            for one in point.estimates
+            if one.name == several[0] and not one.not_measurable and one.value is not None
+        ]
+        if not looks:
+            raise InputError(
+                f"{several[0]} has no course: at every step the model was not measurable."
+            )
+        description, spec = course_spec(several[0], looks)
+        return Figure(
+            name=f"{several[0]}.course",
+            title=course_title(looks[-1][1]),
+            description=description,
+            spec=spec,
+        )
+
+
+def _row(point: Measurement, one: Estimate) -> dict[str, Any]:
+    return {
+        "step": point.step,
+        "name": one.name,
+        "value": one.value,
+        "low": one.low,
+        "high": one.high,
+        "p": one.p,
+        "verdict": one.verdict,
+        "not_measurable": one.not_measurable,
+        "control": point.controls.get(asked_id(one.named.row)),
+        "seconds": point.seconds,
+    }

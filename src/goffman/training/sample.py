@@ -1,0 +1,326 @@
+"""A fixed sample of instruments, asked of one model in memory as often as somebody wants.
+
+The prompts are those of ``goffman audit --limit N``, and they are measured as an audit measures
+them: by the same measure, and the same contrast with its test and interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.api.results import Estimate
+from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.scores import clusters_of
+from goffman.errors import InputError, ModelError
+from goffman.estimates import corrected, is_primary, scored_by
+from goffman.formatting import number
+from goffman.gate.names import named_by
+from goffman.instruments.types import CONTROL, is_control, passes
+from goffman.measures.controls import control_score
+from goffman.models.in_memory import (
+    describe_in_memory,
+    in_memory,
+    set_aside,
+    unwrapped,
+)
+from goffman.models.registry import ModelKind, model_kinds
+from goffman.models.tokenizer import has_case
+from goffman.options import Listener
+from goffman.planning import (
+    Question,
+    check_languages,
+    every_way,
+    lexicon_uses,
+    questions_of,
+)
+from goffman.runs.answer_rows import words_put_back
+from goffman.runs.batch_plan import (
+    limits_for,
+    prefetched,
+    pronoun_forms,
+    with_one_mask,
+)
+from goffman.runs.mode_adapters import (
+    Classify,
+    FillMask,
+    Likelihood,
+    ModeAdapter,
+    NextWord,
+    OptionProbability,
+)
+from goffman.runs.recursive_masking import children, roots, with_forms
+from goffman.schemas import prompt_table
+from goffman.scoring import load_words
+from goffman.sensitivity.leave_one_out import Headline
+
+if TYPE_CHECKING:
+    from goffman.instruments.types import AnswerTable, InstrumentKind
+    from goffman.measures.base import Measure
+    from goffman.models.resolve import Description
+    from goffman.options import AskOptions, MeasureOptions
+    from goffman.planning import PromptSet
+    from goffman.runs.batch_plan import BatchLimits, Settings
+    from goffman.runs.recursive_masking import Node
+
+
+def questions_in_training(
+    what: Description,
+    instruments: Sequence[str],
+    *,
+    options: AskOptions,
+    listener: Listener,
+) -> list[Question]:
+    """The prompts of each instrument, as an audit of the saved model would ask them.
+
+    ModelError where the model can be asked nothing of an instrument.
+    """
+    if what.kind not in model_kinds():
+        raise ModelError(f"{what} It cannot be asked while it is trained.")
+    row, ways = model_kinds()[what.kind], every_way(instruments, options)
+    chosen = [way for way in ways if table_in_training(row, way.instrument.kind) is not None]
+    for name in dict.fromkeys(way.of for way in ways):
+        if not any(way.of == name for way in chosen):
+            raise ModelError(_nothing(what, row, [way for way in ways if way.of == name]))
+    tables: dict[str, set[AnswerTable]] = {}
+    for way in chosen:
+        if table := table_in_training(row, way.instrument.kind):
+            tables[way.instrument.id] = {table}
+    found = questions_of(chosen, options, listener, slowly=(), tables=tables)
+    return [found[way.instrument.id] for way in chosen]
+
+
+def table_in_training(row: ModelKind, kind: InstrumentKind) -> AnswerTable | None:
+    """Where the answers to such an instrument go; None: it is answered in text, or not at all."""
+    table = row.table_for(kind)
+    return None if table == "replies" else table
+
+
+def _nothing(what: Description, row: ModelKind, ways: Sequence[PromptSet]) -> str:
+    """That a model can be asked nothing of an instrument, and why."""
+    name, modes = ways[0].of, " or ".join(dict.fromkeys(way.mode for way in ways))
+    if any(row.table_for(way.instrument.kind) for way in ways):
+        return (
+            f"{what} A model in training is asked for probabilities, not for replies, and "
+            f"'{name}' in the mode {modes} needs replies. Audit its checkpoints instead."
+        )
+    able = [
+        one.needed
+        for one in model_kinds().values()
+        if any(table_in_training(one, way.instrument.kind) for way in ways)
+    ]
+    needed = f"needs {', or '.join(able)}" if able else "needs a model that replies in text"
+    return f"{what} The instrument '{name}' in the mode {modes} {needed}."
+
+
+def answers_in_memory(
+    voice: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits, settings: Settings | None = None
+) -> pl.DataFrame:
+    """Every row of the answers, as a run would have them on disk.
+
+    ``settings``: of masks, which may be filled again and again.
+    """
+    found = [_step(voice, nodes, limits, step=1)]
+    if isinstance(voice, FillMask) and settings is not None:
+        for step in range(2, settings.depth + 1):
+            words = words_put_back(found[-1], width=settings.width)
+            nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
+            found.append(_step(voice, nodes, limits, step=step))
+    return pl.concat(found)
+
+
+def _step(
+    voice: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits, *, step: int
+) -> pl.DataFrame:
+    """The rows of one step, part by part as they would be written."""
+    rows = []
+    for block in prefetched(voice, nodes, limits):
+        for part in block.parts:
+            answers = [
+                voice.checked(voice.call.of(voice.model, batch), batch) for batch in part.batches
+            ]
+            rows.append(voice.rows(answers, part.askers(), step=step))
+    return pl.concat(rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions:
+    """What is asked of a model in training, and what its answers are measured with."""
+
+    instruments: tuple[str, ...]
+    asking: AskOptions
+    measuring: MeasureOptions
+    labels: Mapping[str, str] | None = None
+    """What a classifier's own labels mean."""
+
+
+class Sample:
+    """The prompts, the model that is asked them, and how its answers are measured."""
+
+    def __init__(self, model: Any, tokenizer: Any, *, name: str, told: SampleOptions) -> None:
+        self._model = unwrapped(model)
+        self._told = told
+        what = describe_in_memory(self._model, tokenizer, name=name)
+        self.notes: list[str] = []
+        """What the user should know of the prompts."""
+        self._questions = _questions(what, told, notes=self.notes)
+        found = lexicon_uses([one.question for one in self._questions], None)
+        shipped = check_languages(found, told.measuring)
+        measuring = told.measuring
+        self._words = load_words(measuring.ratings, measuring.gender_words, shipped=shipped)
+        with set_aside(self._model):
+            self._asked = in_memory(self._model, tokenizer, what, labels=told.labels)
+        self._cased = what.kind in {"causal", "chat"} or (
+            what.kind == "masked" and has_case(self._asked.tokens)
+        )
+
+    def measured(self) -> tuple[list[Estimate], dict[str, float | None]]:
+        """The main results as they are now, and by instrument the score on the control items."""
+        estimates: list[Estimate] = []
+        controls: dict[str, float | None] = {}
+        for one in self._questions:
+            with set_aside(self._model):
+                answers = self._answers(one.question)
+            found, control = one.measured(answers, self._words, self._asked.identity.name, self)
+            estimates += found
+            if one.controls.height:
+                controls[one.question.instrument.id] = control
+        return estimates, controls
+
+    @property
+    def instruments(self) -> list[str]:
+        """What is asked, in each of its modes."""
+        return [one.question.instrument.id for one in self._questions]
+
+    @property
+    def cased(self) -> bool:
+        """Whether the model's words have case."""
+        return self._cased
+
+    @property
+    def seed(self) -> int:
+        """What every draw begins at."""
+        return self._told.asking.seed
+
+    def _answers(self, question: Question) -> pl.DataFrame:
+        prompts = question.prompts
+        if question.instrument.kind == "prefer":
+            prompts = with_one_mask(prompts)
+        voice = self._voice(question)
+        nodes = roots(prompts)
+        if isinstance(voice, Likelihood):
+            nodes = with_forms(nodes, pronoun_forms(prompts))
+        limits = limits_for(self._asked.identity.device, batch_size=self._told.asking.batch_size)
+        return answers_in_memory(voice, nodes, limits, question.settings)
+
+    def _voice(self, question: Question) -> ModeAdapter:
+        kind, settings, model = question.instrument.kind, question.settings, self._asked
+        if kind == "complete" and settings:
+            return NextWord(model, settings)
+        if kind == "choose":
+            return OptionProbability(model, {one.id: one.options for one in question.prompts})
+        if self._asked.identity.kind == "masked" and settings:
+            return FillMask(model, settings)
+        return Classify(model) if kind == "classify" else Likelihood(model)
+
+
+class _Question:
+    """One instrument in one mode, and the contrast that its heading is about."""
+
+    def __init__(self, question: Question, measure: Measure) -> None:
+        self.question, self.measure = question, measure
+        self.asked, self.controls = (
+            prompt_table([one for one in question.prompts if is_control(one) is wanted])
+            for wanted in (False, True)
+        )
+        self._wordings = self.asked["wording"].unique(maintain_order=True).to_list()
+        self._sharing = clusters_of(self.asked)
+        self._known: Headline | None = None
+        self._made: tuple[str, Any] | None = None
+
+    def measured(
+        self, answers: pl.DataFrame, words: Any, model: str, sample: Sample
+    ) -> tuple[list[Estimate], float | None]:
+        """The main result, and the score on the control items; answers as a run has them."""
+        instrument, measure = self.question.instrument, self.measure
+        said = _to(self.asked, answers)
+        each = measure.score_prompts(
+            measure.code_responses(said, self.asked, words, cased=sample.cased), self.asked
+        )
+        control, failing = None, frozenset[str]()
+        if self.controls.height and instrument.controls:
+            said = measure.code_responses(
+                _to(self.controls, answers), self.controls, words, cased=sample.cased
+            )
+            scored = control_score(measure, said, self.controls, model=model)
+            control = scored.filter(pl.col("quantity") == CONTROL)["value"].item()
+            if not passes(control, instrument.controls.floor):
+                failing = frozenset({model})
+        table = corrected(
+            self._headline(each, ContrastTester(seed=sample.seed)),
+            {instrument.id: measure},
+            unmeasurable={instrument.id: failing},
+        )
+        doubt = None
+        if failing:
+            doubt = f"control items {number(control)}" if control is not None else "no answers"
+        named = named_by(table, {instrument.id: measure})
+        return [Estimate(named=replace(one, not_measurable=doubt)) for one in named], control
+
+    def _headline(self, each: pl.DataFrame, compare: ContrastTester) -> list[tuple[Contrast, Any]]:
+        """The contrast that headings are about; once it is known, nothing else is calculated."""
+        if self._known is not None and self._made is not None:
+            quantity, make = self._made
+            return list(self._primary(self._known.select_scores(each), quantity, make, compare))
+        scores = pl.concat([each, self.measure.aggregate(each)])
+        for quantity, makes in self.measure.contrasts:
+            for make in makes:
+                if found := list(self._primary(scores, quantity, make, compare)):
+                    self._made = quantity, make
+                    self._known = Headline(
+                        row=asdict(found[0][0]),
+                        primary=pl.DataFrame(),
+                        measure=self.measure,
+                        wordings=self._wordings,
+                        sharing=self._sharing,
+                    )
+                    return found
+        return []
+
+    def _primary(
+        self, scores: pl.DataFrame, quantity: str, make: Any, compare: ContrastTester
+    ) -> Iterator[tuple[Contrast, Any]]:
+        """Of what one function makes, the contrast that headings are about."""
+        name = self.question.instrument.id
+        scored = scored_by(
+            scores,
+            name,
+            self.measure,
+            quantity,
+            wordings=self._wordings,
+            sharing=self._sharing,
+            compare=compare,
+        )
+        return (one for one in make(scored) if is_primary(one[0], {name: self.measure}))
+
+
+def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
+
+
+def _questions(what: Description, told: SampleOptions, *, notes: list[str]) -> list[_Question]:
+    """What is asked; InputError where nothing of it has a number."""
+    asked = questions_in_training(
+        what,
+        told.instruments,
+        options=told.asking,
+        listener=Listener(note=notes.append),
+    )
+    found = [_Question(one, one.measure) for one in asked if one.measure is not None]
+    if not found:
+        names = ", ".join(told.instruments)
+        raise InputError(f"{names} names no measure in [settings], so there is nothing to follow.")
+    return found

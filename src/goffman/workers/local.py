@@ -1,0 +1,95 @@
+"""Workers on this machine: a process for each device, with pipes to it and from it."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from goffman.workers.protocol import TaskResult
+
+if TYPE_CHECKING:
+    from goffman.workers.protocol import Task
+
+BEGIN = (
+    "import pickle, sys; sys.path[:], device = pickle.load(sys.stdin.buffer); "
+    "from goffman.workers.worker import main; main(device)"
+)
+"""What a worker runs. It imports nothing of the program that calls goffman, which need not guard
+against being run twice."""
+
+
+class LocalBackend:
+    """A process for each device; what they answer comes in one queue."""
+
+    def __init__(self, devices: Sequence[str]) -> None:
+        host = socket.gethostname()
+        self.names = [
+            f"worker {number} ({device} on {host})" for number, device in enumerate(devices, 1)
+        ]
+        self._outcomes: SimpleQueue[TaskResult] = SimpleQueue()
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._listening: list[threading.Thread] = []
+        for number, device in enumerate(devices):
+            process = subprocess.Popen(  # noqa: S603 - this Python, and nothing of a user's
+                [sys.executable, "-c", BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            self._started.append(process)
+            self._send(number, (sys.path, device))
+            thread = threading.Thread(target=self._listen, args=(number, process), daemon=True)
+            thread.start()
+            self._listening.append(thread)
+
+    def give(self, worker: int, task: Task) -> None:
+        """The worker will do it after what it was given before."""
+        self._send(worker, task)
+
+    def _send(self, worker: int, message: object) -> None:
+        pipe = self._started[worker].stdin
+        # One that has ended is told of by the thread that listens to it.
+        with suppress(OSError):
+            if pipe is not None:
+                pickle.dump(message, pipe)
+                pipe.flush()
+
+    def take(self) -> TaskResult:
+        """What became of a task, as soon as something has."""
+        return self._outcomes.get()
+
+    def _listen(self, worker: int, process: subprocess.Popen[bytes]) -> None:
+        if process.stdout is None:
+            return
+        with process.stdout as pipe:
+            while True:
+                try:
+                    value, failure = pickle.load(pipe)  # noqa: S301 - from a process of our own
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    break
+                self._outcomes.put(TaskResult(worker=worker, value=value, failure=failure))
+        self._outcomes.put(TaskResult(worker=worker, lost=_ended(process.wait())))
+
+    def close(self) -> None:
+        """No worker is left."""
+        for process in self._started:
+            process.kill()
+        for process, thread in zip(self._started, self._listening, strict=True):
+            thread.join()
+            with suppress(OSError):
+                if process.stdin is not None:
+                    process.stdin.close()
+
+
+def _ended(code: int) -> str:
+    """How a process ended, after "it"."""
+    if code >= 0:
+        return f"it ended by itself with exit code {code}"
+    with suppress(ValueError):
+        return f"it was killed by signal {-code} ({signal.Signals(-code).name})"
+    return f"it was killed by signal {-code}"
