@@ -20,7 +20,7 @@ from goffman.contrasts.verdict import (
     verdict,
 )
 from goffman.instruments.types import base_of
-from goffman.modes import mode_of_rows, of_asked
+from goffman.modes import mode_of_rows, of_asked, primary_modes
 from goffman.schemas import (
     CONTRASTS,
     ESTIMATES,
@@ -132,11 +132,12 @@ def corrected(
     """
     failing = unmeasurable or {}
     families: dict[str, list[int]] = {}
-    for place, (contrast, _) in enumerate(found):
-        primary = is_primary(contrast, measures) and not _fails(contrast, failing)
+    contrasts, kept = [one for one, _ in found], [one for _, one in found]
+    main = _main_results(contrasts, measures)
+    for place, contrast in enumerate(contrasts):
+        primary = contrast in main and not _fails(contrast, failing)
         family = PRIMARY if primary else contrast.family
         families.setdefault(family, []).append(place)
-    contrasts, kept = [one for one, _ in found], [one for _, one in found]
     for family, places in families.items():
         method = OF_COUNTS.get(contrasts[places[0]].kind, correction)
         members = adjust([kept[place] for place in places], family=family, method=method)
@@ -166,8 +167,8 @@ def _judged(said: Verdict, contrast: Contrast, failing: Mapping[str, Collection[
     return replace(said, verdict=NOT_MEASURABLE)
 
 
-def is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
-    """Whether it is the one contrast of its instrument and model that a heading is about."""
+def is_headline(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
+    """Return whether it is the contrast of its mode and model that a heading is about."""
     measure = measures.get(contrast.asked or "")
     return (
         measure is not None
@@ -179,10 +180,19 @@ def is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
     )
 
 
+def _main_results(contrasts: Sequence[Contrast], measures: Mapping[str, Measure]) -> set[Contrast]:
+    """Return the headlines in the primary mode: one for each instrument and model."""
+    every = [one for one in contrasts if is_headline(one, measures)]
+    best = primary_modes((one.instrument, one.mode, one.model) for one in every)
+    return {one for one in every if best[one.instrument, one.model] == one.mode}
+
+
 def headlines(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
-    """The estimates that headings are about; those of models that cannot do the task too."""
+    """Return the main results, also of models that cannot do the task."""
     rows = estimates.select(schema(CONTRASTS).names()).iter_rows(named=True)
-    return estimates.filter([is_primary(Contrast(**row), measures) for row in rows])
+    contrasts = [Contrast(**row) for row in rows]
+    main = _main_results(contrasts, measures)
+    return estimates.filter([one in main for one in contrasts])
 
 
 def in_place(

@@ -5,7 +5,7 @@ A mode is a column of every table, beside the instrument; ``social-distance/choi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from goffman.instruments.types import (
     Controls,
     Instrument,
     InstrumentKind,
+    Mode,
     MultipleChoice,
     Questionnaire,
     SentencePairs,
@@ -41,6 +42,15 @@ MEANINGS = {
     "pronouns": "a masked or causal model prefers one of two pronouns",
 }
 """What happens in each mode, for people."""
+
+PREFERENCE: tuple[Mode, ...] = (
+    "fill", "classify", "pronouns", "choice", "reply", "ask", "completion", "write",
+)  # fmt: skip
+"""Which mode of an instrument gives a model's main result: the first of these that it answered.
+
+Option probabilities come before replies; the studies' own way with masked models and classifiers
+comes first.
+"""
 
 _MEASURES = {
     "people": "code-by-gender",
@@ -120,6 +130,22 @@ def mode_of_rows(rows: pl.DataFrame) -> str | None:
 def asked_id(row: Mapping[str, Any]) -> str:
     """Return the id of a row."""
     return asked_as(row["instrument"], row["mode"])
+
+
+def primary_modes(
+    asked: Iterable[tuple[str | None, str | None, str | None]],
+) -> dict[tuple[str | None, str | None], str | None]:
+    """Return the mode of the main result of each instrument and model.
+
+    ``asked``: instrument, mode and model of whatever was answered.
+    """
+    order = {mode: place for place, mode in enumerate(PREFERENCE)}
+    best: dict[tuple[str | None, str | None], str | None] = {}
+    for instrument, mode, model in asked:
+        rival = best.setdefault((instrument, model), mode)
+        if order.get(mode, -1) < order.get(rival, -1):  # type: ignore[call-overload]
+            best[instrument, model] = mode
+    return best
 
 
 def _completion(instrument: Instrument) -> Instrument:

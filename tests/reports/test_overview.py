@@ -110,7 +110,7 @@ def test_a_tick_has_as_many_decimals_as_its_steps_need(value, step, text):
 
 def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, sections):
     for section in sections.values():
-        rows = list(of_section(section))
+        rows = list(of_section(sections, section.instrument))
         assert [row["finding"].model for row in rows] == section.models()
         for row in rows:
             one = row["finding"]
@@ -132,7 +132,9 @@ def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, se
 
 def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
     section = sections["social-distance"]
-    for row, name in zip(of_section(section), measured.manifest.models, strict=False):
+    for row, name in zip(
+        of_section(sections, section.instrument), measured.manifest.models, strict=False
+    ):
         gaps = measured.scores.filter(
             pl.col("instrument") == "social-distance", pl.col("quantity") == "negative-gap",
             pl.col("model") == name, pl.col("wording").is_not_null(),
@@ -145,7 +147,7 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
         assert gaps.len() == levels.len() == 4
         mean = f"mean {ends(levels.min(), levels.max())}"
         assert row["wording"] == [ends(gaps.min(), gaps.max()), mean]
-    for row in of_section(sections["care-seeking"]):
+    for row in of_section(sections, "care-seeking"):
         assert row["wording"] == ["unknown (one wording)"]
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from goffman.console import printable
 from goffman.formatting import labels_of
-from goffman.instruments.types import CONTROL
+from goffman.instruments.types import CONTROL, asked_as, base_of
 from goffman.measures.controls import (
     CALLED,
     DECIDED,
@@ -20,7 +20,7 @@ from goffman.measures.controls import (
     IN_WORDING,
     LOW,
 )
-from goffman.modes import of_asked
+from goffman.modes import of_asked, primary_modes
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.section import Section
 from goffman.presentation.user_ratings import whose_ratings
@@ -61,6 +61,8 @@ def sections_of(
     beside = _beside({"compared": compared, "sensitivity": varied, "stress": stress})
     names, measures = labels_of(manifest), measures_of(manifest)
     sections = {}
+    asked_modes = scores.filter(pl.col("level") == "prompt")
+    primary = primary_modes(asked_modes.select("instrument", "mode", "model").unique().iter_rows())
     for instrument, entry in manifest.instruments.items():
         measure = measures.get(instrument)
         mine = of_asked(instrument)
@@ -85,6 +87,11 @@ def sections_of(
             prompts=asked,
             placement=entry.settings.placement if entry.settings else "before-first",
             competence=competence,
+            main_modes={
+                model: asked_as(base, mode)
+                for (base, model), mode in primary.items()
+                if base is not None and base == base_of(instrument) and model is not None
+            },
             ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
             **{name: table.filter(mine) for name, table in beside.items()},
         )

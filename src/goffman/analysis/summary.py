@@ -12,6 +12,7 @@ from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.sentences import describe_anchors
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
+from goffman.presentation.mode_agreement import describe_other_modes
 from goffman.presentation.user_ratings import describe_changes
 
 if TYPE_CHECKING:
@@ -27,9 +28,12 @@ def summary(
     anchored: Sequence[AnchoredModel] = (),
 ) -> list[str]:
     """Lines: can a model do each task, and what it says; two measures; models beside people."""
-    found = {name: findings_of(section) for name, section in sections.items()}
+    found = {
+        name: [one for one in findings_of(section) if section.is_main(one.model)]
+        for name, section in sections.items()
+    }
     every = [one for several in found.values() for one in several]
-    lines = [line for name, section in sections.items() for line in _of(section, found[name])]
+    lines = [line for name in sections for line in _of(sections, name, found[name])]
     for heading, said in (
         ("Two measures together", describe_correlations(together, briefly=True)),
         ("Beside what is known from people", describe_anchors(anchored)),
@@ -39,7 +43,9 @@ def summary(
     return lines
 
 
-def _of(section: Section, found: Sequence[Finding]) -> Iterator[str]:
+def _of(sections: Mapping[str, Section], name: str, found: Sequence[Finding]) -> Iterator[str]:
+    section = sections[name]
+    given = {section.names.model(model): model for model in section.main_modes}
     for one in found:
         yield f"{section.instrument}, {one.model}"
         control = section.control(one.model)
@@ -52,6 +58,8 @@ def _of(section: Section, found: Sequence[Finding]) -> Iterator[str]:
         if control is None or control.passed:
             for said in describe_changes(section, one.model):
                 yield f"  {said}"
+        if modes := describe_other_modes(sections, name, given.get(one.model, one.model)):
+            yield f"  {modes}"
 
 
 def _corrected(found: Sequence[Finding]) -> Iterator[str]:

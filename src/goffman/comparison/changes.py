@@ -23,7 +23,7 @@ from goffman.estimates import (
     PRIMARY,
     corrected,
     estimates,
-    is_primary,
+    is_headline,
     scored_by,
 )
 from goffman.formatting import short_names
@@ -158,7 +158,7 @@ class ChangeContext:
                 if made.kind != self.measure.primary_contrast[0]:
                     continue
                 for says, estimate in made(scored):
-                    if is_primary(says, {self.instrument: self.measure}):
+                    if is_headline(says, {self.instrument: self.measure}):
                         return estimate.difference
         return None
 

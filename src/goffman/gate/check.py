@@ -232,7 +232,7 @@ def gate_input(
     estimates = named_estimates(run.every_estimate, run.manifest)
     estimates = add_multiverse_share(with_doubts(estimates, run), run)
     known = [
-        *headings(estimates, run.manifest),
+        *headings(estimates, run),
         *estimates,
         *with_doubts(means(run), run),
         *controls(run),
@@ -259,7 +259,7 @@ def _changes(
             for each in named_estimates(one.estimates, run.manifest)
             if each.row["kind"] not in OF_RUNS
         ]
-        every = [*headings(contrasts, run.manifest), *contrasts, *changes_of_means(one, run)]
+        every = [*headings(contrasts, run), *contrasts, *changes_of_means(one, run)]
         why = "; ".join(one.unmeasurable) or None
         changes += [replace(each, not_measurable=why) for each in every]
     return changes

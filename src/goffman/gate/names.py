@@ -65,7 +65,7 @@ from goffman.contrasts.verdict import (
     NOT_MEASURABLE,
     rests_on,
 )
-from goffman.estimates import headlines, is_primary
+from goffman.estimates import headlines, is_headline
 from goffman.formatting import verdict_shown
 from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, asked_ids, mode_of_rows, of_asked
@@ -283,19 +283,21 @@ _NO_TEST = "a mean has no interval and no test"
 _EMPTY: Mapping[str, None] = dict.fromkeys(one.name for one in (*CONTRASTS, *ESTIMATES, *VERDICTS))
 
 
-def headings(found: Iterable[NamedEstimate], manifest: Manifest) -> list[NamedEstimate]:
-    """The main result of each instrument and model, under the name of headings."""
-    measures = measures_of(manifest)
+def main_results(run: MeasuredRun) -> set[tuple[str, str]]:
+    """Return instrument, with its mode, and model of each main result of a run."""
+    rows = headlines(run.estimates, measures_of(run.manifest))
+    return {(asked_id(row), row["model"]) for row in rows.iter_rows(named=True)}
+
+
+def headings(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
+    """Return the main result of each instrument and model, under the name of headings."""
+    measures, main = measures_of(run.manifest), main_results(run)
     columns = schema(CONTRASTS).names()
     return [
-        replace(
-            one,
-            path=path_of(asked_id(one.row), HEADING),
-            variant=None,
-            own_word=HEADING,
-        )
+        replace(one, path=path_of(asked_id(one.row), HEADING), variant=None, own_word=HEADING)
         for one in found
-        if is_primary(Contrast(**{name: one.row[name] for name in columns}), measures)
+        if (asked_id(one.row), one.row["model"]) in main
+        and is_headline(Contrast(**{name: one.row[name] for name in columns}), measures)
     ]
 
 

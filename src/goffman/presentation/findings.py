@@ -236,7 +236,14 @@ def _are(count: int) -> str:
 
 
 def findings_of(section: Section) -> list[Finding]:
-    """What stands out about each model, in the order in which they were asked; none is left out."""
+    """Return what stands out about each model, in the order in which they were asked."""
+    # Made once: the summary, the page and each other mode's main result show them.
+    if "findings" not in section.kept:
+        section.kept["findings"] = _findings(section)
+    return section.kept["findings"]
+
+
+def _findings(section: Section) -> list[Finding]:
     found = list(section.presentation.findings(section))
     # Here and nowhere else: whatever is found of a model that cannot do the task is not said.
     instead = [_with_style(section, one) for one in not_measurable(section)]

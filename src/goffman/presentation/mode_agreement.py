@@ -1,12 +1,13 @@
-"""What is said of text and probabilities together, before any contrast of either."""
+"""What is said of a model's other response modes, beside its main result in one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from goffman.formatting import number
-from goffman.presentation.findings import of_model
+from goffman.formatting import ends, number
+from goffman.instruments.types import base_of, mode_in
+from goffman.presentation.findings import findings_of, of_model
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table
 
 if TYPE_CHECKING:
@@ -29,6 +30,24 @@ def describe_agreement(section: Section, model: str) -> str:
         f"option that is most probable in the same question ({number(chance)} would by chance)"
         f"{unread}. "
     )
+
+
+def describe_other_modes(sections: Mapping[str, Section], asked: str, name: str) -> str:
+    """Return what the other modes of an instrument give for a model, as a sentence, or nothing.
+
+    ``asked``: the instrument in the mode of the main result; ``name``: the model, as it was given.
+    """
+    said = []
+    for other, section in sections.items():
+        if base_of(other) != base_of(asked) or other == asked or name not in section.main_modes:
+            continue
+        for one in findings_of(section):
+            if one.model == section.names.model(name):
+                value = "nothing to compare" if one.difference is None else number(one.difference)
+                value += "" if one.low is None else f" ({ends(one.low, one.high)})"
+                value = "not measurable" if name in section.unmeasurable() else value
+                said.append(f"{mode_in(other) or 'as in the study'} {value}")
+    return f"In other modes: {'; '.join(said)}." if said else ""
 
 
 def agreement_table(section: Section) -> Iterator[Table]:

@@ -30,7 +30,7 @@ from goffman.schemas import (
 if TYPE_CHECKING:
     from goffman.formatting import Labels
     from goffman.presentation.competence import Competence
-    from goffman.presentation.types import Presentation
+    from goffman.presentation.types import Finding, Presentation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,8 @@ class Section:
     """Of the words put back in recursive masking."""
     competence: Mapping[str, Competence] = field(default_factory=dict)
     """By a model's name as the user gave it: how it did on the control items, if it was asked."""
+    main_modes: Mapping[str, str] = field(default_factory=dict)
+    """By model, as the user gave it: the id of this instrument in the mode of its main result."""
     ratings: str = ""
     """Who rated the words that its numbers rest on, in a sentence; empty: it needs no ratings."""
     compared: pl.DataFrame = field(
@@ -101,6 +103,11 @@ class Section:
         order = [name for name in self.names.models if name in there]
         return [self.names.model(name) for name in dict.fromkeys([*order, *there])]
 
+    def is_main(self, model: str) -> bool:
+        """Return whether a model's main result is in this mode; the model as it is shown."""
+        shown = {self.names.model(name): asked for name, asked in self.main_modes.items()}
+        return shown.get(model, self.instrument) == self.instrument
+
     def control(self, model: str) -> Competence | None:
         """How a model did on the control items, by the name that is shown; None: not asked."""
         by_shown = {self.names.model(name): one for name, one in self.competence.items()}
@@ -143,6 +150,11 @@ class Section:
         if level not in self._by_level:
             self._by_level[level] = self.scores.filter(rows)
         return self._by_level[level]
+
+    @cached_property
+    def kept(self) -> dict[str, list[Finding]]:
+        """What was made of the section once."""
+        return {}
 
     @cached_property
     def _by_level(self) -> dict[str, pl.DataFrame]:

@@ -17,6 +17,7 @@ from goffman.formatting import (
     tick,
 )
 from goffman.presentation.findings import findings_of
+from goffman.presentation.mode_agreement import describe_other_modes
 from goffman.presentation.wording_findings import IN_TURN
 
 if TYPE_CHECKING:
@@ -100,15 +101,19 @@ def _counts(words: Sequence[str]) -> str:
     return f"{len(words)} models: {'; '.join(said)}"
 
 
-def of_section(section: Section) -> Iterator[dict[str, Any]]:
-    """Of each model: can it do the task, what differs, how sure is that, how far by wording.
+def of_section(sections: Mapping[str, Section], name: str) -> Iterator[dict[str, Any]]:
+    """Yield for each model: can it do the task, what differs, how sure is that, how far by wording.
 
     The bars share an axis.
     """
+    section = sections[name]
     found = findings_of(section)
+    given = {section.names.model(model): model for model in section.main_modes}
     for one, bar in zip(found, bars(found), strict=True):
         yield {
             "instrument": section.instrument,
+            "main": section.is_main(one.model),
+            "modes": describe_other_modes(sections, name, given.get(one.model, one.model)),
             "finding": one,
             "beside_verdict": _beside_verdict(one),
             "task": _task(section, one.model),

@@ -432,7 +432,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         "titles": {name: one.names.title(name) for name, one in run.sections.items()},
         "evidence": [one.instrument for one in drawn.evidence],
     }
-    sections = [_section(section, drawn) for section in run.sections.values()]
+    sections = [_section(run.sections, name, drawn) for name in run.sections]
     return rendered(
         "report.html",
         SCRIPTS,
@@ -440,7 +440,9 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         data,
         about=about_run(run),
         sections=sections,
-        forest=forest([row["finding"] for section in sections for row in section["rows"]]),
+        forest=forest(
+            [row["finding"] for section in sections for row in section["rows"] if row["main"]]
+        ),
         together=figures_shown(
             [one for one in drawn.figures if one.id.count("measures-together")], drawn
         ),
@@ -498,8 +500,9 @@ def _spec(figure: Figure) -> tuple[str, str]:
     return "text/plain", base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
-    """What the template needs of one instrument."""
+def _section(sections: Mapping[str, Section], name: str, drawn: Drawn) -> dict[str, Any]:
+    """Return what the template needs of one instrument."""
+    section = sections[name]
     own = [
         one
         for one in drawn.figures
@@ -510,7 +513,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
     analyzed = [one for one in own if one.id.endswith(f"-{ANALYSES}")]
     own = [one for one in own if one not in analyzed]
     first = next((one for one in own if one.leads), own[0] if own else None)
-    rows = list(of_section(section))
+    rows = list(of_section(sections, name))
     return {
         "id": section.instrument,
         "title": section.names.title(section.instrument),

@@ -16,7 +16,7 @@ from goffman.api.results import Estimate
 from goffman.contrasts.engine import Contrast, ContrastTester
 from goffman.contrasts.scores import clusters_of
 from goffman.errors import InputError, ModelError
-from goffman.estimates import corrected, is_primary, scored_by
+from goffman.estimates import corrected, is_headline, scored_by
 from goffman.formatting import number
 from goffman.gate.names import named_by
 from goffman.instruments.types import CONTROL, is_control, passes
@@ -304,7 +304,7 @@ class _Question:
             sharing=self._sharing,
             compare=compare,
         )
-        return (one for one in make(scored) if is_primary(one[0], {name: self.measure}))
+        return (one for one in make(scored) if is_headline(one[0], {name: self.measure}))
 
 
 def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
