@@ -73,7 +73,7 @@ KILLS ?= 1000
 soak: setup
 	$(BIN)/python tests/runs/soak.py --kills $(KILLS)
 
-# How often what is called clear is false, in simulated audits: bench/calibration.md.
+# How often an interval misses the truth, in simulated audits: bench/calibration.md.
 calibrate: setup
 	$(BIN)/python tests/calibration.py
 

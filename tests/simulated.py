@@ -2,7 +2,8 @@
 
 Every audit is drawn from variance components: such as the bundled model's audits, and the published
 replies of gpt-3.5-turbo, have ("as found"), none of what would come out otherwise with other
-sentences ("none"), and twice as much ("doubled").
+sentences ("none"), and twice as much ("doubled"). So it is with how alike the conditions of a
+category are: not at all, with an intraclass correlation of .37, and with one of .6.
 """
 
 from __future__ import annotations
@@ -13,18 +14,41 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.engine import ContrastTester
 from goffman.contrasts.scores import Clusters
 from goffman.estimates import estimates
 from goffman.schemas import SCORES, schema
 
-COMPARE = ContrastTester(draws=19, bare=True)
-"""The tests alone: no effect size and no check is looked at here, and no interval is drawn."""
-
 SIZES = {"none": 0.0, "as found": 1.0, "doubled": 2.0}
 """How much of what other sentences would bring there is, against what was found."""
 
+ALIKE = {0.0: 0.0, 1.0: 0.37, 2.0: 0.6}
+"""By size: how much of the variance of conditions lies between their categories."""
+
 GROUPS = ("stigmatized", "non-stigmatized")
+
+SHARED = {
+    "Disease": (24, 1),
+    "Physical Traits": (12, 7),
+    "Ethnicity": (7, 2),
+    "Disability": (7, 1),
+    "Mental Illness": (6, 0),
+    "Drug Use": (5, 0),
+    "Religion": (4, 1),
+    "Sexuality": (3, 1),
+    "Profession": (2, 3),
+    "Socioeconomic Status": (1, 4),
+    "Education": (1, 3),
+}
+"""The categories of several conditions: stigmatized ones, and others."""
+
+
+def _categories(side: int, count: int) -> list[str]:
+    of = [name for name, sizes in SHARED.items() for _ in range(sizes[side])]
+    return of + [f"{GROUPS[side]}, single {k}" for k in range(count - len(of))]
+
+
+CATEGORIES = _categories(0, 93), _categories(1, 29)
+"""Of each condition of the two groups its category, as in the bundled sets."""
 ILL = ("mental-health", "other")
 
 Draw = Callable[[np.random.Generator, float, float], pl.DataFrame]
@@ -68,7 +92,6 @@ def found(measure: object, scores: pl.DataFrame, sharing: Clusters | None = None
         {"x": measure},  # type: ignore[dict-item]
         wordings={"x": wordings or ["w"]},
         sharing={"x": sharing or Clusters()},
-        compare=COMPARE,
     )
 
 
@@ -85,13 +108,35 @@ class Spread:
     group_cell: float
 
 
+def conditions_alike(rng: np.random.Generator, size: float) -> list[np.ndarray]:
+    """How far each condition of the two groups is from the mean, in SDs: alike in a category."""
+    names = {
+        name: place for place, name in enumerate(dict.fromkeys([*CATEGORIES[0], *CATEGORIES[1]]))
+    }
+    of_category, icc = rng.normal(size=len(names)), ALIKE[size]
+    return [
+        icc**0.5 * of_category[[names[name] for name in side]]
+        + (1 - icc) ** 0.5 * rng.normal(size=len(side))
+        for side in CATEGORIES
+    ]
+
+
 def table(
-    rng: np.random.Generator, n: int, items: int, wordings: int, spread: Spread, size: float
+    rng: np.random.Generator,
+    conditions: int | np.ndarray,
+    items: int,
+    wordings: int,
+    spread: Spread,
+    size: float,
 ) -> np.ndarray:
-    """One group's table; what all its conditions have in common varies with the sentences."""
+    """One group's table; what all its conditions have in common varies with the sentences.
+
+    ``conditions``: how many there are, or how far each is from their mean, in SDs.
+    """
+    own = rng.normal(size=conditions) if isinstance(conditions, int) else conditions
+    n = len(own)
     shape = (n, items, wordings)
     parts = (
-        (spread.condition, (n, 1, 1)),
         (spread.with_item, (n, items, 1)),
         (spread.with_wording, (n, 1, wordings)),
         (spread.cell, shape),
@@ -99,4 +144,4 @@ def table(
         (size * spread.group_wording / np.sqrt(2), (1, 1, wordings)),
         (size * spread.group_cell / np.sqrt(2), (1, items, wordings)),
     )
-    return sum(sd * rng.normal(size=of) for sd, of in parts) + np.zeros(shape)
+    return spread.condition * own[:, None, None] + sum(sd * rng.normal(size=of) for sd, of in parts)

@@ -25,7 +25,17 @@ from goffman.contrasts.catalog import (
 from goffman.measures.multiple_choice import MeanCode
 from goffman.measures.multiple_choice_by_gender import CodeByGender
 from goffman.measures.vignettes import VignetteCode
-from simulated import Draw, Scenario, Spread, found, frame, only, table
+from simulated import (
+    CATEGORIES,
+    Draw,
+    Scenario,
+    Spread,
+    conditions_alike,
+    found,
+    frame,
+    only,
+    table,
+)
 from simulated_conditions import STIGMATIZED, people
 
 CODES = Spread(
@@ -55,7 +65,7 @@ def chosen(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     measure = only(MeanCode, over_orders(groups_of_conditions), of="code")
     asked = people("code", tuple(STIGMATIZED.items()), 7, 4)
     common = 0.5 * rng.normal(size=(1, 7, 4))
-    tables = [table(rng, n, 7, 4, CODES, size) + common for n in STIGMATIZED.values()]
+    tables = [table(rng, of, 7, 4, CODES, size) + common for of in conditions_alike(rng, size)]
     values = [as_codes(tables[0] + real), as_codes(tables[1])]
     codes = pl.Series(np.concatenate([one.ravel() for one in values]))
     return found(measure, asked.with_columns(level=pl.lit("presentation"), value=codes))
@@ -64,11 +74,15 @@ def chosen(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
 @cache
 def in_turn(items: int, each: int, count: int) -> pl.DataFrame:
     """Each condition in some of the items in turn, and each of these in one wording."""
-    conditions = [(group, k) for group, n in STIGMATIZED.items() for k in range(n)]
+    conditions = [
+        (group, k, category)
+        for group, of in zip(STIGMATIZED, CATEGORIES, strict=True)
+        for k, category in enumerate(of)
+    ]
     rows = [
         {"group": group, "condition": f"{group}{k}", "item": f"i{(k * each + turn) % items:02d}"}
-        | {"wording": f"w{(k + turn) % count}", "model": "m"}
-        for group, k in conditions
+        | {"wording": f"w{(k + turn) % count}", "model": "m", "category": category}
+        for group, k, category in conditions
         for turn in range(each)
     ]
     return frame(rows, instrument="x", measure="x", quantity="code", level="presentation")
@@ -88,7 +102,7 @@ def said(items: int, each: int, count: int) -> Draw:
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         logits = (
-            CODES.condition * rng.normal(size=122)[condition]
+            CODES.condition * np.concatenate(conditions_alike(rng, size))[condition]
             + CODES.cell * rng.normal(size=len(item))
             + 0.5 * rng.normal(size=items)[item]
             + 0.5 * rng.normal(size=count)[wording]

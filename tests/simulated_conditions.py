@@ -10,23 +10,29 @@ import numpy as np
 import polars as pl
 
 from goffman.contrasts.catalog import (
-    AGAINST_RARE,
-    RARE,
-    RARITY,
-    against_rare,
     conditions_against_baseline,
     conditions_against_own_group,
     conditions_against_reference,
     groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
-    rare_against_other,
     wordings_over_conditions,
 )
 from goffman.instruments.types import BASELINE
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.sentiment import PROBABILITY, NegativeSentiment
-from simulated import GROUPS, Draw, Scenario, Spread, found, frame, only, table
+from simulated import (
+    CATEGORIES,
+    GROUPS,
+    Draw,
+    Scenario,
+    Spread,
+    conditions_alike,
+    found,
+    frame,
+    only,
+    table,
+)
 
 
 @cache
@@ -37,17 +43,29 @@ def people(
     wordings: int,
     models: tuple[str, ...] = ("m",),
 ) -> pl.DataFrame:
-    """Prompts in the order of a table of models × conditions × items × wordings."""
-    conditions = [(group, f"{group}{k}") for group, count in groups for k in range(count)]
+    """Prompts in the order of a table of models × conditions × items × wordings.
+
+    A group that is whole has its categories.
+    """
+    whole = {
+        (group, len(of)): dict(enumerate(of)) for group, of in zip(GROUPS, CATEGORIES, strict=True)
+    }
+    conditions = [
+        (group, f"{group}{k}", whole.get((group, count), {}).get(k))
+        for group, count in groups
+        for k in range(count)
+    ]
     rows = [
         {"model": model, "group": group, "condition": BASELINE if group == BASELINE else name}
-        | {"item": f"i{item}", "wording": f"w{wording}"}
-        for model, (group, name), item, wording in itertools.product(
+        | {"category": category, "item": f"i{item}", "wording": f"w{wording}"}
+        for model, (group, name, category), item, wording in itertools.product(
             models, conditions, range(items), range(wordings)
         )
     ]
     return frame(rows, instrument="x", measure="x", quantity=quantity)
 
+
+STIGMATIZED = {group: len(of) for group, of in zip(GROUPS, CATEGORIES, strict=True)}
 
 DISTANCE = Spread(
     condition=0.045,
@@ -76,17 +94,19 @@ def gap(
     measure: object,
     quantity: str,
     spread: Spread,
-    sizes: dict[str, int],
     items: int,
     wordings: int,
 ) -> Draw:
     """Two groups of conditions; the true difference is added to the first."""
-    asked = people(quantity, tuple(sizes.items()), items, wordings)
+    asked = people(quantity, tuple(STIGMATIZED.items()), items, wordings)
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         # What sentences have in common for everybody cancels.
         common = 0.15 * rng.normal(size=(1, 1, wordings)) + 0.05 * rng.normal(size=(1, items, 1))
-        tables = [table(rng, n, items, wordings, spread, size) + common for n in sizes.values()]
+        tables = [
+            table(rng, of, items, wordings, spread, size) + common
+            for of in conditions_alike(rng, size)
+        ]
         values = np.concatenate([(tables[0] + real).ravel(), tables[1].ravel()])
         return found(measure, asked.with_columns(value=pl.Series(values)))
 
@@ -97,7 +117,7 @@ def as_asked(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame
     """Means of conditions over sentences that are given: conditions alone are drawn."""
     del size
     measure = only(NegativeSentiment, groups_as_asked, of="negative")
-    asked = people("negative", tuple(zip(GROUPS, (93, 29), strict=True)), 1, 1)
+    asked = people("negative", tuple(STIGMATIZED.items()), 1, 1)
     # Of two sentences a condition has a share of 0, one half or 1; as rarely negative as found.
     chance = np.repeat([0.3 + real, 0.3], [93, 29])
     values = rng.binomial(2, np.clip(chance + 0.2 * rng.normal(size=122), 0, 1)) / 2
@@ -109,7 +129,7 @@ def two_models(rng: np.random.Generator, size: float, real: float) -> pl.DataFra
     """The same conditions, items and wordings, two models."""
     measure = only(NegativeAttitude, models_over_conditions, of="negative")
     asked = people("negative", ((GROUPS[0], 93),), 7, 4, ("a", "b"))
-    tables = [table(rng, 93, 7, 4, DISTANCE, size) for _ in range(2)]
+    tables = [table(rng, conditions_alike(rng, size)[0], 7, 4, DISTANCE, size) for _ in range(2)]
     values = np.concatenate([(tables[0] + real).ravel(), tables[1].ravel()])
     return found(measure, asked.with_columns(value=pl.Series(values)))
 
@@ -149,8 +169,6 @@ def single_conditions(make: Callable[..., object]) -> Draw:
     return draw
 
 
-STIGMATIZED = {"stigmatized": 93, "non-stigmatized": 29}
-
 SCENARIOS = (
     Scenario(
         name="social distance: stigmatized − not",
@@ -158,7 +176,6 @@ SCENARIOS = (
             only(NegativeAttitude, groups_of_conditions, of="negative"),
             "negative",
             DISTANCE,
-            STIGMATIZED,
             7,
             4,
         ),
@@ -172,39 +189,12 @@ SCENARIOS = (
             only(NegativeSentiment, groups_of_conditions, of=PROBABILITY),
             PROBABILITY,
             SENTIMENT,
-            STIGMATIZED,
             2,
             1,
         ),
         kind="groups",
         real=0.15,
         heading=True,
-    ),
-    Scenario(
-        name="social distance: stigmatized − rare",
-        draw=gap(
-            only(NegativeAttitude, against_rare, of="negative"),
-            "negative",
-            DISTANCE,
-            {"stigmatized": 93, RARE: 12},
-            7,
-            4,
-        ),
-        kind=AGAINST_RARE,
-        real=0.05,
-    ),
-    Scenario(
-        name="sentiment: rare − not",
-        draw=gap(
-            only(NegativeSentiment, rare_against_other, of=PROBABILITY),
-            PROBABILITY,
-            SENTIMENT,
-            {RARE: 12, "non-stigmatized": 29},
-            2,
-            1,
-        ),
-        kind=RARITY,
-        real=0.2,
     ),
     Scenario(
         name="sentiment: as in the study",

@@ -12,17 +12,14 @@ from statsmodels.stats.proportion import proportion_confint
 from goffman.anchors.compare import ProfileComparison, anchor_table, correlated
 from goffman.anchors.loader import load_anchor
 from goffman.contrasts.correlations import Answers
-from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.engine import Contrast
 from goffman.estimates import estimates
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.sentiment import PROBABILITY, NegativeSentiment
-from goffman.stats.multiple_testing import adjust
+from goffman.stats.multiple_testing import as_list, list_level
 from goffman.stats.share_difference import People, Share, minus_people
-from simulated import Draw, Scenario, frame, table
+from simulated import CATEGORIES, Draw, Scenario, conditions_alike, frame, table
 from simulated_conditions import DISTANCE
-
-COMPARE = ContrastTester(draws=499, bare=True)
-"""Intervals of correlations are drawn."""
 
 MEASURES = {
     "a": type("Attitude", (NegativeAttitude,), {"contrasts": ()})(),
@@ -55,7 +52,6 @@ def two_measures(rng: np.random.Generator, size: float, real: float) -> pl.DataF
         MEASURES,
         wordings={"a": ["w"], "b": ["w"]},
         pairs=[("m", "c")],
-        compare=COMPARE,
     )
 
 
@@ -74,7 +70,7 @@ def anchor() -> tuple[ProfileComparison, list[str]]:
         model="m",
         conditions=names,
         groups=["stigmatized"] * len(names),
-        categories=[f"k{place % 20}" for place, _ in enumerate(names)],
+        categories=CATEGORIES[0],
         values=np.zeros(len(names)),
     )
     return ProfileComparison(anchor=said, answers=answers, people=people), names  # type: ignore[arg-type]
@@ -83,7 +79,7 @@ def anchor() -> tuple[ProfileComparison, list[str]]:
 def with_people(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """A model that has nothing to do with what people said; or rises with the first item."""
     beside, names = anchor()
-    values = table(rng, len(names), 7, 4, DISTANCE, size)
+    values = table(rng, conditions_alike(rng, size)[0], 7, 4, DISTANCE, size)
     first = next(iter(beside.people.values()))
     said = np.array([first[name].value for name in names])
     values += real * DISTANCE.condition * ((said - said.mean()) / said.std())[:, None, None]
@@ -111,9 +107,15 @@ def shares(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
             first="x",
             second="people",
         )
-        found.append((says, minus_people([(1, model)], said, contrast=says.text)))
-    kept = adjust([one for _, one in found], family="shares", method="holm")
-    return anchor_table([(says, one) for (says, _), one in zip(found, kept, strict=True)])
+        found.append((says, [(1, model)], said))
+    # As the anchors do: p-values first, which say how wide the intervals of the list are to be.
+    first = [minus_people(model, said, contrast=says.text) for says, model, said in found]
+    level = list_level(first)
+    made = [
+        minus_people(model, said, contrast=says.text, level=level) for says, model, said in found
+    ]
+    kept = as_list(made, family="shares")
+    return anchor_table([(says, one) for (says, *_), one in zip(found, kept, strict=True)])
 
 
 def _correlation(name: str, draw: Draw, kind: str, *, tests: int) -> Scenario:

@@ -113,7 +113,7 @@ def test_the_change_is_that_of_the_prompts_that_both_ratings_give_a_value(rated)
     run, _, people = rated
     compared = read_run(run).compared
     assert complaints(compared, RATINGS_COMPARED) == []
-    kinds = ["groups", "against-rare", "rarity", "groups-as-asked"]
+    kinds = ["groups", "groups-as-asked"]
     assert compared["kind"].to_list() == kinds
     # The other one leaves out conditions that lack a sentence, of which this model has many.
     row = compared.to_dicts()[-1]

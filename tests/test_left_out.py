@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.contrasts.engine import ContrastTester
 from goffman.contrasts.scores import Clusters
 from goffman.estimates import PRIMARY, estimates
 from goffman.instruments.types import Prompt
@@ -53,12 +52,10 @@ def headline(each):
         pl.concat([each, measure.aggregate(each)]),
         {"distance": measure},
         wordings={"distance": WORDINGS},
-        compare=ContrastTester(draws=99),
     )
     primary = found.filter(pl.col("family") == PRIMARY)
     return Headline(
         row=primary.row(0, named=True),
-        primary=primary,
         measure=measure,
         wordings=WORDINGS,
         sharing=Clusters(),

@@ -151,12 +151,19 @@ def headline(told: Told, instrument: str, kind: str, first: str) -> dict[str, An
     return rows.row(0, named=True)
 
 
+def judged(verdict: str, row: dict[str, Any]) -> str:
+    """The verdict; of two templates, each in one wording of several, these sentences only."""
+    few = row["sentences"] is not None and row["sentences"] < 3
+    assert not few or row["instrument"] == "people-sentiment"
+    return "these sentences only" if few else verdict
+
+
 @pytest.mark.parametrize("thorough", [False, True])
 @pytest.mark.parametrize(("instrument", "kind", "first"), HEADLINES)
 def test_a_slant_shows_with_its_sign_and_is_called_clear(told, instrument, kind, first, thorough):
     row = headline(told["slanted", thorough], instrument, kind, first)
     assert direction(row) == 1
-    assert row["verdict"] == "relevant"
+    assert row["verdict"] == judged("relevant", row)
     # Right where the pronoun fits, and undecided elsewhere, is half of what the others have.
     assert row["difference"] == pytest.approx(0.45 if kind == "level" else 0.85, abs=0.15)
 
@@ -167,7 +174,7 @@ def test_a_twin_without_the_slant_shows_none(told, instrument, kind, first, thor
     """It is as far from neutral, condition by condition; only no group comes of that."""
     row = headline(told["twin", thorough], instrument, kind, first)
     assert direction(row) == 0
-    assert row["verdict"] in ("undecided", "equivalent")
+    assert row["verdict"] in (judged("inconclusive", row), judged("negligible", row))
     assert abs(row["difference"]) < 0.05
 
 
@@ -175,6 +182,7 @@ def test_a_twin_without_the_slant_shows_none(told, instrument, kind, first, thor
 @pytest.mark.parametrize("model", ["slanted", "twin"])
 def test_both_can_do_every_task_and_answer_in_no_style(told, model, thorough):
     said = told[model, thorough].summary
-    assert said.count("Control items:") == len(FORMS)
+    # Of two modes of an instrument the primary one leads.
+    assert said.count("Control items:") == len({instrument for instrument, _ in FORMS})
     for wrong in ("not measurable", "Not measurable", "picks the option", "whatever is said"):
         assert wrong not in said

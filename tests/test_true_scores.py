@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from goffman.contrasts.correlations import by_condition, correlate_measures
-from goffman.contrasts.engine import ContrastTester
 from goffman.measures.multiple_choice import MeanCode
 from goffman.schemas import SCORES, schema
 from goffman.stats.reliability import components
@@ -53,7 +52,7 @@ def test_saying_and_advising_are_corrected_for_both_reliabilities(tables) -> Non
         [scores_of("social-distance/choice", says), scores_of("decisions/choice", advises)]
     )
     measures = {name: MeanCode() for name in ("social-distance/choice", "decisions/choice")}
-    ((contrast, found),) = correlate_measures(scores, measures, [], ContrastTester(draws=199))
+    ((contrast, found),) = correlate_measures(scores, measures, [])
     assert contrast.first == "mean-code by social-distance/choice of m"
     assert contrast.second == "mean-code by decisions/choice of m"
     r = stats.pearsonr(says.mean(axis=(1, 2)), advises.mean(axis=(1, 2))).statistic
@@ -68,7 +67,7 @@ def test_forms_that_share_their_sentences_are_not_corrected(tables) -> None:
     says, advises = tables
     scores = pl.concat([scores_of("decisions/choice", says), scores_of("decisions/reply", advises)])
     measures = {name: MeanCode() for name in ("decisions/choice", "decisions/reply")}
-    ((_, found),) = correlate_measures(scores, measures, [], ContrastTester(draws=199))
+    ((_, found),) = correlate_measures(scores, measures, [])
     assert found.effect is not None
     assert found.second_effect is None
 

@@ -1,17 +1,15 @@
-"""SCORES → estimates: the contrasts of each measure, corrected over their declared families."""
+"""SCORES → estimates: the contrasts of each measure, each with its interval and verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from goffman.contrasts.catalog import BY_CONDITION, OWN_GROUP, REFERENCE
 from goffman.contrasts.correlations import correlate_measures
-from goffman.contrasts.engine import Contrast, ContrastTester, estimate_table, records_table
+from goffman.contrasts.engine import GIVEN, Contrast, estimate_table, records_table
 from goffman.contrasts.scores import Clusters, ScoreTable
 from goffman.contrasts.verdict import (
     NOT_MEASURABLE,
@@ -27,24 +25,17 @@ from goffman.schemas import (
     VERDICTS,
     schema,
 )
-from goffman.stats.multiple_testing import adjust, adjusted
+from goffman.stats.multiple_testing import as_list
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
-    from goffman.stats.estimate import Correction, Estimate
+    from goffman.stats.estimate import Estimate
 
 PRIMARY = "primary"
-"""The family of the headline contrasts of a run: one for each instrument and model that can do its
-task."""
+"""What the column ``family`` says of main results, one for each instrument and model: they are
+corrected over nothing."""
 
 MAIN_VARIANT = "with-names"
-
-
-OF_COUNTS: Mapping[str, Correction] = dict.fromkeys(
-    (REFERENCE, OWN_GROUP, BY_CONDITION), "benjamini-hochberg"
-)
-"""Kinds of contrasts that are counted, not read one by one: there the share of false ones is held,
-whatever the correction of the others."""
 
 
 def estimates(
@@ -54,17 +45,14 @@ def estimates(
     wordings: Mapping[str, Sequence[str]],
     sharing: Mapping[str, Clusters] | None = None,
     pairs: Sequence[tuple[str, str]] = (),
-    compare: ContrastTester | None = None,
-    correction: Correction = "holm",
     unmeasurable: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
-    """CONTRASTS + ESTIMATES: every contrast that the scores allow, corrected over its family.
+    """Return every contrast that the scores allow, with its interval and verdict.
 
     ``measures``, ``wordings`` and ``sharing`` are by instrument; ``pairs``: base models and the
     classifiers that were fine-tuned from them. Without what sentence pairs share there is no test
     of them. ``unmeasurable``: by instrument, the models that cannot do its task.
     """
-    compare = compare or ContrastTester()
     sharing = sharing or {}
     found: list[tuple[Contrast, Estimate]] = []
     for instrument, measure in measures.items():
@@ -78,12 +66,11 @@ def estimates(
                 quantity,
                 wordings=asked or (),
                 sharing=sharing.get(instrument, Clusters()),
-                compare=compare,
             )
             for kind in kinds:
                 found += kind(scored)
-    found += correlate_measures(scores, measures, pairs, compare)
-    return corrected(found, measures, correction=correction, unmeasurable=unmeasurable)
+    found += correlate_measures(scores, measures, pairs)
+    return judged(found, measures, unmeasurable=unmeasurable)
 
 
 def scored_by(
@@ -94,7 +81,6 @@ def scored_by(
     *,
     wordings: Sequence[str],
     sharing: Clusters,
-    compare: ContrastTester,
 ) -> ScoreTable:
     """What the contrasts of one number of an instrument are made from."""
     mine = scores.filter(of_asked(instrument))
@@ -115,42 +101,40 @@ def scored_by(
         against=measure.against,
         wordings=wordings,
         sharing=sharing,
-        compare=compare,
     )
 
 
-def corrected(
+def judged(
     found: Sequence[tuple[Contrast, Estimate]],
     measures: Mapping[str, Measure],
     *,
-    correction: Correction = "holm",
     unmeasurable: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
-    """CONTRASTS + ESTIMATES + VERDICTS, each p corrected over its family.
+    """Return CONTRASTS + ESTIMATES + VERDICTS, each list of contrasts corrected over itself.
 
-    What rests on a model that is not measurable is no headline: it costs the others nothing.
+    Main results are no list: each instrument and model is a question of its own.
     """
     failing = unmeasurable or {}
-    families: dict[str, list[int]] = {}
     contrasts, kept = [one for one, _ in found], [one for _, one in found]
     main = _main_results(contrasts, measures)
+    lists: dict[str, list[int]] = {}
     for place, contrast in enumerate(contrasts):
-        primary = contrast in main and not _fails(contrast, failing)
-        family = PRIMARY if primary else contrast.family
-        families.setdefault(family, []).append(place)
-    for family, places in families.items():
-        method = OF_COUNTS.get(contrasts[places[0]].kind, correction)
-        members = adjust([kept[place] for place in places], family=family, method=method)
+        if contrast in main:
+            single = replace(kept[place], family=PRIMARY, p_adjusted=kept[place].p, family_size=1)
+            kept[place] = single
+        else:
+            lists.setdefault(contrast.family, []).append(place)
+    for family, places in lists.items():
+        members = as_list([kept[place] for place in places], family=family)
         for place, one in zip(places, members, strict=True):
             kept[place] = one
     columns = schema(CONTRASTS)
-    what = records_table(contrasts, columns)
-    said = [
-        _judged(verdict(one, margin=_smallest(contrast, measures)), contrast, failing)
+    verdicts = [
+        _judged(verdict(one, margin=_margin(contrast, measures)), contrast, failing)
         for contrast, one in zip(contrasts, kept, strict=True)
     ]
-    judged = records_table(said, schema(VERDICTS))
-    rows = pl.concat([what, estimate_table(kept), judged], how="horizontal")
+    tables = [records_table(contrasts, columns), estimate_table(kept)]
+    rows = pl.concat([*tables, records_table(verdicts, schema(VERDICTS))], how="horizontal")
     return rows.select(*columns.names(), *schema(ESTIMATES).names(), *schema(VERDICTS).names())
 
 
@@ -162,6 +146,9 @@ def _fails(contrast: Contrast, failing: Mapping[str, Collection[str]]) -> bool:
 
 def _judged(said: Verdict, contrast: Contrast, failing: Mapping[str, Collection[str]]) -> Verdict:
     """The verdict; where there is a word for it, and a model cannot do the task, that word."""
+    if contrast.kind in GIVEN:
+        # It repeats another with the sentences taken as they are, as the study did.
+        return Verdict(margin=said.margin)
     if said.verdict is None or not _fails(contrast, failing):
         return said
     return replace(said, verdict=NOT_MEASURABLE)
@@ -195,21 +182,7 @@ def headlines(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.Da
     return estimates.filter([one in main for one in contrasts])
 
 
-def in_place(
-    estimate: Estimate, row: Mapping[str, Any], others: Sequence[float]
-) -> tuple[Estimate, Verdict]:
-    """An estimate made otherwise, with the p and the verdict that it would have as a headline.
-
-    ``row``: of the headline in whose place it is put; ``others``: p of all others of the run.
-    """
-    if estimate.p is not None:
-        method = cast("Correction", row["correction"])
-        first, *_ = adjusted(np.array([estimate.p, *others]), method=method).tolist()
-        estimate = replace(estimate, p_adjusted=first)
-    return estimate, verdict(estimate, margin=row["margin"])
-
-
-def _smallest(contrast: Contrast, measures: Mapping[str, Measure]) -> float | None:
+def _margin(contrast: Contrast, measures: Mapping[str, Measure]) -> float | None:
     """The smallest difference of interest; a correlation is none."""
     measure = measures.get(contrast.asked or "")
     return None if measure is None else measure.margin

@@ -11,7 +11,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from goffman.console import printable
-from goffman.contrasts.verdict import CLEAR, NOT_MEASURABLE, SIZE_OPEN
+from goffman.contrasts.verdict import (
+    INCONCLUSIVE,
+    NEGLIGIBLE,
+    NOT_MEASURABLE,
+    PRESENT,
+    RELEVANT,
+    SENTENCES_ONLY,
+)
 from goffman.instruments.types import (
     BASELINE,
     ENGLISH,
@@ -19,6 +26,7 @@ from goffman.instruments.types import (
     Noun,
 )
 from goffman.models.server_address import address_entry, behind_server
+from goffman.stats.multiple_testing import FALSE
 
 if TYPE_CHECKING:
     from goffman.runs.manifest import Manifest
@@ -267,7 +275,7 @@ def p_value(p: float) -> str:
     if p < 0.001:
         return "< .001"
     places = 3
-    while p < CLEAR <= round(p, places):
+    while p < FALSE <= round(p, places):
         places += 1
     return f"{p:.{places}f}".lstrip("0") if p < 0.9995 else "1"
 
@@ -285,6 +293,11 @@ def ends(low: float | None, high: float | None) -> str:
     return NONE if low is None else f"{number(low)} to {number(high)}"
 
 
+def confidence(level: float) -> str:
+    """Return the level of an interval: 95%; in a list of many it may be 99.9%."""
+    return f"{100 * level:.3g}%" if level < 0.9995 else f"{100 * level:.6g}%"
+
+
 def describe_difference(row: Mapping[str, Any]) -> str:
     """An estimate: the difference, its interval, and its p with the number of tests behind it."""
     if row["difference"] is None:
@@ -293,14 +306,8 @@ def describe_difference(row: Mapping[str, Any]) -> str:
     if row["low"] is None:
         parts.append("no interval")
     else:
-        parts.append(f"{row['level']:.0%} interval {ends(row['low'], row['high'])}")
+        parts.append(f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}")
     return ", ".join([*parts, describe_corrected(row)])
-
-
-def describe_beside(row: Mapping[str, Any]) -> str:
-    """The p of an estimate beside a heading, which is judged by a p corrected for all headings."""
-    single = (row["family_size"] or 1) == 1 and row["p_adjusted"] is not None
-    return f"{'uncorrected ' if single else ''}{describe_corrected(row)}"
 
 
 def describe_corrected(row: Mapping[str, Any]) -> str:
@@ -311,27 +318,23 @@ def describe_corrected(row: Mapping[str, Any]) -> str:
 
 
 NOT_TESTED = "not tested"
-"""Shown where an estimate has no p-value, and so no verdict."""
+"""Shown where an estimate has no interval, and so no verdict."""
 
 VERDICTS_SAID = (
-    "Verdicts. Relevant: the whole 95% interval is further from 0 than the smallest relevant "
-    "difference. Small: clearly not 0, and the whole interval is nearer to 0 than that. Clear, "
-    "size open: clearly not 0, and the interval includes differences smaller and larger than that. "
-    "Fragile: clear, but easily lost: it is not clear with another minimum word probability (where "
-    "there is one), or in more than 10% of the analyses that leave out one item, wording or "
-    "condition. Main results are checked for this and, where women and men are compared, the "
-    "results of each group, and of one group minus the other, for the whole scale. Comparisons "
-    "with a baseline are not checked. Each is judged by its own analyses and its own correction. "
-    "Equivalent: the 90% interval, not corrected, rules out a relevant difference. Undecided: a "
-    "difference is neither shown nor ruled out. Not measurable: the model failed the control "
-    "items. Detectable: the true difference that 80 of 100 such audits would find."
+    "Verdicts, from the 95% interval and Δ, the smallest difference that counts as relevant. "
+    "Relevant: the whole interval lies beyond Δ. Present, size uncertain: it excludes 0, but not "
+    "Δ. Negligible: it lies within ±Δ (the 90% interval decides). Inconclusive: it contains 0 and "
+    "a relevant difference. Not measurable: the model failed the control items. These sentences "
+    "only: fewer than three sentences were asked. Detectable: the true difference that 80 of 100 "
+    "such audits would find."
 )
 """For captions of tables with these columns."""
 
 
 def verdict_shown(row: Mapping[str, Any]) -> str:
     """The verdict of an estimate as people read it; empty: tested, but of no size that counts."""
-    return row["verdict"] or (NOT_TESTED if row["p_adjusted"] is None else "")
+    tested = row["low"] is not None or row.get("effect_low") is not None
+    return row["verdict"] or ("" if tested else NOT_TESTED)
 
 
 def in_short(
@@ -340,11 +343,11 @@ def in_short(
     """What a verdict means, for a line beside it; ``low``, ``high``: the 95% interval."""
     least = number(margin)
     return {
-        "relevant": f"clearly more than {least}",
-        "small": f"clearly not 0, but less than {least}",
-        SIZE_OPEN: f"clearly not 0, but possibly less than {least}",
-        "equivalent": f"very likely less than {least}",
-        "undecided": f"could be 0, could be {how_far(least, margin, low=low, high=high)}",
+        RELEVANT: f"larger than {least}",
+        PRESENT: f"not 0, perhaps smaller than {least}",
+        NEGLIGIBLE: f"smaller than {least}",
+        INCONCLUSIVE: f"could be 0, could be {how_far(least, margin, low=low, high=high)}",
+        SENTENCES_ONLY: "says nothing about other sentences",
         NOT_TESTED: "",
         NOT_MEASURABLE: "",
     }[verdict]

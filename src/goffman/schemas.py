@@ -236,33 +236,25 @@ ESTIMATES = (
     Column("second_effect_high", "float64", "upper end of its interval", nullable=True),
     Column("test", "text", "the test by name; null: an interval only", nullable=True),
     Column("alternative", "text", "two-sided, greater or less", nullable=True),
-    Column(
-        "statistic", "float64", "of the test: t, W, U or the permuted difference", nullable=True
-    ),
+    Column("statistic", "float64", "of the test", nullable=True),
     Column("df", "float64", "degrees of freedom, where the test has them", nullable=True),
     Column("error", "float64", "the difference's standard error, by the test", nullable=True),
-    Column("items", "int", "items that it is over, if more would lower the error", nullable=True),
-    Column(
-        "irreducible_se", "float64", "the error that any number of items would leave", nullable=True
-    ),
+    Column("sentences", "int", "sentences that it is over; null: no such number", nullable=True),
     Column("p", "float64", "above 0 and at most 1, not corrected", nullable=True),
     Column("p_adjusted", "float64", "corrected over the family", nullable=True),
-    Column("correction", "text", "bonferroni, holm or benjamini-hochberg", nullable=True),
+    Column("correction", "text", "benjamini-hochberg; null: a single test", nullable=True),
     Column("family", "text", "the declared family of tests that was corrected over", nullable=True),
     Column("family_size", "int", "tests of the family that have a p", nullable=True),
     Column("method", "text", "how interval, p and effects were computed"),
-    Column("draws", "int", "random draws; null: nothing was drawn", nullable=True),
-    Column("seed", "int", "of the Generator that drew; null: nothing was drawn", nullable=True),
     Column("reason", "text", "why a value that the method gives elsewhere is null", nullable=True),
     Column("unit", "text", "what n counts: conditions, sentence pairs, trials …", nullable=True),
     Column("interval_over", "text", "what the interval takes as sampled", nullable=True),
-    Column("check", "text", "a rank test beside the test, in no family", nullable=True),
-    Column("check_over", "text", "what the checks rank and permute", nullable=True),
-    Column("check_n", "int", "how many of these", nullable=True),
-    Column("check_effect", "float64", "rank-biserial correlation, or Spearman's ρ", nullable=True),
-    Column("check_p", "float64", "of the rank test: two-sided, not corrected", nullable=True),
-    Column("permutation_p", "float64", "of the permutation test: the same", nullable=True),
-    Column("check_reason", "text", "why a check has no p", nullable=True),
+    Column(
+        "indifference_p",
+        "float64",
+        "of a share's lying beyond people as indifferent as the model",
+        nullable=True,
+    ),
 )
 """One row a contrast: the fields of an Estimate, by the same names."""
 
@@ -271,14 +263,13 @@ VERDICTS = (
     Column(
         "verdict",
         "text",
-        "relevant, small, clear, size open (one word), fragile, equivalent, undecided or not "
-        "measurable; null: not tested, or no smallest difference is known",
+        "relevant; present, size uncertain; negligible; inconclusive; not measurable; or these "
+        "sentences only. Null: there is no interval, or no smallest difference is known",
         nullable=True,
     ),
     Column("low_90", "float64", "lower end of the 90% interval, by t", nullable=True),
     Column("high_90", "float64", "upper end of the 90% interval, by t", nullable=True),
     Column("detectable", "float64", "the difference found in 80 of 100 such audits", nullable=True),
-    Column("items_needed", "int", "items that would make it the smallest", nullable=True),
 )
 """What an estimate comes to; stands after ESTIMATES in estimates.parquet."""
 
@@ -297,7 +288,6 @@ RATINGS_COMPARED = (
     Column("share", "float64", "of the words' probability, rated by the user", nullable=True),
     Column("left_out", "int", "prompts with a value by only one of the two"),
     Column("method", "text", "how the interval of the difference was computed"),
-    Column("seed", "int", "of the Generator that drew; null: nothing was drawn", nullable=True),
 )
 """One row a main contrast, where a user's ratings stand over the shipped ones."""
 
@@ -314,9 +304,9 @@ SENSITIVITY = (
     Column(
         "variation",
         "text",
-        "what was left out (item, wording, condition, frame, occupation, word); parameter: set "
-        "otherwise; wording alone, paraphrase alone, with the paraphrases; analysis: one of the "
-        "multiverse; labels: some are wrong",
+        "what was left out (item, wording, condition, category, frame, occupation, word); "
+        "parameter: set otherwise; wording alone, paraphrase alone, with the paraphrases; "
+        "analysis: one of the multiverse; labels: some are wrong",
     ),
     Column("what", "text", "that which was left out, alone or set otherwise; or its number"),
     Column("choices", "text", "JSON: each choice of an analysis, in words", nullable=True),
@@ -328,15 +318,13 @@ SENSITIVITY = (
     Column("difference", "float64", "of the contrast then", nullable=True),
     Column("low", "float64", "lower end of its 95% interval", nullable=True),
     Column("high", "float64", "upper end of its 95% interval", nullable=True),
-    Column("p", "float64", "not corrected", nullable=True),
-    Column("p_adjusted", "float64", "corrected as the contrast's, in its place", nullable=True),
     Column("verdict", "text", "what the contrast's verdict would then be", nullable=True),
     Column("holds", "bool", "whether the contrast's verdict holds"),
     Column("reason", "text", "why it could not be tested", nullable=True),
 )
 """One row a contrast and variation of how it is made: sensitivity.parquet, multiverse.parquet."""
 
-LEFT_OUT = ("condition", "item", "wording", "frame", "occupation")
+LEFT_OUT = ("category", "condition", "item", "wording", "frame", "occupation")
 PARAMETER, WORD, WRONG_LABELS, ANALYSIS = "parameter", "word", "labels", "analysis"
 WORDING_ALONE, PARAPHRASE_ALONE = "wording alone", "paraphrase alone"
 WITH_PARAPHRASES = "with the paraphrases"
@@ -418,13 +406,9 @@ STRESS = (
     Column("tested", "int", "how many of them have a verdict"),
     Column("holds", "int", "in how many of them the headline's verdict holds"),
     Column("holds_in", "float64", "the share of these; null: there is one analysis", nullable=True),
-    Column("clear", "int", "in how many the difference is clear"),
     Column("median", "float64", "of the differences in the headline's number", nullable=True),
     Column("lowest", "float64", "the lowest of these", nullable=True),
     Column("highest", "float64", "the highest of these", nullable=True),
-    Column("permutation_p", "float64", "of the median, labels shuffled", nullable=True),
-    Column("shuffled", "text", "what was shuffled", nullable=True),
-    Column("draws", "int", "shuffles", nullable=True),
     Column("seed", "int", "of all that was drawn"),
     Column("matters_most", "text", "the choice that explains most", nullable=True),
     Column("explained", "text", "JSON: by choice, η² of the differences", nullable=True),
@@ -461,7 +445,7 @@ ANCHOR_POINTS = (
     Column("residual", "float64", "value minus predicted", nullable=True),
     Column("statistic", "float64", "t of the residual, externally studentized", nullable=True),
     Column("p", "float64", "two-sided, not corrected", nullable=True),
-    Column("p_adjusted", "float64", "by Holm, over the conditions", nullable=True),
+    Column("p_adjusted", "float64", "corrected over the conditions", nullable=True),
     Column("explained", "float64", "R² of all items together", nullable=True),
 )
 """One row a condition, item of an anchor, instrument and model: both sides of a scatter."""

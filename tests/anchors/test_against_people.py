@@ -283,7 +283,7 @@ def test_an_indifferent_model_is_not_compared() -> None:
         one = compared(0.7499)[key]
         assert (one.p, one.low, one.reason) == (None, None, INDIFFERENT)
         assert compared(0.75)[key].p is not None
-        assert compared(None)[key] == replace(compared(1.0)[key], check=None, check_p=None)
+        assert compared(None)[key] == replace(compared(1.0)[key], indifference_p=None)
 
 
 @pytest.mark.parametrize("decided", [0.75, 0.8, 0.9, 1.0])
@@ -295,8 +295,8 @@ def test_a_share_is_checked_against_people_with_the_model_s_indifference(decided
     z = (share - 0.5 - by * (people.value - 0.5)) / (by * abs(end - people.value) / Z)
     side = math.copysign(1.0, share - people.value)
     one = compared(decided)["anchor-overall", None]
-    assert one.check_p == pytest.approx(float(special.ndtr(-z * side)), rel=1e-6)
-    assert (one.check_p < 0.025) is (z * side > Z)
+    assert one.indifference_p == pytest.approx(float(special.ndtr(-z * side)), rel=1e-6)
+    assert (one.indifference_p < 0.025) is (z * side > Z)
 
 
 def test_another_wording_is_a_check_without_a_test() -> None:
@@ -392,9 +392,25 @@ def test_prompts_count_alike_and_so_do_not_their_replies() -> None:
     low, high = proportion_confint(0.75 * worth, worth, method="wilson")
     (point,) = [one for one in points if one["item"] == "work"]
     assert (point["value_low"], point["value_high"]) == pytest.approx((low, high))
+    # The interval is made for the whole list: each end is so many standard errors further out.
+    z = stats.norm.ppf((1 + work.level) / 2)
+    low, _ = proportion_confint(0.75 * worth, worth, alpha=1 - work.level, method="wilson")
     people = SAID["work", "depression", "all"]
-    expected = math.hypot(0.75 - low, by_places(people)[1] - people.value)
-    assert work.low == pytest.approx(work.difference - expected)
+    theirs = (by_places(people)[1] - people.value) * z / stats.norm.ppf(0.975)
+    assert work.low == pytest.approx(work.difference - math.hypot(0.75 - low, theirs))
+
+
+def test_intervals_of_a_list_of_shares_exclude_0_where_they_are_marked_and_nowhere_else() -> None:
+    """Six shares of twelve replies, of which the first lie far off and the others hardly do."""
+    scores, prompts = asked(differing)
+    found, _ = compare_shares(
+        scores, prompts, {"vignettes/choice": VignetteCode(mode="reply")}, [ANCHOR]
+    )
+    rows = [one for says, one in found if says.kind == "anchor-difference" and one.p is not None]
+    assert len(rows) > 1
+    assert all(one.level > 0.95 for one in rows) or all(one.p_adjusted <= 0.05 for one in rows)
+    for one in rows:
+        assert (one.low > 0 or one.high < 0) == (one.p_adjusted <= 0.05)
 
 
 def test_further_descriptions_of_daily_troubles_are_not_set_beside_people() -> None:

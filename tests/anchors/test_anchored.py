@@ -67,9 +67,8 @@ def test_every_item_has_its_correlations_and_one_family_a_kind(tables) -> None:
         ("anchor", 6),
         ("anchor-partial", 6),
         ("anchor-rank", 6),
-        ("anchor-without", 6),
     ]
-    assert found["family"].n_unique() == 4
+    assert found["family"].n_unique() == 3
     assert set(found["family_size"]) == {6}
     peril = found.filter(pl.col("kind") == "anchor", pl.col("dimension") == "peril").to_dicts()[0]
     means = [tables[name].mean() for name in PERIL]
@@ -79,12 +78,6 @@ def test_every_item_has_its_correlations_and_one_family_a_kind(tables) -> None:
     ranks = found.filter(pl.col("kind") == "anchor-rank", pl.col("dimension") == "peril")
     rho = stats.spearmanr(means, list(PERIL.values())).statistic
     assert ranks["effect"].item() == pytest.approx(rho)
-    lasting = [one.condition for one in ANCHOR.values if one.item == "peril" and not one.set_apart]
-    assert len(lasting) == 80
-    without = found.filter(pl.col("kind") == "anchor-without", pl.col("dimension") == "peril")
-    r = stats.pearsonr([tables[name].mean() for name in lasting], [PERIL[n] for n in lasting])
-    assert without["effect"].item() == pytest.approx(r.statistic)
-    assert without["left_out"].item() == 13
     # Six items for 93 conditions, then the residuals of each.
     assert points.height == 6 * 93 + 93
     assert points.filter(pl.col("item").is_null())["residual"].sum() == pytest.approx(0)

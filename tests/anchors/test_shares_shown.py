@@ -148,13 +148,13 @@ def test_a_model_that_hardly_leaves_the_middle_is_not_compared(run) -> None:
 
 def test_what_indifference_may_explain_is_not_called_more_stigmatizing(run) -> None:
     (one,) = run.anchored
-    checked = one.estimates.with_columns(check_p=pl.lit(0.03))
+    checked = one.estimates.with_columns(indifference_p=pl.lit(0.03))
     said = describe_anchor(replace(one, estimates=checked))
     assert said.head == (
         "Its answers are unlike people's in 2018 about the person described with depression, but "
         "by no more than its indifference may explain"
     )
-    certain = one.estimates.with_columns(check_p=pl.lit(0.02))
+    certain = one.estimates.with_columns(indifference_p=pl.lit(0.02))
     assert "are more stigmatizing than" in describe_anchor(replace(one, estimates=certain)).head
 
 
@@ -229,9 +229,8 @@ def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) 
     more = " ".join(said.more)
     assert "the difference is clearly not the same as people's for depression." in more
     (one,) = turned({*run.anchors["group"].drop_nulls()}).anchored
-    same = run.anchors.with_columns(
-        p_adjusted=pl.when(pl.col("kind") == "anchor-overall").then(1.0).otherwise("p_adjusted")
-    )
+    overall = pl.col("kind") == "anchor-overall"
+    same = run.anchors.with_columns(low=pl.when(overall).then(-1.0).otherwise("low"))
     (level,) = replace(run, anchors=same).anchored
     assert describe_anchor(level).head == (
         "Its answers differ clearly from people's in 2018 about none of 5 descriptions"

@@ -1,37 +1,35 @@
-"""Which test, interval and fallback a contrast gets, by the shape of what was asked.
+"""Which interval a contrast gets, by the shape of what was asked.
 
-Two groups of conditions, or two models on the same ones, in a table of conditions × items ×
-wordings get a t after Satterthwaite over all that has three levels or more; items or wordings of
-which there are fewer are treated as fixed, and without both it is a t over conditions. A condition
-that lacks a cell is left out (in both models); an item that nobody answered does not count. It
-takes two whole conditions on a side. Over all models each cell is their mean.
-Means of conditions get Welch's t (two groups) or a paired t (women and men).
+Tables of conditions × items × wordings, of two groups or of two models on the same conditions, get
+a crossed t over all of which there are three or more; items or wordings of which there are fewer
+are treated as fixed, and where both are, so are the sentences. Conditions count by category, one
+without a category as its own, and so do all where there is one category; wordings of one family
+count as one. With a gap, the conditions or the items that have it are left out, whichever leaves
+more (in both models); an item that nobody answered does not count. Where less than half would be
+left, single answers are jackknifed instead. It takes two whole conditions on a side. Over all
+models each cell is their mean.
+Tables of conditions × items are the same: women and men, groups and models in the first wording,
+two wordings, orders or keyings, and the baseline beside each condition. Of two subscales the items
+are the units and conditions what they share.
+Means of conditions get Welch's t (two groups) or a paired t (women and men), from four on.
 One condition against the baseline, the other group's mean, its own group's or itself in another
 model gets a paired t over items where there is one wording, else a crossed t over items × wordings.
 A cell of such a mean needs more than half of the conditions; an own group needs two of them.
-A crossed t needs three rows, three columns and every cell. With a gap there is no p, and the
-interval is drawn if there are four of both; too small or constant a table gets neither. Tables of
-items × conditions share both (women and men, models, wordings, orders, keyings, the baseline beside
-each condition), the items (two groups) or the conditions (two subscales).
-Women and men described alike: with a gap, pairs of questions are clustered by item and condition,
-if there are six of both; else the interval stays drawn.
-Descriptions: three or more to compare with are sampled too, and items with a gap are left out as
-long as three stay; one or two are fixed, their mean beside each cell.
+Descriptions: three or more to compare with are sampled too; one or two are fixed, their mean beside
+each cell.
 Wordings in turn (no question in two) count as one wording, in attitudes and codes. Items in turn
-(no condition has all) get a t clustered by condition and item, in groups and models of codes: six
-of both are needed, df is the fewer less two, and there are no effects and no checks. Of single
-conditions only those with themselves in another model are then compared, over their own items.
-Two presentations (orders, keyings, wordings of codes) of different cells are clustered likewise;
-of fewer than three items, four conditions or more that have both get a paired t, else Welch's.
-Wordings that share no item are not compared.
-Paired and Welch's t of fewer than four units keep p and the effect's interval, not their own.
-Sentence pairs get a t clustered by frame, referent and other occupation: six of each are needed, df
-is the fewest less two, and there is no test where it is not known what they share. In preferences
-the referent's sign is taken out. A pair that lacks a setting is left out of means.
-Trials get Welch's t, from two on; else an interval drawn over four sentence pairs or more, no p.
-Correlations get t of Pearson's r from three conditions, Fisher's interval from four, drawn from 25.
-What is constant gets no test. Without a baseline, a second presentation or a rare group there is no
-row. Pairs are checked by Wilcoxon's ranks, sets by Mann and Whitney's; a bare test is not checked.
+(no condition has all) are jackknifed by category of condition and by item: six of both are needed.
+Of single conditions only those with themselves in another model are then compared, over their own
+items. Two presentations (orders, keyings, wordings of codes) of different cells are jackknifed
+likewise; of fewer than three items, four conditions or more that have both get a paired t, else
+Welch's. Wordings that share no item are not compared.
+Sentence pairs are jackknifed by frame and by occupation in either role: six of each are needed, and
+there is no interval where it is not known what they share. In preferences the referent's sign is
+taken out. A pair that lacks a setting is left out of means.
+Trials get Welch's t, from two on.
+Correlations get a jackknife on Fisher's z, from ten conditions on.
+What is constant gets no interval. Without a baseline or a second presentation there is no row.
+There is a p where there is an interval, and nowhere else.
 """
 
 from __future__ import annotations
@@ -51,7 +49,6 @@ from goffman.contrasts.catalog import (
     groups_over_conditions,
     models_by_condition,
 )
-from goffman.contrasts.engine import ContrastTester
 from goffman.estimates import Clusters, estimates
 from goffman.instruments.types import BASELINE
 from goffman.measures.coreference import CoreferenceBias
@@ -82,7 +79,8 @@ class Asked:
     """What was asked of whom, and what was answered.
 
     ``sizes``: conditions of each group; ``silent``: where there is no value. A ``value`` of None is
-    drawn, with a part for each condition, item and wording. No ``frames``: they are not known.
+    drawn, with a part for each condition, item and wording. No ``frames``: they are not known. No
+    ``categories`` of conditions, or ``families`` of wordings: each is its own.
     """
 
     sizes: tuple[int, ...] = (6, 5)
@@ -95,16 +93,21 @@ class Asked:
     silent: Callable[[At], bool] = lambda at: False
     value: Callable[[At], float] | None = None
     frames: int = 8
+    categories: int = 0
+    families: int = 0
 
     def but(self, **changes: Any) -> Asked:
         """Change something."""
         return replace(self, **changes)
 
     def sharing(self) -> Clusters:
-        """Say what sentence pairs share."""
+        """Say what wordings and sentence pairs share."""
         pairs = {f"i{k:02}": k for k in range(self.items if self.frames else 0)}
         ways = {at: (f"f{k % self.frames}", f"r{k % 7}", f"o{k // 3}") for at, k in pairs.items()}
-        return Clusters(ways=ways, signs={at: (-1.0) ** k for at, k in pairs.items()})
+        signs = {at: (-1.0) ** k for at, k in pairs.items()}
+        alike = range(self.wordings if self.families else 0)
+        families = {f"w{k}": f"family {k % self.families}" for k in alike}
+        return Clusters(families=families, ways=ways, signs=signs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,12 +146,13 @@ class Entry:
                     rows.append(
                         {"instrument": instrument, "level": level, "quantity": quantities[q]}
                         | {"model": f"m{m}", "group": group, "condition": name, "form": name}
+                        | {"category": f"k{c % asked.categories}" if asked.categories else None}
                         | {"item": f"i{i:02}", "wording": self.wordings[w], "trial": trial + 1}
                         | {"value": None if asked.silent(at) else made, "dimension": scale}
                     )
         return frame(rows, measure="x")
 
-    def estimates(self, asked: Asked, *, bare: bool, **ids: str | None) -> pl.DataFrame:
+    def estimates(self, asked: Asked, **ids: str | None) -> pl.DataFrame:
         """Make the contrasts of this kind, and with these ids."""
         found = estimates(
             self.scores(asked),
@@ -156,13 +160,12 @@ class Entry:
             wordings=dict.fromkeys(self.measures, self.wordings[: asked.wordings]),
             sharing={"x": asked.sharing()},
             pairs=[("m0", "m0")],
-            compare=ContrastTester(draws=99, bare=bare),
         )
         wanted = {"kind": self.kind, **ids}
         return found.filter(pl.col(name).eq_missing(pl.lit(of)) for name, of in wanted.items())
 
 
-PEOPLE = ("stigmatized", "non-stigmatized", "rare", BASELINE)
+PEOPLE = ("stigmatized", "non-stigmatized", "third", BASELINE)
 ILL = ("mental-health", "other", "", BASELINE)
 SETTINGS = (BASELINE, "contrasting-pair", "single-adjective")
 
@@ -206,81 +209,64 @@ TWO = replace(attitude("measures"), measures=MEASURES, parts=BOTH)
 
 @dataclass(frozen=True)
 class Gets:
-    """What the columns of an estimate say; of method and reason, what is in them."""
+    """What the columns of an estimate say; of method and reason, what is in them.
+
+    With a ``reason`` there is no interval.
+    """
 
     test: str
-    unit: str | None
-    over: str | None
+    unit: str
+    over: str
     method: str
-    check: str | None = None
-    check_over: str | None = None
     reason: str | None = None
-    interval: str = "of the difference"
 
-    def without(self, reason: str, interval: str = "none") -> Gets:
+    def without(self, reason: str) -> Gets:
         """Leave out the interval."""
-        return replace(self, reason=reason, interval=interval)
-
-    def gap(self, interval: str = "of the difference") -> Gets:
-        """Draw the interval, since a cell is missing."""
-        drawn = self.method.replace(T, "percentile bootstrap")
-        return replace(self.without("needs every value", interval), method=drawn)
+        return replace(self, reason=reason)
 
 
-RANKS, SETS, T = "Wilcoxon's signed ranks", "Mann–Whitney U", "t after Satterthwaite"
 FIXED = "conditions, with these sentences treated as fixed"
-EQUAL, FEW, NOBODY, NO_PAIR = "are equal", "at least", "has no values", "no pair has both"
-SPREAD, ONLY = "nothing shows how much", "of the effect"
-EFFECT = ("too few for an interval: it takes 4", ONLY)
+EQUAL, FEW, NO_PAIR = "are equal", "at least 6", "no pair has both"
+SPREAD, FOUR = "nothing shows how much", "too few for an interval: it takes 4"
 
 
-def sampled(test: str, over: str) -> Gets:
-    """Expect conditions × items × wordings."""
-    return Gets(test, "conditions", over, f"p: {T}, {over}; effects of condition", SETS, FIXED)
+def crossed(over: str, unit: str = "conditions") -> Gets:
+    """Expect a table of which all is sampled."""
+    return Gets("crossed t", unit, over, f"t after Satterthwaite, {over}")
 
 
-def crossed(rows: str, columns: str, checked: str) -> Gets:
-    """Expect rows × columns."""
-    over, method = f"{rows} and {columns}", f"{T}, {rows} and {columns} crossed, tables of"
-    return Gets("crossed t", f"{rows} × {columns}", f"{over}, crossed", method, RANKS, checked)
+def clustered(unit: str, over: str) -> Gets:
+    """Expect values that share something."""
+    return Gets("clustered t", unit, over, f"multiway jackknife, {over}")
 
 
-def clustered(unit: str, by: str) -> Gets:
-    """Expect pairs that share something."""
-    over, checked = f"{unit}, clustered by {by}", f"{unit}, as if none shared anything"
-    return Gets("clustered t", unit, over, f"interval and p: {over}; effects", RANKS, checked)
-
-
-def plain(test: str, over: str, check: str) -> Gets:
+def plain(test: str, over: str) -> Gets:
     """Expect values of which none share anything."""
-    return Gets(test, over, over, "interval by t; d", check, over)
+    return Gets(test, over, over, "interval by t; d")
 
 
-ALL = sampled("three-way crossed t", "conditions, items and wordings, crossed")
-BY_ITEM = sampled("crossed t", "conditions and items, crossed")
-BY_WORDING = sampled("crossed t", "conditions and wordings, crossed")
-GIVEN = sampled("t over conditions", FIXED)
-SENTENCES = crossed("items", "wordings", "items, means over wordings")
-CELLS = crossed("items", "conditions", "conditions, means over items")
-UNPAIRED = replace(CELLS, check=SETS)
-TOLD = "items and disorder conditions, crossed; treated as fixed: daily-troubles conditions (2)"
-BESIDE = replace(CELLS, over=TOLD)
-PAIRS = clustered("sentence pairs", "frame and both occupations")
-QUESTIONS = clustered("pairs of questions", "item and condition")
-TURN = "conditions and items, each condition with some of them"
-HOW = f"answers clustered by condition and item; interval over {TURN}"
-SOME = Gets("clustered t", "conditions", TURN, HOW)
-ITEMS, SAME = plain("paired t", "items", RANKS), plain("paired t", FIXED, RANKS)
-WELCH, WELCH_GIVEN = (plain("Welch's t", over, SETS) for over in ("conditions", FIXED))
-OF_TRIALS = plain("Welch's t", "trials", SETS)
-BCA = "interval: bca bootstrap over sentence pairs"
-OF_ONE = replace(OF_TRIALS, over="sentence pairs", method=BCA, reason=SPREAD)
-R = ("t of Spearman's ρ", "conditions", None, ONLY)
-FISHER = Gets("t of Pearson's r", "conditions", "conditions", "p by t; interval by Fisher's z", *R)
-DIFFERENCES, NONE = replace(ALL, check=RANKS), replace(GIVEN, check=RANKS).without(NO_PAIR)
-LEFT = replace(UNPAIRED, reason="1 of 7 items are left out")
-ONE_EACH = clustered("sentences", "frame and both occupations")
-DRAWN = replace(FISHER, method="interval: bca bootstrap over conditions; p by t")
+ALL = crossed("conditions, items and wordings, crossed")
+BY_ITEM, BY_WORDING = (crossed(f"conditions and {name}, crossed") for name in ("items", "wordings"))
+TWO_WORDINGS = crossed("conditions and items, crossed; treated as fixed: 2 wordings")
+BY_CATEGORY = crossed("conditions by category, items and wordings, crossed")
+GIVEN = crossed(FIXED)
+SENTENCES = crossed("items and wordings, crossed", "items")
+SUBSCALES = crossed("items and conditions, crossed", "items")
+BESIDE = replace(ALL, over=f"{ALL.over}; treated as fixed: daily-troubles conditions (2)")
+ROLES = "clustered by frame and by occupation in either role"
+PAIRS = clustered("sentence pairs", f"sentence pairs, {ROLES}")
+ONE_EACH = clustered("sentences", f"sentences, {ROLES}")
+SOME, PARTLY = (
+    clustered("conditions", f"conditions by category and items, {how}")
+    for how in ("each condition with some of them", "as far as they were answered")
+)
+ITEMS, SAME = plain("paired t", "items"), plain("paired t", FIXED)
+WELCH, WELCH_GIVEN, OF_TRIALS = (
+    plain("Welch's t", over) for over in ("conditions", FIXED, "trials")
+)
+JACKKNIFED = "jackknife over conditions, on Fisher's z"
+R = Gets("t of atanh Pearson's r", "conditions", "conditions", JACKKNIFED)
+R_BY = Gets(R.test, R.unit, "conditions by category", "jackknife over conditions by category")
 
 FULL, ONE, TWICE, BASED = Asked(), Asked(wordings=1), Asked(models=2), Asked(sizes=(6, 5, 4, 1))
 IN_TURN = Asked(items=14, wordings=1, asked=lambda at: (at.c + at.i) % 2 == 0)
@@ -293,7 +279,7 @@ MIXED = IN_TURN.but(models=2, asked=lambda at: at.m == 1 or (at.c + at.i) % 2 ==
 OF_PAIRS = Asked(sizes=(1, 2, 2), items=24, wordings=2)
 OFF = ONE.but(sizes=(2, 2), value=lambda at: (at.i - 3) * (at.g == at.c == 0))
 NOISE = Asked(value=lambda at: (at.c + 1) ** 5 * (at.i + 2) * (at.w + 3) % 13)
-SMALL = BASED.but(wordings=3, silent=GAP.silent)
+GAPS = Asked(wordings=1, silent=lambda at: at.g == at.c == 0 and at.i < 3)
 SECOND = Asked(silent=lambda at: at.g == 1 and at.c == at.i == 0)
 THREE = MOST.but(sizes=(3,), items=2)
 SCALES = ONE.but(dimensions=2)
@@ -305,7 +291,7 @@ ONCE = Asked(asked=lambda at: at.w == (at.c + at.i) % 4 or at[2:] == (0, 0, 0, 1
 
 @dataclass(frozen=True)
 class Case:
-    """A design, and what its contrast gets; None: there is no such row. Without df: no p."""
+    """A design, and what its contrast gets; None: there is no such row."""
 
     name: str
     entry: Entry
@@ -315,135 +301,162 @@ class Case:
     df: float | None = None
     left_out: int = 0
     ids: dict[str, str | None] = field(default_factory=dict)
-    bare: bool = False
+    gap: bool = False
+    """Whether an item is left out, so that the reason says so beside the interval."""
 
 
 OVER_ALL: dict[str, str | None] = {"model": None}
-BARE = Gets("three-way crossed t", None, None, f"interval and p: {T}")
 CASES = (
     Case("groups", GROUPS, FULL, ALL, 11, 11.61),
+    Case("groups by category", GROUPS, FULL.but(categories=4), BY_CATEGORY, 11, 11.49),
+    Case("groups of one category", GROUPS, FULL.but(categories=1), ALL, 11, 11.61),
     Case("groups, one wording", GROUPS, ONE, BY_ITEM, 11, 13.34),
-    Case("groups, two wordings", GROUPS, Asked(wordings=2), BY_ITEM, 11, 12.07),
+    Case("groups, two wordings", GROUPS, Asked(wordings=2), TWO_WORDINGS, 11, 12.07),
+    Case("groups, two families", GROUPS, FULL.but(families=2), TWO_WORDINGS, 11, 8.66),
     Case("groups, one item", GROUPS, Asked(items=1), BY_WORDING, 11, 7.82),
     Case("groups, two items, two wordings", GROUPS, Asked(items=2, wordings=2), GIVEN, 11, 7.3),
     Case("groups, one condition", GROUPS, Asked(sizes=(6, 1)), ALL.without(SPREAD), 7),
-    Case("groups, two conditions each", GROUPS, Asked(sizes=(2, 2)), ALL, 4, 5.22),
-    Case("groups, a gap in each", GROUPS, GAP, BY_ITEM, 9, 11.11, 2),
+    Case("groups, two conditions each", GROUPS, Asked(sizes=(2, 2)), ALL, 4, 5.23),
+    Case("groups, a gap in each", GROUPS, GAP, BY_ITEM, 11, 12.57, gap=True),
+    Case("groups, gaps of a condition", GROUPS, GAPS, BY_ITEM, 10, 12.43, 1),
     Case("groups, a silent item", GROUPS, Asked(silent=lambda at: at.i == 0), ALL, 11, 9.21),
     Case("groups, constant", GROUPS, Asked(value=lambda at: at.i), ALL.without(EQUAL), 11),
     Case("groups, noise alone", GROUPS, NOISE, ALL, 11, 3),
     Case("groups, items taken off", GROUPS, OFF, BY_ITEM.without(EQUAL), 4),
     Case("groups over all models", GROUPS, TWICE, ALL, 11, 9.24, 0, OVER_ALL),
-    Case("groups, bare", GROUPS, FULL, BARE, 11, 11.61, bare=True),
-    Case("group and rare", attitude("against-rare"), BASED, ALL, 10, 9.39),
-    Case("no rare", attitude("rarity"), FULL, None),
-    Case("models", MODELS, TWICE, DIFFERENCES, 6, 12.06),
-    Case("models, a gap", MODELS, TWICE.but(silent=GAP.silent), DIFFERENCES, 5, 11.69, 1),
+    Case("models", MODELS, TWICE, ALL, 6, 12.06),
+    Case("models by category", MODELS, TWICE.but(categories=4), BY_CATEGORY, 6, 11.12),
+    Case("models, a gap", MODELS, TWICE.but(silent=GAP.silent), ALL, 6, 10.1, gap=True),
     Case("means", AS_ASKED, FULL, WELCH, 11, 8.98),
-    Case("means, three", AS_ASKED, Asked(sizes=(3, 6)), WELCH.without(*EFFECT), 9, 5.67),
+    Case("means, three", AS_ASKED, Asked(sizes=(3, 6)), WELCH.without(FOUR), 9),
     Case("means, one", AS_ASKED, Asked(sizes=(1, 6)), WELCH.without(SPREAD), 7),
     Case("means of prompts", MEANS, FULL, WELCH, 11, 7.14),
-    Case("means of women and men", WOMEN_MEANS, ONE, plain("paired t", "conditions", RANKS), 6, 5),
-    Case("wordings in turn", GROUPS, WORDED, BY_ITEM, 11, 7.42),
-    Case("wordings in turn, codes", CODES, WORDED, BY_ITEM, 11, 7.42),
+    Case("means of women and men", WOMEN_MEANS, ONE, plain("paired t", "conditions"), 6, 5),
+    Case("wordings in turn", GROUPS, WORDED, BY_ITEM, 11, 7.44),
+    Case("wordings in turn, codes", CODES, WORDED, BY_ITEM, 11, 7.44),
     Case("wordings in turn, reference", MEAN, WORDED, ITEMS, 7, 6),
-    Case("items in turn", CODES, IN_TURN, SOME, 11, 9),
+    Case("items in turn", CODES, IN_TURN, SOME, 11, 14.9),
+    Case("items in turn, by category", CODES, IN_TURN.but(categories=6), SOME, 11, 6.23),
+    Case("items in turn, few", CODES, IN_TURN.but(categories=5), SOME.without(FEW), 11),
     Case("items in turn, five", CODES, IN_TURN.but(items=5), SOME.without(FEW), 11),
     Case("items in turn, few conditions", CODES, IN_TURN.but(sizes=(3, 2)), SOME.without(FEW), 5),
-    Case("items in turn, models", code("models"), IN_TURN.but(models=2), SOME, 6, 4),
+    Case("items in turn, models", code("models"), IN_TURN.but(models=2), SOME, 6, 5.22),
     Case("items in turn, baseline", code("baseline"), IN_TURN.but(sizes=(6, 5, 0, 1)), None),
     Case("items in turn, reference", code("reference"), IN_TURN, None),
     Case("items in turn, a condition", ITSELF, IN_TURN.but(models=2), ITEMS, 7, 6),
-    Case("baseline", BASE, BASED, SENTENCES, 28, 5.9),
+    Case("items in turn, attitudes", GROUPS, IN_TURN, PARTLY, 11, 14.9),
+    Case("items in turn, cells", gender("groups"), IN_TURN, PARTLY, 11, 14.9),
+    Case("items in turn, wordings", WAYS, IN_TURN.but(wordings=2), PARTLY, 11, 9),
+    Case("baseline", BASE, BASED, SENTENCES, 7, 5.9),
     Case("baseline, one wording", BASE, BASED.but(wordings=1), ITEMS, 7, 6),
-    Case("baseline, two wordings", BASE, BASED.but(wordings=2), SENTENCES.without(FEW), 14),
-    Case("baseline, one item", BASE, BASED.but(items=1), SENTENCES.without(SPREAD), 4),
-    Case("baseline, three", BASE, BASED.but(items=3, wordings=1), ITEMS.without(*EFFECT), 3, 2),
-    Case("baseline, a gap", BASE, BASED.but(silent=GAP.silent), SENTENCES.gap(), 24, None, 4),
-    Case("baseline, a gap of few", BASE, SMALL, SENTENCES.gap("none"), 18, None, 3),
+    Case("baseline, one item", BASE, BASED.but(items=1), SENTENCES.without(SPREAD), 1),
+    Case("baseline, three", BASE, BASED.but(items=3, wordings=1), ITEMS.without(FOUR), 3),
+    Case("baseline, a gap", BASE, BASED.but(silent=GAP.silent), SENTENCES, 6, 6.42, 1),
     Case("no baseline", BASE, FULL, None),
-    Case("reference, a gap of five", MEAN, SECOND, SENTENCES, 28, 8.77),
-    Case("reference, a gap of two", MEAN, SECOND.but(sizes=(6, 2)), SENTENCES.gap(), 24, None, 4),
-    Case("own group", OTHERS, FULL, SENTENCES, 28, 3.67),
+    Case("reference, a gap of five", MEAN, SECOND, SENTENCES, 7, 8.77),
+    Case("reference, a gap of two", MEAN, SECOND.but(sizes=(6, 2)), SENTENCES, 6, 7.85, 1),
+    Case("own group", OTHERS, FULL, SENTENCES, 7, 3),
     Case("own group of one", OTHERS, Asked(sizes=(6, 1)), None),
-    Case("a condition in two models", ITSELF, TWICE, SENTENCES, 28, 8.38),
-    Case("wordings", WORDINGS, FULL, CELLS, 77, 5.5),
-    Case("wordings of some cells", WAYS, MOST, SOME, 11, 5),
+    Case("a condition in two models", ITSELF, TWICE, SENTENCES, 7, 8.38),
+    Case("wordings", WORDINGS, FULL, BY_ITEM, 11, 6),
+    Case("wordings of some cells", WAYS, MOST, SOME, 11, 7.6),
     Case("wordings of two items", WAYS, MOST.but(items=2), SAME, 11, 10),
-    Case("wordings of three conditions", WAYS, THREE, WELCH_GIVEN.without(*EFFECT), 6, 3.7),
+    Case("wordings of three conditions", WAYS, THREE, WELCH_GIVEN.without(FOUR), 6),
     Case("wordings of other items", WAYS, Asked(asked=lambda at: at.w == at.i % 4), None),
-    Case("orders", ORDER, ONE, CELLS, 77, 13.08),
-    Case("orders, each question in one", ORDER, ONE_WAY, SOME, 11, 5),
-    Case("keyings, items in one", KEYING, ONE.but(asked=lambda at: at.i % 2 == at.q), SOME, 11, 5),
+    Case("orders", ORDER, ONE, BY_ITEM, 11, 13.08),
+    Case("orders of two items", ORDER, ONE.but(items=2), GIVEN, 11, 10),
+    Case("orders, each question in one", ORDER, ONE_WAY, SOME, 11, 7.21),
+    Case("orders of two, each in one", ORDER, ONE_WAY.but(items=2), SAME, 11, 10),
+    Case(
+        "keyings, items in one", KEYING, ONE.but(asked=lambda at: at.i % 2 == at.q), SOME, 11, 9.03
+    ),
     Case("one keying", KEYING, ONE.but(asked=lambda at: at.q == 0), None),
-    Case("women and men", WOMEN, ONE, CELLS, 42, 7.79),
-    Case("women and men, subscale", WOMEN, SCALES, CELLS, 24, 7.44, 0, {"dimension": "d0"}),
-    Case("women and men, a gap", WOMEN, GAP, CELLS.gap(), 41, None, 1),
-    Case("women and men, constant", WOMEN, ONE.but(value=len), CELLS.without(EQUAL), 42),
-    Case("groups of cells", gender("groups"), ONE, UNPAIRED, 77, 13.34),
-    Case("over baseline", gender("over-baseline"), BASED.but(wordings=1), CELLS, 42, 10.55),
+    Case("women and men", WOMEN, ONE, BY_ITEM, 6, 7.79),
+    Case("women and men, subscale", WOMEN, SCALES, BY_ITEM, 6, 7.44, 0, {"dimension": "d0"}),
+    Case("women and men, a gap", WOMEN, GAP, BY_ITEM, 6, 6.03, gap=True),
+    Case("women and men, constant", WOMEN, ONE.but(value=len), BY_ITEM.without(EQUAL), 6),
+    Case("groups of cells", gender("groups"), ONE, BY_ITEM, 11, 13.34),
+    Case("over baseline", gender("over-baseline"), BASED.but(wordings=1), BY_ITEM, 6, 10.55),
     Case("over no baseline", gender("over-baseline"), ONE, None),
-    Case("models over cells", gender("models"), TWICE, CELLS, 42, 8.75),
-    Case("subscales", gender("dimensions"), SCALES, CELLS, 42, 4.7),
-    Case("wordings over cells", gender("wordings"), FULL, CELLS, 42, 3.51),
-    Case("people, a gap", ALIKE, GAP, QUESTIONS, 41, 4),
-    Case("people, a gap in five items", ALIKE, GAP.but(items=5), CELLS.gap(), 29, None, 1),
-    Case("descriptions", DESCRIBED, Asked(sizes=(4, 3)), UNPAIRED, 49, 3.97),
-    Case("descriptions against two", DESCRIBED, Asked(sizes=(4, 2)), BESIDE, 28, 8.85),
-    Case("descriptions, a gap", DESCRIBED, SILENT, LEFT, 42, 4.03, 7),
-    Case("descriptions, few", DESCRIBED, SILENT.but(items=3), UNPAIRED.gap("none"), 19, None, 2),
-    Case("level", LEVEL, OF_PAIRS, PAIRS, 24, 5),
+    Case("models over cells", gender("models"), TWICE, BY_ITEM, 6, 8.75),
+    Case("subscales", gender("dimensions"), SCALES, SUBSCALES, 7, 4.7),
+    Case("wordings over cells", gender("wordings"), FULL, BY_ITEM, 6, 5),
+    Case("people, a gap in five items", ALIKE, GAP.but(items=5), BY_ITEM, 5, 4.57, 1),
+    Case("descriptions", DESCRIBED, Asked(sizes=(4, 3)), ALL, 7, 5.29),
+    Case("descriptions against two", DESCRIBED, Asked(sizes=(4, 2)), BESIDE, 4, 7.29),
+    Case("descriptions, a gap", DESCRIBED, SILENT, BY_ITEM, 7, 4.03, gap=True),
+    Case("level", LEVEL, OF_PAIRS, PAIRS, 24, 6),
     Case("level, frames unknown", LEVEL, OF_PAIRS.but(frames=0), PAIRS.without("not known"), 24),
     Case("level, five frames", LEVEL, OF_PAIRS.but(frames=5), PAIRS.without(FEW), 24),
     Case("level, constant", LEVEL, OF_PAIRS.but(value=len), PAIRS.without(EQUAL), 24),
-    Case("level, signs alone", LEVEL, SIGNS.but(wordings=2), PAIRS, 24, 5),
-    Case("settings", bias("baseline"), OF_PAIRS, PAIRS, 24, 5),
-    Case("kinds of settings, a gap", bias("groups"), LACKING, PAIRS, 23, 5, 1),
-    Case("models over pairs", bias("models"), OF_PAIRS.but(models=2), PAIRS, 24, 5),
-    Case("preference", PREFERENCE, OF_PAIRS.but(wordings=1), ONE_EACH, 24, 5),
+    Case("level, signs alone", LEVEL, SIGNS.but(wordings=2), PAIRS, 24, 6),
+    Case("settings", bias("baseline"), OF_PAIRS, PAIRS, 24, 7.59),
+    Case("kinds of settings, a gap", bias("groups"), LACKING, PAIRS, 23, 9.72, 1),
+    Case("models over pairs", bias("models"), OF_PAIRS.but(models=2), PAIRS, 24, 6.17),
+    Case("preference", PREFERENCE, OF_PAIRS.but(wordings=1), ONE_EACH, 24, 6.05),
     Case("preference, signs alone", PREFERENCE, SIGNS, ONE_EACH.without(EQUAL), 24),
-    Case("position", LISTED, OF_PAIRS, PAIRS, 24, 5),
+    Case("position", LISTED, OF_PAIRS, PAIRS, 24, 9.69),
     Case("trials", TRIALS, OF_PAIRS.but(trials=3), OF_TRIALS, 6, 2.85),
-    Case("one trial", TRIALS, OF_PAIRS, OF_ONE, 2),
-    Case("one trial of three pairs", TRIALS, OF_PAIRS.but(items=3), OF_ONE.without("takes 4"), 2),
-    Case("correlation, 25", TWO, Asked(sizes=(25,)), DRAWN, 25, 23),
-    Case("correlation, 24", TWO, Asked(sizes=(24,)), FISHER, 24, 22),
-    Case("correlation, three", TWO, Asked(sizes=(3,)), FISHER.without("needs four", ONLY), 3, 1),
+    Case("one trial", TRIALS, OF_PAIRS, OF_TRIALS.without(SPREAD), 2),
+    Case("correlation", TWO, Asked(sizes=(24,)), R, 24, 22),
+    Case("correlation by category", TWO, Asked(sizes=(24,), categories=8), R_BY, 24, 6),
+    Case("correlation, nine", TWO, Asked(sizes=(9,)), R.without("it takes 10"), 9),
 )
 
 ODD = (
-    Case("items in turn, attitudes", GROUPS, IN_TURN, BY_ITEM.without(NOBODY), 0, None, 11),
     Case("items in turn, reference of attitudes", MEAN, IN_TURN, ITEMS, 7, 6, 7),
-    Case("items in turn, wordings", WAYS, IN_TURN.but(wordings=2), CELLS.gap(), 77, None, 77),
-    Case("items in turn, cells", gender("groups"), IN_TURN, UNPAIRED.gap(), 77, None, 77),
-    Case("items in turn, one condition", CODES, IN_TURN.but(sizes=(1, 6)), SOME, 7, 5),
-    Case("items in turn, two with all", CODES, SOME_ALL, BY_ITEM, 4, 2.35, 7),
-    Case("items in turn for one model", code("models"), MIXED, NONE, 0, None, 6),
+    Case("items in turn, one condition", CODES, IN_TURN.but(sizes=(1, 6)), SOME.without(SPREAD), 7),
+    Case("items in turn, two with all", CODES, SOME_ALL, PARTLY, 11, 13.7),
+    Case("items in turn for one model", code("models"), MIXED, GIVEN.without(NO_PAIR), 0),
     Case("items in turn for one model, over all", CODES, MIXED, BY_ITEM, 11, 11.94, 0, OVER_ALL),
-    Case("wordings in turn, sentiment", SENTIMENT, WORDED, ALL.without(NOBODY), 0, None, 11),
-    Case("wordings in turn but once", GROUPS, ONCE, ALL.without(NOBODY), 0, None, 11),
-    Case("wordings in turn compared", WORDINGS, WORDED, CELLS.without(NO_PAIR), 0, None, 77),
-    Case("wordings in turn compared, codes", WAYS, WORDED, SOME, 11, 5),
-    Case("orders of two items", ORDER, ONE.but(items=2), CELLS.without(FEW), 22),
-    Case("orders of two items, each question in one", ORDER, ONE_WAY.but(items=2), SAME, 11, 10),
+    Case("wordings in turn, sentiment", SENTIMENT, WORDED, PARTLY, 11, 5.62),
+    Case("wordings in turn but once", GROUPS, ONCE, PARTLY, 11, 5.77),
+    Case("wordings in turn compared", WORDINGS, WORDED, GIVEN.without(NO_PAIR), 0),
+    Case("wordings in turn compared, codes", WAYS, WORDED, SOME, 11, 9.08),
+    Case("descriptions, few", DESCRIBED, SILENT.but(items=3), BY_ITEM, 5, 2.84, 2),
 )
 """What another contrast of the same shape answers otherwise; kept so that a change is seen."""
 
 
 @pytest.mark.parametrize("case", [*CASES, *ODD], ids=lambda case: case.name)
-def test_a_design_gets_its_test(case: Case) -> None:
-    """The row says which test was made, over what, by which degrees of freedom, or why not."""
-    rows = case.entry.estimates(case.asked, bare=case.bare, **case.ids)
+def test_a_design_gets_its_interval(case: Case) -> None:
+    """The row says which interval was made, over what, by which degrees of freedom, or why not."""
+    rows = case.entry.estimates(case.asked, **case.ids)
     assert bool(rows.height) == (case.gets is not None)
     if case.gets is None:
         return
     row, gets = rows.row(0, named=True), case.gets
     assert (row["test"], row["unit"]) == (gets.test, gets.unit)
-    assert row["interval_over"] == (None if gets.interval == "none" else gets.over)
-    assert (row["low"] is not None) == (gets.interval == "of the difference")
     assert gets.method in row["method"]
-    assert (row["check"], row["check_over"]) == (gets.check, gets.check_over)
     assert (row["n"], row["left_out"]) == (case.n, case.left_out)
-    assert row["df"] == pytest.approx(case.df, abs=0.01)
-    assert (row["p"] is None) == (case.df is None)
-    assert gets.reason in row["reason"] if gets.reason else row["reason"] is None
+    ends = ("effect_low", "effect_high") if case.entry.kind == "measures" else ("low", "high")
+    there = gets.reason is None
+    assert [row[name] is not None for name in (*ends, "p", "interval_over")] == [there] * 4
+    if gets.reason:
+        assert gets.reason in row["reason"]
+    else:
+        assert row["interval_over"] == gets.over
+        lost = case.gap and "1 of 7 items are left out, because some got no answer"
+        assert row["reason"] == (lost or None)
+        assert row["df"] == pytest.approx(case.df, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("entry", "asked", "sentences"),
+    [
+        (GROUPS, FULL, 28),
+        (GROUPS, Asked(items=1, wordings=1), 1),
+        (GROUPS, Asked(silent=lambda at: at.i == 0), 24),
+        (GROUPS, WORDED, 28),
+        (GROUPS, FULL.but(families=2), 14),
+        (WOMEN, ONE, 7),
+        (BASE, BASED, 28),
+        (gender("dimensions"), SCALES, 4),
+        (ORDER, ONE.but(items=2), 2),
+        (CODES, IN_TURN, None),
+        (LEVEL, OF_PAIRS, None),
+    ],
+)
+def test_sentences_are_items_times_wordings(entry: Entry, asked: Asked, sentences: int) -> None:
+    """Of subscales those of the first; none where answers are clustered."""
+    assert entry.estimates(asked).row(0, named=True)["sentences"] == sentences

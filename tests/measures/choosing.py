@@ -7,7 +7,6 @@ import itertools
 import polars as pl
 from making import prompts
 
-from goffman.contrasts.engine import ContrastTester
 from goffman.estimates import estimates
 from goffman.formatting import Labels
 from goffman.instruments.types import Option, options_json
@@ -60,7 +59,7 @@ def asked(
                     "condition": condition,
                     "form": None if group == "baseline" else condition,
                     "group": group,
-                    "category": None if group == "baseline" else "c",
+                    "category": None,
                     "order": order,
                     "gender": gender,
                     "labels": "letters",
@@ -110,13 +109,12 @@ def replied(table, how, *, model="m", trials=1):
     return pl.DataFrame(rows, schema=schema(REPLIES))
 
 
-def section(measure, scores, table, *, wordings=tuple(WORDINGS), draws=99):
+def section(measure, scores, table, *, wordings=tuple(WORDINGS)):
     """The section that a page would have of these scores."""
     found = estimates(
         scores,
         {"scale": measure},
         wordings={"scale": list(wordings)},
-        compare=ContrastTester(draws=draws),
     )
     models = scores["model"].drop_nulls().unique(maintain_order=True)
     return Section(

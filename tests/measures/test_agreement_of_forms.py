@@ -11,7 +11,6 @@ from choosing import asked, choices, listed, replied, section
 from making import check
 
 from goffman.analysis.correlation_findings import correlations, describe_correlations
-from goffman.contrasts.engine import ContrastTester
 from goffman.estimates import estimates
 from goffman.measures.mode_agreement import AGREEMENT, agreement, agreement_scores
 from goffman.measures.multiple_choice import MeanCode
@@ -135,7 +134,7 @@ def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():
     ]
     scores = pl.concat(parts)
     wordings = {name: ["willing", "shun", "want"] for name in measures}
-    found = estimates(scores, measures, wordings=wordings, compare=ContrastTester(draws=99))
+    found = estimates(scores, measures, wordings=wordings)
     rows = found.filter(pl.col("kind") == "measures")
     assert sorted(rows.select("first", "second").rows()) == [
         ("mean-code by scale/choice of one", "mean-code by scale/reply of one"),

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
-from goffman.contrasts.engine import ContrastTester
 from goffman.contrasts.scores import clusters_by_instrument
 from goffman.estimates import estimates
 from goffman.formatting import Labels
@@ -92,7 +91,6 @@ def estimated(measure, scores, asked):
         {"scale": measure},
         wordings={"scale": ["pro", "anti"]},
         sharing=clusters_by_instrument(asked),
-        compare=ContrastTester(draws=99),
     )
 
 

@@ -10,7 +10,6 @@ import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
 from chat_server import Answer, ChatServer, completion
-from goffman.contrasts.engine import ContrastTester
 from goffman.estimates import estimates
 from goffman.formatting import Labels
 from goffman.measures.controls import control_score
@@ -113,9 +112,7 @@ def test_shares_means_and_contrasts_are_those_of_a_plain_loop(words):
         assert value(scores, quantity="both", **ids) == pytest.approx(both)
         assert value(scores, quantity="disparity", **ids) == pytest.approx(female - male)
         shares[row["item"], row["condition"]] = (female, male, row["group"])
-    found = estimates(
-        scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}, compare=ContrastTester(draws=99)
-    )
+    found = estimates(scores, {"scale": MEASURE}, wordings={"scale": ["w1"]})
     ids = {"kind": "genders", "variant": "with-names", "dimension": None}
     main = one(found, group="mental-health", **ids)
     gap = {
@@ -140,9 +137,7 @@ def test_what_is_said_and_shown(words):
         unit="condition",
         presentation=MEASURE.presentation,
         scores=scores,
-        estimates=estimates(
-            scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}, compare=ContrastTester(draws=99)
-        ),
+        estimates=estimates(scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}),
         names=Labels(models={"m": "m"}, instruments={}, conditions={}, items={}),
         contrast="mental-health",
         against="other",

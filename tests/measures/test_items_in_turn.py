@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 from choosing import asked, choices, listed, section
 
-from goffman.contrasts.designs import nested_pairs, nested_sets
-from goffman.contrasts.engine import Contrast
+from goffman.contrasts.engine import Contrast, over_cells
 from goffman.measures.multiple_choice import MeanCode
 
 MEASURE = MeanCode()
@@ -57,9 +56,10 @@ def test_the_difference_is_that_of_condition_means():
     expected = means["stigmatized"] - means["non-stigmatized"]
     assert groups["difference"] == pytest.approx(expected, rel=1e-4)
     assert (groups["n_first"], groups["n_second"], groups["left_out"]) == (12, 8, 0)
-    assert groups["interval_over"] == "conditions and items, each condition with some of them"
-    # With other items it would be another difference: each is in both groups, if unequally often.
-    assert groups["df"] == len(ITEMS) - 2
+    assert groups["interval_over"] == (
+        "conditions by category and items, each condition with some of them"
+    )
+    assert (groups["test"], groups["unit"]) == ("clustered t", "conditions")
     assert groups["low"] < expected < groups["high"]
 
 
@@ -93,17 +93,17 @@ def test_all_items_of_every_condition_are_crossed_as_ever():
     asked_ = asked(items=ITEMS, groups=GROUPS)
     made = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
     (groups,) = made.contrasts("groups").to_dicts()
-    assert groups["items"] == 8
+    assert (groups["test"], groups["sentences"]) == ("crossed t", 8 * 3)
     assert made.contrasts("reference").height == 12
     assert made.contrasts("baseline").height == 20
 
 
 def naive_error(cells, difference):
-    """Two-way jackknife by leaving out one condition, item or answer after another."""
+    """Two-way jackknife by leaving out one category, item or both after another."""
 
     def left(kept):
         sides = {"stigmatized": [0.0, 0.0], "non-stigmatized": [0.0, 0.0]}
-        for group, condition, _, value in kept:
+        for group, condition, _, _, value in kept:
             weight = 1 / counts[condition]
             sides[group][0] += weight * value
             sides[group][1] += weight
@@ -111,22 +111,23 @@ def naive_error(cells, difference):
         return means["stigmatized"] - means["non-stigmatized"]
 
     counts = {}
-    for _, condition, _, _ in cells:
+    for _, condition, *_ in cells:
         counts[condition] = counts.get(condition, 0) + 1
     parts = []
-    for key in (lambda c: c[1], lambda c: c[2], lambda c: (c[1], c[2])):
+    for key in (lambda c: c[2], lambda c: c[3], lambda c: (c[2], c[3])):
         names = {key(cell) for cell in cells}
         changes = [
             difference - left([cell for cell in cells if key(cell) != name]) for name in names
         ]
         parts.append((len(names) - 1) / len(names) * sum(change**2 for change in changes))
-    return max(parts[0] + parts[1] - parts[2], *parts[:2]) ** 0.5
+    return max(parts[0] + parts[1] - parts[2], parts[2]) ** 0.5
 
 
-def test_the_error_is_that_of_leaving_out_conditions_and_items():
+def test_the_error_is_that_of_leaving_out_categories_and_items():
     rng = np.random.default_rng(3)
     rows = [
-        {"group": group, "condition": name, "item": item, "value": rng.normal()}
+        {"group": group, "condition": name, "category": f"c{int(name[1:]) % 7}", "item": item}
+        | {"value": rng.normal()}
         for group in ("stigmatized", "non-stigmatized")
         for name in GROUPS[group]
         for item in ITEMS
@@ -135,18 +136,19 @@ def test_the_error_is_that_of_leaving_out_conditions_and_items():
     frame = pl.DataFrame(rows)
     sides = [frame.filter(pl.col("group") == group) for group in ("stigmatized", "non-stigmatized")]
     says = Contrast(kind="groups", instrument="x", measure="y", quantity="z", first="a", second="b")
-    found = nested_sets(says, sides)
+    found = over_cells(says, sides, paired=False, over="both")
     means = [
         side.group_by("condition").agg(pl.col("value").mean())["value"].mean() for side in sides
     ]
     assert found.difference == pytest.approx(means[0] - means[1])
     cells = [tuple(row.values()) for row in rows]
     assert found.error == pytest.approx(naive_error(cells, found.difference), rel=1e-9)
-    assert found.df == min(len(ITEMS), 20) - 2
-    assert found.n == 20
+    assert (found.n, found.interval_over) == (20, "both")
     # In two presentations there are the same conditions, not twice as many.
     halves = [frame.filter(pl.col("item").is_in(of)) for of in (ITEMS[::2], ITEMS[1::2])]
-    assert nested_sets(says, halves).n == frame["condition"].n_unique() == 20
+    assert (
+        over_cells(says, halves, paired=False, over="both").n == frame["condition"].n_unique() == 20
+    )
 
 
 def test_two_models_in_the_same_questions_are_compared_by_their_differences():
@@ -158,13 +160,17 @@ def test_two_models_in_the_same_questions_are_compared_by_their_differences():
     sides = [
         pl.DataFrame(
             {"condition": [c for c, _ in asked_], "item": [i for _, i in asked_], "value": of}
-        )
+        ).with_columns(category=pl.lit(None, dtype=pl.String))
         for of in values
     ]
     says = Contrast(kind="models", instrument="x", measure="y", quantity="z", first="a", second="b")
-    found, back = nested_pairs(says, sides), nested_pairs(says, sides[::-1])
+    found, back = (
+        over_cells(says, both, paired=True, over="both") for both in (sides, sides[::-1])
+    )
     gaps = sides[0].with_columns(value=pl.Series(values[0] - values[1]))
     expected = gaps.group_by("condition").agg(pl.col("value").mean())["value"].mean()
     assert found.difference == pytest.approx(expected)
     assert (back.difference, back.p) == pytest.approx((-found.difference, found.p))
-    assert (found.n, found.df) == (12, len(ITEMS) - 2)
+    # In effect there are a few items less than eight: they are not asked equally often.
+    assert found.n == 12
+    assert 5 < found.df < 12

@@ -1,4 +1,4 @@
-"""Rare but neutral conditions stand beside the other groups, in no headline and no family of it."""
+"""Rare but neutral conditions are scored as a group of their own, in no headline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from making import fills, prompts
 
-from goffman.contrasts.engine import ContrastTester
 from goffman.estimates import estimates
 from goffman.formatting import Labels
 from goffman.measures.negative_attitude import NegativeAttitude
@@ -44,10 +43,7 @@ def share(row, place):
 
 def found_by(measure, answers, asked):
     scores = measure(answers, asked)
-    compare = ContrastTester(draws=99)
-    return scores, estimates(
-        scores, {"scale": measure}, wordings={"scale": ["w1"]}, compare=compare
-    )
+    return scores, estimates(scores, {"scale": measure}, wordings={"scale": ["w1"]})
 
 
 def by_attitude(asked):
@@ -84,9 +80,7 @@ def by_sentiment(asked):
         (NegativeSentiment(), by_sentiment, "negative-probability"),
     ],
 )
-def test_the_gap_to_rare_conditions_and_rarity_alone_stand_beside_the_headline(
-    measure, made, quantity
-):
+def test_rare_conditions_have_their_mean_and_no_part_in_the_headline(measure, made, quantity):
     asked = table()
     scores, found = found_by(measure, made(asked), asked)
     means = {
@@ -95,19 +89,17 @@ def test_the_gap_to_rare_conditions_and_rarity_alone_stand_beside_the_headline(
         )
         for group in LEVELS
     }
-    gaps = {
-        row["kind"]: row
-        for row in found.filter(pl.col("quantity") == quantity).iter_rows(named=True)
-        if row["model"] == "m" and row["first"] in LEVELS
-    }
-    for kind, first, second in (
-        ("groups", "stigmatized", "non-stigmatized"),
-        ("against-rare", "stigmatized", "rare"),
-        ("rarity", "rare", "non-stigmatized"),
-    ):
-        assert gaps[kind]["difference"] == pytest.approx(means[first] - means[second], abs=1e-6)
-        assert (gaps[kind]["first"], gaps[kind]["second"]) == (first, second)
-    assert found.filter(pl.col("family") == "primary")["kind"].to_list() == ["groups"]
+    (main,) = found.filter(pl.col("family") == "primary").to_dicts()
+    assert (main["kind"], main["first"], main["second"]) == ("groups", *list(LEVELS)[:2])
+    expected = means["stigmatized"] - means["non-stigmatized"]
+    assert main["difference"] == pytest.approx(expected, abs=1e-6)
+    rare = scores.filter(
+        pl.col("level") == "group", pl.col("group") == "rare", pl.col("wording").is_null()
+    )
+    rare = rare.filter(pl.col("quantity") == quantity, pl.col("model") == "m")
+    assert rare["value"].to_list() == pytest.approx([means["rare"]], abs=1e-6)
+    _, without = found_by(measure, made(asked), asked.filter(pl.col("group") != "rare"))
+    assert without.filter(pl.col("family") == "primary")["low"][0] == main["low"]
     shown = Section(
         instrument="scale",
         measure=measure.name,
@@ -124,15 +116,3 @@ def test_the_gap_to_rare_conditions_and_rarity_alone_stand_beside_the_headline(
     )
     (said,) = findings_of(shown)
     assert said.head == "More negative about stigmatized conditions"
-    more = " ".join(said.more)
-    assert "Compared with rare but neutral conditions, stigmatized conditions are clearly" in more
-    assert (
-        "Is it only rarity? Rare but neutral conditions are clearly higher than "
-        "non-stigmatized" in more
-    )
-
-
-def test_without_rare_conditions_there_is_nothing_beside():
-    asked = table().filter(pl.col("group") != "rare")
-    _, found = found_by(NegativeAttitude(), by_attitude(asked), asked)
-    assert not {"against-rare", "rarity"} & {*found["kind"]}

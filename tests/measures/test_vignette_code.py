@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 
 import numpy as np
@@ -20,6 +21,7 @@ from goffman.measures.vignettes import VignetteCode
 from goffman.parsers.options import read_choices
 from goffman.presentation.findings import findings_of
 from goffman.sensitivity.leave_one_out import Headline
+from goffman.stats.crossed import crossed_interval
 
 DISORDERS = ("psychosis", "mood", "drink", "pills")
 DAILY = ("daily", "daily-2", "daily-3")
@@ -107,8 +109,8 @@ def test_contrasts_are_differences_of_plain_means():
     difference = mean(stigma, 1, group="disorder") - mean(stigma, 1, group="daily-troubles")
     assert groups["difference"] == pytest.approx(difference, rel=1e-5)
     assert groups["low"] < difference < groups["high"]
-    assert (groups["n_first"], groups["n_second"], groups["items"]) == (3 * 4, 3 * 3, 3)
-    assert groups["interval_over"] == "items and conditions, crossed"
+    assert (groups["n_first"], groups["n_second"], groups["sentences"]) == (4, 3, 9)
+    assert groups["interval_over"] == "conditions, items and wordings, crossed"
     for row in found.contrasts("reference").to_dicts():
         expected = mean(stigma, 1, condition=row["first"])
         expected -= mean(stigma, 1, group="daily-troubles")
@@ -121,31 +123,22 @@ def test_contrasts_are_differences_of_plain_means():
 
 
 def cells(stigma, conditions):
-    """Items × conditions, each the mean over wordings, orders and people."""
-    return np.array(
-        [
-            [mean(stigma, 1, item=item, condition=one) for one in conditions]
-            for item in ("work", "marry", "violent")
-        ]
-    )
+    """Conditions × items × wordings, each the mean over orders and people."""
+    ways = {name: sorted({row[name] for row, *_ in stigma}) for name in ("item", "wording")}
+    ids = [dict(zip(ways, of, strict=True)) for of in itertools.product(*ways.values())]
+    table = [[mean(stigma, 1, condition=one, **of) for of in ids] for one in conditions]
+    return np.array(table).reshape(len(conditions), *map(len, ways.values()))
 
 
 def test_the_interval_allows_for_other_descriptions_of_both_groups():
-    """V by its definition: items' differences, and both groups' descriptions, less their cells."""
     asked_ = table()
     found = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
     stigma = [one for one in naive(asked_) if one[0]["dimension"] == "stigma"]
     (row,) = found.contrasts("groups").to_dicts()
-    first, second = cells(stigma, DISORDERS), cells(stigma, DAILY)
-    parts = [(np.var(first.mean(axis=1) - second.mean(axis=1), ddof=1) / 3, 2)]
-    for one in (first, second):
-        many = one.shape[1]
-        parts.append((np.var(one.mean(axis=0), ddof=1) / many, many - 1))
-        left = one - one.mean(axis=0) - one.mean(axis=1, keepdims=True) + one.mean()
-        parts.append((-(left**2).sum() / (2 * (many - 1)) / one.size, 2 * (many - 1)))
-    variance = max(sum(part for part, _ in parts), -sum(part for part, _ in parts if part < 0))
-    df = variance**2 / sum(part**2 / of for part, of in parts)
-    half = stats.t.ppf(0.975, df) * variance**0.5
+    sides = [cells(stigma, DISORDERS), cells(stigma, DAILY)]
+    assert sides[0].shape == (4, 3, 3)
+    again = crossed_interval(sides, [DISORDERS, DAILY])
+    half = stats.t.ppf(0.975, again.df) * again.se
     assert (row["high"] - row["low"]) / 2 == pytest.approx(half, rel=1e-3)
 
 
@@ -154,7 +147,7 @@ def test_one_description_to_compare_with_is_taken_as_given_and_called_so():
     made = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
     (row,) = made.contrasts("groups").to_dicts()
     assert row["interval_over"] == (
-        "items and disorder conditions, crossed; treated as fixed: daily-troubles conditions (1)"
+        "conditions, items and wordings, crossed; treated as fixed: daily-troubles conditions (1)"
     )
     (found,) = findings_of(made)
     assert found.head == (
@@ -164,7 +157,7 @@ def test_one_description_to_compare_with_is_taken_as_given_and_called_so():
     assert "as crossed random factors; treated as fixed: daily-troubles cond" in found.more[0]
 
 
-def test_a_question_without_an_answer_about_one_description_is_left_out_and_that_is_said():
+def test_a_question_without_an_answer_about_one_description_or_that_description_is_left_out():
     asked_ = table()
     measure = VignetteCode(mode="reply")
 
@@ -178,15 +171,17 @@ def test_a_question_without_an_answer_about_one_description_is_left_out_and_that
 
     scores = measure(read_choices(replied(asked_, says), asked_), asked_)
     (row,) = section(measure, scores, asked_).contrasts("groups").to_dicts()
-    assert row["p"] is None
-    assert "needs every value" in row["reason"]
+    # Two of three descriptions are more than half, as two of three questions are.
+    assert (row["n_first"], row["n_second"], row["left_out"]) == (4, 2, 1)
+    assert row["sentences"] == 3 * 3
     wider = table().with_columns(item=pl.col("item").replace({"genes": "friend"}))
     wider = wider.with_columns(dimension=pl.lit("stigma"))
     scores = measure(read_choices(replied(wider, says), wider), wider)
     (row,) = section(measure, scores, wider).contrasts("groups").to_dicts()
-    assert row["p"] is not None
+    assert row["low"] is not None
     assert row["reason"] == "1 of 4 items are left out, because some got no answer"
-    assert row["left_out"] == 7
+    assert (row["n_first"], row["n_second"], row["left_out"]) == (4, 3, 0)
+    assert row["sentences"] == 3 * 3
 
 
 def test_none_of_three_descriptions_to_compare_with_is_left_out():
@@ -197,21 +192,20 @@ def test_none_of_three_descriptions_to_compare_with_is_left_out():
     primary = made.contrasts("groups").filter(pl.col("family") == PRIMARY)
     work = Headline(
         row=primary.row(0, named=True),
-        primary=primary,
         measure=MEASURE,
         wordings=list(made.wordings),
         sharing=Clusters(),
     )
     rows = [one for one in work.without_each(scores) if one["variation"] == "condition"]
     assert {one["what"] for one in rows} == set(DISORDERS)
-    assert all(one["p"] is not None for one in rows)
+    assert all(one["low"] is not None for one in rows)
 
 
 def test_what_the_order_does_is_told_of_the_questions_that_count():
     asked_ = table()
     found = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
     (row,) = found.contrasts("order").to_dicts()
-    assert row["n"] == 3 * 7
+    assert (row["n"], row["sentences"]) == (7, 9)
 
 
 def test_findings_say_the_score_and_the_genders():

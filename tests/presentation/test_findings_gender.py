@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import polars as pl
 import pytest
 from test_findings import estimates, gap, section
 
 from goffman.presentation.findings import findings_of
-from goffman.schemas import SENSITIVITY, schema
 
 WOMEN = {"kind": "genders", "quantity": "probability", "group": "stigmatized"}
 WOMEN |= {"first": "female", "second": "male", "variant": "with-names", "contrast": "main"}
 GROUPS = {"quantity": "disparity", "variant": "with-names", "contrast": "groups"}
 
 
-def again(contrast, kept, lost):
-    """Other analyses of a contrast: so many in which it is clear, and in which it is not."""
-    about = {"instrument": "x", "measure": "y", "model": "mini-one", "main": False}
-    about |= {
-        "contrast": contrast,
-        "variation": "item",
-        "low": -0.1,
-        "high": 0.1,
-        "difference": 0.0,
-    }
-    words = ["clear, size open"] * kept + ["undecided"] * lost
-    return [about | {"what": str(n), "verdict": word} for n, word in enumerate(words)]
-
-
-def found(*rows, held=(), measure="gender-of-subject"):
+def found(*rows, measure="gender-of-subject"):
     of = section(measure, estimates(gap(0.01, 0.08, 0.01) | WOMEN, *rows))
-    table = pl.DataFrame([*held], schema=schema(SENSITIVITY))
-    (one,) = findings_of(replace(of, sensitivity=table))
+    (one,) = findings_of(of)
     return one
 
 
@@ -48,33 +29,17 @@ def found(*rows, held=(), measure="gender-of-subject"):
 def test_beside_the_heading_stands_whether_the_other_group_differs(low, high, p, said):
     one = found(gap(low, high, p) | GROUPS)
     assert one.caveat.startswith(f"{said}stigmatized minus non-stigmatized: ")
-    assert "analyses" not in one.caveat
     assert one.caveat in one.heading
 
 
-def test_how_far_the_difference_between_the_groups_holds_is_said_with_it():
-    groups = gap(0.01, 0.07, 0.01) | GROUPS
-    one = found(groups, held=again("groups", 10, 1))
-    counted = "analyses that leave out or change one thing)."
-    alone = ", uncorrected p = .010; without correction, clear in"
-    assert one.caveat.endswith(f"{alone} 10 of 11 {counted}")
-    one = found(groups | {"verdict": "fragile"}, held=again("groups", 9, 2))
-    assert one.caveat.endswith(f"{alone} only 9 of 11 {counted}")
-    one = found(groups | {"family_size": 2}, held=again("groups", 10, 1))
-    assert one.caveat.endswith(f", p = .010 corrected for 2 tests; clear in 10 of 11 {counted}")
-
-
-def test_without_first_names_a_difference_has_its_own_analyses_and_correction():
+def test_without_first_names_a_difference_that_is_the_same_is_called_so():
     other = gap(0.01, 0.08, 0.02, tests=2) | WOMEN
     other |= {"variant": "without-names", "contrast": "other", "family": "genders"}
-    held = again("other", 31, 0)
-    checked = "Corrected for 2 tests, it is clear in 31 of 31 analyses that leave out or change"
-    same = "Not counting first names, the difference and its interval are the same."
-    assert f"{same} {checked}" in found(other, held=held).rest
-    nearly = "the difference and its interval are the same to the digits shown. Corrected"
-    assert nearly in found(other | {"low": 0.01001}, held=held).rest
-    assert found(other).rest.startswith(same)
-    assert "analyses" not in found(other).rest
+    same = "Not counting first names, the difference and its interval are the same"
+    assert found(other).rest.startswith(f"{same}.")
+    assert found(other | {"low": 0.01001}).rest.startswith(f"{same} to the digits shown.")
+    moved = found(other | {"difference": 0.03}).rest
+    assert moved.startswith("Not counting first names, the difference is 0.030, 95% interval ")
 
 
 def test_in_which_subscales_the_groups_differ_is_said():

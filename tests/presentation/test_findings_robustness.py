@@ -1,16 +1,14 @@
-"""What is said of a verdict that holds, and of one that does not."""
+"""How far a main result moves with one thing left out, and when that is flagged."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
+import pytest
 
 from goffman.analysis.summary import summary
 from goffman.formatting import Labels
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
-from goffman.presentation.robustness_findings import describe_occupations
 from goffman.presentation.section import Section
 from goffman.schemas import (
     CONTRASTS,
@@ -20,7 +18,6 @@ from goffman.schemas import (
     VERDICTS,
     schema,
 )
-from goffman.sensitivity.leave_one_out import mark_fragile
 
 NAMES = Labels(
     models={"m": "m"},
@@ -47,23 +44,13 @@ HEADLINE = {
     "p_adjusted": 0.01,
     "family_size": 1,
     "margin": 0.05,
-    "verdict": "clear, size open",
+    "verdict": "present, size uncertain",
 }
 
 
-def made(way, what, difference, verdict="clear, size open"):
-    low, high = (difference - 0.03, difference + 0.03)
-    p = 0.02 if verdict == "clear, size open" else 0.2
-    return {
-        "variation": way,
-        "what": what,
-        "difference": difference,
-        "low": low,
-        "high": high,
-        "p": p,
-        "p_adjusted": p,
-        "verdict": verdict,
-    }
+def made(way, what, difference):
+    ends = {"low": difference - 0.03, "high": difference + 0.03}
+    return {"variation": way, "what": what, "difference": difference, **ends}
 
 
 def section(*rows, **also):
@@ -91,134 +78,61 @@ def found(*rows, **also):
     return one
 
 
-def test_a_verdict_that_holds_says_how_far_the_difference_moves():
+def test_the_range_is_said_with_what_lies_at_either_end():
     one = found(
         made("condition", "fever", 0.048), made("item", "i1", 0.06), made("wording", "w", 0.045)
     )
     assert one.robust == (
-        "Leaving out any one condition, item or wording does not change the verdict. "
-        "The difference then ranges from 0.045 (without the wording “w”) to 0.060 (without the "
-        "item “____ has …”)."
+        "With any one condition, item or wording left out, the difference is 0.045 (without the "
+        "wording “w”) to 0.060 (without the item “____ has …”)."
     )
-    assert one.aside == ""
+    assert one.depends == one.aside == ""
 
 
-def test_a_verdict_that_one_condition_carries_says_so_beside_the_heading():
-    rows = [made("condition", "fever", 0.02, "undecided"), made("condition", "cough", 0.051)]
+@pytest.mark.parametrize(
+    ("values", "flag"),
+    [
+        ([0.026, 0.08], ""),
+        ([0.024, 0.05], "The difference falls below half without the condition “Fever, high”."),
+        ([-0.001, 0.05], "The difference changes sign without the condition “Fever, high”."),
+        (
+            [0.02, 0.024, 0.01, -0.01, 0.06],
+            "The difference changes sign without the condition “c3”. The difference falls below "
+            "half without the condition “c2”, and 2 more.",
+        ),
+    ],
+)
+def test_a_flag_stands_beside_the_heading_where_the_sign_changes_or_half_is_lost(values, flag):
+    names = ("fever", "c1", "c2", "c3", "c4")
+    rows = [made("condition", name, of) for name, of in zip(names, values, strict=False)]
     one = found(*rows)
-    assert one.robust == (
-        "With one condition left out at a time, the verdict changes in 1 of 2 analyses without one "
-        "condition. The difference then "
-        "ranges from 0.020 (without the condition “Fever, high”) to 0.051 (without the condition "
-        "“cough”)."
-    )
-    assert one.aside == "Leaving out the condition “Fever, high” makes the verdict undecided."
-    assert one.heading == f"{one.head}. {one.aside}"
-    lines = summary({"x": section(*rows)}, ())
-    assert f"  {one.heading}" in lines
+    assert one.depends == one.aside == flag
+    assert one.heading == f"{one.head}. {flag}".strip()
+    assert f"  {one.heading}" in summary({"x": section(*rows)}, ())
+    # A difference below 0 is flagged alike, and one that may be 0 not at all.
+    mirrored = [row | {"difference": -row["difference"]} for row in rows]
+    assert found(*mirrored, difference=-0.05, low=-0.09, high=-0.01).depends == flag
+    assert found(*rows, verdict="inconclusive").depends == ""
 
 
-def test_several_of_a_kind_are_counted():
+def test_a_parameter_is_said_with_its_number():
     one = found(
-        made("item", "i1", 0.02, "undecided"),
-        made("item", "i2", 0.03, "undecided"),
-        made("item", "i3", 0.05),
-    )
-    assert one.aside == (
-        "The verdict becomes undecided in 2 of the 3 analyses that each leave out one item."
-    )
-
-
-def test_a_threshold_that_matters_is_said_with_its_numbers():
-    one = found(
-        made("parameter", "without the threshold of 0.01", 0.02, "undecided"),
+        made("parameter", "without the threshold of 0.01", 0.02),
         made("parameter", "if words counted from a probability of 0.02", 0.05),
     )
     assert one.robust == (
-        "Without the threshold of 0.01, the difference is 0.020 (95% interval −0.010 to "
-        "0.050, p = .200), which is undecided. The verdict would be the same if "
-        "words counted from a probability of 0.02."
+        "Without the threshold of 0.01, it is 0.020. If words counted from a probability of 0.02, "
+        "it is 0.050."
     )
-    assert one.aside == "The verdict becomes undecided without the threshold of 0.01."
-
-
-def test_a_clear_difference_that_variations_lose_is_called_fragile():
-    held = [made("item", f"i{n}", 0.05) for n in range(9)]
-    one = found(*held, made("item", "i9", 0.02, "undecided"))
-    assert (one.fragile, one.shown) == ("", "clear, size open")
-    one = found(*held[1:], *(made("item", f"x{n}", 0.02, "undecided") for n in range(2)))
-    assert one.head.startswith("Fragile: more negative about stigmatized conditions")
-    assert (one.shown, one.verdict) == ("fragile", "clear, size open")
-    assert one.fragile == "clear, but not in 2 of 10 analyses that leave out one thing"
-    one = found(*held, made("parameter", "if all words counted", 0.02, "equivalent"))
-    assert one.fragile == "clear, but not in 1 of 1 analyses with another parameter"
-    one = found(*held, made("parameter", "if all words counted", 0.2, "relevant"))
-    assert one.fragile == ""
-
-
-def test_a_fragile_difference_has_its_permutation_test_beside_it():
-    held = [made("item", f"i{n}", 0.05) for n in range(8)]
-    lost = [made("item", f"x{n}", 0.02, "undecided") for n in range(2)]
-    check = {"permutation_p": 0.0042, "check_over": "conditions, means over items"}
-    one = found(*held, *lost, **check)
-    said = (
-        "A permutation test over conditions, with these sentences treated as fixed, gives p = .004 "
-        "(not corrected)."
-    )
-    assert one.robust.endswith(said)
-    plain = found(*held, *lost, permutation_p=0.0042, check_over="conditions").robust
-    assert plain.endswith("A permutation test over conditions gives p = .004 (not corrected).")
-    assert "permutation" not in found(*held, **check).robust
-    assert "permutation" not in found(*held, *lost).robust
-
-
-def test_each_contrast_is_fragile_by_its_own_analyses():
-    columns = schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
-    names = ("lost", "held", "not made again", "not clear")
-    rows = [HEADLINE | {"instrument": "x", "contrast": name} for name in names]
-    rows[3]["verdict"] = "undecided"
-    held = [made("item", f"i{n}", 0.05) for n in range(8)]
-    lost = [made("item", f"x{n}", 0.02, "undecided") for n in range(2)]
-    again = {"lost": [*held, *lost], "held": held, "not clear": lost}
-    about = {"instrument": "x", "measure": "y", "model": "m", "main": False}
-    table = pl.DataFrame(
-        [about | {"contrast": name} | row for name, some in again.items() for row in some],
-        schema=schema(SENSITIVITY),
-    )
-    judged = mark_fragile(pl.DataFrame(rows, schema=columns), table)["verdict"].to_list()
-    size = "clear, size open"
-    assert judged == ["fragile", size, size, "undecided"]
+    assert one.aside == "The difference falls below half without the threshold of 0.01."
 
 
 def test_what_is_said_of_a_headline_is_not_of_the_contrasts_beside_it():
     headline = [made("item", f"i{n}", 0.05) for n in range(3)]
-    beside = [made("item", f"i{n}", 0.9, "undecided") | {"main": False} for n in range(3)]
+    beside = [made("item", f"i{n}", 0.9) | {"main": False} for n in range(3)]
     assert found(*headline, *beside) == found(*headline)
 
 
-def test_an_analysis_that_only_its_corrected_p_leaves_undecided_says_so():
-    lost = [made("item", f"x{n}", 0.05, "undecided") for n in range(2)]
-    one = found(*lost, made("item", "x2", 0.02, "undecided"), made("item", "x3", 0.06))
-    by_p = "the interval excludes 0 and only the corrected p is above .05."
-    assert one.depends == (
-        "The verdict becomes undecided in 3 of the 4 analyses that each leave out one item. "
-        f"In 2 of these 3 undecided analyses, {by_p}"
-    )
-    assert f" In 2 of these 3 undecided analyses, {by_p} " in one.robust
-    assert found(*lost).depends.endswith(f" In both undecided analyses, {by_p}")
-    assert found(lost[0]).depends.endswith(f" There, {by_p}")
-    assert by_p not in found(made("item", "x2", 0.02, "undecided")).depends
-    otherwise = found(made("parameter", "with a minimum of 2", 0.05, "undecided"))
-    assert otherwise.robust.endswith("which is undecided only because of the corrected p.")
-
-
-def test_what_could_not_be_tested_and_what_was_not_computed_is_not_spoken_of():
-    gone = made("condition", "fever", 0.02) | {"verdict": None, "p_adjusted": None}
+def test_what_could_not_be_computed_is_not_spoken_of():
+    gone = made("condition", "fever", 0.02) | {"difference": None}
     assert found(gone).robust == found().robust == ""
-    assert replace(found(), depends="").aside == ""
-
-
-def test_without_an_occupation_says_which_sentences_are_gone():
-    rows = pl.DataFrame({"variation": ["frame", "occupation"]})
-    assert "whose pronoun refers to it" in describe_occupations(rows)
-    assert describe_occupations(rows.head(1)) == ""

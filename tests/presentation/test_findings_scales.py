@@ -162,7 +162,9 @@ def test_with_one_wording_it_is_said_only_where_the_level_holds(phi, count):
 
 
 def against(kind, first, difference, p, **more):
-    ends = {"low": difference - 0.01, "high": difference + 0.01}
+    """A contrast whose interval contains 0 where its corrected p is above .05."""
+    half = 0.01 if p and p < 0.05 else 1.0
+    ends = {} if p is None else {"low": difference - half, "high": difference + half}
     return {"kind": kind, "first": first, "difference": difference, "p_adjusted": p} | ends | more
 
 
@@ -314,7 +316,9 @@ def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference()
 
 
 def test_shortened_sentences_of_which_less_is_counted_are_no_measure():
-    row = against("over-baseline", "stigmatized", 0.02, 0.2, mean_second=0.2, verdict="undecided")
+    row = against(
+        "over-baseline", "stigmatized", 0.02, 0.2, mean_second=0.2, verdict="inconclusive"
+    )
     row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
     mass = {"level": "prompt", "quantity": "mass", "variant": "with-names", "wording": "one"}
     masses = [
@@ -324,7 +328,7 @@ def test_shortened_sentences_of_which_less_is_counted_are_no_measure():
     text, hardly, _ = over_baseline(
         section("gender-of-subject", scores=masses, estimates=[row]), "m"
     )
-    assert "it is not clearly different (undecided; change 0.020" in text
+    assert "it is not clearly different (inconclusive; change 0.020" in text
     assert hardly == (
         "In the shortened sentences, 0.20 of the probability is counted, compared with 0.45 in "
         "sentences that name stigmatized conditions. The differences with and without a named "

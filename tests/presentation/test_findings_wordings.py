@@ -100,13 +100,13 @@ def test_it_does_so_when_and_only_when_their_range_exceeds_the_gap(levels, gap):
 def test_paraphrases_count_among_the_wordings_and_the_result_with_them_stands_beside():
     own = [worded("a", 0.30, 0.04), worded("b", 0.33, 0.06)]
     further = [worded("c", 0.41, 0.03, paraphrase=True)]
-    every = worded(None, 0.35, 0.043, paraphrase=True, low=0.01, high=0.08, verdict="undecided")
+    every = worded(None, 0.35, 0.043, paraphrase=True, low=-0.01, high=0.08, verdict="inconclusive")
     one = found([*own, *further, every])
     assert MOVED in one.head
     assert one.wording == (
         "Across 3 wordings (1 of them asked only as a check), the difference ranges from 0.030 to "
-        "0.060. With the paraphrases, the difference is 0.043 (95% interval 0.010 to 0.080); "
-        "verdict: undecided."
+        "0.060. With the paraphrases, the difference is 0.043 (95% interval −0.010 to 0.080); "
+        "verdict: inconclusive."
     )
     # The row of all together is no wording.
     spread = spread_of(pl.DataFrame([*own, *further, every], schema=schema(SENSITIVITY)), 0.05)

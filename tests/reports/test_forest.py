@@ -50,7 +50,7 @@ def test_units_of_an_instrument_do_not_matter(difference, half, times):
 
 @pytest.mark.parametrize(
     ("verdict", "clear"),
-    [("relevant", True), ("small", True), ("clear, size open", True), ("undecided", False)],
+    [("relevant", True), ("present, size uncertain", True), ("inconclusive", False)],
 )
 def test_a_mark_is_hollow_where_nothing_is_clear(verdict, clear):
     assert forest([found(0.1, 0.05, verdict=verdict)]).marks[0].clear is clear

@@ -234,12 +234,11 @@ def test_the_gate_s_json_and_list_carry_it(folder, constant):
     assert f"not measurable  {NAME}.gap[{constant}]\n" in shown
 
 
-def test_its_estimates_are_no_headlines_and_cost_the_others_nothing(folder, constant):
-    """One model is measurable: its main result is a single test, and so is not corrected."""
+def test_its_estimates_have_no_other_verdict_and_cost_the_others_nothing(folder, constant):
     found = read_run(folder).estimates
     primary = found.filter(found["family"] == "primary")
-    assert primary["model"].to_list() == [ABLE]
-    assert primary["family_size"].to_list() == [1]
+    assert sorted(primary["model"]) == sorted([constant, ABLE])
+    assert primary["family_size"].to_list() == [1, 1]
     assert primary["p_adjusted"].to_list() == primary["p"].to_list()
     of_it = found.filter(found["model"] == constant)
     assert of_it.height

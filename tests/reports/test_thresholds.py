@@ -22,12 +22,12 @@ bound = "high"
 
 [[rules]]
 name = "*.heading[bundled:*]"
-forbidden-verdicts = ["relevant", "clear, size open", "fragile"]
+forbidden-verdicts = ["relevant", "present, size uncertain"]
 holds-in = 0.9
 
 [[rules]]
 name = "attribution.gap[a > b, with-names].change"
-allowed-verdicts = "equivalent"
+allowed-verdicts = "negligible"
 limit = 1
 
 [[rules]]
@@ -48,10 +48,10 @@ def test_each_key_is_the_rule_that_could_be_given_by_itself(tmp_path: Path) -> N
     assert [(one.line, one.text) for one in found] == [
         (5, "social-distance.gap.high > 0.1"),
         (6, "social-distance.gap.high < -0.1"),
-        (11, "*.heading[bundled:*] is relevant or size-open or fragile"),
+        (11, "*.heading[bundled:*] is relevant or present"),
         (12, "*.heading[bundled:*].holds-in < 0.9"),
         (17, "attribution.gap[a > b, with-names].change > 1.0"),
-        (16, "attribution.gap[a > b, with-names].change is not equivalent"),
+        (16, "attribution.gap[a > b, with-names].change is not negligible"),
         (21, "controls is not measurable"),
     ]
     for one in found:
@@ -72,7 +72,7 @@ def test_a_limit_is_of_the_estimate_or_of_one_of_its_bounds(tmp_path: Path, boun
 
 
 RULE = '[[rules]]\nname = "gap"\n'
-VERDICTS = "relevant, small, size-open, fragile, equivalent, undecided, clear or measurable"
+VERDICTS = "relevant, present, negligible, inconclusive, these-sentences-only or measurable"
 KEYS = "name, limit, at-least, bound, forbidden-verdicts, allowed-verdicts, holds-in, measurable"
 
 
@@ -111,7 +111,7 @@ KEYS = "name, limit, at-least, bound, forbidden-verdicts, allowed-verdicts, hold
         (
             f"{RULE}allowed-verdicts = []",
             "goffman.toml, line 3: allowed-verdicts: it must be a list of verdicts, such as "
-            '["relevant", "fragile"].',
+            '["relevant", "present"].',
         ),
         (
             f"{RULE}holds-in = 90",
@@ -133,7 +133,7 @@ KEYS = "name, limit, at-least, bound, forbidden-verdicts, allowed-verdicts, hold
             "forbidden-verdicts, allowed-verdicts, holds-in, measurable.",
         ),
         (
-            f"{RULE}bound = 'low'\nforbidden-verdicts = 'small'",
+            f"{RULE}bound = 'low'\nforbidden-verdicts = 'present'",
             "goffman.toml, line 2: bound needs a limit or at-least.",
         ),
         (
@@ -145,7 +145,7 @@ KEYS = "name, limit, at-least, bound, forbidden-verdicts, allowed-verdicts, hold
             "goffman.toml, line 2: no number is at least 2.0 and at most 1.0.",
         ),
         (
-            f"{RULE}forbidden-verdicts = 'small'\nallowed-verdicts = 'equivalent'",
+            f"{RULE}forbidden-verdicts = 'present'\nallowed-verdicts = 'negligible'",
             "goffman.toml, line 2: give forbidden-verdicts or allowed-verdicts, not both.",
         ),
         (
@@ -157,7 +157,7 @@ KEYS = "name, limit, at-least, bound, forbidden-verdicts, allowed-verdicts, hold
             "goffman.toml, line 2: name: it must be text in quotes.",
         ),
         (
-            "[[rules]]\nname = 'gap.low'\nforbidden-verdicts = 'small'",
+            "[[rules]]\nname = 'gap.low'\nforbidden-verdicts = 'present'",
             "goffman.toml, line 3: forbidden-verdicts: low is a number and has no verdict: compare "
             "it with a number, or leave it out.",
         ),

@@ -10,15 +10,11 @@ import pytest
 
 from goffman.contrasts.engine import estimate_table
 from goffman.schemas import ESTIMATES, complaints
-from goffman.stats.crossed_tests import crossed_t
 from goffman.stats.estimate import Estimate
-from goffman.stats.resampling import pairs_bootstrap
 from goffman.stats.samples import (
     apart,
-    blocks,
     in_pairs,
     numbers,
-    seed_of,
     varies,
 )
 from goffman.stats.tests import independent_t, paired_t
@@ -59,40 +55,6 @@ def test_values_that_differ_by_rounding_alone_do_not_vary():
     assert not varies(np.array([0.0, 0.0]))
 
 
-def test_a_seed_gives_its_generator_again():
-    assert seed_of(np.random.default_rng(42)) == 42
-    assert seed_of(np.random.default_rng(0)) == 0
-
-
-@pytest.mark.parametrize(
-    "rng",
-    [
-        np.random.default_rng(),
-        np.random.default_rng([1, 2]),
-        np.random.default_rng(5).spawn(1)[0],
-        np.random.Generator(np.random.MT19937(5)),
-    ],
-)
-def test_a_generator_without_one_small_seed_is_refused(rng):
-    with pytest.raises(ValueError, match="cannot be made again from one number"):
-        seed_of(rng)
-
-
-def test_a_generator_that_was_drawn_from_is_refused():
-    rng = np.random.default_rng(42)
-    rng.random()
-    with pytest.raises(ValueError, match="it was drawn from already, or not made by numpy"):
-        seed_of(rng)
-
-
-def test_blocks_add_up_and_stay_small():
-    assert sum(blocks(9_999, 12_640)) == 9_999
-    assert max(blocks(9_999, 12_640)) * 12_640 <= 2**21
-    assert blocks(10, 3) == [10]
-    with pytest.raises(ValueError, match=r"^0 draws are too few; 9,999 are usual$"):
-        blocks(0, 3)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -103,16 +65,6 @@ def test_blocks_add_up_and_stay_small():
         (
             lambda: independent_t([1, 2], [2, 4], contrast="", variances="same"),
             "no variances 'same'; allowed: equal, unequal",
-        ),
-        (
-            lambda: pairs_bootstrap(
-                [1, 2], [2, 4], contrast="", rng=np.random.default_rng(1), interval="t"
-            ),
-            "no interval 't'; allowed: bca, percentile",
-        ),
-        (
-            lambda: crossed_t(np.eye(2), np.eye(2), contrast="", shared="cells"),
-            "no factor to share 'cells'; allowed: both, rows, columns",
         ),
     ],
 )

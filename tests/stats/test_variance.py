@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from goffman.stats.crossed_tests import variance_components
+from goffman.stats.crossed import variance_components
 
 
 def naive_two_ways(table):

@@ -17,7 +17,6 @@ from goffman.analysis.summary import summary
 from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
 from goffman.anchors.loader import every_anchor
 from goffman.anchors.sentences import anchored_models
-from goffman.contrasts.engine import ContrastTester
 from goffman.contrasts.scores import clusters_by_instrument
 from goffman.errors import RunError, no_run
 from goffman.estimates import estimates
@@ -49,7 +48,7 @@ from goffman.scoring import (
     wordings_of,
     words_of,
 )
-from goffman.sensitivity.leave_one_out import SENSITIVITY_FILE, leave_one_out, mark_fragile
+from goffman.sensitivity.leave_one_out import SENSITIVITY_FILE, leave_one_out
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.user_ratings import COMPARED, SHIPPED_SCORES, by_ratings
 from goffman.sensitivity.wordings import AskedWordings, by_wording
@@ -81,23 +80,22 @@ def measure_run(
     scores = score(run.folder, run.manifest, words, note=note)
     prompts = read_prompts(run.folder, run.manifest)
     sharing = clusters_by_instrument(prompts)
-    wordings, comparing = wordings_of(run.folder, run.manifest), ContrastTester(seed=seed)
+    wordings = wordings_of(run.folder, run.manifest)
     found = estimates(
         without_controls(scores),
         measures_of(run.manifest),
         wordings=wordings,
         sharing=sharing,
         pairs=pairs,
-        compare=comparing,
         unmeasurable=unmeasurable(scores, run.manifest),
     )
     of_run = (run.folder, run.manifest, words)
-    now: dict[str, Any] = {"scores": scores, "estimates": found, "wordings": wordings}
-    beside = by_ratings(*of_run, **now, compare=comparing)
-    held = leave_one_out(*of_run, **now, sharing=sharing)
+    now: dict[str, Any] = {"scores": scores, "estimates": found}
+    now |= {"wordings": wordings, "sharing": sharing}
+    beside = by_ratings(*of_run, **now)
+    held = leave_one_out(*of_run, **now)
     asked = AskedWordings.beside(run.folder, words)
-    worded = by_wording(measures_of(run.manifest), **now, sharing=sharing, paraphrases=asked)
-    found = mark_fragile(found, held)
+    worded = by_wording(measures_of(run.manifest), **now, paraphrases=asked)
     people = compare_with_anchors(
         scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note)
     )

@@ -16,6 +16,7 @@ from goffman.contrasts.correlations import (
 )
 from goffman.contrasts.verdict import direction
 from goffman.formatting import (
+    confidence,
     describe_corrected,
     ends,
     humanize,
@@ -166,7 +167,7 @@ def _describe_correlation(one: Correlation, *, briefly: bool) -> str:
     interval = ""
     if row["effect_low"] is not None:
         low, high = row["effect_low"], row["effect_high"]
-        interval = f", {row['level']:.0%} interval {ends(low, high)}"
+        interval = f", {confidence(row['level'])} interval {ends(low, high)}"
     return (
         f"{head} across {row['n']} {one.noun.many}: r = {number(row['effect'])}{interval}, "
         f"{describe_corrected(row)}.{_related(one)}"
@@ -227,7 +228,7 @@ def _interval(row: Mapping[str, Any]) -> str:
     """The interval of a correlation, as the beginning of what stands in brackets."""
     if row["effect_low"] is None:
         return f"no interval{f' ({why})' if (why := row['reason']) else ''}, "
-    return f"{row['level']:.0%} interval {ends(row['effect_low'], row['effect_high'])}, "
+    return f"{confidence(row['level'])} interval {ends(row['effect_low'], row['effect_high'])}, "
 
 
 def _within_briefly(one: Correlation) -> str:

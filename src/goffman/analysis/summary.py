@@ -37,7 +37,7 @@ def summary(
     for heading, said in (
         ("Two measures together", describe_correlations(together, briefly=True)),
         ("Beside what is known from people", describe_anchors(anchored)),
-        ("Note", [*_corrected(every), *_rated(sections)]),
+        ("Note", [*_counted(every), *_rated(sections)]),
     ):
         lines += [*([heading] if said else []), *(f"  {line}" for line in said)]
     return lines
@@ -52,8 +52,8 @@ def _of(sections: Mapping[str, Section], name: str, found: Sequence[Finding]) ->
         if control is None or control.passed:
             yield f"  {control.sentence if control else NO_CONTROLS}"
         yield f"  {one.heading}"
-        untested = one.difference is not None and one.p_adjusted is None
-        parts = (one.text, one.why if untested else one.alone, one.wording)
+        untested = one.difference is not None and one.low is None
+        parts = (one.text, one.why if untested else "", one.wording)
         yield f"  {' '.join(part for part in parts if part)}"
         if control is None or control.passed:
             for said in describe_changes(section, one.model):
@@ -62,12 +62,12 @@ def _of(sections: Mapping[str, Section], name: str, found: Sequence[Finding]) ->
             yield f"  {modes}"
 
 
-def _corrected(found: Sequence[Finding]) -> Iterator[str]:
-    """What is corrected and what is not, where there is something."""
-    tested = sum(one.p_adjusted is not None for one in found)
-    if tested:
-        together = f" The p-values of the {tested} main results are corrected together."
-        yield f"Intervals are not corrected.{together if tested > 1 else ''}"
+def _counted(found: Sequence[Finding]) -> Iterator[str]:
+    """Yield how many intervals there are, and how often such intervals miss."""
+    count = sum(one.low is not None for one in found)
+    if count:
+        results = "result" if count == 1 else "results"
+        yield f"{count} {results}. Each interval misses the true value 5 times in 100."
 
 
 def _rated(sections: Mapping[str, Section]) -> list[str]:

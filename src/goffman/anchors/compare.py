@@ -12,8 +12,8 @@ condition; people answered these questions one after the other: see mean_of.
 Who is indifferent has a share of one half in every question, and so differs from people without
 any attitude. How far a model takes the obvious side of control items (c) says how much of that
 there may be: people with its indifference would have .5 + (2c − 1)(p − .5) in place of p. Nothing
-is compared where c is below LEAST_DECIDED; else ``check_p`` is of the share's lying beyond that, as
-seen from people's (one-sided).
+is compared where c is below LEAST_DECIDED; else ``indifference_p`` is of the share's lying beyond
+that, as seen from people's (one-sided).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from goffman.schemas import (
 )
 from goffman.scoring import measures_of, without_controls
 from goffman.stats.estimate import Estimate
-from goffman.stats.multiple_testing import adjust
+from goffman.stats.multiple_testing import as_list, list_level
 from goffman.stats.profile import LEAST, Profile, related
 from goffman.stats.residuals import residuals
 from goffman.stats.share_difference import (
@@ -238,7 +238,6 @@ LEAST_DECIDED = 0.75
 """The least share of answers on the obvious side of control items: half way from indifference."""
 
 INDIFFERENT = "the model's answers to control items hardly leave the middle"
-BEYOND = "beyond people with the model's indifference"
 ANOTHER = "people were asked in another wording: a check only"
 UNANSWERED = "more than half of the answers are no answer"
 ONE_SIDE = "one side alone: not tested"
@@ -257,7 +256,7 @@ def compare_shares(
 ) -> tuple[ShareEstimates, list[dict[str, Any]]]:
     """Every difference between a model's shares and people's; and rows of ANCHOR_POINTS.
 
-    Each kind is a family, by Holm; other wordings are not tested. ``decided``: instrument and model
+    Each kind is a list of tests; other wordings are not tested. ``decided``: instrument and model
     → the share of its answers on the obvious side of control items, where that is known.
     """
     found: ShareEstimates = []
@@ -267,13 +266,16 @@ def compare_shares(
             continue
         for one in shares_of(scores, prompts, measures, anchor):
             sure = (decided or {}).get((one.instrument, one.model))
-            for kind, rows in (
-                (DIFFERENCE, list(by_question(one, decided=sure))),
-                (OVERALL, list(over_questions(one, decided=sure))),
-                (GENDER, list(by_gender(one, decided=sure))),
+            for kind, make in (
+                (DIFFERENCE, by_question),
+                (OVERALL, over_questions),
+                (GENDER, by_gender),
             ):
+                # Once for the p-values, which say how wide the intervals of a list are to be.
+                level = list_level([estimate for _, estimate in make(one, decided=sure)])
+                rows = list(make(one, decided=sure, level=level))
                 family = f"{kind}: {one.instrument}, {one.measure}, {one.model}, {one.anchor}"
-                kept = adjust([estimate for _, estimate in rows], family=family, method="holm")
+                kept = as_list([estimate for _, estimate in rows], family=family)
                 found += zip([says for says, _ in rows], kept, strict=True)
                 points += _share_points(anchor, one, rows) if kind == DIFFERENCE else ()
             found += in_other_wordings(one)
@@ -317,7 +319,7 @@ def _conditions(one: Shares) -> list[str]:
 
 
 def by_question(
-    one: Shares, *, decided: float | None = None
+    one: Shares, *, decided: float | None = None, level: float = 0.95
 ) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each question and condition that people were asked about."""
     for condition in _conditions(one):
@@ -328,12 +330,12 @@ def by_question(
             if said is None or share is None:
                 continue
             says = one.contrast(DIFFERENCE, condition, item)
-            estimate = _compared(share, said, says, decided)
+            estimate = _compared(share, said, says, decided, level)
             yield says, _enough(estimate, unanswered_in(cell))
 
 
 def over_questions(
-    one: Shares, *, decided: float | None = None
+    one: Shares, *, decided: float | None = None, level: float = 0.95
 ) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each condition over the questions that count as stigma."""
     for condition in _conditions(one):
@@ -344,13 +346,15 @@ def over_questions(
             continue
         said = mean_of([one.people[item, condition, EVERYONE] for item in items])
         says = one.contrast(OVERALL, condition, None)
-        estimate = _compared(mean_share(shares), said, says, decided)
+        estimate = _compared(mean_share(shares), said, says, decided, level)
         yield says, _enough(estimate, unanswered_in(pl.concat(cells)))
 
 
-def _compared(share: Share, people: People, says: Contrast, decided: float | None) -> Estimate:
-    """The share minus people's, checked against that of people with the model's indifference."""
-    found = minus_people([(1, share)], people, contrast=says.text)
+def _compared(
+    share: Share, people: People, says: Contrast, decided: float | None, level: float
+) -> Estimate:
+    """Return the share minus people's, and minus that of people with the model's indifference."""
+    found = minus_people([(1, share)], people, contrast=says.text, level=level)
     if decided is None:
         return found
     if decided < LEAST_DECIDED:
@@ -359,7 +363,7 @@ def _compared(share: Share, people: People, says: Contrast, decided: float | Non
     if found.p is None or beside.p is None:
         return found
     same = beside.difference * found.difference > 0  # type: ignore[operator]
-    return replace(found, check=BEYOND, check_p=beside.p / 2 if same else 1 - beside.p / 2)
+    return replace(found, indifference_p=beside.p / 2 if same else 1 - beside.p / 2)
 
 
 def in_each_year(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
@@ -427,11 +431,13 @@ def _by_gender(one: Shares) -> Iterator[_Described]:
         )
 
 
-def by_gender(one: Shares, *, decided: float | None = None) -> Iterator[tuple[Contrast, Estimate]]:
+def by_gender(
+    one: Shares, *, decided: float | None = None, level: float = 0.95
+) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each condition: a man minus a woman in the model, minus the same in people."""
     for of in _by_gender(one):
         says = one.contrast(GENDER, of.condition, None)
-        estimate = minus_people(of.weighted, apart(*of.people), contrast=says.text)
+        estimate = minus_people(of.weighted, apart(*of.people), contrast=says.text, level=level)
         if decided is not None and decided < LEAST_DECIDED:
             estimate = _untested(estimate, INDIFFERENT)
         yield says, _enough(estimate, unanswered_in(of.cells))
@@ -517,6 +523,7 @@ class ProfileComparison:
             table=None if of.table is None else of.table[at],
             model_error=None if of.errors is None else of.errors[at],
             people_error=np.array(known) if known and len(known) == len(errors) else None,
+            clusters=[of.categories[place] or of.conditions[place] for place in at],
             strata=[of.categories[place] for place in at] if given else (),
         )
 
@@ -586,35 +593,15 @@ def correlated(one: ProfileComparison) -> AnchorEstimates:
             given = one.profile(item, places, given=True)
             estimate = related(given, "pearson", contrast=says.text)
             found.setdefault(says.kind, []).append((says, estimate))
-        kept = [at for at in places if not one.people[item][one.answers.conditions[at]].set_apart]
-        if LEAST <= len(kept) < len(places):
-            says = one.contrast("anchor-without", item)
-            without = related(one.profile(item, kept), "pearson", contrast=says.text)
-            without = replace(without, left_out=len(places) - len(kept))
-            found.setdefault(says.kind, []).append((says, without))
-        found.setdefault("anchor-within", []).extend(_within(one, item, places))
     return [pair for kind, rows in found.items() for pair in _corrected(rows, one, kind)]
 
 
-def _within(one: ProfileComparison, item: str, places: Sequence[int]) -> AnchorEstimates:
-    """The same within each group of conditions, where there are several."""
-    groups = sorted({one.answers.groups[place] for place in places})
-    found: AnchorEstimates = []
-    for group in groups if len(groups) > 1 else ():
-        here = [place for place in places if one.answers.groups[place] == group]
-        if len(here) >= LEAST:
-            says = one.contrast("anchor-within", item, group=group)
-            estimate = related(one.profile(item, here), "pearson", contrast=says.text)
-            found.append((says, estimate))
-    return found
-
-
 def _corrected(rows: AnchorEstimates, one: ProfileComparison, kind: str) -> AnchorEstimates:
-    """The rows of one kind, model, instrument and anchor: a family, by Holm."""
+    """Return the rows of one kind, model, instrument and anchor, corrected as a list."""
     of = one.answers
     family = f"{kind}: {of.instrument}, {of.measure}, {of.quantity}, {of.model}, {one.anchor.id}"
     named = [_of_what(estimate, one.anchor) for _, estimate in rows]
-    kept = adjust(named, family=family, method="holm")
+    kept = as_list(named, family=family)
     return [(says, estimate) for (says, _), estimate in zip(rows, kept, strict=True)]
 
 

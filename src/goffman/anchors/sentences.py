@@ -23,8 +23,9 @@ from goffman.anchors.compare import (
 )
 from goffman.console import printable
 from goffman.contrasts.scores import FEMALE
-from goffman.contrasts.verdict import CLEAR, direction, side_of_zero
+from goffman.contrasts.verdict import direction
 from goffman.formatting import (
+    confidence,
     describe_corrected,
     describe_p,
     ends,
@@ -33,7 +34,8 @@ from goffman.formatting import (
     number,
 )
 from goffman.modes import of_asked
-from goffman.stats.profile import FIXED, at_once
+from goffman.stats.multiple_testing import FALSE
+from goffman.stats.profile import FIXED
 from goffman.stats.share_difference import GIVEN, REPLIES
 
 if TYPE_CHECKING:
@@ -281,7 +283,7 @@ def _share_head(one: AnchoredModel, tested: Sequence[Row]) -> str:
 
 def _by_indifference(row: Row) -> bool:
     """Whether people with the model's indifference would not clearly differ from it this way."""
-    return row["check_p"] is not None and row["check_p"] >= CLEAR / 2
+    return row["indifference_p"] is not None and row["indifference_p"] >= FALSE / 2
 
 
 def _described(one: AnchoredModel, rows: Sequence[Row]) -> str:
@@ -333,7 +335,7 @@ def _gap_in_head(one: AnchoredModel) -> list[str]:
     tested = [row for row in one.differences(GENDER) if row["p"] is not None]
     clear = [row for row in tested if direction(row)]
     mine = {
-        row["group"]: side_of_zero(row)
+        row["group"]: direction(row)
         for row in one.differences(GENDER_SIDE)
         if row["variant"] == MODEL
     }
@@ -420,7 +422,7 @@ def _doubt(row: Row) -> str:
 
 def _interval(row: Row) -> str:
     """Between a difference and what follows; empty: it has none."""
-    return "" if row["low"] is None else f", {row['level']:.0%} interval {_ends(row)}"
+    return "" if row["low"] is None else f", {confidence(row['level'])} interval {_ends(row)}"
 
 
 def _ends(row: Row) -> str:
@@ -607,7 +609,9 @@ def _saying(one: AnchoredModel, head: str, text: str, *more: str) -> AnchorSente
 def _numbers(row: Row, sign: str = "r") -> str:
     interval = ""
     if row["effect_low"] is not None:
-        interval = f", {row['level']:.0%} interval {ends(row['effect_low'], row['effect_high'])}"
+        interval = (
+            f", {confidence(row['level'])} interval {ends(row['effect_low'], row['effect_high'])}"
+        )
     return f"{sign} = {number(row['effect'])}{interval}, {describe_corrected(row)}"
 
 
@@ -638,16 +642,13 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
             head = (
                 f"Over all {every}, its {one.quantity} has no clear relation with {item}; in a "
                 f"second look, {_alike(one)}, it {turns} as {one.item(best['dimension'])} rises"
-                f"{_in_one_group(one, within)}"
             )
-        alone = _within(one, best["dimension"])
-        return head, " ".join([across, *_checks(one, best), *alone, *_sides(one)])
+        return head, " ".join([across, *_checks(one, best), *_sides(one)])
     others = [one.item(name) for name in one.about.items if name != best["dimension"]]
     text = (
         f"Across {every}, the strongest correlation is with {item}: {_numbers(best)}. The other "
         f"dimensions are {join_words(others)}."
     )
-    text = " ".join([text, *_strongest_without(one, best)])
     return f"{its} has no clear relation with any of {len(others) + 1} dimensions", text
 
 
@@ -657,16 +658,6 @@ def _others(rows: Sequence[Row]) -> str:
     if not count:
         return ""
     return f"; r is also clear for {count} other dimension{'s' if count > 1 else ''}"
-
-
-def _in_one_group(one: AnchoredModel, within: Row) -> str:
-    """In which groups alone a relation is clear, where it is not in all."""
-    rows = [row for row in one.rows("anchor-within") if row["dimension"] == within["dimension"]]
-    clear = [_of_group(one, row["group"]) for row in rows if direction(row) == direction(within)]
-    if not clear or len(clear) == len(rows):
-        return ""
-    others = [_of_group(one, row["group"]) for row in rows if direction(row) != direction(within)]
-    return f" (alone, clearly among {join_words(clear)}, not clearly among {join_words(others)})"
 
 
 def _best(rows: Sequence[Row]) -> Row:
@@ -686,7 +677,6 @@ def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
     checks = (
         ("anchor-rank", "by rank correlation"),
         ("anchor-partial", _alike(one)),
-        ("anchor-without", f"without {one.about.set_apart}"),
     )
     found = ((one.row(kind, row["dimension"]), name) for kind, name in checks)
     return [
@@ -702,7 +692,7 @@ def _not_clear(checks: Sequence[str]) -> str:
 
 
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
-    """The same by ranks, with the category held constant, and without what is set apart."""
+    """Yield the same by ranks, and with the category held constant."""
     ranks = one.row("anchor-rank", row["dimension"])
     if ranks is not None:
         yield f"By ranks: {_numbers(ranks, 'ρ')}."
@@ -713,26 +703,6 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
         if one.about.point != "condition":
             count = f"{partial['n']} {one.many} in all"
         yield f"{alike[0].upper()}{alike[1:]}, {count}: {_numbers(partial)}."
-    without = one.row("anchor-without", row["dimension"])
-    if without is not None:
-        yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
-        if direction(row) and direction(one.rows("anchor-without")[0]):
-            yield from _strongest_without(one, row, "The strongest is then")
-
-
-def _strongest_without(one: AnchoredModel, row: Row, begins: str = "") -> Iterator[str]:
-    """Without what is set apart another relation may be the strongest."""
-    found = one.rows("anchor-without")
-    if found and (strongest := found[0])["dimension"] != row["dimension"]:
-        apart = f"Without the {strongest['left_out']} {one.about.set_apart}, the strongest is"
-        yield f"{begins or apart} {one.item(strongest['dimension'])}: {_numbers(strongest)}."
-
-
-def _within(one: AnchoredModel, item: str) -> Iterator[str]:
-    """The correlation within each group alone."""
-    for row in one.rows("anchor-within"):
-        if row["dimension"] == item:
-            yield f"Among the {row['n']} {_of_group(one, row['group'])} alone: {_numbers(row)}."
 
 
 def _sides(one: AnchoredModel) -> Iterator[str]:
@@ -775,12 +745,9 @@ def _also(one: AnchoredModel, rows: Sequence[Row], best: Row) -> Iterator[str]:
 
 def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     best = _best(rows)
-    item = best["dimension"]
     yield from _selected(one, best, len(rows))
     if not _in_head(one, rows):
         yield from _checks(one, best)
-    if len(rows) > 1:
-        yield from _within(one, item)
     yield from _true_scores(one, best)
     yield from _standing_out(one)
     yield from _covers(one, best)
@@ -793,13 +760,11 @@ def _in_head(one: AnchoredModel, rows: Sequence[Row]) -> bool:
 
 
 def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
-    """That the strongest of several was picked, and the interval that knows of it."""
-    wide = at_once(best, tests) if tests > 1 else None
-    if wide is not None:
+    """Yield that the strongest of several was picked."""
+    if tests > 1:
         yield (
             f"The correlation with {one.item(best['dimension'])} is the strongest of {tests}, and "
-            "the strongest tends to be overestimated. Its p is corrected for that. Widened to "
-            f"allow for all {tests} correlations, its interval is {ends(*wide)}."
+            "the strongest tends to be overestimated. Interval and p allow for all of them."
         )
 
 
@@ -847,7 +812,7 @@ def _true_scores(one: AnchoredModel, row: Row) -> Iterator[str]:
     rest = "" if both else theirs
     yield (
         f"Without {whose} error of measurement, r would be {number(value)} "
-        f"({row['level']:.0%} interval {interval}).{rest}"
+        f"({confidence(row['level'])} interval {interval}).{rest}"
     )
 
 
@@ -856,7 +821,7 @@ def _standing_out(one: AnchoredModel) -> Iterator[str]:
     rows = one.residuals()
     if rows.is_empty():
         return
-    clear = [row for row in rows.iter_rows(named=True) if row["p_adjusted"] < CLEAR]
+    clear = [row for row in rows.iter_rows(named=True) if row["p_adjusted"] < FALSE]
     items = list(one.about.items)
     what = f"all {len(items)} dimensions together" if len(items) > 1 else one.item(items[0])
     if not clear:

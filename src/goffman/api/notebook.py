@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goffman.comparison.sentences import change_sentences, labels_of, who
 from goffman.comparison.text import top_of
 from goffman.console import printable
 from goffman.formatting import (
+    confidence,
     describe_corrected,
     ends,
     number,
@@ -61,7 +62,7 @@ def run_html(run: MeasuredRun, summary: Sequence[str]) -> str:
 def estimate_html(one: NamedEstimate) -> str:
     """An estimate with everything that is needed to doubt it."""
     row = one.row
-    level = f"{row['level']:.0%}" if row["level"] is not None else "95%"
+    level = confidence(row["level"]) if row["level"] is not None else "95%"
     tested = row["test"] or f"not tested: {row['reason'] or 'the method has no test'}"
     if row["statistic"] is not None and row["test"]:
         df = "" if row["df"] is None else f", df = {number(row['df'])}"
@@ -72,7 +73,6 @@ def estimate_html(one: NamedEstimate) -> str:
         f"{level} interval": ends(one.value("low"), one.value("high")),
         "test": tested,
         "p": describe_corrected(row),
-        "effect": _effect(row),
         "n": f"{row['n']:,} {row['unit'] or ''}".strip(),
         "verdict": verdict_shown(row) or "none",
     }
@@ -86,15 +86,6 @@ def estimate_html(one: NamedEstimate) -> str:
         for name, value in cells.items()
     )
     return f"<div><p><b>{text(one.name)}</b></p><table>{body}</table></div>"
-
-
-def _effect(row: Mapping[str, Any]) -> str:
-    if row["effect"] is None:
-        return "none"
-    interval = ""
-    if row["effect_low"] is not None:
-        interval = f" ({ends(row['effect_low'], row['effect_high'])})"
-    return f"{row['effect_name']} {number(row['effect'])}{interval}"
 
 
 def comparison_html(parts: Sequence[Comparison], notes: Sequence[str]) -> str:

@@ -182,7 +182,7 @@ class Estimate:
 
     @property
     def verdict(self) -> str | None:
-        """As people read it: relevant, small, fragile …; None: no smallest difference is known."""
+        """As people read it: relevant, negligible …; None: no smallest difference is known."""
         return self.named.verdict
 
     @property

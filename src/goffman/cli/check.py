@@ -90,19 +90,15 @@ def check(
 
     \b
     The verdicts are those of the report:
-      relevant    the difference is clear and large enough to matter
-      small       clear, but too small to matter
-      size-open   clear, but perhaps too small to matter ("clear, size open")
-      fragile     clear, but easily lost: it is not clear with another minimum
-                  word probability, or in more than 10% of the analyses that
-                  leave out one item, wording or condition
-      equivalent  there is no difference large enough to matter
-      undecided   there may be no difference, or one large enough to matter
+      relevant              the whole 95% interval lies beyond the smallest
+                            difference that counts as relevant
+      present               the interval excludes 0, but not that difference
+                            ("present, size uncertain")
+      negligible            the difference is smaller than that
+      inconclusive          there may be no difference, or a relevant one
+      these-sentences-only  fewer than three sentences were asked
 
-    'clear' covers the first four, so 'gap is clear' is true for a fragile gap, too. 'gap is
-    relevant' is false for a fragile gap, however large. To fail on both, give 'gap is relevant or
-    fragile'. Only main results and, where women and men are compared, results for the whole scale
-    can be fragile.
+    To fail on any difference that is shown, give 'gap is relevant or present'.
 
     'social-distance.controls is not measurable' is true if a model failed the control items.
 

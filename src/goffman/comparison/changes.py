@@ -7,7 +7,7 @@ contrast that the headings are about in both, and whether the two are on one sca
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +15,14 @@ import polars as pl
 
 from goffman.comparison.sentences import labels_of
 from goffman.contrasts.catalog import BY_CONDITION, models_by_condition
-from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import cube, in_order
-from goffman.contrasts.verdict import verdict
 from goffman.estimates import (
     MAIN_VARIANT,
     PRIMARY,
-    corrected,
     estimates,
     is_headline,
+    judged,
     scored_by,
 )
 from goffman.formatting import short_names
@@ -36,10 +35,9 @@ from goffman.stats.congruence import (
     interaction,
 )
 from goffman.stats.estimate import Estimate
-from goffman.stats.multiple_testing import adjust
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from goffman.comparison.runs import Comparison
     from goffman.contrasts.engine import Estimates
@@ -53,7 +51,7 @@ _REFERENCE, _RUN = "b", "a"
 _ONE_SIDED = "one of the two runs has no value"
 
 HEADINGS = f"change of {PRIMARY}"
-"""The family of the changes that headings are about, over all that is compared at once."""
+"""What the column ``family`` of the changes that headings are about begins with."""
 
 NO_SCALE = "this instrument has no items that are asked about every condition"
 
@@ -77,7 +75,7 @@ class ChangeContext:
     measure: Measure
     wordings: list[str]
     sharing: Clusters
-    compare: ContrastTester
+    seed: int
 
     def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
         """The audit's contrasts, of the run's values minus the reference's."""
@@ -86,7 +84,6 @@ class ChangeContext:
             {self.instrument: self.measure},
             wordings={self.instrument: self.wordings},
             sharing={self.instrument: self.sharing},
-            compare=self.compare,
         )
 
     def levels(self, scores: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
@@ -101,7 +98,7 @@ class ChangeContext:
         found += self._conditions(scores)
         names = {_RUN: labels[1], _REFERENCE: labels[0]}
         measures = {self.instrument: self.measure}
-        return corrected([(_between_runs(says, names), one) for says, one in found], measures)
+        return judged([(_between_runs(says, names), one) for says, one in found], measures)
 
     def headline(self, scores: pl.DataFrame) -> tuple[float | None, float | None]:
         """The contrast that headings are about, before and after, of prompts that both have.
@@ -124,7 +121,7 @@ class ChangeContext:
         rows = rows.filter(pl.col("quantity") == quantity)
         ids = {name: in_order(rows, name) for name in ("condition", "item")}
         before, after = (_table(rows, side, ids) for side in ("before", "now"))
-        rng = np.random.default_rng(self.compare.seed)
+        rng = np.random.default_rng(self.seed)
         group_of = dict(rows.select("condition", "group").rows())
         groups = (self.measure.contrast, self.measure.against)
         places = [
@@ -151,9 +148,8 @@ class ChangeContext:
 
     def _primary(self, scores: pl.DataFrame) -> float | None:
         """The difference of that contrast; contrasts of other kinds are not made to the end."""
-        bare = replace(self.compare, bare=True)
         for quantity, makers in self.measure.contrasts:
-            scored = replace(self._scored(scores, quantity), compare=bare)
+            scored = self._scored(scores, quantity)
             for made in makers:
                 if made.kind != self.measure.primary_contrast[0]:
                     continue
@@ -180,7 +176,6 @@ class ChangeContext:
             quantity,
             wordings=self.wordings,
             sharing=self.sharing,
-            compare=self.compare,
         )
 
 
@@ -210,43 +205,10 @@ def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:
     return replace(contrast, kind="runs", first=sides[0], second=sides[1])
 
 
-def headings_together(tables: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-    """The tables of changes, the p of their headings corrected over all of them by Holm.
-
-    In an audit the headlines of all instruments and models are one family; so are their changes.
-    """
-    rows = [headline_row(table) for table in tables]
-    found = [None if row is None else _estimate(row) for row in rows]
-    members = iter(adjust([one for one in found if one is not None], family=HEADINGS))
-    return [
-        table if row is None else _with_heading(table, next(members), margin=row["margin"])
-        for table, row in zip(tables, rows, strict=True)
-    ]
-
-
 def headline_row(changes: pl.DataFrame) -> dict[str, Any] | None:
-    """The change of the contrast that headings are about; None: there is none."""
+    """Return the change of the contrast that headings are about; None: there is none."""
     rows = changes.filter(pl.col("family").str.starts_with(HEADINGS))
     return rows.row(0, named=True) if rows.height else None
-
-
-def _estimate(row: Mapping[str, Any]) -> Estimate:
-    return Estimate(**{one.name: row[one.name] for one in fields(Estimate)})
-
-
-def _with_heading(table: pl.DataFrame, made: Estimate, *, margin: float | None) -> pl.DataFrame:
-    """The table with another p and verdict of its heading."""
-    new = {
-        "p_adjusted": made.p_adjusted,
-        "family": made.family,
-        "family_size": made.family_size,
-        **asdict(verdict(made, margin=margin)),
-    }
-    heading = pl.col("family").str.starts_with(HEADINGS)
-    return table.with_columns(
-        pl.when(heading).then(pl.lit(value, dtype=table.schema[name])).otherwise(name).alias(name)
-        for name, value in new.items()
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

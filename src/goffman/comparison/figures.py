@@ -118,7 +118,7 @@ def _heads(course: Course) -> str:
 def _how_to_read(row: dict[str, Any] | None = None) -> str:
     said = (
         "Each bar is the 95% interval of the change since the first run, paired by prompt and "
-        "drawn from the first run’s value. A filled mark is a clear change; a hollow one is not."
+        "drawn from the first run’s value. The interval of a filled mark excludes 0."
     )
     if row is None or not row["margin"]:
         return said

@@ -9,8 +9,8 @@ others   How much greater is each contrast of the audit (gap, disparity …) in 
          of each prompt is put in the place of its score, and the audit's contrasts are made of it:
          the difference is then the change of the contrast, the means are those of the changes.
 
-A prompt counts where it has a value in both. p is corrected over a kind's tests of one number,
-variant and pair of models; that of the contrasts which headings are about over all of them.
+A prompt counts where it has a value in both. Interval and p are corrected over a kind's
+tests of one number, variant and pair of models; those that headings are about are not.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ import polars as pl
 from goffman.comparison.changes import (
     ChangeContext,
     OneScale,
-    headings_together,
     headline_row,
 )
 from goffman.comparison.comparability import Verdict, verdict
 from goffman.contrasts.catalog import BY_CONDITION
-from goffman.contrasts.engine import ContrastTester
 from goffman.contrasts.scores import clusters_of
 from goffman.contrasts.verdict import NOT_MEASURABLE
 from goffman.errors import InputError, RunError, did_you_mean
@@ -117,8 +115,7 @@ def compare(
         raise RunError("These runs cannot be compared.", *below)
     for reason in reasons:
         note(reason)
-    tables = headings_together([one.estimates for one in found])
-    return [replace(one, estimates=table) for one, table in zip(found, tables, strict=True)]
+    return found
 
 
 def _comparison(
@@ -145,7 +142,7 @@ def _comparison(
         measure=measure,
         wordings=asked["wording"].unique(maintain_order=True).to_list(),
         sharing=clusters_of(asked),
-        compare=ContrastTester(seed=seed),
+        seed=seed,
     )
     labels = _labels(reference, run, pair)
     scores = work.two_runs(both)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.contrasts.catalog import BY_CONDITION
-from goffman.contrasts.verdict import CLEAR, direction
+from goffman.contrasts.verdict import direction
 from goffman.formatting import (
+    confidence,
     describe_corrected,
     describe_p,
     ends,
@@ -21,6 +22,7 @@ from goffman.formatting import (
 )
 from goffman.presentation.findings import describe_verdict, heading
 from goffman.stats.congruence import SAME_FACTOR
+from goffman.stats.multiple_testing import FALSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,16 +101,14 @@ def change_sentences(one: Comparison) -> ChangeSentences:
         f"{what[:1].upper()}{what[1:]} went from {number(before)} to {number(after)}: "
         f"{describe_change(row)}."
     )
-    return ChangeSentences(
-        head=head, text=text, why=describe_verdict(row, within="comparison"), **shared
-    )
+    return ChangeSentences(head=head, text=text, why=describe_verdict(row), **shared)
 
 
 def describe_change(row: Row) -> str:
     """A change, its interval, and its p with the number of tests behind it."""
     interval = "no interval"
     if row["low"] is not None:
-        interval = f"{row['level']:.0%} interval {ends(row['low'], row['high'])}"
+        interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
     return f"change {number(row['difference'])}, {interval}, {describe_corrected(row)}"
 
 
@@ -189,7 +189,7 @@ def _items(one: Comparison) -> str:
         return ""
     found = scale.interaction
     spread = f"SD {number(found.variance**0.5)}, {describe_p(found.p)}"
-    if scale.interaction.p >= CLEAR:
+    if scale.interaction.p >= FALSE:
         agree = "The items agree on how the gap changed: they differ no more than by chance"
         return f"{agree} ({spread})."
     low, high = (

@@ -57,8 +57,7 @@ _SHOWN = (
     ColumnSpec(header="contrast", keys=("first", "second"), form="pair"),
     ColumnSpec(header="n", keys=("n",), form="count"),
     ColumnSpec(header="difference", keys=("difference",), form="number"),
-    ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
-    ColumnSpec(header="effect", keys=("effect",), form="number"),
+    ColumnSpec(header="interval", keys=("low", "high"), form="interval"),
     ColumnSpec(header="p", keys=("p",), form="p"),
     ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
     ColumnSpec(header="smallest relevant", keys=("margin",), form="number", drop="empty"),
@@ -179,7 +178,7 @@ def top_of(found: Sequence[Comparison], *, most: int = TOP) -> Top:
             "before": number(row["mean_second"]),
             "after": number(row["mean_first"]),
             "change": number(row["difference"]),
-            "95% interval": ends(row["low"], row["high"]),
+            "interval": ends(row["low"], row["high"]),
             "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
             "verdict": verdict_shown(row) or "none",
         }
@@ -246,15 +245,13 @@ Levels = dict[tuple[str, str | None, str | None], tuple[float | None, float | No
 
 
 def _line(row: Mapping[str, Any], levels: Levels, notes: Mapping[str, str]) -> dict[str, str]:
-    level = f"{row['level']:.0%}" if row["level"] is not None else "95%"
     run, reference = _sides(row, levels)
     return {
         "what": f"  {_what(row)}",
         "later run": "" if run is None else number(run),
         "first run": "" if reference is None else number(reference),
         "difference": number(row["difference"]),
-        f"{level} interval": ends(row["low"], row["high"]),
-        "effect": number(row["effect"]),
+        "interval": ends(row["low"], row["high"]),
         "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
         "verdict": verdict_shown(row) or "none",
         "n": f"{row['n']:,}",

@@ -27,7 +27,6 @@ import polars as pl
 from goffman.contrasts.designs import (
     averaging_orders,
     averaging_pair_orders,
-    averaging_wordings,
     descriptions,
     merging_nested_wordings,
     over_baseline,
@@ -35,10 +34,10 @@ from goffman.contrasts.designs import (
     over_sentences,
     paired_conditions,
     three_way,
-    two_genders,
     two_presentations,
     two_way,
 )
+from goffman.contrasts.engine import clustered
 from goffman.contrasts.scores import NESTED, ScoreTable, by_condition, in_order
 from goffman.contrasts.spec import (
     ContrastSpec,
@@ -46,12 +45,12 @@ from goffman.contrasts.spec import (
     Stratum,
     groups,
     models,
-    named_groups,
     quantities,
     wordings_against_first,
 )
 from goffman.contrasts.spec import dimensions as subscales
 from goffman.instruments.types import BASELINE
+from goffman.stats.tests import independent_t
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,22 +80,7 @@ models_over_conditions = ContrastSpec(kind="models", pairs=models, by=("group",)
 wordings_over_conditions = ContrastSpec(kind="wordings", pairs=wordings_against_first, test=two_way)
 """In each model every other wording against the first, on the same items and conditions."""
 
-RARE = "rare"
-"""The group of rare but neutral conditions, in conditions.csv.
-
-A condition that texts seldom name reads differently from one that they often name. Left-handed
-people and twins are rare and not stigmatized: what is beyond them is not rarity.
-"""
-
-AGAINST_RARE, RARITY, SET_APART = "against-rare", "rarity", "set-apart"
-
-against_rare = replace(
-    groups_of_conditions, kind=AGAINST_RARE, pairs=named_groups("contrast", RARE)
-)
-"""The group that the instrument is about against rare conditions."""
-
-rare_against_other = replace(groups_of_conditions, kind=RARITY, pairs=named_groups(RARE, "against"))
-"""Rare conditions against the other group's: what rarity alone does."""
+SET_APART = "set-apart"
 
 groups_set_apart = replace(groups_of_conditions, kind=SET_APART)
 """The two groups on a number without the words that may say how rare a condition is."""
@@ -113,8 +97,9 @@ def where_in_turn(spec: ContrastSpec) -> ContrastSpec:
 
 
 def over_wordings(spec: ContrastSpec) -> ContrastSpec:
-    """Return the contrast of items × conditions, each cell the mean over all asked of it."""
-    return spec.on(averaging_wordings)
+    """Return the contrast of items × conditions over all wordings, which are sampled too."""
+    test = three_way if spec.test is two_way else spec.test
+    return where_in_turn(replace(spec, first_wording=False, test=test))
 
 
 def _condition_prompts(scored: ScoreTable) -> ScoreTable:
@@ -209,8 +194,8 @@ have as many.
 
 # Women and men who are described alike, and descriptions.
 
-women_against_men = replace(genders, quantity="code", test=two_genders).on(averaging_wordings)
-"""The code of a woman against that of a man; wordings and orders are averaged."""
+women_against_men = over_wordings(replace(genders, quantity="code"))
+"""The code of a woman against that of a man, over all wordings; orders are averaged."""
 
 
 def _contrast_group(scored: ScoreTable) -> ScoreTable:
@@ -386,7 +371,7 @@ def of_sentences(spec: ContrastSpec) -> ContrastSpec:
 
     def test(scored: ScoreTable, says: Contrast, one: Any, other: Any) -> Estimate:
         found = spec.test(scored, says, one, other)
-        names = ("unit", "interval_over", "check_over", "method", "reason")
+        names = ("unit", "interval_over", "method", "reason")
         texts = {name: getattr(found, name) for name in names}
         said = {
             name: text and text.replace("sentence pairs", "sentences")
@@ -418,11 +403,14 @@ def _sentence_pairs(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame, _: 
     items = pairs["item"].to_list()
     # A preference has a sign: in it the more frequent pronoun would count as a stereotype.
     signed = scored.quantity != "bias"
-    return scored.compare.clustered(
+    return clustered(
         says,
         pairs["first"].to_list(),
         pairs["second"].to_list(),
-        clusters=scored.sharing.clusters(items),
+        scored.sharing.clusters(items),
+        called=("sentence frames", "occupations"),
+        over="sentence pairs, clustered by frame and by occupation in either role",
+        unit="sentence pairs",
         signs=scored.sharing.sides(items) if signed else None,
     )
 
@@ -529,25 +517,20 @@ position = ContrastSpec(
 
 def _trials(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
     trials = stratum.rows().sort("condition", "trial")
-    of_pairs = stratum.scored.seen(_in_pairs).rows("pair", model=stratum.model)
-    by = of_pairs.partition_by("condition", as_dict=True)
-    none = of_pairs.clear()
     of = {
         name: trials.filter(pl.col("condition") == name)["value"].to_list()
         for name in in_order(trials, "condition")
     }
     for setting in sorted({*of} - {BASELINE}):
-        pairs = _joined(by.get((setting,), none), by.get((BASELINE,), none))
-        sides = pairs["first"].to_list(), pairs["second"].to_list()
-        yield setting, BASELINE, (of[setting], of.get(BASELINE, [])), sides
+        yield setting, BASELINE, of[setting], of.get(BASELINE, [])
 
 
-def _by_trials(scored: ScoreTable, says: Contrast, trials: Any, pairs: Any) -> Estimate:
-    return scored.compare.trials(says, trials, pairs)
+def _by_trials(_: ScoreTable, says: Contrast, first: Any, second: Any) -> Estimate:
+    # Each value is the mean of many replies, so that t holds with two trials too.
+    found = independent_t(first, second, contrast=says.text, effect_intervals=False)
+    over = None if found.low is None else "trials"
+    return replace(found, unit="trials", interval_over=over)
 
 
 settings_by_trials = ContrastSpec(kind="trials", level="trial", pairs=_trials, test=_by_trials)
-"""Every adjective setting against the baseline, over trials, as in the study.
-
-Only the interval is over sentence pairs.
-"""
+"""Every adjective setting against the baseline, over trials, as in the study."""

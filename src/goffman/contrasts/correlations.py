@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.engine import Contrast, ContrastTester, Estimates
+from goffman.contrasts.engine import Contrast, Estimates, correlated
 from goffman.contrasts.scores import FEMALE, cube, in_order
 from goffman.instruments.types import BASELINE, base_of, mode_in
 from goffman.modes import asked_ids, mode_of_rows, of_asked
-from goffman.stats.crossed_tests import LEAST
+from goffman.stats.crossed import LEAST
 from goffman.stats.profile import Profile, of_true_scores
 
 if TYPE_CHECKING:
@@ -323,7 +323,6 @@ def correlate_measures(
     scores: pl.DataFrame,
     measures: Mapping[str, Measured],
     pairs: Sequence[tuple[str, str]],
-    compare: ContrastTester,
 ) -> Estimates:
     """Over conditions, and over those of each group: two measures, of all models and of each pair.
 
@@ -349,7 +348,8 @@ def correlate_measures(
                 second=other.text(),
             )
             of = both if group is None else both.filter(pl.col("group") == group)
-            found = compare.correlated(says, of["value"].to_list(), of["other"].to_list())
+            categories = of["category"].fill_null(of["condition"]).to_list()
+            found = correlated(says, of["value"].to_list(), of["other"].to_list(), categories)
             reliable = [_reliability(profiles, side, of["condition"]) for side in (one, other)]
             # Modes of one instrument share their sentences, and so their errors.
             apart = base_of(one.instrument) != base_of(other.instrument)

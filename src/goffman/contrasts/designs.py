@@ -5,8 +5,10 @@ questions was asked, a factor may be nested: each question in one wording of sev
 condition with some of the items. Then there is no complete table. A nested wording is a part of its
 question, and cells are means over it. A nested item is asked about many conditions, and what it
 does to a group, or with an order, is in all of them: taken as a part of the condition it made 9 to
-17 of 100 null audits clear. So single answers are clustered by condition and by item, and every
-condition counts as much, whatever it was asked.
+17 of 100 null audits false. So single answers are clustered by category of condition and by item,
+and every condition counts as much, whatever it was asked.
+
+Wordings of one family are near-copies: they count once, by their mean.
 """
 
 from __future__ import annotations
@@ -19,18 +21,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.engine import FEW, GIVEN_SENTENCES, Contrast
+from goffman.contrasts.engine import (
+    FACTORS,
+    FEW,
+    FIXED,
+    GAPS,
+    GIVEN_SENTENCES,
+    Contrast,
+    crossed,
+    over_cells,
+    over_pairs,
+    over_sets,
+)
 from goffman.contrasts.scores import NESTED, Design, ScoreTable, cube, in_order
 from goffman.instruments.types import BASELINE
-from goffman.stats.clustered import clustered_t
-from goffman.stats.crossed_tests import GAPS, LEAST
+from goffman.stats.crossed import LEAST
 from goffman.stats.estimate import Estimate
-from goffman.stats.samples import apart, in_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from goffman.stats.crossed_tests import Shared
 
 # Views: what is averaged in the scores before they are compared.
 
@@ -75,34 +84,47 @@ def merging_nested_wordings(scored: ScoreTable) -> ScoreTable:
     return replace(scored, scores=scored.scores.filter(~unasked), design=design)
 
 
-def averaging_wordings(scored: ScoreTable) -> ScoreTable:
-    """Return the scores of prompts, each cell the mean over all that was asked of it."""
-    scores = scored.scores.filter(pl.col("level") == "prompt")
-    return replace(scored, scores=scores, design=Design(averaged=frozenset({"wording"})))
-
-
 # The two sides of a contrast.
 
 
 class Side:
     """The scores of one side, and their table, which is made once for all it is compared with."""
 
-    def __init__(self, rows: pl.DataFrame, design: Design, differ: str) -> None:
+    def __init__(
+        self, rows: pl.DataFrame, design: Design, differ: str, families: Mapping[str, str]
+    ) -> None:
         self.rows = rows
         self.differ = differ
         """The column in which the two sides differ."""
         self._design = design
+        self._families = families
         self._tables: dict[tuple[tuple[str, ...], ...], NDArray[np.float64]] = {}
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """The scores with one level for what is nested."""
-        return self._design.cells(self.rows)
+        """The scores with one level for what is nested, and one for wordings of a family."""
+        cells = self._design.cells(self.rows)
+        # What is compared with another wording keeps its own.
+        if not self._families or self.differ == "wording":
+            return cells
+        return cells.with_columns(pl.col("wording").replace(self._families))
 
     @cached_property
     def ids(self) -> dict[str, list[str]]:
         """The levels of each factor."""
-        return {name: in_order(self.cells, name) for name in ("condition", "item", "wording")}
+        return {name: in_order(self.cells, name) for name in FACTOR_COLUMNS}
+
+    @cached_property
+    def sentences(self) -> int:
+        """How many items were answered in how many families of wordings, in turn or in all."""
+        known = self.rows.filter(pl.col("value").is_not_null())
+        return known.select("item", pl.col("wording").replace(self._families)).n_unique()
+
+    @cached_property
+    def categories(self) -> dict[str, str]:
+        """By condition: its category; one that has none is a category of its own."""
+        known = self.rows.select("condition", "category").unique("condition").rows()
+        return {condition: category or condition for condition, category in known}
 
     def table(self, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
         """Return the values by these ids; all else is averaged, gaps are NaN."""
@@ -113,6 +135,9 @@ class Side:
                 return cube(self.cells.filter(*known), ids)
             self._tables[key] = cube(self.cells, ids)
         return self._tables[key]
+
+
+FACTOR_COLUMNS = ("condition", "item", "wording")
 
 
 def _ids(first: Side, second: Side, *factors: str) -> tuple[dict[str, list[str]], ...]:
@@ -132,23 +157,43 @@ def _ids(first: Side, second: Side, *factors: str) -> tuple[dict[str, list[str]]
 
 # Tests.
 
+NESTED_OVER = "conditions by category and items, each condition with some of them"
+PARTLY_OVER = "conditions by category and items, as far as they were answered"
 
-def three_way(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+
+def three_way(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     """Test conditions, items and wordings, all taken as sampled."""
-    ids = _ids(first, second, "condition", "item", "wording")
-    shared = first.differ != "group"
+    return _crossed(says, first, second, FACTOR_COLUMNS)
+
+
+def two_way(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+    """Test conditions and items, both taken as sampled; wordings are averaged."""
+    return _crossed(says, first, second, FACTOR_COLUMNS[:2])
+
+
+def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) -> Estimate:
+    """Test complete tables by the crossed formula, and others by the jackknife."""
+    paired = first.differ not in ("group", "dimension")
+    ids = _ids(first, second, *columns)
     if ids[0]["item"] == [NESTED]:
-        return (nested_pairs if shared else nested_sets)(says, [first.rows, second.rows])
+        return over_cells(says, [first.rows, second.rows], paired=paired, over=NESTED_OVER)
     tables = [side.table(of) for side, of in zip((first, second), ids, strict=True)]
-    return scored.compare.sampled(says, tables, shared=shared)
-
-
-def two_way(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test items and conditions, both taken as sampled."""
-    ids = _ids(first, second, "item", "condition")
-    tables = [side.table(of) for side, of in zip((first, second), ids, strict=True)]
-    shared: Mapping[str, Shared] = {"group": "rows", "dimension": "columns"}
-    return scored.compare.crossed(says, *tables, shared=shared.get(first.differ, "both"))
+    tables = [table.reshape(*table.shape, *[1] * (3 - table.ndim)) for table in tables]
+    if first.differ == "dimension":
+        # The units that differ are the items; conditions are what both subscales share.
+        turned = [np.swapaxes(table, 0, 1) for table in tables]
+        own = [of["item"] for of in ids]
+        return crossed(says, turned, own, paired=False, factors=("items", "conditions", "wordings"))
+    clusters = [
+        [side.categories.get(condition, condition) for condition in of["condition"]]
+        for side, of in zip((first, second), ids, strict=True)
+    ]
+    found = crossed(says, tables, clusters, paired=paired)
+    if found.reason == GAPS.format(FACTORS[0]):
+        found = over_cells(says, [first.cells, second.cells], paired=paired, over=PARTLY_OVER)
+    if "wording" in ids[0] and ids[0]["wording"] != [NESTED]:
+        return found
+    return replace(found, sentences=min(first.sentences, second.sentences))
 
 
 def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
@@ -162,14 +207,15 @@ def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: S
     if both.height == asked[0].height == asked[1].height:
         return two_way(scored, says, first, second)
     if pl.concat(asked)["item"].n_unique() >= LEAST:
-        return nested_sets(says, sides)
+        return over_cells(says, sides, paired=False, over=NESTED_OVER)
+    items = pl.concat(asked)["item"].n_unique()
     means = [_condition_means(side) for side in sides]
     pairs = means[0].join(means[1], on="condition", suffix="_second").sort("condition")
     if pairs.height >= FEW:
         values = pairs["value"].to_list(), pairs["value_second"].to_list()
-        return scored.compare.paired(says, *values, over=GIVEN_SENTENCES)
+        return replace(over_pairs(says, *values, over=GIVEN_SENTENCES), sentences=items)
     one, other = (of["value"].to_list() for of in means)
-    return scored.compare.apart(says, one, other, over=GIVEN_SENTENCES)
+    return replace(over_sets(says, one, other, over=GIVEN_SENTENCES), sentences=items)
 
 
 def _condition_means(rows: pl.DataFrame) -> pl.DataFrame:
@@ -177,13 +223,15 @@ def _condition_means(rows: pl.DataFrame) -> pl.DataFrame:
     return ordered.group_by("condition", maintain_order=True).agg(pl.col("value").mean())
 
 
-def over_conditions(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+def over_conditions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     """Test conditions alone, by their scores of the level condition."""
-    sides = (side.rows.sort("condition", "trial")["value"].to_list() for side in (first, second))
-    return scored.compare.apart(says, *sides, over="conditions")
+    one, other = (
+        side.rows.sort("condition", "trial")["value"].to_list() for side in (first, second)
+    )
+    return over_sets(says, one, other, over="conditions")
 
 
-def paired_conditions(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+def paired_conditions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     """Test the same conditions twice, by the means of their prompts."""
     conditions = _ids(first, second, "condition")[0]["condition"]
     sides = []
@@ -191,161 +239,48 @@ def paired_conditions(scored: ScoreTable, says: Contrast, first: Side, second: S
         means = side.rows.sort("condition", "item", "form", "prompt_id").group_by("condition")
         known = dict(means.agg(pl.col("value").mean()).rows())
         sides.append([known.get(one) for one in conditions])
-    return scored.compare.paired(says, *sides, over="conditions")
+    return over_pairs(says, *sides, over="conditions")
 
 
 def over_sentences(
-    scored: ScoreTable, says: Contrast, first: NDArray[np.float64], second: NDArray[np.float64]
+    _: ScoreTable, says: Contrast, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> Estimate:
     """Test one condition twice, in the same items × wordings; of one wording, items alone."""
     if first.shape[1] == 1:
-        cells = first.ravel().tolist(), second.ravel().tolist()
-        return scored.compare.paired(says, *cells, over="items")
-    over = ("items", "wordings")
-    return scored.compare.crossed(says, first, second, shared="both", over=over, units="rows")
+        return over_pairs(says, first.ravel().tolist(), second.ravel().tolist(), over="items")
+    tables = [table[:, :, None] for table in (first, second)]
+    own = [[str(place) for place in range(len(first))]] * 2
+    return crossed(says, tables, own, paired=True, factors=("items", "wordings", ""))
 
 
-def two_genders(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test a woman and a man in the same questions.
-
-    Where some pairs were not answered there is no crossed table: then pairs are clustered by item
-    and by condition, as far as there are enough of both.
-    """
-    found = two_way(scored, says, first, second)
-    if GAPS not in (found.reason or ""):
-        return found
-    keys = ["item", "condition"]
-    means = [
-        side.rows.sort(*keys, "wording", "prompt_id")
-        .group_by(keys, maintain_order=True)
-        .agg(pl.col("value").mean())
-        for side in (first, second)
-    ]
-    cells = means[0].join(means[1], on=keys, suffix="_second").drop_nulls().sort(keys)
-    clustered = scored.compare.clustered(
-        says,
-        cells["value"].to_list(),
-        cells["value_second"].to_list(),
-        clusters=[cells[name].to_list() for name in keys],
-        called=("items", "conditions"),
-    )
-    if clustered.p is None:
-        return found
-    over = "pairs of questions, clustered by item and condition"
-    return replace(
-        clustered,
-        unit="pairs of questions",
-        interval_over=over,
-        check_over="pairs of questions, as if none shared anything",
-        method=f"interval and p: {over}; effects of pairs, their SD taken as known",
-    )
-
-
-FIXED = "treated as fixed"
-"""In what an interval is over: what follows is not sampled."""
-
-
-def descriptions(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+def descriptions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     """Test the descriptions of a group against those that they are compared with, item by item.
 
     Items and the descriptions of both groups are taken as sampled. One or two descriptions to
     compare with, as in a file that a user brings, are no sample: their mean is then taken as given,
     and stands in each cell beside.
     """
-    items = first.ids["item"]
+    same = {name: first.ids[name] for name in ("item", "wording")}
+    own = [side.ids["condition"] for side in (first, second)]
     one, other = (
-        side.table({"item": items, "condition": side.ids["condition"]}) for side in (first, second)
+        side.table({"condition": of, **same}) for side, of in zip((first, second), own, strict=True)
     )
-    if other.shape[1] < LEAST:
-        # With a gap in any of its conditions a cell of the mean is a gap: it would be of others.
-        beside = np.repeat(other.mean(axis=1, keepdims=True), one.shape[1], axis=1)
-        found = scored.compare.crossed(says, one, beside, shared="both")
-        if found.interval_over is None:
-            return found
-        fixed = f"{FIXED}: {says.second} conditions ({other.shape[1]})"
-        over = f"items and {says.first} conditions, crossed; {fixed}"
-        return replace(found, interval_over=over)
-    # A table with gaps has no test: one reply that is no answer would take it away.
-    known = ~(np.isnan(one).any(axis=1) | np.isnan(other).any(axis=1))
-    if known.all() or known.sum() < LEAST:
-        return scored.compare.crossed(says, one, other, shared="rows")
-    found = scored.compare.crossed(says, one[known], other[known], shared="rows")
-    left_out = int(known.size - known.sum())
-    why = f"{left_out} of {known.size} items are left out, because some got no answer"
-    reasons = [reason for reason in (why, found.reason) if reason]
-    cells = left_out * (one.shape[1] + other.shape[1])
-    return replace(found, left_out=cells, reason="; ".join(reasons))
+    if len(other) >= LEAST:
+        return crossed(says, [one, other], own, paired=False)
+    # With a gap in any of its conditions a cell of the mean is a gap: it would be of others.
+    beside = np.repeat(other.mean(axis=0, keepdims=True), len(one), axis=0)
+    found = crossed(says, [one, beside], [own[0]] * 2, paired=True)
+    if found.interval_over is None:
+        return found
+    fixed = f"{FIXED}: {says.second} conditions ({len(other)})"
+    return replace(found, interval_over=f"{found.interval_over}; {fixed}")
 
 
-def over_baseline(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+def over_baseline(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     """Test items × conditions against the same items without a condition, in each cell beside."""
     items, conditions = first.ids["item"], first.ids["condition"]
-    with_one = first.table({"item": items, "condition": conditions})
-    without = second.table({"item": items, "condition": [BASELINE]})
-    beside = np.repeat(without, len(conditions), axis=1)
-    return scored.compare.crossed(says, with_one, beside, shared="both")
-
-
-OVER = "conditions and items, each condition with some of them"
-HOW = f"interval and p: answers clustered by condition and item; interval over {OVER}"
-WAYS = ("conditions", "items")
-KEYS = ("condition", "item")
-
-
-def nested_sets(says: Contrast, sides: Sequence[pl.DataFrame]) -> Estimate:
-    """Test the mean of one side's conditions minus that of the other's, each with some items.
-
-    An item may be in both. So may a condition, asked in two presentations: it counts once in n.
-    """
-    cells = [_nested_cells(side) for side in sides]
-    samples = apart(*(_of_conditions(side) for side in cells))
-    both = pl.concat(cells)
-    about = samples.estimate(contrast=says.text, method=HOW, reason=samples.absence)
-    about = replace(about, n=both["condition"].n_unique())
-    signs = np.repeat([1.0, -1.0], [len(side) for side in cells])
-    # Regressed on the sign, the answers have half the difference as its coefficient.
-    tested = _nested_test(about, both, both["value"].to_numpy() * signs, signs=signs)
-    if tested.p is None or tested.low is None or tested.high is None:
-        return tested
-    twice = {name: 2 * getattr(tested, name) for name in ("difference", "low", "high", "error")}
-    return replace(tested, **twice)
-
-
-def nested_pairs(says: Contrast, sides: Sequence[pl.DataFrame]) -> Estimate:
-    """Test the mean difference of two sides that were asked the same of the same conditions."""
-    first, second = (_nested_cells(side) for side in sides)
-    cells = first.join(second.drop("weight"), on=KEYS, suffix="_second").sort(KEYS)
-    values = pl.col("value") - pl.col("value_second")
-    samples = in_pairs(_of_conditions(cells), _of_conditions(cells, "value_second"))
-    about = samples.estimate(contrast=says.text, method=HOW, reason=samples.absence)
-    return _nested_test(about, cells, cells.select(values).to_series().to_numpy())
-
-
-def _nested_test(
-    about: Estimate,
-    cells: pl.DataFrame,
-    values: NDArray[np.float64],
-    *,
-    signs: NDArray[np.float64] | None = None,
-) -> Estimate:
-    tested = clustered_t(
-        about,
-        values,
-        [cells[key].to_list() for key in KEYS],
-        signs=signs,
-        weights=cells["weight"].to_numpy(),
-        called=WAYS,
-    )
-    over = None if tested.low is None else OVER
-    return replace(tested, unit="conditions", interval_over=over)
-
-
-def _nested_cells(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return of each condition and item the mean, with a weight by which conditions count alike."""
-    means = rows.group_by(KEYS).agg(pl.col("value").mean()).drop_nulls("value").sort(KEYS)
-    return means.with_columns(weight=1 / pl.len().over("condition"))
-
-
-def _of_conditions(cells: pl.DataFrame, name: str = "value") -> list[float | None]:
-    means = cells.group_by("condition", maintain_order=True).agg(pl.col(name).mean())
-    return means[name].to_list()
+    with_one = first.table({"condition": conditions, "item": items})[:, :, None]
+    without = second.table({"condition": [BASELINE], "item": items})[:, :, None]
+    beside = np.repeat(without, len(conditions), axis=0)
+    clusters = [first.categories.get(one, one) for one in conditions]
+    return crossed(says, [with_one, beside], [clusters] * 2, paired=True)

@@ -1,27 +1,17 @@
-"""One contrast: what it is about, and how its two sets become an estimate.
+"""One contrast: what it is about, and how its two sides become an estimate with one interval.
 
-The interval is over everything that was sampled: conditions, items and wordings crossed, by a t for
-all at random; sentence pairs, clustered by what they share; conditions alone where the sentences
-are taken as given. It is that of the test beside which it stands, so that both say the same. Lin et
-al. (2022) take cells that share an item or a condition as independent; their p-values are smaller
-than these.
-
-Beside each test stand its checks. Values that share items cannot be ranked or permuted one by one:
-there the checks are over conditions, each with its mean over the sentences, which are then taken as
-given. They ask another question than the test, and a smaller p of theirs is no better evidence.
-
-Checks beside a test: ranks, and permutations, of the same two sets.
-
-They are columns of the contrast that they check, not rows: a check is no further finding, so it is
-in no family and its p is not corrected.
+The interval is over everything that was sampled: a complete table of conditions, items and wordings
+by the crossed formula, with conditions clustered by category; what shares sentence frames and
+occupations, or was asked in part, by the multiway jackknife. Lin et al. (2022) take cells that
+share an item or a condition as independent; their p-values are smaller than these.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -29,88 +19,20 @@ import polars as pl
 from goffman.contrasts.verdict import ANCHORED, CORRELATIONS
 from goffman.instruments.types import asked_as
 from goffman.schemas import ESTIMATES, schema
-from goffman.stats.clustered import WAYS, clustered_t
-from goffman.stats.correlation import pearson, spearman
-from goffman.stats.crossed_effect_sizes import crossed_effects
-from goffman.stats.crossed_tests import (
-    GAPS,
-    LEAST,
-    Shared,
-    crossed_t,
-    sampled_t,
-    whole,
-)
+from goffman.stats.crossed import LEAST, crossed_interval
+from goffman.stats.effect_sizes import d_of, d_z_of
 from goffman.stats.estimate import Estimate
-from goffman.stats.resampling import (
-    correlation_bootstrap,
-    correlation_permutation,
-    crossed_bootstrap,
-    paired_permutation,
-    pairs_bootstrap,
-    permutation,
-)
+from goffman.stats.jackknife import jackknife
+from goffman.stats.profile import Profile, related
 from goffman.stats.samples import apart, in_pairs, numbers
-from goffman.stats.tests import (
-    independent_t,
-    mann_whitney,
-    paired_t,
-    wilcoxon,
-)
+from goffman.stats.tests import by_t, independent_t, paired_t
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from goffman.stats.effect_sizes import Effect
-    from goffman.stats.samples import Values
+    from goffman.stats.samples import Samples, Values
 
-Relation = Literal["pairs", "sets", "correlation"]
-"""What the two sets are to each other."""
-
-CHECKS: Mapping[Relation, tuple[Callable[..., Estimate], Callable[..., Estimate]]] = {
-    "pairs": (wilcoxon, paired_permutation),
-    "sets": (mann_whitney, permutation),
-    "correlation": (spearman, correlation_permutation),
-}
-"""The rank test, and the permutation test of the very number that is checked."""
-
-
-def checked(
-    estimate: Estimate,
-    first: Values,
-    second: Values,
-    *,
-    kind: Relation,
-    over: str,
-    rng: np.random.Generator,
-    draws: int,
-) -> Estimate:
-    """The estimate with both checks of the two sets beside it."""
-    ranked, permuted = CHECKS[kind]
-    ranks = ranked(first, second, contrast=estimate.contrast)
-    drawn = permuted(first, second, contrast=estimate.contrast, rng=rng, draws=draws)
-    return _beside(estimate, ranks, drawn, over=over)
-
-
-def _beside(estimate: Estimate, ranks: Estimate, drawn: Estimate, *, over: str) -> Estimate:
-    """The estimate with both checks, how they were computed, and why one has no p."""
-    reasons = [one.reason for one in (ranks, drawn) if one.p is None and one.reason]
-    how = [f"check: {ranks.method}"] * (ranks.p is not None)
-    how += [f"permutation: {drawn.method}"] * (drawn.p is not None)
-    return replace(
-        estimate,
-        check=ranks.test,
-        check_over=over,
-        check_n=ranks.n,
-        check_effect=ranks.effect,
-        check_p=ranks.p,
-        permutation_p=drawn.p,
-        check_reason="; ".join(dict.fromkeys(reasons)) or None,
-        method="; ".join([estimate.method, *how]),
-        # Every draw of a contrast begins at the same seed.
-        draws=estimate.draws or drawn.draws,
-        seed=drawn.seed if estimate.seed is None else estimate.seed,
-    )
-
+    Table = NDArray[np.float64]
 
 GIVEN = {
     "groups-as-asked": "these sentences treated as fixed",
@@ -119,8 +41,30 @@ GIVEN = {
 """Kinds of contrasts that repeat another with something taken as given, and what."""
 
 GIVEN_SENTENCES = "conditions, with these sentences treated as fixed"
-AS_IF_APART = "sentence pairs, as if none shared anything"
-"""What checks are over that ask less than their test."""
+FIXED = "treated as fixed"
+"""In what an interval is over: what follows is not sampled."""
+
+FACTORS = ("conditions", "items", "wordings")
+
+FEW = 4
+"""From so many units on there is an interval over them alone.
+
+By t of three it would hold only as far as single values are normal, which shares and probabilities
+are not.
+"""
+
+FEWEST_CLUSTERS = 6
+"""So many clusters every way of the jackknife must have: fewer say too little of how they vary."""
+
+SECOND = ("second_effect", "second_effect_name", "second_effect_low", "second_effect_high")
+
+ROUNDING = 1e-7
+"""A standard error below this share of the largest value is that of rounding: its square is a sum
+of parts that may cancel, to the sixteenth digit."""
+
+ONE_UNIT = "there are fewer than two {}, so nothing shows how much they differ"
+NO_SPREAD = "all values are equal, so no interval or test can be computed"
+GAPS = "too few of the {} have a value in every sentence"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,286 +109,276 @@ class Contrast:
         return f"{self.kind}{parts}: {', '.join(part for part in about if part)}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ContrastTester:
-    """How sets are compared: the draws of every bootstrap begin at the seed."""
+def over_sets(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
+    """Compare two sets of units that are taken as independent, by Welch's t."""
+    found = independent_t(first, second, contrast=contrast.text, effect_intervals=False)
+    return _enough(found, over)
 
-    seed: int = 0
-    draws: int = 9_999
-    bare: bool = False
-    """The test alone, for a contrast that is made again and again: of what shares sentences no
-    effect sizes, and of nothing a check."""
 
-    def apart(self, contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
-        """Two sets of conditions: Welch's t and its interval."""
-        tested = independent_t(first, second, contrast=contrast.text)
-        found = _over(_enough(tested, over=over), over)
-        return self._checked(found, first, second, kind="sets", over=over)
+def over_pairs(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
+    """Compare the same units twice, by a paired t."""
+    found = paired_t(first, second, contrast=contrast.text, effect_intervals=False)
+    return _enough(found, over)
 
-    def paired(self, contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
-        """The same conditions, or items, twice: paired t and its interval."""
-        tested = paired_t(first, second, contrast=contrast.text)
-        found = _over(_enough(tested, over=over), over)
-        return self._checked(found, first, second, kind="pairs", over=over)
 
-    def crossed(
-        self,
-        contrast: Contrast,
-        first: NDArray[np.float64],
-        second: NDArray[np.float64],
-        *,
-        shared: Shared,
-        over: tuple[str, str] = ("items", "conditions"),
-        units: Literal["rows", "columns"] = "columns",
-    ) -> Estimate:
-        """Two tables of items × conditions: t and interval for both at random, d of their cells.
+def crossed(
+    contrast: Contrast,
+    tables: Sequence[Table],
+    clusters: Sequence[Sequence[str]],
+    *,
+    paired: bool,
+    factors: Sequence[str] = FACTORS,
+) -> Estimate:
+    """Compare two tables of units × items × wordings, all three taken as sampled.
 
-        Where cells are missing there is no such t: the interval is then drawn, without a p.
-        ``units``: what the checks are over, by their means.
-        """
-        text = contrast.text
-        tested = crossed_t(first, second, contrast=text, shared=shared)
-        if self.bare:
-            return tested
-        effects = crossed_effects(
-            tested, first, second, shared=shared, rng=self._rng(), draws=self.draws
+    ``clusters``: of each table the category of its units; ``paired``: both are of the same units;
+    ``factors``: what the axes are.
+    """
+    kept, labels, left_out, items_out = _complete(tables, clusters, paired=paired)
+    means = [table.mean(axis=(1, 2)) if table.size else np.zeros(0) for table in kept]
+    samples = (in_pairs if paired else apart)(*means)
+    over = _described(kept[0].shape, labels, factors)
+    about = samples.estimate(
+        contrast=contrast.text, method=f"t after Satterthwaite, {over}", reason=samples.absence
+    )
+    counted = [
+        size for size, name in zip(kept[0].shape, factors, strict=True) if name in FACTORS[1:]
+    ]
+    about = replace(
+        about,
+        left_out=left_out,
+        test="crossed t",
+        unit=factors[0],
+        sentences=math.prod(counted) if counted else None,
+    )
+    if (left_out or items_out) and _lost_too_much(tables, kept):
+        return replace(about, reason=GAPS.format(factors[0]), difference=None)
+    if samples.absence:
+        return about
+    values = [kept[0] - kept[1]] if paired else kept
+    # Conditions that are all of one category show how much such conditions vary, and no more.
+    own = [
+        of if len({*of}) > 1 else [f"{of[0]} {side} {at}" for at in range(len(of))]
+        for side, of in enumerate(labels)
+    ]
+    found = crossed_interval(values, own[: len(values)])
+    about = _with_effect(about, samples)
+    if not math.isfinite(found.se):
+        return replace(about, reason=ONE_UNIT.format(factors[0]))
+    if found.se <= ROUNDING * max(float(np.abs(table).max()) for table in kept):
+        return replace(about, reason=NO_SPREAD)
+    tested = replace(_tested(about, found.difference, found.se, found.df), interval_over=over)
+    if not items_out:
+        return tested
+    every = items_out + kept[0].shape[1]
+    why = f"{items_out} of {every} {factors[1]} are left out, because some got no answer"
+    return replace(tested, reason=why)
+
+
+def _complete(
+    tables: Sequence[Table], clusters: Sequence[Sequence[str]], *, paired: bool
+) -> tuple[list[Table], list[list[str]], int, int]:
+    """Return the tables without gaps, their clusters, and how many units and items were left out.
+
+    What goes is the units with a gap, or the items, whichever leaves more. A sentence that nobody
+    was asked is no gap.
+    """
+    given = [numbers(table, dimensions=3) for table in tables]
+    if paired:
+        gap = np.isnan(given[0]) | np.isnan(given[1])
+        given = [np.where(gap, np.nan, table) for table in given]
+    asked = np.asarray(~np.isnan(np.concatenate(given)).all(axis=0))
+    ever = np.flatnonzero(asked.any(axis=1)), np.flatnonzero(asked.any(axis=0))
+    given = [table[:, ever[0]][:, :, ever[1]] for table in given]
+    gaps = [np.isnan(table) for table in given]
+    units = [np.asarray(~gap.any(axis=(1, 2))) for gap in gaps]
+    items = np.asarray(~np.concatenate(gaps).any(axis=(0, 2)))
+    if min(of.mean() if of.size else 0.0 for of in units) >= (items.mean() if items.size else 0.0):
+        labels = [
+            [label for label, there in zip(of, kept, strict=True) if there]
+            for of, kept in zip(clusters, units, strict=True)
+        ]
+        lost = sum(int((~of).sum()) for of in units)
+        complete = [table[of] for table, of in zip(given, units, strict=True)]
+        return complete, labels, lost // 2 if paired else lost, 0
+    lost = int((~items).sum())
+    return [table[:, items] for table in given], [list(of) for of in clusters], 0, lost
+
+
+def _lost_too_much(tables: Sequence[Table], kept: Sequence[Table]) -> bool:
+    """Return whether less than half of either table is left."""
+    sizes = [np.prod(table.shape[:2]) for table in tables]
+    return any(2 * np.prod(of.shape[:2]) < size for of, size in zip(kept, sizes, strict=True))
+
+
+def _described(
+    shape: tuple[int, ...], clusters: Sequence[Sequence[str]], factors: Sequence[str]
+) -> str:
+    """Return what an interval is over, of a table of this shape, and what it takes as given."""
+    several = any(1 < len({*of}) < len(of) for of in clusters)
+    units = f"{factors[0]} by category" if several else factors[0]
+    others = list(zip(shape[1:], factors[1:], strict=True))
+    sampled = [units, *(name for size, name in others if size >= LEAST)]
+    fixed = [f"{size} {name}" for size, name in others if 1 < size < LEAST]
+    if sampled == [units] and factors[0] == "conditions":
+        return GIVEN_SENTENCES.replace("conditions", units)
+    said = f"{', '.join(sampled[:-1])} and {sampled[-1]}, crossed" if sampled[1:] else units
+    return f"{said}; {FIXED}: {' and '.join(fixed)}" if fixed else said
+
+
+def clustered(
+    contrast: Contrast,
+    first: Values,
+    second: Values,
+    ways: Sequence[ArrayLike],
+    *,
+    called: Sequence[str],
+    over: str,
+    unit: str,
+    signs: NDArray[np.float64] | None = None,
+) -> Estimate:
+    """Compare the same units twice, or with zeros once, where units share what they are made from.
+
+    ``ways``: of each unit its label, or its labels, one array a way, and what these are ``called``.
+    With ``signs`` (±1) what is common to both signs, such as the more frequent pronoun, has no part
+    in the difference.
+    """
+    samples = in_pairs(first, second)
+    there = ~np.isnan(numbers(first) - numbers(second))
+    about = samples.estimate(
+        contrast=contrast.text, method=f"multiway jackknife, {over}", reason=samples.absence
+    )
+    about = _with_effect(replace(about, unit=unit, test="clustered t"), samples)
+    kept = [np.asarray(way)[there] for way in ways]
+    if reason := about.reason or _too_few(kept, called):
+        return replace(about, reason=reason)
+    values, design = samples.differences, None
+    if signs is not None and len(np.unique(signs[there])) > 1:
+        design = np.column_stack([signs[there], signs[there] ** 0])
+        values = values * signs[there]
+    return _jackknifed(about, values, kept, over=over, design=design)
+
+
+def over_cells(
+    contrast: Contrast, sides: Sequence[pl.DataFrame], *, paired: bool, over: str
+) -> Estimate:
+    """Compare two sides whose conditions were asked some of the items each, by the jackknife.
+
+    ``sides``: condition, category, item and value. Every condition counts alike, whatever it was
+    asked. An item may be on both sides, and so may a condition: it counts once in n.
+    """
+    keys = ["condition", "category", "item"]
+    cells = [
+        of.with_columns(category=_category(of))
+        .group_by(keys)
+        .agg(pl.col("value").mean())
+        .drop_nulls("value")
+        .sort(keys)
+        for of in sides
+    ]
+    if paired:
+        both = cells[0].join(cells[1], on=keys, suffix="_second").sort(keys)
+        cells = [both.select(*keys, "value"), both.select(*keys, value="value_second")]
+    means = [
+        of.group_by("condition", maintain_order=True).agg(pl.col("value").mean()) for of in cells
+    ]
+    samples = (in_pairs if paired else apart)(*(of["value"].to_list() for of in means))
+    about = samples.estimate(
+        contrast=contrast.text, method=f"multiway jackknife, {over}", reason=samples.absence
+    )
+    if paired:
+        rows = cells[0].with_columns(value=cells[0]["value"] - cells[1]["value"], side=0.0)
+    else:
+        rows = pl.concat(
+            [of.with_columns(side=side) for of, side in zip(cells, (0.5, -0.5), strict=True)]
         )
-        what, sizes = "interval", "effects of cells"
-        if tested.p is not None:
-            tested = replace(tested, draws=self.draws, seed=self.seed)
-            what, sizes = "interval and p", f"{sizes}, the SD drawn for their intervals"
-        elif tested.reason == GAPS:
-            drawn = crossed_bootstrap(
-                first, second, contrast=text, rng=self._rng(), shared=shared, draws=self.draws
-            )
-            fewest = min(*first.shape, *second.shape)
-            if fewest < FEW:
-                drawn = replace(drawn, low=None, high=None)
-            ends = {"low": drawn.low, "high": drawn.high, "draws": drawn.draws, "seed": drawn.seed}
-            tested = replace(tested, method=drawn.method, **ends)  # type: ignore[arg-type]
-        how = tested.method.replace("rows and columns", " and ".join(over))
-        found = replace(
-            _with_effects(tested, effects),
-            unit=" × ".join(over),
-            interval_over=None if tested.low is None else f"{' and '.join(over)}, crossed",
-            method=f"{what}: {how}; {sizes}",
-        )
-        kind: Relation = "pairs" if shared in ("both", units) else "sets"
-        mine, others = over if units == "rows" else over[::-1]
-        # With a gap the mean is NaN, and its unit left out: it would be over other cells.
-        means = [table.mean(axis=1 if units == "rows" else 0) for table in (first, second)]
-        what = f"{mine}, means over {others}"
-        return self._checked(found, *means, kind=kind, over=what)
-
-    def sampled(
-        self, contrast: Contrast, tables: Sequence[NDArray[np.float64]], *, shared: bool = False
-    ) -> Estimate:
-        """Two tables of conditions × items × wordings: t and interval for all three at random.
-
-        ``shared``: they are of the same conditions, so that their differences are one table.
-        """
-        if shared:
-            first, second = tables
-            gap = np.isnan(first) | np.isnan(second)
-            tables = [np.where(gap, np.nan, table) for table in tables]
-        kept, left_out = whole(tables)
-        left_out = left_out // 2 if shared else left_out
-        means = [table.mean(axis=(1, 2)) for table in kept]
-        how = "interval and p: t after Satterthwaite"
-        base = (in_pairs if shared else apart)(*means)
-        about = base.estimate(contrast=contrast.text, method=how, reason=base.absence)
-        tested = sampled_t(about, [kept[0] - kept[1]] if shared else kept)
-        if self.bare:
-            return replace(tested, left_out=left_out)
-        compare = paired_t if shared else independent_t
-        compared = compare(*means, contrast=contrast.text, effect_intervals=False)
-        over = _of_shape(kept[0].shape)
-        tested = replace(
-            _of_difference(tested, compared),
-            left_out=left_out,
-            unit="conditions",
-            interval_over=None if tested.low is None else over,
-            method=f"{how}, {over}; effects of condition means, their SD taken as known",
-        )
-        kind: Relation = "pairs" if shared else "sets"
-        return self._checked(tested, *means, kind=kind, over=GIVEN_SENTENCES)
-
-    def clustered(
-        self,
-        contrast: Contrast,
-        first: Values,
-        second: Values,
-        *,
-        clusters: Sequence[Sequence[str]],
-        signs: NDArray[np.float64] | None = None,
-        called: Sequence[str] = WAYS,
-    ) -> Estimate:
-        """The same sentence pairs twice, or with zeros once: t for clusters that pairs share."""
-        samples = in_pairs(first, second)
-        there = ~np.isnan(numbers(first) - numbers(second))
-        over = "sentence pairs, clustered by frame and both occupations"
-        how = f"interval and p: {over}"
-        about = samples.estimate(contrast=contrast.text, method=how, reason=samples.absence)
-        if not clusters and about.reason is None:
-            about = replace(about, reason="what the sentence pairs share is not known")
-        ways = [list(itertools.compress(way, there)) for way in clusters]
-        sides = None if signs is None else signs[there]
-        tested = clustered_t(about, samples.differences, ways, signs=sides, called=called)
-        if self.bare:
-            return tested
-        compared = paired_t(first, second, contrast=contrast.text, effect_intervals=False)
-        if not samples.second.any():
-            # Against 0 there is one set, which has no SD to pool.
-            compared = replace(
-                compared, effect=compared.second_effect, effect_name=compared.second_effect_name
-            )
-            compared = replace(compared, second_effect=None, second_effect_name=None)
-        tested = replace(
-            _of_difference(tested, compared),
-            unit="sentence pairs",
-            interval_over=None if tested.low is None else over,
-            method=f"{how}; effects of pairs, their SD taken as known",
-        )
-        return self._checked(tested, first, second, kind="pairs", over=AS_IF_APART)
-
-    def correlated(self, contrast: Contrast, first: Values, second: Values) -> Estimate:
-        """Two measures of the same conditions: Pearson's r, and an interval over conditions."""
-        text, over = contrast.text, "conditions"
-        tested = pearson(first, second, contrast=text)
-        if tested.n < FEW_TO_CORRELATE:
-            found = replace(tested, unit=over, interval_over=over)
-            return self._checked(found, first, second, kind="correlation", over=over)
-        drawn = correlation_bootstrap(
-            first, second, contrast=text, rng=self._rng(), draws=self.draws
-        )
-        found = replace(
-            _both(tested, drawn, unit=over, over=over),
-            effect_low=drawn.effect_low,
-            effect_high=drawn.effect_high,
-        )
-        return self._checked(found, first, second, kind="correlation", over=over)
-
-    def trials(
-        self, contrast: Contrast, trials: tuple[Values, Values], pairs: tuple[Values, Values]
-    ) -> Estimate:
-        """Two settings: Welch's t of the trials' values and its interval.
-
-        They say how far the model's sampling moves the difference on these very sentences. Of one
-        trial nobody can tell: then there is no p, and an interval is drawn over sentence pairs.
-        """
-        text = contrast.text
-        # Each value is the mean of many replies, so that t holds with two trials too.
-        found = _over(independent_t(*trials, contrast=text), "trials")
-        if found.p is None:
-            drawn = pairs_bootstrap(*pairs, contrast=text, rng=self._rng(), draws=self.draws)
-            found = _both(found, drawn, unit="trials", over="sentence pairs")
-        return self._checked(found, *trials, kind="sets", over="trials")
-
-    def _checked(
-        self, found: Estimate, first: Values, second: Values, *, kind: Relation, over: str
-    ) -> Estimate:
-        if self.bare:
-            return found
-        rng, draws = self._rng(), self.draws
-        return checked(found, first, second, kind=kind, over=over, rng=rng, draws=draws)
-
-    def _rng(self) -> np.random.Generator:
-        # Anew for each contrast, so that one more does not change the others' draws.
-        return np.random.default_rng(self.seed)
+        about = replace(about, n=rows["condition"].n_unique())
+    about = replace(about, unit="conditions", test="clustered t")
+    ways = [rows["category"].to_numpy(), rows["item"].to_numpy()]
+    alone = ONE_UNIT.format("conditions") if min(about.n_first, about.n_second) < 2 else None
+    few = _too_few(ways, ("categories of conditions", "items"))
+    if reason := about.reason or alone or few:
+        return replace(about, reason=reason)
+    design = None if paired else np.column_stack([rows["side"].to_numpy(), np.ones(rows.height)])
+    weights = rows.select(1 / pl.len().over("condition", "side")).to_series().to_numpy()
+    values = rows["value"].to_numpy()
+    return _jackknifed(
+        _with_effect(about, samples), values, ways, over=over, design=design, weights=weights
+    )
 
 
-def _without_interval(tested: Estimate) -> list[str]:
-    """What the test's method says of all but its interval."""
-    return [part for part in tested.method.split("; ") if not part.startswith("interval by")]
+def _category(rows: pl.DataFrame) -> pl.Expr:
+    """Return the category of each condition; its own where it has none, or there is but one."""
+    several = rows["category"].n_unique() > 1
+    return pl.col("category" if several else "condition").fill_null(pl.col("condition"))
 
 
-FEW = 4
-"""From so many units on there is an interval.
+def _jackknifed(
+    about: Estimate,
+    values: NDArray[np.float64],
+    ways: Sequence[ArrayLike],
+    *,
+    over: str,
+    **how: NDArray[np.float64] | None,
+) -> Estimate:
+    found = jackknife(values, ways, **how)
+    # Values that are all the same, or differ by their sign alone, leave no error to test with.
+    if found.error <= 1e-9 * float(np.abs(values).max()):
+        return replace(about, reason=NO_SPREAD)
+    return replace(_tested(about, found.estimate, found.error, found.df), interval_over=over)
 
-Of three, all draws are one and the same unit in 1 of 27: no end of the draws holds 2.5%, and what
-would be called a 95% interval is none. By t it would hold only as far as single values are normal,
-which shares and probabilities are not.
-"""
+
+def _too_few(ways: Sequence[NDArray[np.generic]], called: Sequence[str]) -> str | None:
+    """Return why there is no jackknife, or None."""
+    if not ways:
+        return "what the sentence pairs share is not known"
+    counts = [len(np.unique(way)) for way in ways]
+    few = [
+        f"{name} ({count})"
+        for count, name in zip(counts, called, strict=True)
+        if count < FEWEST_CLUSTERS
+    ]
+    if not few:
+        return None
+    return (
+        f"there are too few different {' and '.join(few)}, and a test needs at least "
+        f"{FEWEST_CLUSTERS}"
+    )
 
 
-FEW_TO_CORRELATE = 25
-"""Of fewer, drawn intervals of a correlation are too narrow: Fisher's stays, which fits its p."""
+def correlated(
+    contrast: Contrast, first: Values, second: Values, clusters: Sequence[str]
+) -> Estimate:
+    """Correlate two measures over the same conditions, by categories of these."""
+    samples = in_pairs(first, second)
+    there = ~np.isnan(numbers(first) - numbers(second))
+    labels = [label for label, known in zip(clusters, there, strict=True) if known]
+    profile = Profile(model=samples.first, people=samples.second, clusters=labels)
+    found = related(profile, "pearson", contrast=contrast.text)
+    return replace(found, left_out=samples.left_out)
 
 
-def _enough(estimate: Estimate, *, over: str) -> Estimate:
-    """The estimate, or without its interval and with the reason where its units are too few."""
-    least = min(estimate.n_first, estimate.n_second)
-    if least >= FEW or estimate.low is None:
-        return estimate
+def _tested(about: Estimate, difference: float, error: float, df: float) -> Estimate:
+    return by_t(about, difference, error=error, df=df, alternative="two-sided", level=0.95)
+
+
+def _with_effect(about: Estimate, samples: Samples) -> Estimate:
+    """Return the estimate with Cohen's d of the units' means, for papers."""
+    size = d_z_of if samples.paired else d_of
+    effect = size(samples, level=0.95, interval=False)
+    return replace(about, effect=effect.value, effect_name=effect.name)
+
+
+def _enough(tested: Estimate, over: str) -> Estimate:
+    """Return the estimate; without its interval and with the reason where units are too few."""
+    least = min(tested.n_first, tested.n_second)
+    none = dict.fromkeys(("effect_low", "effect_high", *SECOND))
+    over_what = over if tested.low is not None else None
+    tested = replace(tested, unit=over, interval_over=over_what, **none)  # type: ignore[arg-type]
+    if least >= FEW or tested.low is None:
+        return tested
     reason = f"{least} {over} are too few for an interval: it takes {FEW}"
-    return replace(estimate, low=None, high=None, reason=reason)
-
-
-def _over(tested: Estimate, over: str) -> Estimate:
-    """The test's estimate with what its units are, which its interval is over as well."""
-    there = any(end is not None for end in (tested.low, tested.effect_low))
-    return replace(tested, unit=over, interval_over=over if there else None)
-
-
-def _of_shape(shape: tuple[int, ...]) -> str:
-    """What an interval is over, of a table of this shape."""
-    many = (
-        name for name, size in zip(("items", "wordings"), shape[1:], strict=True) if size >= LEAST
-    )
-    factors = ["conditions", *many]
-    if len(factors) == 1:
-        return GIVEN_SENTENCES
-    return f"{', '.join(factors[:-1])} and {factors[-1]}, crossed"
-
-
-def _of_difference(tested: Estimate, compared: Estimate) -> Estimate:
-    """The test with the effect sizes of ``compared``, each in proportion to the difference."""
-    sizes: dict[str, float | str | None] = {}
-    for name in ("effect", "second_effect"):
-        value, difference = getattr(compared, name), compared.difference
-        sizes |= {name: value, f"{name}_name": getattr(compared, f"{name}_name")}
-        if value and difference and tested.low is not None and tested.high is not None:
-            ratio = value / difference
-            sizes |= {f"{name}_low": tested.low * ratio, f"{name}_high": tested.high * ratio}
-    return replace(tested, **sizes)  # type: ignore[arg-type]
-
-
-def _both(tested: Estimate, drawn: Estimate, *, unit: str, over: str) -> Estimate:
-    """The test's estimate with the interval that was drawn, and what both are over."""
-    drawn = _enough(drawn, over=over)
-    interval = f"interval: {drawn.method.split(' over ')[0]} over {over}"
-    reasons = [reason for reason in (tested.reason, drawn.reason) if reason]
-    ends = (drawn.low, drawn.effect_low, tested.effect_low)
-    there = any(end is not None for end in ends)
-    return replace(
-        tested,
-        low=drawn.low,
-        high=drawn.high,
-        draws=drawn.draws,
-        seed=drawn.seed,
-        method="; ".join([interval, *_without_interval(tested)]),
-        reason="; ".join(dict.fromkeys(reasons)) or None,
-        unit=unit,
-        interval_over=over if there else None,
-    )
-
-
-def _with_effects(tested: Estimate, effects: tuple[Effect, Effect]) -> Estimate:
-    """The test's estimate with two effect sizes."""
-    one, other = effects
-    reasons = [reason for reason in (tested.reason, one.reason, other.reason) if reason]
-    return replace(
-        tested,
-        effect=one.value,
-        effect_name=one.name,
-        effect_low=one.low,
-        effect_high=one.high,
-        second_effect=other.value,
-        second_effect_name=other.name,
-        second_effect_low=other.low,
-        second_effect_high=other.high,
-        reason="; ".join(dict.fromkeys(reasons)) or None,
-    )
+    return replace(tested, low=None, high=None, p=None, reason=reason, interval_over=None)
 
 
 Estimates: TypeAlias = "Iterator[tuple[Contrast, Estimate]]"

@@ -22,7 +22,7 @@ from goffman.modes import asked_ids
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goffman.contrasts.engine import Contrast, ContrastTester
+    from goffman.contrasts.engine import Contrast
 
 
 def by_condition(
@@ -54,18 +54,29 @@ FEMALE = "female-referent"
 
 @dataclass(frozen=True, kw_only=True)
 class Clusters:
-    """By sentence pair: what it shares with others; empty where that is not known."""
+    """What prompts share: wordings their family, sentence pairs frames and occupations.
 
+    Of sentence pairs it is empty where that is not known.
+    """
+
+    families: dict[str, str] = field(default_factory=dict)
+    """By wording: its family; a wording that is not here is one of its own."""
     ways: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """Frame, referent, other occupation."""
     signs: dict[str, float] = field(default_factory=dict)
     """−1 where the referent's occupation is associated with women, else 1."""
 
-    def clusters(self, pairs: Iterable[str]) -> list[tuple[str, ...]]:
-        """Of each pair its cluster, one tuple a way; none where a pair is not known."""
+    def clusters(self, pairs: Iterable[str]) -> list[NDArray[np.str_]]:
+        """Return the frame of each pair, and its two occupations; none where a pair is not known.
+
+        An occupation pulls the pronoun in either role, so that both are of one kind.
+        """
         found = [self.ways.get(pair) for pair in pairs]
         known = [way for way in found if way is not None]
-        return list(zip(*known, strict=True)) if len(known) == len(found) else []
+        if len(known) < len(found) or not known:
+            return []
+        nodes = [(one, other or f"nobody beside {one}") for _, one, other in known]
+        return [np.array([frame for frame, _, _ in known]), np.array(nodes)]
 
     def sides(self, pairs: Iterable[str]) -> NDArray[np.float64]:
         """The signs of the pairs."""
@@ -79,7 +90,7 @@ def clusters_by_instrument(prompts: pl.DataFrame) -> dict[str, Clusters]:
 
 
 def clusters_of(prompts: pl.DataFrame) -> Clusters:
-    """What the sentence pairs among these prompts share; ``prompts`` of one instrument.
+    """Return what these prompts share; ``prompts`` of one instrument.
 
     The frame is the sentence without adjectives, its occupations and pronoun blanked.
     """
@@ -92,7 +103,10 @@ def clusters_of(prompts: pl.DataFrame) -> Clusters:
         frame = re.sub(rf"{MASK}|\b({'|'.join(own)})\b", "_", row["text"], flags=re.IGNORECASE)
         ways[row["item"]] = (frame, row["answer"], row["other"] or "")
         signs[row["item"]] = -1.0 if row["category"] == FEMALE else 1.0
-    return Clusters(ways=ways, signs=signs)
+    families = {}
+    if "family" in prompts.columns:
+        families = dict(prompts.select("wording", "family").drop_nulls().unique().rows())
+    return Clusters(families=families, ways=ways, signs=signs)
 
 
 NESTED = "nested"
@@ -104,8 +118,6 @@ class Design:
     """Which factors are nested, in the answers of which models; all others are crossed."""
 
     nested: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    averaged: frozenset[str] = frozenset()
-    """Factors that cells are means over, in the answers of all models."""
 
     @classmethod
     def of(cls, cells: pl.DataFrame, factors: Iterable[str]) -> Design:
@@ -113,22 +125,16 @@ class Design:
         find = {"wording": _nested_wordings, "item": _nested_items}
         return cls({name: frozenset(find[name](cells)) for name in factors})
 
-    def averages(self, factor: str) -> bool:
-        """Return whether cells are means over the factor for every model."""
-        return factor in self.averaged
-
     def within(self, factor: str) -> pl.Expr:
         """Return of which rows the factor is nested."""
         return pl.col("model").is_in(sorted(self.nested.get(factor, ())))
 
     def cells(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the scores with one level for what is nested or averaged."""
-        named = {factor for factor, models in self.nested.items() if models} | self.averaged
+        """Return the scores with one level for what is nested."""
+        named = sorted(factor for factor, models in self.nested.items() if models)
         return rows.with_columns(
-            pl.lit(NESTED).alias(factor)
-            if factor in self.averaged
-            else pl.when(self.within(factor)).then(pl.lit(NESTED)).otherwise(factor).alias(factor)
-            for factor in sorted(named)
+            pl.when(self.within(factor)).then(pl.lit(NESTED)).otherwise(factor).alias(factor)
+            for factor in named
         )
 
 
@@ -194,9 +200,8 @@ class ScoreTable:
     against: str
     wordings: Sequence[str]
     """In the instrument's order."""
-    compare: ContrastTester
     sharing: Clusters = field(default_factory=Clusters)
-    """What its sentence pairs have in common."""
+    """What its wordings and sentence pairs have in common."""
     design: Design = field(default_factory=Design)
     """Which factors are nested."""
 

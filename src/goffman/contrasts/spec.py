@@ -111,7 +111,7 @@ class Stratum:
             wanted["model"] = self.model
         if "variant" in spec.by:
             wanted["variant"] = self.variant
-        if spec.first_wording and not scored.design.averages("wording"):
+        if spec.first_wording:
             wanted["wording"] = scored.wordings[0]
         group = "condition" if "setting" in spec.by else "group"
         parts = ((group, self.group), ("dimension", self.dimension))
@@ -120,7 +120,7 @@ class Stratum:
 
     def side(self, rows: pl.DataFrame, differ: str) -> Side:
         """Return one side of a contrast whose sides differ in this column."""
-        return Side(rows, self.scored.design, differ)
+        return Side(rows, self.scored.design, differ, self.scored.sharing.families)
 
 
 def named_groups(first: str, second: str) -> Pairs:

@@ -16,6 +16,7 @@ from datetime import datetime
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from goffman import __version__
@@ -26,7 +27,7 @@ from goffman.gate.names import path_of, with_doubts
 from goffman.modes import asked_id, asked_ids
 from goffman.presentation.competence import Competence, marked
 from goffman.report.load import unmeasurable
-from goffman.stats.crossed_tests import crossed_error
+from goffman.stats.crossed import crossed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -142,9 +143,10 @@ def _crossed(scores: pl.DataFrame, mean: Mapping[str, Any]) -> float | None:
         pl.col("level") == "prompt",
         *(pl.col(name).eq_missing(pl.lit(mean[name], dtype=pl.String)) for name in same),
     )
-    return crossed_error(
-        cube(cells, {name: in_order(cells, name) for name in ("item", "condition")})
-    )
+    table = cube(cells, {name: in_order(cells, name) for name in ("condition", "item")})
+    if min(table.shape) < 2 or np.isnan(table).any():
+        return None
+    return crossed_interval([table[:, :, None]], [range(len(table))]).se
 
 
 def _about_tasks(

@@ -18,7 +18,7 @@ from goffman.console import printable
 from goffman.contrasts.verdict import NOT_MEASURABLE
 from goffman.estimates import headlines
 from goffman.export.common import main_estimates, public_name
-from goffman.formatting import VERDICTS_SAID, humanize, verdict_shown
+from goffman.formatting import VERDICTS_SAID, confidence, humanize, verdict_shown
 from goffman.gate.names import path_of
 from goffman.models.registry import model_kinds
 from goffman.modes import asked_id, asked_ids
@@ -95,7 +95,7 @@ def _metric_name(one: NamedEstimate) -> str:
     low, high = one.value("low"), one.value("high")
     ends = "no interval"
     if low is not None and high is not None:
-        ends = f"{row['level']:.0%} interval {low:.3g} to {high:.3g}"
+        ends = f"{confidence(row['level'])} interval {low:.3g} to {high:.3g}"
     return f"{said}: {row['first']} − {row['second']} ({ends})"
 
 
@@ -112,10 +112,6 @@ _SHOWN = (
     ColumnSpec(header="contrast", keys=("contrast",)),
     ColumnSpec(header="difference", keys=("difference",), form="number"),
     ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
-    ColumnSpec(header="effect", keys=("effect",), form="number"),
-    ColumnSpec(header="effect size", keys=("effect_name",)),
-    ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
-    ColumnSpec(header="tests", keys=("family_size",), form="count"),
     ColumnSpec(header="n", keys=("n",), form="count"),
     ColumnSpec(header="smallest relevant", keys=("margin",), form="number", drop="empty"),
     ColumnSpec(header="detectable", keys=("detectable",), form="number", drop="empty"),

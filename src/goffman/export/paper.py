@@ -248,10 +248,7 @@ def _statistics(run: MeasuredRun) -> Iterator[str]:
                 f"{printable(row['second'])}, by {row['test'] or 'no test'}{over} "
                 f"({row['method']}); effect: {row['effect_name'] or 'none'}.{margin}"
             )
-    sizes = run.estimates.filter(pl.col("family") == "primary")["family_size"].drop_nulls()
-    if len(sizes):
-        yield f"The {sizes.to_list()[0]:,} main results were corrected together."
-    yield f"{CORRECTED_SAID} {VERDICTS_SAID} Intervals are 95% intervals and are not corrected."
+    yield f"{CORRECTED_SAID} {VERDICTS_SAID}"
     if run.anchors is not None:
         people = ", ".join(printable(one.citation) for one in run.manifest.anchors.values())
         yield f"We set the numbers beside what people said: {people}."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goffman.presentation.vega import Figure, Spec
     from goffman.report.load import MeasuredRun
 
-HEADS = ("Difference", "95% interval", "t", "df", "p", "Effect [interval]")
+HEADS = ("Difference", "Interval", "t", "df", "p", "Effect")
 
 COLUMN = 219.0
 """Points of a narrow column of a paper with two: 7.7 cm."""
@@ -85,9 +85,7 @@ def _interval(low: float | None, high: float | None) -> str:
 def _effect(row: Mapping[str, Any]) -> str:
     if row["effect"] is None:
         return NOTHING
-    if row["effect_low"] is None:
-        return number(row["effect"])
-    return f"{number(row['effect'])} {_interval(row['effect_low'], row['effect_high'])}"
+    return number(row["effect"])
 
 
 def caption_of(section: Section, results: list[Result]) -> str:
@@ -101,7 +99,7 @@ def caption_of(section: Section, results: list[Result]) -> str:
     said = [
         f"{section.instrument}: {len(results)} contrasts, first minus second.",
         f"Effect: {', '.join(effects)}." if effects else "",
-        f"p is corrected, the intervals are not. {CORRECTED_SAID}",
+        CORRECTED_SAID,
         section.ratings,
         failing,
     ]

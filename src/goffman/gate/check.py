@@ -23,10 +23,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from goffman.comparison.runs import OF_RUNS, compare, describe_verdicts
-from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, did_you_mean
 from goffman.formatting import (
-    describe_p,
+    confidence,
     ends,
     join_words,
     models_meant,
@@ -123,21 +122,19 @@ class RuleResult:
         return f"{_MUST[about.comparison]} {_digits(self.value, about.limit)[1]}"
 
     def _doubt(self) -> str:
-        """In parentheses, the interval, p and verdict of an estimate whose value is tried."""
+        """Return, in parentheses, interval and verdict of an estimate whose value is tried."""
         field, of_verdict = self.condition.field, bool(self.condition.verdicts)
         if field == HOLDS_IN and self.named.stress:
             held = self.named.stress
             return f" ({held['holds']} of {held['analyses']} analyses)"
         if field not in {"value", "low", "high", ABSOLUTE}:
             return ""
-        low, high, p = (self.named.value(name) for name in ("low", "high", "p_adjusted"))
+        low, high = (self.named.value(name) for name in ("low", "high"))
         parts = [f"value {self.value:.4g}"] if of_verdict and not math.isnan(self.value) else []
         if low is not None and high is not None:
             level = self.named.row["level"]
-            parts.append(f"{level:.0%} interval {ends(low, high)}")
-        if p is not None:
-            parts.append(f"corrected {describe_p(p)}")
-            if self.named.verdict and self.condition.verdicts in {(), ("clear",)}:
+            parts.append(f"{confidence(level)} interval {ends(low, high)}")
+            if self.named.verdict and not self.condition.verdicts:
                 parts.append(f"verdict {_quoted(self.named.verdict)}")
         return f" ({', '.join(parts)})" if parts else " (no interval)"
 
@@ -178,14 +175,7 @@ def stated_of(verdicts: Sequence[str], one: NamedEstimate) -> str | None:
     """
     if MEASURABLE in verdicts:
         return one.verdict
-    if one.row["p_adjusted"] is None:
-        return None
-    if one.verdict in verdicts:
-        return one.verdict
-    if "clear" in verdicts:
-        clear = bool(direction(one.row))
-        return "clear" if clear else "not clear" if len(verdicts) == 1 else one.verdict
-    return one.verdict
+    return None if one.row["low"] is None else one.verdict
 
 
 def _digits(value: float, limit: float) -> tuple[str, str]:

@@ -11,8 +11,6 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     over-baseline   female minus male for a group, minus that in sentences without a condition
     above-reference  a condition minus the mean of the other group's conditions
     above-own-group  a condition of that other group minus the same mean, its own group's
-    gap-to-rare     the group that the instrument is about minus rare but neutral conditions
-    rarity          rare but neutral conditions minus the other group
     order           the most stigmatizing option listed first minus listed last
     keying          agreeing means more of the construct minus less of it
     position        the share of the option listed first, minus one half
@@ -22,8 +20,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     correlation     of two measures over conditions, [ONE with OTHER]; it has no instrument;
                     correlation-within.GROUP: the same within a group of conditions
     anchor.ANCHOR.ITEM  of a measure with what people said; anchor-rank: of ranks;
-                    anchor-in-category: among conditions of the same category;
-                    anchor-within.ANCHOR.ITEM.GROUP: within a group
+                    anchor-in-category: among conditions of the same category
     minus-people.ANCHOR.ITEM.CONDITION  the model's share minus people's;
                     minus-people-overall.ANCHOR.CONDITION: over the items that count;
                     gender-minus-people.ANCHOR.CONDITION: a man minus a woman, minus people's
@@ -96,8 +93,6 @@ WHAT = {
     "order": "order",
     "keying": "keying",
     "position": "position",
-    "against-rare": "gap-to-rare",
-    "rarity": "rarity",
     "set-apart": "gap",
     "models": "models",
     "dimensions": "subscales",
@@ -107,8 +102,6 @@ WHAT = {
     "anchor": "anchor",
     "anchor-rank": "anchor-rank",
     "anchor-partial": "anchor-in-category",
-    "anchor-without": "anchor-without",
-    "anchor-within": "anchor-within",
     "anchor-difference": "minus-people",
     "anchor-overall": "minus-people-overall",
     "anchor-gender": "gender-minus-people",
@@ -139,8 +132,6 @@ FIELDS = {
     "high": "high",
     "p": "p",
     "p_adjusted": "p_adjusted",
-    "check_p": "check_p",
-    "permutation_p": "permutation_p",
     "effect": "effect",
     "effect_low": "effect_low",
     "effect_high": "effect_high",

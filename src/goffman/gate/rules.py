@@ -5,12 +5,12 @@
                | "holds-in" [ "[" WHOSE "]" ] COMPARISON NUMBER
     NAME       = PATH [ "[" WHOSE "]" ] [ ".change" ]
     COMPARISON = ">" | ">=" | "<" | "<="
-    VERDICT    = "clear" | "relevant" | "small" | "size-open" | "fragile" | "equivalent"
-               | "undecided" | "measurable"
+    VERDICT    = "relevant" | "present" | "negligible" | "inconclusive" | "these-sentences-only"
+               | "measurable"
 
-In a PATH and in WHOSE a "*" stands for any text. The verdicts are the report's; size-open is its
-"clear, size open". Clear is what is relevant, small, size-open or fragile. Measurable is what
-control items show, and nothing else. Paths are in names.py.
+In a PATH and in WHOSE a "*" stands for any text. The verdicts are the report's; present is its
+"present, size uncertain". Measurable is what control items show, and nothing else. Paths are in
+names.py.
 
 The file of thresholds, goffman.toml: rules of the gate as tables, each fault with its line.
 
@@ -20,7 +20,7 @@ The file of thresholds, goffman.toml: rules of the gate as tables, each fault wi
     at-least = -0.1                      # the least
     bound = "high"                       # of what: estimate, low, high or absolute
     forbidden-verdicts = ["relevant"]
-    allowed-verdicts = ["small", "equivalent"]
+    allowed-verdicts = ["negligible"]
     holds-in = 0.9                       # the least share of other analyses
     measurable = true                    # of control items: name = "social-distance.controls"
 
@@ -37,7 +37,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from goffman.contrasts.verdict import FRAGILE, SIZE_OPEN
+from goffman.contrasts.verdict import (
+    INCONCLUSIVE,
+    NEGLIGIBLE,
+    PRESENT,
+    RELEVANT,
+    SENTENCES_ONLY,
+)
 from goffman.errors import FaultsError, InputError, did_you_mean
 from goffman.gate.names import (
     ABSOLUTE,
@@ -54,18 +60,16 @@ from goffman.instruments.files import (
 )
 
 VERDICTS: Mapping[str, str] = {
-    "relevant": "relevant",
-    "small": "small",
-    "size-open": SIZE_OPEN,
-    "fragile": FRAGILE,
-    "equivalent": "equivalent",
-    "undecided": "undecided",
-    "clear": "clear",
+    "relevant": RELEVANT,
+    "present": PRESENT,
+    "negligible": NEGLIGIBLE,
+    "inconclusive": INCONCLUSIVE,
+    "these-sentences-only": SENTENCES_ONLY,
     MEASURABLE: MEASURABLE,
 }
 """What an estimate can be said to be: as a rule spells it → as the report does."""
 
-_ALSO = {"size open": "size-open", SIZE_OPEN: "size-open"}
+_ALSO: Mapping[str, str] = {PRESENT: "present", SENTENCES_ONLY: "these-sentences-only"}
 """Further spellings: those that people see."""
 
 EXAMPLES = "'social-distance.gap is relevant' or 'social-distance.gap > 0.2'"
@@ -387,7 +391,7 @@ def _bound(value: object) -> str:
 def _verdicts(value: object) -> tuple[str, ...]:
     words = [value] if isinstance(value, str) else value
     if not isinstance(words, list) or not words or not all(isinstance(one, str) for one in words):
-        raise RuleSyntaxError('it must be a list of verdicts, such as ["relevant", "fragile"]')
+        raise RuleSyntaxError('it must be a list of verdicts, such as ["relevant", "present"]')
     return read_verdicts(words)
 
 

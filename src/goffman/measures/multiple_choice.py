@@ -40,7 +40,6 @@ import polars as pl
 from goffman.contrasts.catalog import (
     DIRECTIONS,
     KEYINGS,
-    against_rare,
     conditions_against_baseline,
     conditions_against_own_group,
     conditions_against_reference,
@@ -50,7 +49,6 @@ from goffman.contrasts.catalog import (
     models_over_conditions,
     order_of_options,
     over_orders,
-    rare_against_other,
     wordings,
 )
 from goffman.contrasts.scores import items_by_place, wordings_merged
@@ -299,8 +297,6 @@ _NO_SUCH_LABEL: Mapping[ChoiceMode, str] = {
 
 CODES_OF = (
     groups_of_conditions,
-    against_rare,
-    rare_against_other,
     models_over_conditions,
     conditions_against_reference,
     conditions_against_own_group,
@@ -321,7 +317,7 @@ CODE_CONTRASTS: tuple[tuple[str, Contrasts], ...] = (
     ),
 )
 
-MAIN = ("order", "keying", "wordings", "groups", "against-rare", "rarity", "groups-as-asked")
+MAIN = ("order", "keying", "wordings", "groups", "groups-as-asked")
 """The kinds of contrasts that the page lists: what presentation does stands first."""
 
 PRESENTATION = Presentation(

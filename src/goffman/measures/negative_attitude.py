@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
-    against_rare,
     conditions_against_baseline,
     conditions_against_own_group,
     conditions_against_reference,
@@ -31,7 +30,6 @@ from goffman.contrasts.catalog import (
     groups_of_conditions,
     groups_set_apart,
     models_over_conditions,
-    rare_against_other,
     where_in_turn,
     wordings_over_conditions,
 )
@@ -65,7 +63,6 @@ from goffman.presentation.condition_findings import (
     group_findings,
     if_measurable,
     in_turn,
-    rarity,
     set_apart_shares,
     words_counted,
 )
@@ -191,7 +188,7 @@ PRESENTATION = Presentation(
     findings=if_measurable(
         group_findings(
             what=_SHARE,
-            more=in_turn(rarity(_SHARE), describe_set_apart, words_counted),
+            more=in_turn(describe_set_apart, words_counted),
         )
     ),
     figures=(
@@ -209,7 +206,7 @@ PRESENTATION = Presentation(
         reliability.reliability_table,
     ),
     evidence=words_set_apart,
-    main=("groups", "set-apart", "against-rare", "rarity", "groups-as-asked"),
+    main=("groups", "set-apart", "groups-as-asked"),
 )
 
 
@@ -230,8 +227,6 @@ class NegativeAttitude(Measure):
             "negative",
             (
                 where_in_turn(groups_of_conditions),
-                where_in_turn(against_rare),
-                where_in_turn(rare_against_other),
                 groups_as_asked,
                 where_in_turn(models_over_conditions),
                 where_in_turn(conditions_against_reference),

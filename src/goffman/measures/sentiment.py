@@ -13,11 +13,9 @@ from typing import ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
-    against_rare,
     groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
-    rare_against_other,
 )
 from goffman.instruments.types import ControlScore
 from goffman.measures.aggregate import (
@@ -39,9 +37,7 @@ from goffman.measures.reliability import reliability_scores
 from goffman.presentation import condition_figures, reliability, tables
 from goffman.presentation.condition_findings import (
     group_findings,
-    in_turn,
     outcomes_counted,
-    rarity,
 )
 from goffman.presentation.evidence import classes
 from goffman.presentation.types import Claims, Presentation
@@ -75,9 +71,7 @@ PRESENTATION = Presentation(
             "There are only two templates.",
         ),
     ),
-    findings=group_findings(
-        what=_PROBABILITY, more=in_turn(rarity(_PROBABILITY), outcomes_counted)
-    ),
+    findings=group_findings(what=_PROBABILITY, more=outcomes_counted),
     figures=(
         condition_figures.gaps,
         condition_figures.group_shares,
@@ -87,7 +81,7 @@ PRESENTATION = Presentation(
     ),
     tables=(tables.sentiment, tables.ranked_conditions, reliability.reliability_table),
     evidence=classes,
-    main=("groups", "against-rare", "rarity", "groups-as-asked"),
+    main=("groups", "groups-as-asked"),
 )
 
 
@@ -136,7 +130,7 @@ class NegativeSentiment(Measure):
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
             PROBABILITY,
-            (groups_of_conditions, against_rare, rare_against_other, models_over_conditions),
+            (groups_of_conditions, models_over_conditions),
         ),
         ("negative", (groups_as_asked,)),
     )

@@ -28,7 +28,7 @@ from goffman.instruments.types import BASELINE
 from goffman.measures.aggregate import as_scores, only
 from goffman.presentation.variance import BELOW, VARIANCE
 from goffman.schemas import SCORES, schema
-from goffman.stats.crossed_tests import variance_components
+from goffman.stats.crossed import variance_components
 
 TRIAL_VARIANCE, TRIAL_ERROR = "trial-variance", "trial-error"
 """Of a prompt: the variance of its answers over trials, and that of their mean."""

@@ -535,7 +535,7 @@ def _ends(rows: pl.DataFrame, noun: Noun) -> str:
     some = rows.height - rows["low"].null_count()
     if not some:
         return f"There are no intervals: each {noun.one} has too few sentences, or equal answers."
-    lines = f"Lines are 95% intervals, not corrected for the number of {noun.many}"
+    lines = f"Lines are intervals, made for all {noun.many} together"
     gaps = "; where there is no line, there is no interval" if some < rows.height else ""
     return f"{lines}{gaps}."
 

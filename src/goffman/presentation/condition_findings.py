@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from goffman.contrasts.verdict import direction, significant_rows
+from goffman.contrasts.verdict import FEWEST_SENTENCES, rows_apart_from_zero
 from goffman.formatting import (
-    describe_beside,
     describe_difference,
     ends,
     humanize,
@@ -30,8 +29,6 @@ from goffman.presentation.findings import (
     finding,
     heading,
     of_model,
-    untested,
-    verdict_first,
 )
 from goffman.presentation.reliability import above_half, reliability
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table
@@ -50,7 +47,7 @@ def above_reference(section: Section, model: str) -> str:
     rows, many = of_model(section.contrasts("reference"), model), section.noun.many
     if not rows.height:
         return ""
-    sure, against = significant_rows(rows), humanize(section.against)
+    sure, against = rows_apart_from_zero(rows), humanize(section.against)
     above, below = (sure.filter(pl.col("difference") * sign > 0) for sign in (1, -1))
     said = (
         f"{above.height or 'None'} of {rows.height} {humanize(section.contrast)} {many} "
@@ -92,7 +89,7 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
     rows = of_model(section.contrasts("own-reference"), model)
     tested = rows["p_adjusted"].count()
     if tested:
-        sure = significant_rows(rows)
+        sure = rows_apart_from_zero(rows)
         above, below = (sure.filter(pl.col("difference") * sign > 0).height for sign in (1, -1))
         yield (
             f"By the same test, {above or 'none'} of the {tested} {humanize(section.against)} "
@@ -195,73 +192,6 @@ if TYPE_CHECKING:
     More = Callable[[Section, str], Iterator[str]]
 
 
-def rarity(what: str) -> More:
-    """How far conditions lie above rare but neutral ones, and rare ones above the others."""
-
-    def said(section: Section, model: str) -> Iterator[str]:
-        for row, sentence in _compared(section, model):
-            yield f"{sentence} in the {what} ({verdict_first(row)}{describe_difference(row)})."
-
-    return said
-
-
-def rarity_beside(section: Section, model: str) -> str:
-    """Beside a heading about groups: whether rare but neutral conditions are any better off."""
-    by_kind = {row["kind"]: row for row, _ in _compared(section, model)}
-    against, mere = by_kind.get("against-rare"), by_kind.get("rarity")
-    if not against or untested(against):
-        return ""
-    many = section.noun.many
-    rare = f"{against['n_second']} rare but neutral {many}"
-    if direction(against) > 0:
-        return (
-            f"The model is also more negative about {humanize(against['first'])} {many} than about "
-            f"{rare} (by {_numbers(against)})."
-        )
-    shown = (
-        f"is not shown to be more negative about {humanize(against['first'])} {many} than about "
-        f"{{}} "
-        f"(difference {_numbers(against)})."
-    )
-    also = ""
-    if mere and direction(mere) > 0:
-        also = (
-            f"is also more negative about {rare} than about {humanize(mere['second'])} ones (by "
-            f"{_numbers(mere)}), and it "
-        )
-    said = shown.format("the rare ones" if also else rare)
-    return (
-        "Part or all of this may be rarity, or something else that rare conditions share, not "
-        f"stigma. The model {also}{said}"
-    )
-
-
-def _numbers(row: Row) -> str:
-    """A difference with its interval and p."""
-    interval = f"95% interval {ends(row['low'], row['high'])}"
-    return f"{number(row['difference'])}, {interval}, {describe_beside(row)}"
-
-
-def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:
-    """Each contrast with rare but neutral conditions, and the beginning of its sentence."""
-    many = section.noun.many
-    for kind, what in (
-        ("against-rare", "Compared with rare but neutral {many}, {first} {many} are {way}"),
-        ("rarity", "Is it only rarity? Rare but neutral {many} are {way} {second} ones"),
-    ):
-        for row in of_model(section.contrasts(kind), model).iter_rows(named=True):
-            than = kind == "rarity"
-            way = {
-                1: f"clearly higher{' than' * than}",
-                -1: f"clearly lower{' than' * than}",
-                0: f"not clearly different{' from' * than}",
-            }[direction(row)]
-            if untested(row):
-                way = f"not tested{' against' * than}"
-            first, second = humanize(row["first"]), humanize(row["second"])
-            yield row, what.format(many=many, first=first, second=second, way=way)
-
-
 def in_turn(*several: More) -> More:
     """The sentences of each, one after the other."""
 
@@ -270,10 +200,6 @@ def in_turn(*several: More) -> More:
             yield from one(section, model)
 
     return said
-
-
-MOST_FEW = 2
-"""So few items are no sample of items: the test takes them as given."""
 
 
 def group_findings(*, what: str, more: More) -> FindingsFn:
@@ -296,13 +222,11 @@ def group_findings(*, what: str, more: More) -> FindingsFn:
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
                 f"{second} ones: {describe_difference(row)}.{_left_out(row, many)}"
             )
-            tested = (
-                f"Effect size and test of the main difference: {describe_tested(row, many=many)}."
-            )
+            tested = f"{describe_tested(row, many=many)}."
             sentences = [tested, *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             also = {"rest": _single(section, row["model"])}
-            also |= _few_items(row) | {"caveat": rarity_beside(section, row["model"])}
+            also |= _few_items(row)
             yield finding(row, head, text, iter(sentences), **also)
 
     return found
@@ -321,16 +245,14 @@ def _left_out(row: Row, many: str) -> str:
 
 
 def _few_items(row: Row) -> dict[str, str]:
-    """That so few templates are no sample of sentences; empty: there are more."""
-    if row["items"] is None or row["items"] > MOST_FEW:
+    """Return that so few templates are no sample of sentences; empty: there are more."""
+    count = row["sentences"]
+    if count is None or count >= FEWEST_SENTENCES:
         return {}
-    one = row["items"] == 1
-    used = "one sentence template was" if one else f"{row['items']} sentence templates were"
+    used = "one sentence template was" if count == 1 else f"{count} sentence templates were"
     return {
-        "wording": (
-            f"Only {used} used, so the interval and p say nothing about other sentence templates."
-        ),
-        "asked": f"{row['items']} sentence template{'' if one else 's'} only",
+        "wording": f"Only {used} used, so the interval says nothing about other sentences.",
+        "asked": f"{count} sentence template{'' if count == 1 else 's'} only",
     }
 
 
@@ -361,7 +283,7 @@ def _above(section: Section, model: str) -> str:
     share = f"share than the baseline ({shortened(section)})"
     if not above.height:
         return f"None of {rows.height} {noun.many} has a higher {share}."
-    sure = significant_rows(tested).filter(pl.col("difference") > 0)
+    sure = rows_apart_from_zero(tested).filter(pl.col("difference") > 0)
     has = "has" if above.height == 1 else "have"
     said = f"{above.height} of {rows.height} {noun.many} {has} a higher {share}."
     if tested.height:
@@ -450,7 +372,7 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
 
 def choice_findings(section: Section) -> Iterator[Finding]:
     """The gap between two groups; before it what the presentation does, and any style."""
-    more = in_turn(rarity("mean code"), describe_answering, _bounds, describe_variance)
+    more = in_turn(describe_answering, _bounds, describe_variance)
     for found in group_findings(what="code", more=more)(section):
         yield presented_first(section, found)
 

@@ -103,8 +103,8 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
         "against-baseline",
         title="What the adjectives change",
         description=(
-            f"{_compared(section)} Lines are 95% intervals, not corrected for the number of "
-            "settings. P-values are corrected for it, separately for each model. "
+            f"{_compared(section)} Lines are intervals, made for all settings of a model "
+            "together. "
             f"{describe_marks(rows)}"
         ),
         choices=choices,

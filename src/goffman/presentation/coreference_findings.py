@@ -129,11 +129,7 @@ def _moved(section: Section, row: Row, number_moved: str) -> str:
     against = of_model(section.contrasts("baseline"), row["model"])
     if not against.height:
         return ""
-    said = how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
-    tests = against["p_adjusted"].count()
-    if tests < 2 or "equivalent" not in against["verdict"]:
-        return said
-    return f"{said} “Equivalent” rests on 90% intervals, which are not corrected for {tests} tests."
+    return how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
 
 
 def _changes(section: Section, model: str, called: str) -> Iterator[str]:

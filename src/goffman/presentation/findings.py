@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.contrasts.verdict import (
-    CLEAR,
-    SIZE_OPEN,
-    by_interval,
-    direction,
-    side_of_zero,
-    significant_rows,
+    INCONCLUSIVE,
+    NEGLIGIBLE,
+    PRESENT,
+    RELEVANT,
+    SENTENCES_ONLY,
+    rows_apart_from_zero,
 )
 from goffman.formatting import (
     describe_factors,
     ends,
-    how_far,
     humanize,
-    join_words,
     number,
-    p_value,
     verdict_shown,
 )
 from goffman.instruments.types import BASELINE
@@ -49,9 +46,8 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
         head=head,
         text=text,
         why=describe_verdict(row),
-        alone="" if untested(row) else by_others(row),
         more=tuple(more),
-        verdict=by_interval(row),
+        verdict=row["verdict"],
         shown=verdict_shown(row),
         **drawn,
         **also,
@@ -64,99 +60,62 @@ def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:
 
 
 def heading(row: Row, *, more: str, less: str, between: str) -> str:
-    """What an estimate comes to, in a few words, as its verdict has it.
+    """Return what an estimate comes to, in a few words, as its verdict has it.
 
-    ``more``, ``less``: what it says where it is clear; ``between``: completes "a difference …".
+    ``more``, ``less``: what it says where there is a difference; ``between``: completes "a
+    difference …".
     """
+    between, clause = between.rstrip(","), between
+    said = more if (row["difference"] or 0.0) > 0 else less
     if untested(row):
-        return f"Not tested: a difference {between.rstrip(',')}"
-    if row["verdict"] == "equivalent":
-        return f"No relevant difference {between.rstrip(',')}"
-    if not direction(row):
-        return f"Undecided: a difference {between} is neither shown nor ruled out"
-    said = more if direction(row) > 0 else less
-    word = by_interval(row)
-    if word not in {"small", SIZE_OPEN}:
-        return said
-    return f"{said}, but {'only' if word == 'small' else 'perhaps only'} slightly"
+        return f"Not tested: a difference {between}"
+    if row["verdict"] == NEGLIGIBLE:
+        return f"No relevant difference {between}"
+    if row["verdict"] == INCONCLUSIVE:
+        return f"Inconclusive: a difference {clause} is neither shown nor ruled out"
+    if row["verdict"] == SENTENCES_ONLY:
+        return f"In these sentences only: {said[0].lower()}{said[1:]}"
+    return said if row["verdict"] != PRESENT else f"{said}, by an uncertain amount"
 
 
-def describe_verdict(row: Row, *, within: str = "run") -> str:
-    """Why an estimate has its verdict, as sentences; ``within``: what its family is over."""
+def describe_verdict(row: Row) -> str:
+    """Return why an estimate has its verdict, as sentences."""
     if untested(row):
         return f"This could not be tested{because([row['reason']])}."
-    word = by_interval(row)
-    if word is None:
-        return ""
     least = f"{number(row['margin'])}, the smallest difference that counts as relevant here"
-    if word == "relevant":
-        beyond = "above " if row["low"] > 0 else "below −"
-        said = f"The whole interval lies {beyond}{least}. {by_others(row, within)}"
-        return said.rstrip()
-    if word in {"small", SIZE_OPEN}:
-        but = "it is" if word == "small" else "the interval includes differences"
-        said = f"The difference is clear, but {but} smaller than {least}. {by_others(row, within)}"
-        return said.rstrip()
-    if word == "equivalent":
-        inner = ends(row["low_90"], row["high_90"])
-        return f"The 90% interval ({inner}) rules out a difference of {least}."
-    more = how_far(number(row["margin"]), row["margin"], low=row["low"], high=row["high"])
-    open_ = (
-        f"The true difference could be 0, and it could be {more}. The smallest difference that "
-        f"counts as relevant here is {number(row['margin'])}."
-    )
-    return f"{_lost(row)}{open_}{_needed(row)}"
+    beyond = "above " if (row["low"] or 0.0) > 0 else "below −"
+    why = {
+        RELEVANT: f"The whole interval lies {beyond}{least}.",
+        PRESENT: f"The interval excludes 0, but holds differences smaller than {least}.",
+        NEGLIGIBLE: (
+            f"The 90% interval ({ends(row['low_90'], row['high_90'])}) lies within {least}."
+        ),
+        INCONCLUSIVE: (
+            f"The interval holds 0, and differences larger than {least}.{_detectable(row)}"
+        ),
+        SENTENCES_ONLY: "Fewer than three sentences were asked, which say nothing about others.",
+    }
+    return why.get(row["verdict"], "")
 
 
-def by_others(row: Row, within: str = "run") -> str:
-    """That the correction leaves it clear only because other differences of the run are."""
-    alone = row["p"] * (row["family_size"] or 1)
-    if not direction(row) or alone < CLEAR:
-        return ""
-    return (
-        f"If none of the other main results in this {within} were clear, Holm's correction would "
-        f"give p up to {p_value(min(alone, 1.0))}, and this difference would not be clear."
-    )
-
-
-def _needed(row: Row) -> str:
-    """What the audit could have seen, and what it would take to see the smallest difference."""
+def _detectable(row: Row) -> str:
+    """Return what the audit could have seen."""
     if row["detectable"] is None:
         return ""
-    said = (
-        f" If the true difference were {number(row['detectable'])}, an audit like this would find "
-        "it 80% of the time, before correction for other tests."
-    )
-    if row["items"] is None or row["detectable"] <= row["margin"]:
-        return said
-    if row["items_needed"] is None:
-        return (
-            f"{said} More items alone would not be enough to find {number(row['margin'])} that "
-            "often."
-        )
     return (
-        f"{said} To find {number(row['margin'])} that often, about {row['items_needed']:,} items "
-        f"would be needed; this audit had {row['items']}."
+        f" An audit like this finds a true difference of {number(row['detectable'])} 80% of the "
+        "time."
     )
-
-
-def _lost(row: Row) -> str:
-    """What must be said where the interval alone would have looked clear."""
-    if not side_of_zero(row):
-        return ""
-    if (row["family_size"] or 1) > 1:
-        return "The interval excludes 0, but the corrected p is not below .05. "
-    return "The interval excludes 0, but p is not below .05. "
 
 
 def untested(row: Row) -> bool:
-    """Whether an estimate has no p-value, so that nothing can be said to be clear or not clear."""
-    return row["p_adjusted"] is None
+    """Return whether an estimate has no interval, so that it has no verdict."""
+    return row["low"] is None
 
 
 def verdict_first(row: Row) -> str:
-    """The verdict before the numbers of a contrast that is not clear: there are two of these."""
-    return f"{row['verdict']}; " if row["verdict"] in ("equivalent", "undecided") else ""
+    """Return the verdict before the numbers of a contrast, where it says that none is shown."""
+    return f"{row['verdict']}; " if row["verdict"] in (NEGLIGIBLE, INCONCLUSIVE) else ""
 
 
 def because(reasons: Iterable[str | None]) -> str:
@@ -166,73 +125,27 @@ def because(reasons: Iterable[str | None]) -> str:
 
 
 def describe_tested(row: Row, **called: str) -> str:
-    """The effect size, the test, what it is over, and its correction.
-
-    ``many``: what the conditions are called.
-    """
-    said = []
-    if row["effect"] is not None:
-        name, _, how = row["effect_name"].partition(", ")
-        said.append(
-            f"{name} = {number(row['effect'])}"
-            + (f" ({how}{_whose(row, **called)})" if how else "")
-        )
-    if row["p"] is not None:
-        said.append(_test(row, **called))
+    """Return what the interval is over; ``many``: what the conditions are called."""
     if untested(row):
-        said.append(f"not tested{because([row['reason']])}")
-    elif row["reason"]:
-        said.append(row["reason"])
-    return "; ".join(said)
-
-
-def _whose(row: Row, many: str = "conditions") -> str:
-    """What the SD of an effect is of: values of another kind have another one."""
-    return f" of {row['unit'].replace('conditions', many)}" if row["unit"] else ""
-
-
-def _test(row: Row, many: str = "conditions") -> str:
-    """The test and its correction; for how many tests is said beside p."""
-    over = (row["interval_over"] or "").replace("conditions", many)
-    factors = describe_factors(over)
-    if factors:
-        said = f"t test with {factors}"
-    else:
-        # The test of conditions alone says so in its name.
-        test = str(row["test"]).replace("t over conditions", "t test")
-        said = f"{test} over {over}" if over else test
-    if (row["family_size"] or 1) == 1:
-        return f"{said}, not corrected (a single test)"
-    return f"{said}, {row['correction'].capitalize()}'s correction"
+        return f"Not tested{because([row['reason']])}"
+    over = (row["interval_over"] or "").replace("conditions", called.get("many", "conditions"))
+    factors = describe_factors(over) or over
+    return "; ".join(filter(None, [f"The interval is over {factors}", row["reason"]]))
 
 
 def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
-    """How many of the contrasts are clear, and how many could not be tested.
+    """Return how many of the contrasts exclude 0, and how many could not be tested.
 
     ``sentence`` has {} for the number, such as "3 of 15 settings"; ``what``: these settings.
     """
-    count, every = significant_rows(estimates).height, estimates.height
-    without = estimates.filter(pl.col("p_adjusted").is_null())
+    count, every = rows_apart_from_zero(estimates).height, estimates.height
+    without = estimates.filter(pl.col("low").is_null())
     why = because(without["reason"])
     if every and without.height == every:
         return f"None of {every} {what} could be tested{why}."
     said = sentence.format(f"{count or 'none'} of {every} {what}")
     said = f"{said[0].upper()}{said[1:]}."
-    counts = {
-        word: estimates.filter(pl.col("verdict") == word).height
-        for word in ("undecided", "equivalent")
-    }
-    others = [f"{of} {_are(of)} {word}" for word, of in counts.items() if of]
-    if not count and every in counts.values() and every > 1:
-        word = next(word for word, of in counts.items() if of)
-        said += f" The verdict is “{word}” for all {every}."
-    elif others:
-        said += f" Of the {'others' if count else every}, {join_words(others)}."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def findings_of(section: Section) -> list[Finding]:

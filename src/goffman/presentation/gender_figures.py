@@ -164,12 +164,11 @@ def disparities(section: Section) -> Iterator[Figure]:
         title="Female minus male, with intervals",
         description=(
             f"The marks show the mean probability of female {section.presentation.counted} minus "
-            f"that of male {section.presentation.counted}, with its 95% interval over items and "
-            f"{many}. To the right of 0, women are named more often. The p-value of the main "
-            f"result (all parts, {humanize(section.contrast)} {many}, counting first names) is "
-            "corrected together with the main results of the other instruments and models. The "
-            "others are corrected in families: the whole scale and its parts, each with first "
-            f"names and without. {describe_marks(rows)}"
+            f"that of male {section.presentation.counted}, with its interval over items and "
+            f"{many}. To the right of 0, women are named more often. The interval of the main "
+            f"result (all parts, {humanize(section.contrast)} {many}, counting first names) is a "
+            "95% interval; the others are made for the whole scale, and for its parts, together. "
+            f"{describe_marks(rows)}"
         ),
         choices=choices,
         spec=view(

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.contrasts.verdict import direction, significant_rows
+from goffman.contrasts.verdict import direction, rows_apart_from_zero
 from goffman.formatting import (
-    describe_beside,
     describe_difference,
     describe_variant,
     ends,
@@ -31,10 +30,9 @@ from goffman.presentation.findings import (
     verdict_first,
 )
 from goffman.presentation.reliability import reliability
-from goffman.presentation.robustness_findings import clear_in_others
 from goffman.presentation.section import UNSEEN_END, not_counted
 from goffman.presentation.variance import describe_variance
-from goffman.stats.crossed_tests import LEAST
+from goffman.stats.crossed import LEAST
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -157,7 +155,7 @@ def gender_findings(section: Section) -> Iterator[Finding]:
         )
         rest = []
         if (other := variants.get("without-names")) and other is not main:
-            rest.append(_without_names(section, main, other))
+            rest.append(_without_names(main, other))
         rest += [*_against(section, main), *uncounted(section, main)]
         also = {"rest": " ".join(rest), "caveat": _specific(section, main)}
         yield finding(main, head, text, _more(section, main["model"]), **also)
@@ -173,26 +171,14 @@ def _too_improbable(section: Section, row: Row) -> str:
     return f" Another {number(rest)} is on {section.presentation.uncounted}."
 
 
-def _without_names(section: Section, main: Row, other: Row) -> str:
+def _without_names(main: Row, other: Row) -> str:
     """The difference without first names; that it is the same, where it is, and how sure it is."""
     exactly = all(main[name] == other[name] for name in ("difference", "low", "high"))
-    checked = _checked(section, other)
     if _same(main, other):
         shown = "" if exactly else " to the digits shown"
-        same = f"the difference and its interval are the same{shown}"
-        return f"Not counting first names, {same}.{checked}"
+        return f"Not counting first names, the difference and its interval are the same{shown}."
     said = describe_difference(other).replace("difference", "difference is", 1)
-    return f"Not counting first names, the {said}.{checked}"
-
-
-def _checked(section: Section, row: Row) -> str:
-    """In how many other analyses a clear difference beside the headline is clear, a sentence."""
-    kept = clear_in_others(section, row)
-    if not kept:
-        return ""
-    tests = row["family_size"] or 1
-    corrected = f"Corrected for {tests} tests" if tests > 1 else "Not corrected (a single test)"
-    return f" {corrected}, it is {kept}."
+    return f"Not counting first names, the {said}."
 
 
 def _same(main: Row, other: Row) -> bool:
@@ -203,7 +189,7 @@ def _same(main: Row, other: Row) -> bool:
 
 def _specific(section: Section, main: Row) -> str:
     """Beside a heading about one group: whether the other group differs from it."""
-    rows = _groups(section, main).head(1).filter(pl.col("p_adjusted").is_not_null())
+    rows = _groups(section, main).head(1).filter(pl.col("low").is_not_null())
     if not direction(main) or not rows.height:
         return ""
     row, many = rows.row(0, named=True), section.noun.many
@@ -212,13 +198,9 @@ def _specific(section: Section, main: Row) -> str:
         direction(main): f"This is clearly stronger than for {humanize(row['second'])} {many}",
         -direction(main): f"This is clearly weaker than for {humanize(row['second'])} {many}",
     }[direction(row)]
-    kept = clear_in_others(section, row)
-    single = (row["family_size"] or 1) == 1
-    others = f"; {'without correction, ' if single else ''}{kept}" if kept else ""
     return (
         f"{said} ({humanize(row['first'])} minus {humanize(row['second'])}: "
-        f"{number(row['difference'])}, "
-        f"95% interval {ends(row['low'], row['high'])}, {describe_beside(row)}{others})."
+        f"{number(row['difference'])}, 95% interval {ends(row['low'], row['high'])})."
     )
 
 
@@ -264,7 +246,7 @@ def _more(section: Section, model: str) -> Iterator[str]:
     )
     for row in main.iter_rows(named=True):
         if tested := describe_tested(row, many=section.noun.many):
-            yield f"Effect size and test of the main difference: {tested}."
+            yield f"{tested}."
     yield from over_baseline(section, model)
     yield from _neither(section, model)
     yield from reliability(section, model)
@@ -289,7 +271,7 @@ def _against_by_part(section: Section, main: Row) -> Iterator[str]:
     )
     for (quantity,), of in rows.sort("quantity").group_by("quantity", maintain_order=True):
         first, second = (humanize(of[side][0]) for side in ("first", "second"))
-        sure = significant_rows(of)["dimension"].to_list()
+        sure = rows_apart_from_zero(of)["dimension"].to_list()
         named = f" ({join_words(sure)})" if sure else ""
         keyed = _female_minus_male({"quantity": quantity})
         yield (

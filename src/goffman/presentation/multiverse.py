@@ -1,10 +1,8 @@
-"""Whether a verdict holds in other analyses of the same answers: sentences, curve, table."""
+"""How far a main result moves over other analyses of the same answers: sentences, curve, table."""
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,18 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.console import printable
-from goffman.contrasts.verdict import CLEAR, CLEAR_WORDS, SIZE_OPEN
-from goffman.formatting import (
-    describe_p,
-    ends,
-    join_words,
-    number,
-)
-from goffman.presentation.robustness_findings import (
-    describe_occupations,
-    describe_p_alone,
-    part_called,
-)
+from goffman.contrasts.verdict import PRESENT_WORDS
+from goffman.formatting import ends, join_words, number
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table
 from goffman.presentation.vega import (
     WIDTH,
@@ -34,7 +22,7 @@ from goffman.presentation.vega import (
     figure,
     tip,
 )
-from goffman.schemas import ANALYSIS, NUMBER, SENSITIVITY, WORD, WRONG_LABELS, schema
+from goffman.schemas import ANALYSIS, NUMBER, WORD, WRONG_LABELS
 from goffman.stats.specification_curve import different
 
 if TYPE_CHECKING:
@@ -43,38 +31,11 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
-TEST = "test"
-"""The choice between tests."""
-
 _NOT_SHOWN = (
     "instrument", "mode", "contrast", "kind", "first", "second", "main", "mean_first", "variation",
     "rate",
 )  # fmt: skip
 """Columns of SENSITIVITY that are the same in every analysis of a headline."""
-
-ENOUGH = 0.9
-"""A verdict that holds in a smaller share of the analyses is said to hold in only so many."""
-
-HOLDS_MEANS = "“Holds” means: the difference is clear and has the same sign as in the audit."
-
-FEW = 2
-"""So many analyses check hardly anything."""
-
-MUCH = 0.1
-"""So much of the variance that no choice explains alone is said."""
-
-FEW_WORDS = 5
-"""So many words are a few."""
-
-HARDLY, MUCH_CHANGED = 0.1, 0.5
-"""A difference that changes by up to the first part of itself hardly changes, and by the second or
-more a lot."""
-
-NEAR = CLEAR / 2
-"""A clear p from here on is near .05."""
-
-ROUNDING = 1e-6
-"""Shares that sum to 1 but for this are of all words that count."""
 
 LEAST_SHARE = 0.01
 """A choice that explains less than this is not named."""
@@ -87,126 +48,40 @@ class MultiverseSentences:
     model: str
     """As it is shown."""
     head: str
-    """In how many analyses the verdict holds, and what matters most; or why there are none."""
+    """The range of the difference over the analyses; or why there are none."""
     said: tuple[str, ...] = ()
-    """What that rests on."""
+    """Which choices matter, and what leaving out words or spoiling labels does."""
 
 
 def describe_holds(section: Section) -> list[MultiverseSentences]:
-    """Of each model what other analyses say; nothing where the run was not stressed."""
+    """Return for each model what other analyses say; nothing where the run was not stressed."""
     rows = section.shown(section.stress)
     return [_sentences_of_result(row, section) for row in rows.iter_rows(named=True)]
 
 
 def _sentences_of_result(row: Row, section: Section) -> MultiverseSentences:
-    model = row["model"]
-    left_out = [*_left_out(row, section), *_labels(row, section)]
+    more = (*_left_out(row, section), *_labels(row, section))
     if row["analyses"] == 0:
-        head = f"There are no other analyses, because {row['reason']}"
-        return MultiverseSentences(model=model, head=head)
-    if row["holds_in"] is None:
+        head, more = f"There are no other analyses, because {row['reason']}", ()
+    elif row["holds_in"] is None:
         head = "There is nothing to choose in this analysis, so only parts were left out"
-        return MultiverseSentences(model=model, head=head, said=tuple(left_out))
-    shares = json.loads(row["explained"] or "{}").values()
-    # Where one choice alone changes the numbers, it does so most by necessity.
-    several = sum(share >= LEAST_SHARE for share in shares) > 1
-    most = f". Of the choices, the {row['matters_most']} changes its size most" if several else ""
-    head = f"{_held(row)}{_in_parts(row, section)}{most}"
-    counted = (*_counted(row, section), *_by_test(row, section))
-    said = (*counted, *_spread(row, section), *_explained(row), *left_out)
-    return MultiverseSentences(model=model, head=f"{head[0].upper()}{head[1:]}", said=said)
-
-
-def _held(row: Row) -> str:
-    """In how many analyses the verdict holds."""
-    only = "only " if row["holds_in"] < ENOUGH else ""
-    counted = f"{only}{row['holds']} of {row['analyses']} analyses (one is the audit's own)"
-    if row["verdict"] in CLEAR_WORDS:
-        return f"the difference holds in {counted}"
-    return f"the verdict is “{row['verdict']}” in {counted}"
-
-
-def _in_parts(row: Row, section: Section) -> str:
-    """That a difference is often lost where one part is left out; empty: it is not."""
-    gone = _rows(section, row["model"]).filter(
-        ~pl.col("variation").is_in([ANALYSIS, WRONG_LABELS, WORD]), pl.col("verdict").is_not_null()
-    )
-    kept = int(gone["holds"].sum())
-    if row["verdict"] not in CLEAR_WORDS or kept >= ENOUGH * gone.height:
-        return ""
-    joined = "and" if row["holds_in"] < ENOUGH else "but"
-    return f", {joined} in only {kept} of {gone.height} that leave out one {_parts(gone, section)}"
-
-
-def _parts(gone: pl.DataFrame, section: Section) -> str:
-    """What was left out one at a time: "condition, item or wording"."""
-    ways = gone["variation"].unique(maintain_order=True)
-    return join_words([part_called(way, section) for way in ways], "or")
-
-
-def _counted(row: Row, section: Section) -> Iterator[str]:
-    """Which verdicts the analyses come to."""
-    mine = _analyses(section, row["model"])
-    own = different(mine)
-    counts = Counter(one["verdict"] for one in own)
-    words = {"relevant": "relevant", "small": "small", SIZE_OPEN: f"“{SIZE_OPEN}”"}
-    words |= {"equivalent": "equivalent", "undecided": "undecided"}
-    named = [f"{counts[word]} {said}" for word, said in words.items() if word in counts]
-    without = f"; {counts[None]} could not be tested" if None in counts else ""
-    clear = row["verdict"] in CLEAR_WORDS
-    how = f"{HOLDS_MEANS} " if clear else ""
-    by_p = describe_p_alone(pl.DataFrame(own, schema=schema(SENSITIVITY))) if clear else ""
-    few = " Two analyses are hardly a check." if len(own) == FEW else ""
-    yield f"{how}The verdicts of the analyses are: {join_words(named)}{without}.{by_p}{few}"
-    if len(own) < len(mine):
-        yield (
-            f"There are {len(mine)} combinations of choices; those that come to the same numbers "
-            "count once."
-        )
-
-
-def _by_test(row: Row, section: Section) -> Iterator[str]:
-    """In how many analyses it holds by each test, where that depends on the test."""
-    mine = different(_analyses(section, row["model"]))
-    by_test: dict[str, list[bool]] = {}
-    for one in mine:
-        if test := json.loads(one["choices"] or "{}").get(TEST):
-            by_test.setdefault(test, []).append(one["holds"])
-    shares = [sum(held) / len(held) for held in by_test.values()]
-    if len(by_test) > 1 and max(shares) - min(shares) > 1 - ENOUGH:
-        named = [
-            f"{sum(held)} of {len(held)} analyses where {test}" for test, held in by_test.items()
-        ]
-        yield (
-            "The result depends on what the test treats as a random sample: the difference holds "
-            f"in {join_words(named)}."
-        )
-
-
-def _spread(row: Row, section: Section) -> Iterator[str]:
-    """How far the differences lie apart; those in another number than the headline's by itself."""
-    if row["median"] is None:
-        return
-    by_number: dict[str, list[float]] = {}
-    for one in different(_analyses(section, row["model"])):
-        chosen = json.loads(one["choices"] or "{}").get(NUMBER)
-        if chosen and one["difference"] is not None:
-            by_number.setdefault(chosen, []).append(one["difference"])
-    alone = len(by_number) > 1 and len(next(iter(by_number.values()))) == 1
-    if len(by_number) > 1:
-        ranges = [f"{_range(values)} in the {name}" for name, values in by_number.items()]
-        yield f"The difference is {join_words(ranges)}. These are two different numbers."
     else:
-        yield (
-            f"The difference ranges from {number(row['lowest'])} to {number(row['highest'])}, with "
-            f"a median of {number(row['median'])}."
-        )
-    if (p := row["permutation_p"]) is not None:
-        what = "of the audit's own analysis" if alone else "of the median"
-        yield (
-            f"A permutation test {what}, which shuffles {row['shuffled']}, gives "
-            f"{describe_p(p)}; it says nothing about other sentences."
-        )
+        head = f"Over {row['analyses']} analyses, the difference is {_ranges(row, section)}"
+        more = (*_explained(row), *_holding(row), *more)
+    return MultiverseSentences(model=row["model"], head=head, said=more)
+
+
+def _ranges(row: Row, section: Section) -> str:
+    """Return the range of the difference; of two numbers one for each."""
+    by_number: dict[str, list[float]] = {}
+    mine = _rows(section, row["model"]).filter(pl.col("variation") == ANALYSIS).to_dicts()
+    for one in different(mine):
+        if one["difference"] is not None:
+            name = json.loads(one["choices"] or "{}").get(NUMBER, "")
+            by_number.setdefault(name, []).append(one["difference"])
+    if len(by_number) < 2:
+        return f"{ends(row['lowest'], row['highest'])}, median {number(row['median'])}"
+    return join_words([f"{_range(values)} in the {name}" for name, values in by_number.items()])
 
 
 def _range(values: Sequence[float]) -> str:
@@ -214,160 +89,60 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _explained(row: Row) -> Iterator[str]:
-    """How much of the differences' variance each choice explains."""
+    """Yield how much of the differences' variance each choice explains."""
     shares: dict[str, float] = json.loads(row["explained"] or "{}")
     named = sorted(shares.items(), key=lambda one: -one[1])
     parts = [f"the {name} {share:.0%}" for name, share in named if share >= LEAST_SHARE]
     # One choice alone explains all there is.
     if parts and len(shares) > 1:
-        rest = 1 - sum(shares.values())
-        jointly = f" Combinations of choices explain the other {rest:.0%}."
-        yield (
-            "Over all combinations, each choice alone explains this part of the variance (η²): "
-            f"{join_words(parts)}.{jointly if rest >= MUCH else ''}"
-        )
+        yield f"What matters most, by its share of the variance (η²): {join_words(parts)}."
+
+
+def _holding(row: Row) -> Iterator[str]:
+    """Yield in how many analyses the verdict is the audit's."""
+    if row["verdict"] not in PRESENT_WORDS:
+        yield f"In {row['holds']} of them, the verdict is “{row['verdict']}”."
+        return
+    yield (
+        f"In {row['holds']} of them, a difference in the same direction is present; a false "
+        "finding often holds in most analyses, too."
+    )
 
 
 def _left_out(row: Row, section: Section) -> Iterator[str]:
-    """The one thing whose leaving out changes most, and what turns the sign."""
+    """Yield the range with one of the heaviest words left out."""
     gone = _rows(section, row["model"]).filter(
-        ~pl.col("variation").is_in([ANALYSIS, WRONG_LABELS]), pl.col("difference").is_not_null()
+        pl.col("variation") == WORD, pl.col("difference").is_not_null()
     )
-    if not gone.height or not row["difference"]:
-        return
-    change = (pl.col("difference") - row["difference"]).abs()
-    any_one = _any_one(gone, section)
-    most = gone.sort(change, descending=True).row(0, named=True)
-    yield (
-        f"With {any_one} left out, the difference changes most without {_called(most, section)}: "
-        f"from {number(row['difference'])} to "
-        f"{number(most['difference'])}.{describe_occupations(gone)}"
-    )
-    # Of a difference that may be 0 the sign says nothing.
-    if row["verdict"] not in CLEAR_WORDS:
-        return
-    turned = gone.filter(pl.col("difference") * row["difference"] < 0)
-    if turned.height:
-        named = _some([_called(one, section) for one in turned.iter_rows(named=True)])
-        yield f"Leaving out {named} changes the sign of the difference."
-    else:
-        yield f"Leaving out {any_one} never changes the sign of the difference."
-    yield from _words(gone.filter(pl.col("variation") == WORD), section)
-
-
-def _any_one(gone: pl.DataFrame, section: Section) -> str:
-    """What was left out one at a time: "one of the 20 heaviest words, or one condition or item"."""
-    words = gone.filter(pl.col("variation") == WORD)
-    others = gone.filter(pl.col("variation") != WORD)
-    said = [f"one {_parts(others, section)}"] if others.height else []
-    if words.height:
-        every = words["share"].sum() > 1 - ROUNDING
-        said.insert(0, f"one of the {words.height} {'counted' if every else 'heaviest'} words")
-    return ", or ".join(said)
-
-
-def _words(gone: pl.DataFrame, section: Section) -> Iterator[str]:
-    """Without how many words a clear difference holds, and what their leaving out does anyway."""
-    lost = gone.filter(~pl.col("holds"))["what"].to_list()
-    if not lost:
-        return
-    if section.contrasts("genders").height:
-        yield "Leaving out a word lowers its own side, female or male, by construction."
-    yield (
-        f"With one of {gone.height} words left out, the difference holds in "
-        f"{gone.height - len(lost)} of {gone.height} analyses (not without "
-        f"{_some([f'“{printable(one)}”' for one in lost])})."
-    )
-
-
-def _some(named: Sequence[str]) -> str:
-    """The first three, and how many more there are."""
-    more = len(named) - 3
-    return join_words([*named[:3], *([f"{more} more"] if more > 0 else [])], "or")
+    if gone.height:
+        low, high = gone["difference"].min(), gone["difference"].max()
+        yield (
+            f"With any one of the {gone.height} words with the most probability left out, the "
+            f"difference is {ends(low, high)}."  # type: ignore[arg-type]
+        )
 
 
 def _labels(row: Row, section: Section) -> Iterator[str]:
-    """In how many tries the verdict holds with so many wrong labels; a few tries find no limit."""
-    drawn = _rows(section, row["model"]).filter(pl.col("variation") == WRONG_LABELS)
-    if not drawn.height:
-        return
-    rates = drawn["rate"].unique().sort().to_list()
-    held = [str(drawn.filter(pl.col("rate") == rate)["holds"].sum()) for rate in rates]
-    tries = drawn.filter(pl.col("rate") == rates[-1])
-    every, last = (some["difference"].drop_nulls() for some in (drawn, tries))
-    spread = ""
-    if len(last):
-        spread = (
-            f" It is {ends(min(every), max(every))} over all tries, and "
-            f"{ends(min(last), max(last))} at {rates[-1]:.0%}."
-        )
-    what = "the difference holds" if row["verdict"] in CLEAR_WORDS else "the verdict is the same"
-    yield (
-        f"With word labels made wrong at random ({tries.height} tries at each rate), {what} in "
-        f"{join_words(held)} tries at {join_words([f'{rate:.0%}' for rate in rates])} wrong labels."
-        f"{spread}"
+    """Yield the range at each share of labels that are made wrong at random."""
+    drawn = _rows(section, row["model"]).filter(
+        pl.col("variation") == WRONG_LABELS, pl.col("difference").is_not_null()
     )
-    yield from _why(row, drawn, section)
-
-
-def _why(row: Row, drawn: pl.DataFrame, section: Section) -> Iterator[str]:
-    """What the tries have in common: few words matter, or many do; empty: neither is seen."""
-    own = row["difference"]
-    if not own:
-        return
-    words = _rows(section, row["model"]).filter(pl.col("variation") == WORD)
-    change = ((pl.col("difference") - own) / own).abs()
-    hardly, much = (drawn.filter(limit) for limit in (change <= HARDLY, change >= MUCH_CHANGED))
-    heavy = words["share"].drop_nulls().sort(descending=True).head(FEW_WORDS).sum()
-    clear = row["verdict"] in CLEAR_WORDS
-    if heavy > 0.5 and hardly.height and much.height:
-        yield (
-            "A few words carry most of the probability: a try that hits none of them hardly "
-            "changes the difference, and one that does may change it a lot."
-        )
-    elif clear and _shrinks(own, drawn):
-        yield "The more labels are wrong, the smaller the difference tends to be."
-    own_p = next((one["p_adjusted"] for one in _analyses(section, row["model"])), None)
-    lost = hardly.filter(~pl.col("holds")).height
-    if clear and lost and own_p is not None and own_p >= NEAR:
-        yield (
-            "Even a small change can cost the verdict here, because p is near .05 "
-            f"({describe_p(own_p)} in the audit)."
-        )
-
-
-def _shrinks(own: float, drawn: pl.DataFrame) -> bool:
-    """Whether the median difference falls from the audit's on, with every further wrong label."""
-    medians = drawn.group_by("rate").agg(pl.col("difference").median()).sort("rate")
-    sizes = [own, *medians["difference"]]
-    if None in sizes:
-        return False
-    falls = all(abs(after) < abs(before) for before, after in itertools.pairwise(sizes))
-    return falls and all(size * own > 0 for size in sizes)
-
-
-def _analyses(section: Section, model: str) -> list[dict[str, Any]]:
-    return _rows(section, model).filter(pl.col("variation") == ANALYSIS).to_dicts()
+    rates = drawn.group_by("rate").agg(
+        low=pl.col("difference").min(), high=pl.col("difference").max()
+    )
+    said = [f"{ends(low, high)} at {rate:.0%}" for rate, low, high in rates.sort("rate").rows()]
+    if said:
+        yield f"With so many word labels made wrong at random, it is {join_words(said)}."
 
 
 def _rows(section: Section, model: str) -> pl.DataFrame:
     return section.shown(section.multiverse).filter(pl.col("model") == model)
 
 
-def _called(row: Row, section: Section) -> str:
-    """What was left out, with its name quoted."""
-    way, what = row["variation"], row["what"]
-    if way == "condition":
-        return f"the {section.noun.one} “{section.called(what)}”"
-    if way == "item":
-        return f"the item “{section.names.item(section.instrument, what)}”"
-    return f"the {way} “{printable(what)}”"
-
-
 PART = "analyses"
 """The end of the figure's id."""
 
-CLEAR_MARK, NOT_CLEAR = "clear", "not clear"
+CLEAR_MARK, NOT_CLEAR = "excludes 0", "contains 0"
 
 HEIGHT, ROW = 200, 17
 """Pixels of the curve, and of each option below it."""
@@ -400,9 +175,9 @@ def curve(section: Section) -> Iterator[Figure]:
         title="The main result in other analyses",
         description=(
             "Each column is one analysis of the same answers. Above: its difference and 95% "
-            "interval, in order of size. Below: what was chosen in it. Blue circles and long marks "
-            "are clear differences; orange squares and short marks are not clear. The dashed line "
-            f"is the audit's own analysis.{_describe_band(section)}"
+            "interval, in order of size. Below: what was chosen in it. Blue circles and long "
+            "marks: the interval excludes 0; orange squares and short marks: it does not. The "
+            f"dashed line is the audit's own analysis.{_describe_band(section)}"
         ),
         spec=spec,
         choices=choices,
@@ -414,8 +189,9 @@ def _data(rows: pl.DataFrame) -> list[dict[str, Any]]:
     found = []
     for place, row in enumerate(rows.sort("difference", "what").iter_rows(named=True)):
         options = {key: printable(text) for key, text in json.loads(row["choices"]).items()}
-        said = CLEAR_MARK if row["verdict"] in CLEAR_WORDS else NOT_CLEAR
-        numbers = {name: row[name] for name in ("difference", "low", "high", "p_adjusted")}
+        low, high = row["low"], row["high"]
+        said = CLEAR_MARK if low is not None and (low > 0 or high < 0) else NOT_CLEAR
+        numbers = {name: row[name] for name in ("difference", "low", "high")}
         about = {"place": place + 1, "model": printable(row["model"])}
         found.append(about | numbers | {"clear": said, "verdict": row["verdict"] or ""} | options)
     return found
@@ -446,7 +222,7 @@ _ORDER = {"domain": [NOT_CLEAR, CLEAR_MARK]}
 COLOUR: Spec = {**_CLEAR_OR_NOT, "scale": _ORDER}
 SHAPE: Spec = {**_CLEAR_OR_NOT, "scale": {**_ORDER, "range": ["square", "circle"]}}
 LONG: Spec = {"condition": {"test": f"datum.clear === '{CLEAR_MARK}'", "value": 11}, "value": 5}
-"""Whether an analysis comes out clear: by color, and by the shape or length of its mark."""
+"""Whether an interval excludes 0: by color, and by the shape or length of its mark."""
 
 
 def _wide(most: int, *, least: float) -> float:
@@ -460,7 +236,6 @@ def _tips(choices: Sequence[str]) -> list[Spec]:
         ("difference", "Difference"),
         ("low", "Interval from"),
         ("high", "to"),
-        ("p_adjusted", "p, corrected"),
         ("verdict", "Verdict"),
         *options,
     )
@@ -564,10 +339,8 @@ _SUMMED = (
     ColumnSpec(header="verdict", keys=("verdict",)),
     ColumnSpec(header="analyses", keys=("analyses",), form="count"),
     ColumnSpec(header="holds", keys=("holds",), form="count"),
-    ColumnSpec(header="clear", keys=("clear",), form="count"),
     ColumnSpec(header="median", keys=("median",), form="number"),
     ColumnSpec(header="range", keys=("lowest", "highest"), form="interval"),
-    ColumnSpec(header="p of the median", keys=("permutation_p",), form="p"),
     ColumnSpec(header="matters most", keys=("matters_most",)),
 )
 
@@ -575,7 +348,6 @@ _EVERY = (
     ColumnSpec(header="model", keys=("model",), drop="constant"),
     ColumnSpec(header="difference", keys=("difference",), form="number"),
     ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
-    ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
     ColumnSpec(header="verdict", keys=("verdict",)),
 )
 
@@ -584,10 +356,10 @@ def analyses(section: Section) -> Iterator[Table]:
     """The summary of each headline, and its analyses one by one."""
     if section.stress.height:
         caption = (
-            f"{section.instrument}: the main result in other analyses of the same answers. A clear "
-            "difference holds where it is clear and has the same sign as in the audit; any other "
+            f"{section.instrument}: the main result in other analyses of the same answers. That a "
+            "difference is present holds where one is present and has the same sign; any other "
             "verdict holds where it is the same. Median and range are of the analyses in the main "
-            "result's own unit. The p of the median is from a permutation test."
+            "result's own unit."
         )
         rows = section.stress.drop("instrument", "mode").to_dicts()
         yield as_table(f"{section.instrument}-holds", caption, rows, shown=_SUMMED)

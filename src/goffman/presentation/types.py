@@ -41,12 +41,10 @@ class Finding:
     """The main numbers and their uncertainty."""
     why: str = ""
     """Why the verdict is what it is."""
-    alone: str = ""
-    """The part of this that the terminal says too: that it is clear only beside other results."""
     wording: str = ""
     """How much depends on the wording; empty: there is nothing that could."""
     robust: str = ""
-    """Whether the verdict holds with one thing left out, or a parameter set otherwise."""
+    """The range of the difference with one thing left out, or a parameter set otherwise."""
     caveat: str = ""
     """A sentence without which the heading would mislead; it stands beside it."""
     styled: bool = False
@@ -54,11 +52,9 @@ class Finding:
     moved: str = ""
     """That the wording moves the number more than the group does; empty: it does not. It stands
     beside the heading, which says so too."""
-    fragile: str = ""
-    """In how many variations of the analysis a clear difference is not clear; empty: in few."""
     depends: str = ""
-    """Where the verdict would be another, in sentences; empty: nowhere. It stands beside the
-    heading."""
+    """What changes the sign of the difference or halves it, in sentences; empty: nothing. It stands
+    beside the heading."""
     rest: str = ""
     """What else stands out."""
     more: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ import polars as pl
 from goffman.console import printable
 from goffman.contrasts.engine import GIVEN
 from goffman.contrasts.verdict import rests_on
-from goffman.formatting import ends, humanize, number
+from goffman.formatting import confidence, ends, humanize, number
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _change(row: Mapping[str, Any]) -> str:
     between = f"between {humanize(row['first'])} and {humanize(row['second'])}"
     interval = "no interval"
     if row["low"] is not None:
-        interval = f"{row['level']:.0%} interval {ends(row['low'], row['high'])}"
+        interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
     said = (
         f"With goffman's own ratings, the difference {between} is {number(row['shipped'])}. With "
         f"your ratings, it is {number(row['given'])}. The change is {number(row['difference'])} "

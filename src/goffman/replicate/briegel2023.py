@@ -3,7 +3,7 @@
 Read by the published way: an answer counts where it is the key's word to the letter, each accuracy
 is rounded to one decimal before they are subtracted, and the printed p is that of a one-sided
 Student t of mean scores rounded to one decimal with SDs that are not rounded. Beside it stands our
-default: nothing rounded, Welch's t, two-sided, corrected by Holm.
+default: nothing rounded, Welch's t, two-sided, corrected as a list (Benjamini–Hochberg).
 """
 
 from __future__ import annotations
@@ -134,10 +134,10 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
 
 def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     """The p of each difference as an audit gives it: of scores that nothing was rounded for."""
-    from goffman.stats.multiple_testing import adjust
+    from goffman.stats.multiple_testing import as_list
     from goffman.stats.tests import independent_t
 
-    two_sided = adjust(
+    two_sided = as_list(
         [
             independent_t(trials, bias[Setting()], contrast=label(setting))
             for setting, trials in bias.items()
@@ -147,7 +147,7 @@ def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     )
     for estimate in two_sided:
         yield Result(
-            name=f"p two-sided, Holm, {estimate.contrast}",
+            name=f"p two-sided, Benjamini–Hochberg, {estimate.contrast}",
             value=estimate.p_adjusted,
             note=f"our default: unrounded, {estimate.test}, over {estimate.family_size} settings",
         )

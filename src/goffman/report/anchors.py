@@ -182,24 +182,24 @@ _POINTS = (
 
 _ABOUT = (
     "Models beside what people said. Kind anchor: Pearson's r over conditions; anchor-rank: "
-    "Spearman's ρ; anchor-partial: r with the category of a condition held constant; "
-    "anchor-without: without conditions that the anchor sets apart; anchor-within: r within a "
-    "group. Kind anchor-difference: a share of the model minus people's, question by question; "
+    "Spearman's ρ; anchor-partial: r with the category of a condition held constant. "
+    "Kind anchor-difference: a share of the model minus people's, question by question; "
     "anchor-overall: over the questions that count as stigma; anchor-wording: in other wordings; "
     "anchor-gender: what a man instead of a woman changes in the model, minus the same in people; "
     "anchor-gender-side: each side alone; anchor-year: with people's answers of one year. "
     "Intervals and p-values are for the numbers as measured, by a jackknife over what the "
-    "interval covers: conditions or occupations and, where they are named, items and wordings. "
-    "True scores: r "
-    "divided by the square root of the reliabilities that are known, mostly the model's alone. p "
-    "is corrected by Holm over the items of one anchor for each kind, model and instrument. "
+    "interval covers: categories of conditions, or occupations, "
+    "and, where they are named, items and wordings. True scores: r "
+    "divided by the square root of the reliabilities that are known, mostly the model's alone. "
+    "Interval and p are corrected by Benjamini and Hochberg's method over the items of one "
+    "anchor for each kind, model and instrument. "
     "Ratings of dimensions are not attitudes."
 )
 
 _ABOUT_POINTS = (
     "Models beside what people said, point by point. Rows without an entry for people are those in "
     "which all items of the anchor predict the model's value together: t is the externally "
-    "studentized residual, and its p is corrected by Holm over the conditions."
+    "studentized residual, and its p is corrected over the conditions."
 )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goffman.contrasts.verdict import CLEAR_WORDS
+from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import tick
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def forest(found: Sequence[Finding]) -> Forest:
                 low=place(ends[0]),
                 at=place(ends[1]),
                 high=place(ends[2]),
-                clear=one.verdict in CLEAR_WORDS,
+                clear=one.verdict in PRESENT_WORDS,
             )
             for one, ends in zip(found, sized, strict=True)
         ),

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goffman.contrasts.verdict import CLEAR_WORDS
+from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import (
-    describe_p,
     ends,
     in_short,
     number,
@@ -68,7 +67,7 @@ def _bar(one: Finding, limit: float, ticks: tuple[tuple[str, str], ...]) -> Bar:
         low=places[0],
         high=places[1],
         at=places[2],
-        clear=one.verdict in CLEAR_WORDS,
+        clear=one.verdict in PRESENT_WORDS,
         band=None if one.margin is None else _place(one.margin, limit),
         ticks=ticks,
     )
@@ -132,8 +131,8 @@ def _beside_verdict(one: Finding) -> str:
 
 def _short(one: Finding) -> str:
     """What the verdict means, for a line beside it."""
-    if one.fragile or not one.shown or not one.margin:
-        return one.fragile
+    if not one.shown or not one.margin:
+        return ""
     return in_short(one.shown, one.margin, low=one.low, high=one.high)
 
 
@@ -156,11 +155,11 @@ def _task(section: Section, model: str) -> dict[str, str]:
 
 
 def _numbers(one: Finding) -> list[str]:
-    """The difference with its interval, and p: a line each."""
+    """Return the difference with its interval."""
     if one.difference is None:
         return ["–"]
     interval = "no interval" if one.low is None else ends(one.low, one.high)
-    return [f"{one.unit}{number(one.difference)} ({interval})", describe_p(one.p_adjusted)]
+    return [f"{one.unit}{number(one.difference)} ({interval})"]
 
 
 def _wording(one: Finding) -> list[str]:

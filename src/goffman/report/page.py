@@ -68,8 +68,6 @@ TITLES = {
     "groups": "Between groups",
     "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
     "set-apart": "Between groups, without negations and words of probability",
-    "against-rare": "Compared with rare but neutral conditions",
-    "rarity": "Rare but neutral minus non-stigmatized conditions",
     "genders": "Female minus male",
     "models": "Between models",
     "baseline": "Compared with the baseline",
@@ -284,7 +282,6 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
         "means": _means(row),
         "difference": number(row["difference"]),
         "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
-        "effect": _effect(row),
         "p": "–" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
         "verdict": verdict_shown(row) or "–",
         "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
@@ -306,14 +303,6 @@ def _means(row: Mapping[str, Any]) -> str:
         "clustered"
     )
     return " / ".join(number(mean) for mean in means) if own else "–"
-
-
-def _effect(row: Mapping[str, Any]) -> str:
-    """The effect size by its name; what its SD is of stands in the tables on disk."""
-    if row["effect"] is None or _means(row) == "–":
-        return "–"
-    name = (row["effect_name"] or "").partition(", ")[0]
-    return f"{printable(name)} {number(row['effect'])}".strip()
 
 
 _COLUMNS = (
@@ -393,10 +382,10 @@ GENERAL = (
         "says nothing about what the instrument leaves out."
     ),
     (
-        "P-values are corrected for the number of tests in the column “tests” by Holm's method, "
-        "those of single conditions by Benjamini–Hochberg; 1 means not corrected. The p-values of "
-        "the main results of all instruments and models are corrected together. Intervals and "
-        "permutation p-values are not corrected."
+        "Each main result is a question of its own: its interval misses the true value 5 times in "
+        "100, and nothing is corrected over instruments or models. In lists of tests (column "
+        "“tests”), intervals and p-values are corrected together by Benjamini and Hochberg's "
+        "method."
     ),
 )
 

@@ -45,9 +45,7 @@ _CONTRASTS = (
     ColumnSpec(header="mean 1", keys=("mean_first",), form="number"),
     ColumnSpec(header="mean 2", keys=("mean_second",), form="number"),
     ColumnSpec(header="difference", keys=("difference",), form="number"),
-    ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
-    ColumnSpec(header="effect", keys=("effect",), form="number"),
-    ColumnSpec(header="effect size", keys=("effect_name",), drop="constant"),
+    ColumnSpec(header="interval", keys=("low", "high"), form="interval"),
     ColumnSpec(header="p", keys=("p",), form="p"),
     ColumnSpec(header="adj. p", keys=("p_adjusted",), form="p"),
     ColumnSpec(header="tests", keys=("family_size",), form="count"),
@@ -56,11 +54,9 @@ _CONTRASTS = (
 )
 
 CORRECTED_SAID = (
-    "The main result of each instrument and model (family: primary) is corrected together with the "
-    "other main results of the run, by Holm's method. Every other p-value is corrected together "
-    "with the tests of the same kind and model. Comparisons of single conditions with the other "
-    "group use the Benjamini–Hochberg method, all others Holm's. So p-values in neighboring rows "
-    "can be corrected for different numbers of tests."
+    "The main result of each instrument and model (family: primary) is not corrected. Interval and "
+    "p of every other row are corrected together with the tests of the same kind and model, by "
+    "Benjamini and Hochberg's method; the column tests says for how many."
 )
 """For captions of tables of contrasts: over what each p is corrected."""
 
@@ -234,9 +230,8 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
     rows = estimates.filter(pl.col("kind") != "baseline").drop("instrument", "mode")
     if rows.height:
         caption = (
-            f"{instrument}: contrasts. Each difference is the first group minus the second. The "
-            f"intervals are not corrected. {CORRECTED_SAID} {VERDICTS_SAID} Δ is the smallest "
-            "relevant difference."
+            f"{instrument}: contrasts. Each difference is the first group minus the second. "
+            f"{CORRECTED_SAID} {VERDICTS_SAID}"
         )
         shown = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
         yield as_table(f"{instrument}-contrasts", caption, shown, shown=_CONTRASTS)

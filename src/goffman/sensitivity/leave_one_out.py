@@ -1,39 +1,29 @@
-"""Whether a headline holds: its contrast with one thing left out, or a parameter set otherwise.
+"""Main results with one thing left out, or a parameter set otherwise: how far each moves them.
 
-Every item, wording and condition of a headline is left out in turn (of sentence pairs every frame
-and occupation), and the same contrast is made again from what is left. So it is with every value
-of a parameter that the measure names beside its own: these need the stored answers. Each number is
-put in the headline's place: corrected with the other headlines of the run, and judged by the same
-smallest difference. Where a headline is about women and men, all other clear contrasts of the whole
-scale are made again too, each corrected in its own family.
+Every item, wording, condition and category of conditions is left out in turn (of sentence pairs
+every frame and occupation), and the same contrast is made again from what is left. So it is with
+every value of a parameter that the measure names beside its own: these need the stored answers.
 
-A headline of two groups of conditions, made again and again with one thing left out.
-
-Where every condition was asked every item in every wording, its values are two tables, and to leave
-something out is to leave out a row, a column or a layer: a hundred times as fast as to make the
-tables anew. Whether a headline is such a contrast is not told but tried: of the whole tables, the
-same number must come out as the measure gives.
+Where every condition was asked every item in every wording, the values of two groups are two
+tables, and to leave something out is to leave out a row, a column or a layer: a hundred times as
+fast as to make the tables anew. Whether a main result is such a contrast is not told but tried: of
+the whole tables, the same number must come out as the measure gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.engine import Contrast, crossed
 from goffman.contrasts.scores import Clusters, cube, in_order
-from goffman.contrasts.verdict import (
-    CLEAR_WORDS,
-    FRAGILE,
-    is_fragile,
-)
-from goffman.estimates import PRIMARY, in_place, scored_by
+from goffman.contrasts.verdict import PRESENT_WORDS, verdict
+from goffman.estimates import PRIMARY, scored_by
 from goffman.instruments.types import BASELINE, asked_as
 from goffman.modes import asked_id, of_asked
 from goffman.schemas import CONTRASTS, PARAMETER, SENSITIVITY, schema
@@ -60,33 +50,46 @@ class TwoTables:
     ids: Sequence[dict[str, list[str]]]
     """Of each table, in the order of its axes."""
     tables: Sequence[NDArray[np.float64]]
+    categories: Mapping[str, str]
+    """By condition; one that has none is its own."""
 
     def estimate(self) -> Estimate:
-        """The contrast of all that there is."""
-        return ContrastTester(bare=True).sampled(self.says, self.tables)
+        """Return the contrast of all that there is."""
+        return self.without("", "")
 
     def without(self, way: str, what: str) -> Estimate:
-        """The contrast without one condition, item or wording."""
-        kept = [
-            np.delete(table, ids[way].index(what), axis=WAYS.index(way))
-            if what in ids[way]
-            else table
-            for ids, table in zip(self.ids, self.tables, strict=True)
-        ]
-        return ContrastTester(bare=True).sampled(self.says, kept)
+        """Return the contrast without one condition, category, item or wording."""
+        gone = {what}
+        if way == "category":
+            gone = {one for one, category in self.categories.items() if category == what}
+        axis = WAYS.index("condition" if way == "category" else way or "condition")
+        kept, clusters = [], []
+        for ids, table in zip(self.ids, self.tables, strict=True):
+            there = [one not in gone for one in ids[WAYS[axis]]]
+            kept.append(np.compress(there, table, axis=axis))
+            left = ids["condition"]
+            if axis == 0:
+                left = [one for one, stays in zip(left, there, strict=True) if stays]
+            clusters.append([self.categories[one] for one in left])
+        return crossed(self.says, kept, clusters, paired=False)
 
 
-def two_tables(rows: pl.DataFrame, quantity: str, says: Contrast) -> TwoTables | None:
-    """The tables of one model's scores of prompts; None: a value is missing somewhere."""
+def two_tables(
+    rows: pl.DataFrame, quantity: str, says: Contrast, families: Mapping[str, str]
+) -> TwoTables | None:
+    """Return the tables of one model's scores of prompts; None: a value is missing somewhere."""
     rows = rows.filter(pl.col("quantity") == quantity)
     if rows["value"].null_count() or not _crossed(rows):
         return None
+    if families:
+        rows = rows.with_columns(pl.col("wording").replace(families))
     sides = [rows.filter(pl.col("group") == group) for group in (says.first, says.second)]
     ids = [{way: in_order(side, way) for way in WAYS} for side in sides]
     tables = [cube(side, names) for side, names in zip(sides, ids, strict=True)]
     if any(ids[0][way] != ids[1][way] for way in ("item", "wording")):
         return None
-    return TwoTables(says=says, ids=ids, tables=tables)
+    of = rows.select("condition", pl.col("category").fill_null(pl.col("condition"))).unique()
+    return TwoTables(says=says, ids=ids, tables=tables, categories=dict(of.rows()))
 
 
 def _crossed(rows: pl.DataFrame) -> bool:
@@ -102,9 +105,6 @@ SENSITIVITY_FILE = "sensitivity.parquet"
 FEWEST = 3
 """So many levels a factor must have: of two, leaving one out would be another test, in which the
 other one is taken as given."""
-
-GENDERS, GROUPS = "genders", "groups"
-"""Kinds of contrasts."""
 
 _SAME = ("variant", "model", "group", "dimension", "first", "second")
 """What a contrast made again has in common with the headline; one specification is of one kind."""
@@ -124,18 +124,11 @@ def leave_one_out(
     measures = measures_of(manifest)
     scored = prompts_by_model(scores)
     found: list[dict[str, Any]] = []
-    checked = contrasts_checked(estimates).partition_by(
-        "instrument", "mode", "model", as_dict=True, maintain_order=True
-    )
-    for (base, mode, model), rows in checked.items():
+    main = estimates.filter(pl.col("family") == PRIMARY, pl.col("low").is_not_null())
+    by_model = main.partition_by("instrument", "mode", "model", as_dict=True, maintain_order=True)
+    for (base, mode, model), rows in by_model.items():
         instrument = asked_as(base, mode)
-        works = [
-            work
-            for (family,), of in rows.group_by("family", maintain_order=True)
-            for work in headlines_of(
-                of, measures, wordings, sharing, family=estimates.filter(pl.col("family") == family)
-            )
-        ]
+        works = list(headlines_of(rows, measures, wordings, sharing))
         for work in works:
             found += work.without_each(scored(work.row))
         for said, other in measures[instrument].alternatives.items():
@@ -143,24 +136,6 @@ def leave_one_out(
             for work in works:
                 found += work.otherwise(said, each)
     return pl.DataFrame(found, schema=schema(SENSITIVITY))
-
-
-def contrasts_checked(estimates: pl.DataFrame) -> pl.DataFrame:
-    """The estimates that are made again: headlines, and the clear ones beside some of them.
-
-    Beside a headline about women and men stand the same contrast of other groups and variants, and
-    the groups compared. Whether these are fragile is of interest only where they are clear.
-    """
-    tested = estimates.filter(pl.col("verdict").is_not_null())
-    primary = tested.filter(pl.col("family") == PRIMARY)
-    of_genders = primary.filter(pl.col("kind") == GENDERS).select("instrument", "mode", "model")
-    beside = tested.filter(
-        pl.col("family") != PRIMARY,
-        pl.col("kind").is_in([GENDERS, GROUPS]),
-        pl.col("dimension").is_null(),
-        pl.col("verdict").is_in(CLEAR_WORDS),
-    ).join(of_genders, on=["instrument", "mode", "model"], how="semi", nulls_equal=True)
-    return pl.concat([primary, beside])
 
 
 def prompts_by_model(scores: pl.DataFrame) -> Callable[[Mapping[str, Any]], pl.DataFrame]:
@@ -180,36 +155,16 @@ def headlines_of(
     measures: Mapping[str, Measure],
     wordings: Mapping[str, Sequence[str]],
     sharing: Mapping[str, Clusters],
-    *,
-    family: pl.DataFrame | None = None,
 ) -> Iterator[Headline]:
-    """The main contrasts of a run, each with what it can be made again from; by instrument.
-
-    ``family``: all that they are corrected with, where these are other contrasts of one family.
-    """
+    """Yield the main results of a run, each with what it can be made again from."""
     for row in primary.iter_rows(named=True):
         instrument = asked_id(row)
         yield Headline(
             row=row,
-            primary=primary if family is None else family,
             measure=measures[instrument],
             wordings=wordings[instrument],
             sharing=sharing.get(instrument, Clusters()),
         )
-
-
-def mark_fragile(estimates: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """The estimates, in which those that do not hold are called fragile.
-
-    Each is judged by its own analyses; what was not made again has the verdict of its interval.
-    ``held``: what ``leave_one_out`` gives of the same run.
-    """
-    by = {contrast: of for (contrast,), of in held.group_by("contrast")}
-    words = [
-        FRAGILE if contrast in by and is_fragile(verdict, by[contrast]) else verdict
-        for contrast, verdict in estimates.select("contrast", "verdict").iter_rows()
-    ]
-    return estimates.with_columns(verdict=pl.Series(words, dtype=pl.String))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,20 +173,12 @@ class Headline:
 
     row: Mapping[str, Any]
     """Of the estimates: the headline."""
-    primary: pl.DataFrame
-    """All headlines of the run; of another contrast its family."""
     measure: Measure
     wordings: Sequence[str]
     sharing: Clusters
 
-    @cached_property
-    def others(self) -> list[float]:
-        """P of all other headlines, in whose family this one is."""
-        rows = self.primary.filter(pl.col("contrast") != self.row["contrast"])
-        return rows["p"].drop_nulls().to_list()
-
     def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
-        """A row for each item, wording, condition, frame and occupation that is left out."""
+        """Yield a row for each item, wording, condition, category … that is left out."""
         mine = self.select_scores(scores)
         make = self.find_contrast()
         if make is None:
@@ -291,7 +238,7 @@ class Headline:
         if self.row["kind"] != "groups" or self.sharing.ways:
             return None
         says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})
-        tables = two_tables(mine, made[0], says)
+        tables = two_tables(mine, made[0], says, self.sharing.families)
         same = tables is not None and tables.estimate() == self.recompute(made, mine)
         return tables if same else None
 
@@ -303,7 +250,6 @@ class Headline:
             quantity,
             wordings=self.wordings,
             sharing=self.sharing,
-            compare=ContrastTester(bare=True),
         )
 
     def _factors(self, mine: pl.DataFrame) -> dict[str, dict[str, pl.Expr]]:
@@ -311,16 +257,23 @@ class Headline:
         if self.sharing.ways:
             found = _shared(self.sharing, in_order(mine, "item"))
         else:
+            family = pl.col("wording").replace(self.sharing.families)
+            keys = {way: pl.col(way) for way in WAYS[:2]}
+            keys |= {"wording": family, "category": pl.col("category")}
             found = {
-                way: {one: pl.col(way) == one for one in in_order(mine, way)}
-                for way in ("condition", "item", "wording")
+                way: {one: key == one for one in in_order(mine.select(key.alias(way)), way)}
+                for way, key in keys.items()
             }
+            sides = mine.group_by("group").agg(pl.col("category").drop_nulls().unique())
+            for few in sides.filter(pl.col("category").list.len() < FEWEST)["category"]:
+                for one in few:
+                    found["category"].pop(one, None)
             # Of a side that has three, two would be left: no sample, and so another test.
             least = FEWEST if self.row["kind"] == "groups" else 1
             sides = mine.group_by("group").agg(pl.col("condition").unique())
             for few in sides.filter(pl.col("condition").list.len() <= least)["condition"]:
                 for one in few:
-                    found["condition"].pop(one)
+                    found["condition"].pop(one, None)
             # Where conditions were asked in turn in one wording or another, leaving out a wording
             # leaves out conditions, and what remains is a test of another kind.
             of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
@@ -337,32 +290,32 @@ class Headline:
         return None
 
     def as_row(self, variation: str, what: str, estimate: Estimate | None) -> dict[str, Any]:
-        """Return a row of SENSITIVITY: the estimate in the headline's place."""
+        """Return a row of SENSITIVITY: the estimate with the headline's margin."""
         names = ("instrument", "mode", "measure", "model", "contrast", "kind", "first", "second")
         row = {name: self.row[name] for name in names}
         row |= {"main": self.row["family"] == PRIMARY, "variation": variation, "what": what}
         if estimate is None:
             return row | {"reason": "nothing is left to compare", "holds": False}
-        judged, said = in_place(estimate, self.row, self.others)
-        numbers = ("difference", "low", "high", "p", "p_adjusted", "reason")
-        row |= {name: getattr(judged, name) for name in numbers} | {"verdict": said.verdict}
-        if judged.difference is not None:
+        said = verdict(estimate, margin=self.row["margin"])
+        numbers = ("difference", "low", "high", "reason")
+        row |= {name: getattr(estimate, name) for name in numbers} | {"verdict": said.verdict}
+        if estimate.difference is not None:
             of_level = self.row["kind"] == "level"
-            row["mean_first"] = judged.difference if of_level else judged.mean_first
+            row["mean_first"] = estimate.difference if of_level else estimate.mean_first
         return row | {"holds": holds(row, self.row)}
 
 
 def holds(row: Mapping[str, Any], headline: Mapping[str, Any]) -> bool:
     """Return whether the headline's verdict holds in a variation.
 
-    A clear difference holds where it is clear and points the same way, whatever its size; any
-    other verdict where it is the same. What could not be tested does not hold.
+    That there is a difference holds where one is present and points the same way, whatever its
+    size; any other verdict where it is the same. What has no interval does not hold.
     """
-    if headline["verdict"] not in CLEAR_WORDS:
+    if headline["verdict"] not in PRESENT_WORDS:
         verdict = row.get("verdict")
         return verdict is not None and bool(verdict == headline["verdict"])
     same_way = (row.get("difference") or 0.0) * headline["difference"] > 0
-    return row.get("verdict") in CLEAR_WORDS and same_way
+    return row.get("verdict") in PRESENT_WORDS and same_way
 
 
 def _shared(sharing: Clusters, items: Sequence[str]) -> dict[str, dict[str, pl.Expr]]:

@@ -1,15 +1,8 @@
 """A measured run → its multiverse: every headline analyzed again in each reasonable way.
 
 Answers are read once for each headline (once more in each further process). Analyses that need the
-same scores of prompts share them; of each only its row is kept, and what it adds to the permutation
-test, so that memory does not grow with their number.
-
-What could be shuffled if a headline were nothing: its units, and what each is labelled with.
-
-groups   conditions, labelled with their group
-genders  conditions, whose female and male could be the other way round
-level    occupations that a pronoun refers to. Of a preference they are labelled with the gender
-that they are associated with; of a bias, pro and anti could be the other way round
+same scores of prompts share them; of each only its row is kept, so that memory does not grow with
+their number.
 """
 
 from __future__ import annotations
@@ -32,13 +25,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.catalog import of_conditions
 from goffman.contrasts.scores import clusters_of
-from goffman.contrasts.verdict import CLEAR_WORDS
 from goffman.estimates import PRIMARY
 from goffman.lexicons.lexicons import LexiconVariant
 from goffman.measures.analytic_choices import (
-    ONE_WORDING,
     Option,
     StoredAnswers,
 )
@@ -58,14 +48,12 @@ from goffman.schemas import (
 from goffman.scoring import answers_of, measures_of, words_of
 from goffman.sensitivity.leave_one_out import Headline
 from goffman.sensitivity.wordings import asked_paraphrases
-from goffman.stats.specification_curve import different, explained, permuted_median
+from goffman.stats.specification_curve import different, explained
 
 if TYPE_CHECKING:
-    from goffman.contrasts.scores import Clusters
     from goffman.contrasts.spec import ContrastSpec
     from goffman.measures.base import Measure
     from goffman.runs.manifest import Manifest
-    from goffman.stats.specification_curve import Shuffling
 
 MOST = 1_000
 """More analyses than these are drawn from, the audit's own among them."""
@@ -160,152 +148,33 @@ def noise_variants(words: Sequence[str], *, seed: int = 0) -> list[Analysis]:
     return found
 
 
-SAID = {
-    "groups": "the groups of the conditions",
-    "genders": "female and male, condition by condition",
-    "bias": "pro and anti, occupation by occupation",
-    "preference": "the genders of the occupations",
-}
-"""What is shuffled, in words."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PermutationUnits:
-    """The units of one analysis."""
-
-    shuffling: Shuffling
-    what: str
-    """A key of SAID."""
-    sums: Mapping[str, float] = field(default_factory=dict)
-    """What each unit adds to the estimate."""
-    counts: Mapping[str, float] = field(default_factory=dict)
-    """How often."""
-    labels: Mapping[str, float] = field(default_factory=dict)
-    """1 or −1."""
-
-
-def permutation_units(
-    headline: Mapping[str, Any], rows: pl.DataFrame, quantity: str, sharing: Clusters
-) -> PermutationUnits | None:
-    """The units of the headline's scores of prompts; None: it is not known what they could be.
-
-    ``rows``: those that the headline is made from, ``quantity``: the number that it is made of.
-    """
-    kind = headline["kind"]
-    if kind == "groups":
-        return _of_groups(headline, rows.filter(pl.col("quantity") == quantity))
-    if kind == "genders":
-        return _of_genders(rows)
-    if kind == "level" and sharing.ways:
-        return _of_pairs(rows, quantity, sharing)
-    return None
-
-
-def _of_groups(headline: Mapping[str, Any], rows: pl.DataFrame) -> PermutationUnits:
-    means = of_conditions(rows).filter(pl.col("value").is_not_null())
-    known = dict(means.select("condition", "value").rows())
-    groups = dict(means.select("condition", "group").rows())
-    return PermutationUnits(
-        shuffling="labels",
-        what="groups",
-        sums=known,
-        counts=dict.fromkeys(known, 1.0),
-        labels={one: 1.0 if groups[one] == headline["first"] else -1.0 for one in known},
-    )
-
-
-def _of_genders(rows: pl.DataFrame) -> PermutationUnits:
-    sides = []
-    for gender in ("female", "male"):
-        means = rows.filter(pl.col("quantity") == gender).group_by("condition")
-        sides.append(means.agg(pl.col("value").mean().alias(gender)))
-    both = sides[0].join(sides[1], on="condition").drop_nulls()
-    known = dict(both.select("condition", pl.col("female") - pl.col("male")).rows())
-    return PermutationUnits(
-        shuffling="signs",
-        what="genders",
-        sums=known,
-        counts=dict.fromkeys(known, 1.0),
-        labels=dict.fromkeys(known, 1.0),
-    )
-
-
-def _of_pairs(rows: pl.DataFrame, quantity: str, sharing: Clusters) -> PermutationUnits:
-    """Sentence pairs, by the occupation that the pronoun refers to."""
-    bias = quantity == "bias"
-    values = _biases(rows) if bias else _means(rows.filter(pl.col("quantity") == quantity))
-    sums: dict[str, float] = {}
-    counts: dict[str, float] = {}
-    labels: dict[str, float] = {}
-    for item, value in sorted(values.items()):
-        if item not in sharing.ways:
-            continue
-        occupation, sign = sharing.ways[item][1], sharing.signs[item]
-        sums[occupation] = sums.get(occupation, 0.0) + (value if bias else sign * value / 2)
-        counts[occupation] = counts.get(occupation, 0.0) + 1.0
-        labels[occupation] = 1.0 if bias else sign
-    return PermutationUnits(
-        shuffling="signs" if bias else "labels",
-        what="bias" if bias else "preference",
-        sums=sums,
-        counts=counts,
-        labels=labels,
-    )
-
-
-def _biases(rows: pl.DataFrame) -> dict[str, float]:
-    correct = rows.filter(pl.col("quantity") == "correct")
-    pro, anti = (_means(correct.filter(pl.col("wording") == side)) for side in ("pro", "anti"))
-    return {item: pro[item] - anti[item] for item in pro if item in anti}
-
-
-def _means(rows: pl.DataFrame) -> dict[str, float]:
-    """By sentence pair, where there is a value."""
-    means = rows.group_by("item").agg(pl.col("value").mean())
-    return dict(means.drop_nulls().select("item", "value").rows())
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnalysisOutcome:
-    """One analysis, done."""
-
-    row: Mapping[str, Any]
-    """The columns SENSITIVITY."""
-    units: PermutationUnits | None = None
-    """What could be shuffled in it; None: nothing, or it is no part of the multiverse."""
-
-
 def none_of(headline: Mapping[str, Any], reason: str, *, seed: int) -> dict[str, Any]:
     """The row of a headline that has no multiverse."""
     return _about(headline) | {
-        **dict.fromkeys(("analyses", "tested", "holds", "clear"), 0),
+        **dict.fromkeys(("analyses", "tested", "holds"), 0),
         "seed": seed,
         "reason": reason,
     }
 
 
 def summarize(
-    headline: Mapping[str, Any], outcomes: Sequence[AnalysisOutcome], *, seed: int
+    headline: Mapping[str, Any], outcomes: Sequence[Mapping[str, Any]], *, seed: int
 ) -> dict[str, Any]:
     """The row of a headline with a multiverse."""
-    mine = [one for one in outcomes if one.row["variation"] == ANALYSIS]
-    rows = different([one.row for one in mine])
+    mine = [one for one in outcomes if one["variation"] == ANALYSIS]
+    rows = different(mine)
     holding = sum(one["holds"] for one in rows)
     alike = [one for one in mine if _number(one) == _number(mine[0])]
-    every = [one.row for one in alike]
     differences = [
-        one["difference"] for one in different(every) if one.get("difference") is not None
+        one["difference"] for one in different(alike) if one.get("difference") is not None
     ]
     found = _about(headline) | {
         "analyses": len(rows),
         "tested": sum(one.get("verdict") is not None for one in rows),
         "holds": holding,
         "holds_in": holding / len(rows) if len(rows) > 1 else None,
-        "clear": sum(one.get("verdict") in CLEAR_WORDS for one in rows),
         "seed": seed,
-        "overturned_at": overturned(
-            [one.row for one in outcomes if one.row["variation"] == WRONG_LABELS]
-        ),
+        "overturned_at": overturned([one for one in outcomes if one["variation"] == WRONG_LABELS]),
         "reason": None if len(rows) > 1 else "its measure names nothing that could be chosen",
     }
     if len(rows) > 1 and differences:
@@ -314,13 +183,13 @@ def summarize(
             "lowest": min(differences),
             "highest": max(differences),
         }
-        found |= _choices(every) | _shuffled(alike, seed=seed)
+        found |= _choices(alike)
     return found
 
 
-def _number(outcome: AnalysisOutcome) -> str | None:
+def _number(row: Mapping[str, Any]) -> str | None:
     """Which number an analysis compares, where there is a choice; the audit's own comes first."""
-    chosen: dict[str, str] = json.loads(outcome.row["choices"] or "{}")
+    chosen: dict[str, str] = json.loads(row["choices"] or "{}")
     return chosen.get(NUMBER)
 
 
@@ -341,27 +210,6 @@ def _choices(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "matters_most": max(there, key=lambda name: there[name]) if there else None,
         "explained": json.dumps(there) if there else None,
     }
-
-
-def _shuffled(outcomes: Sequence[AnalysisOutcome], *, seed: int) -> dict[str, Any]:
-    """The permutation test of the median."""
-    units = [one.units for one in outcomes if one.units is not None and one.units.counts]
-    if not units:
-        return {}
-    labels = {name: label for one in units for name, label in one.labels.items()}
-    names = sorted(labels)
-    sums, counts = (
-        np.array([[getattr(one, what).get(name, 0.0) for name in names] for one in units])
-        for what in ("sums", "counts")
-    )
-    tested = permuted_median(
-        sums,
-        counts,
-        np.array([labels[name] for name in names]),
-        shuffling=units[0].shuffling,
-        rng=np.random.default_rng(seed),
-    )
-    return {"permutation_p": tested.p, "shuffled": SAID[units[0].what], "draws": tested.draws}
 
 
 def overturned(rows: Sequence[Mapping[str, Any]]) -> float | None:
@@ -414,7 +262,7 @@ class HeadlineContext:
             said = prepared(said)
         return measure.score_prompts(said, stored.prompts)
 
-    def outcome(self, analysis: Analysis, scores: pl.DataFrame) -> AnalysisOutcome:
+    def outcome(self, analysis: Analysis, scores: pl.DataFrame) -> dict[str, Any]:
         """The headline by this analysis; ``scores``: what ``scores`` gives for it."""
         every = prompts = self.stored.prompts
         for column, value in analysis.only.items():
@@ -436,18 +284,7 @@ class HeadlineContext:
         judged = headline.as_row(analysis.variation, analysis.what, made)
         judged["rate"] = analysis.rate
         judged["choices"] = json.dumps(dict(analysis.chosen)) if analysis.chosen else None
-        return AnalysisOutcome(row=judged, units=self._units(analysis, mine, quantity))
-
-    def _units(
-        self, analysis: Analysis, mine: pl.DataFrame, quantity: str
-    ) -> PermutationUnits | None:
-        """What could be shuffled in it; what is left out or spoiled is no part of the median."""
-        if not analysis.chosen:
-            return None
-        if ONE_WORDING in self.stored.measure.choices and "wording" not in analysis.only:
-            # Of several wordings the headline is of the first.
-            mine = mine.filter(pl.col("wording") == self.headline.wordings[0])
-        return permutation_units(self.headline.row, mine, quantity, self.headline.sharing)
+        return judged
 
     def heaviest(self) -> dict[str, float]:
         """The words that count and that most probability lies on, in what is compared.
@@ -483,7 +320,6 @@ def headline_context(folder: Path, instrument: str, model: str) -> HeadlineConte
     asked = read_prompts(folder, manifest).filter(of_asked(instrument))
     headline = Headline(
         row=row,
-        primary=primary,
         measure=measure,
         wordings=asked["wording"].unique(maintain_order=True).to_list(),
         sharing=clusters_of(asked),
@@ -542,7 +378,7 @@ def _at_hand(folder: Path, instrument: str, model: str) -> HeadlineContext | Non
     return headline_context(folder, instrument, model)
 
 
-def run_task(task: Task) -> list[AnalysisOutcome]:
+def run_task(task: Task) -> list[dict[str, Any]]:
     """The outcomes of a task, in the order of its places."""
     work = _at_hand(task.folder, task.instrument, task.model)
     if work is None:
@@ -576,7 +412,7 @@ def stress_tables(
     progress = _Progress(watch)
     with _doing(workers, progress.did) as begin:
         waiting: list[
-            tuple[dict[str, Any], dict[str, float], list[Callable[[], list[AnalysisOutcome]]]]
+            tuple[dict[str, Any], dict[str, float], list[Callable[[], list[dict[str, Any]]]]]
         ] = []
         for row in primary.iter_rows(named=True):
             key = (asked_id(row), row["model"])
@@ -591,7 +427,7 @@ def stress_tables(
             waiting.append((row, heaviest, [begin(task) for task in tasks]))
         for row, heaviest, results in waiting:
             outcomes = [one for result in results for one in result()]
-            rows += [{**one.row, "share": _share(one.row, heaviest)} for one in outcomes]
+            rows += [{**one, "share": _share(one, heaviest)} for one in outcomes]
             summed.append(summarize(row, outcomes, seed=seed))
     found = pl.DataFrame(rows, schema=schema(SENSITIVITY))
     return found, pl.DataFrame(summed, schema=schema(STRESS))
@@ -621,7 +457,7 @@ class _Progress:
 @contextmanager
 def _doing(
     workers: int, did: Callable[[Task], None]
-) -> Iterator[Callable[[Task], Callable[[], list[AnalysisOutcome]]]]:
+) -> Iterator[Callable[[Task], Callable[[], list[dict[str, Any]]]]]:
     """A function that begins a task, and gives one that waits for its outcomes."""
     if workers < 2:
         yield lambda task: _at_once(task, did)
@@ -632,7 +468,7 @@ def _doing(
         yield lambda task: _beside(pool, task, did)
 
 
-def _at_once(task: Task, did: Callable[[Task], None]) -> Callable[[], list[AnalysisOutcome]]:
+def _at_once(task: Task, did: Callable[[Task], None]) -> Callable[[], list[dict[str, Any]]]:
     outcomes = run_task(task)
     did(task)
     return lambda: outcomes
@@ -640,7 +476,7 @@ def _at_once(task: Task, did: Callable[[Task], None]) -> Callable[[], list[Analy
 
 def _beside(
     pool: ProcessPoolExecutor, task: Task, did: Callable[[Task], None]
-) -> Callable[[], list[AnalysisOutcome]]:
+) -> Callable[[], list[dict[str, Any]]]:
     future = pool.submit(run_task, task)
     future.add_done_callback(lambda _: did(task))
     return future.result

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import Clusters
-from goffman.estimates import corrected, scored_by
+from goffman.estimates import judged, scored_by
 from goffman.lexicons.attitude import load_attitudes, no_word
 from goffman.measures.aggregate import (
     PROMPT,
@@ -64,7 +64,7 @@ def by_ratings(
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
     wordings: Mapping[str, Sequence[str]],
-    compare: ContrastTester,
+    sharing: Mapping[str, Clusters],
 ) -> ByRatings | None:
     """Both tables; None where no ratings but one kind are used, shipped or the user's.
 
@@ -87,7 +87,7 @@ def by_ratings(
             instrument=instrument,
             measure=measure,
             wordings=wordings.get(instrument, ()),
-            compare=compare,
+            sharing=sharing.get(instrument, Clusters()),
         )
         sides = [_of(table, instrument) for table in (shipped, scores, estimates)]
         asked = _of(read_prompts(run, manifest), instrument)
@@ -145,7 +145,7 @@ class _Work:
     instrument: str
     measure: Measure
     wordings: Sequence[str]
-    compare: ContrastTester
+    sharing: Clusters
 
     def compared(
         self,
@@ -171,7 +171,7 @@ class _Work:
         left_out = [len(gone) if model is None else gone.count(model) for model in changed["model"]]
         share = [known.get(model) for model in changed["model"]]
         return (
-            changed.select(*_ABOUT, "difference", "low", "high", "level", "method", "seed")
+            changed.select(*_ABOUT, "difference", "low", "high", "level", "method")
             .with_columns(
                 share=pl.Series(share, dtype=pl.Float64),
                 left_out=pl.Series(left_out, dtype=pl.Int64),
@@ -192,12 +192,11 @@ class _Work:
                 self.measure,
                 quantity,
                 wordings=self.wordings,
-                sharing=Clusters(),
-                compare=self.compare,
+                sharing=self.sharing,
             )
             for make in makes:
                 found += make(scored) if make.kind in main else ()
-        return corrected(found, {self.instrument: self.measure})
+        return judged(found, {self.instrument: self.measure})
 
 
 def _ends(estimates: pl.DataFrame, side: str) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import Literal
 
 Alternative = Literal["two-sided", "greater", "less"]
 
-Correction = Literal["bonferroni", "holm", "benjamini-hochberg"]
+Correction = Literal["benjamini-hochberg"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +51,14 @@ class Estimate:
     alternative: Alternative | None = None
     """greater: the first is greater than the second, or the correlation above 0."""
     statistic: float | None = None
-    """Of the test: t, W, U or the permuted difference."""
+    """Of the test: t, or the standardized difference of shares."""
     df: float | None = None
     """Degrees of freedom, where the test has them."""
     error: float | None = None
     """The standard error of the difference, where the test has one."""
-    items: int | None = None
-    """How many items it is over, where more of them would lower the error."""
-    irreducible_se: float | None = None
-    """The standard error that would stay however many items were asked."""
+    sentences: int | None = None
+    """How many different sentences it is over: items times families of wordings; None: there is no
+    such number, as of sentence pairs."""
     p: float | None = None
     """0 < p ≤ 1, not corrected; one too small to be written is the smallest normal float."""
     p_adjusted: float | None = None
@@ -71,27 +70,12 @@ class Estimate:
     """Its tests that have a p: those without one are not counted."""
     method: str
     """How interval, p and effects were computed."""
-    draws: int | None = None
-    """Random draws, or None where nothing was drawn."""
-    seed: int | None = None
-    """``numpy.random.default_rng(seed)`` gives the draws again; None: nothing was drawn."""
     reason: str | None = None
     """Why a value that the method gives elsewhere is null here."""
     unit: str | None = None
     """What n counts: conditions, items × conditions, sentence pairs, trials …"""
     interval_over: str | None = None
     """What the interval takes as sampled, which need not be what n counts."""
-    check: str | None = None
-    """A rank test of the same two sets, beside the test and in no family; None: there is none."""
-    check_over: str | None = None
-    """What the checks rank and permute, which need not be what n counts."""
-    check_n: int | None = None
-    """How many of these; of two independent sets both together."""
-    check_effect: float | None = None
-    """The rank-biserial correlation, or of a correlation Spearman's ρ."""
-    check_p: float | None = None
-    """Of the rank test: two-sided, not corrected."""
-    permutation_p: float | None = None
-    """Of the permutation test of the same difference, or correlation: two-sided, not corrected."""
-    check_reason: str | None = None
-    """Why a check has no p."""
+    indifference_p: float | None = None
+    """Of a model's share beside people's: of its lying beyond that of people who were as
+    indifferent as the model, one-sided; None: not known how indifferent it is."""

@@ -1,59 +1,84 @@
-"""p-values corrected over a declared family of tests.
+"""A list of tests: which of them Benjamini and Hochberg (1995) mark, and intervals that agree.
 
-With m p-values in order, p₍₁₎ ≤ … ≤ p₍ₘ₎: Bonferroni m·p; Holm (1979) the running maximum of
-(m−i+1)·p₍ᵢ₎; Benjamini & Hochberg (1995) the running minimum, from the top, of m/i·p₍ᵢ₎; each at
-most 1. The first two bound the chance of any false finding, the third the share of false findings
-(for independent or positively dependent tests).
+With m p-values in order, the R smallest are marked, R the largest i with p₍ᵢ₎ ≤ .05·i/m; the
+corrected p is the running minimum, from the top, of m/i·p₍ᵢ₎. The share of false marks among all is
+then at most .05 on average (for independent or positively dependent tests). Intervals of level
+1 − .05·R/m, R at least 1 (Benjamini & Yekutieli 2005), exclude 0 for those that are marked and for
+no others.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import special
 
-from goffman.stats.estimate import Correction, Estimate
-from goffman.stats.samples import check_choice
+from goffman.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FALSE = 0.05
+"""The share of marks that may be false."""
 
-def adjust(
-    estimates: Sequence[Estimate], *, family: str, method: Correction = "holm"
-) -> tuple[Estimate, ...]:
-    """The same estimates in the same order, with p corrected over all of them that have one.
 
-    An estimate without p stays without, and is not counted in the family's size.
-    """
-    check_choice("correction", method, allowed=get_args(Correction))
-    values = np.array([estimate.p for estimate in estimates if estimate.p is not None])
-    corrected = iter(adjusted(values, method=method).tolist())
-    return tuple(
+def as_list(estimates: Sequence[Estimate], *, family: str) -> list[Estimate]:
+    """Return the estimates with p and interval corrected over all that have a p, in their order."""
+    adjusted = benjamini_hochberg(_p_values(estimates))
+    m, level, corrected = len(adjusted), list_level(estimates), iter(adjusted.tolist())
+    return [
         replace(
-            estimate,
-            p_adjusted=None if estimate.p is None else next(corrected),
-            correction=method,
+            one if one.p is None or m == 1 else at_level(one, level),
+            p_adjusted=None if one.p is None else next(corrected),
+            correction="benjamini-hochberg" if m > 1 else None,
             family=family,
-            family_size=len(values),
+            family_size=m,
         )
-        for estimate in estimates
-    )
+        for one in estimates
+    ]
 
 
-def adjusted(p: NDArray[np.float64], *, method: Correction) -> NDArray[np.float64]:
-    """Corrected p-values in the order given."""
-    m = len(p)
-    if method == "bonferroni":
-        return np.minimum(p * m, 1.0)
-    order = np.argsort(p, kind="stable")
-    place = np.arange(1, m + 1)
-    if method == "holm":
-        ranked = np.maximum.accumulate(p[order] * (m - place + 1))
-    else:
-        ranked = np.minimum.accumulate((p[order] * (m / place))[::-1])[::-1]
-    result = np.empty(m)
-    result[order] = np.minimum(ranked, 1.0)
-    return result
+def list_level(estimates: Sequence[Estimate]) -> float:
+    """Return the level of intervals that exclude 0 exactly for what is marked."""
+    adjusted = benjamini_hochberg(_p_values(estimates))
+    return 1 - FALSE * max(int((adjusted <= FALSE).sum()), 1) / max(len(adjusted), 1)
+
+
+def _p_values(estimates: Sequence[Estimate]) -> NDArray[np.float64]:
+    return np.array([one.p for one in estimates if one.p is not None])
+
+
+def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the corrected p-values, in the order given."""
+    m, order = len(p), np.argsort(p, kind="stable")
+    adjusted = np.empty(m)
+    steps = p[order] * (m / np.arange(1, m + 1))
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return adjusted
+
+
+def at_level(estimate: Estimate, level: float) -> Estimate:
+    """Return the estimate with its interval at another level; as it is where that is not known."""
+    if estimate.df is None or estimate.level is None:
+        return estimate
+    t = float(special.stdtrit(estimate.df, (1 + level) / 2))
+    if estimate.low is not None and estimate.difference is not None and estimate.error is not None:
+        reach = t * estimate.error
+        low, high = estimate.difference - reach, estimate.difference + reach
+        return replace(estimate, low=low, high=high, level=level)
+    if estimate.effect_low is None or estimate.effect is None or not estimate.statistic:
+        return estimate
+    # Of a correlation it is made on Fisher's z, whose error is z over its t.
+    z = math.atanh(estimate.effect)
+    reach = t * abs(z / estimate.statistic)
+    low, high = math.tanh(z - reach), math.tanh(z + reach)
+    wider = replace(estimate, level=level, effect_low=low, effect_high=high)
+    if estimate.second_effect is None:
+        return wider
+    by = estimate.second_effect / estimate.effect
+    ends = [max(-1.0, min(1.0, end * by)) for end in (low, high)]
+    return replace(wider, second_effect_low=ends[0], second_effect_high=ends[1])

@@ -6,15 +6,19 @@ alone in its category says nothing. The interval is tanh(atanh r ± t·SE), and 
 
     SE² = V_conditions + V_sentences.
 
-V_conditions is the jackknife's over conditions (Efron & Stein 1981; Gray & Schucany 1972), which
-needs no normal distribution: people's ratings are skewed. It also holds what both sides measure
-imprecisely, as far as that differs by condition. V_sentences is what other items and wordings would
-change: with b_iw the slope of the model's numbers on people's at one sentence,
+V_conditions is the jackknife's over categories of conditions, which are left out whole (Efron &
+Stein 1981; Gray & Schucany 1972); a condition without a category is one of its own. It needs no
+normal distribution: people's ratings are skewed. It also holds what both sides measure imprecisely,
+as far as that differs by condition. Its degrees of freedom are the effective number of categories,
+(Σ a)² / Σ a² with a = m/(n − m) for a category of m conditions, less two. Where there are fewer
+than six categories, which say too little of how they vary, single conditions are left out.
+V_sentences is what other items and wordings would change: with b_iw the slope of the model's
+numbers on people's at one sentence,
 
     (MS_i + MS_w − MS_iw)/(I·W) of b  −  (MS_ci + MS_cw − MS_e)/(I·W·n) of the residuals,
 
 never below 0, in units of r; the second part is in V_conditions already. Fewer than three items, or
-wordings, are no sample of such and are taken as given (see crossed_tests.py). t has the degrees of
+wordings, are no sample of such and are taken as given (see crossed.py). t has the degrees of
 freedom of Satterthwaite (1946). Without V_sentences, 31 of 100 such intervals miss where slopes
 differ by sentence.
 
@@ -27,19 +31,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import special, stats
 
 from goffman.stats.correlation import NAMES, NO_SPREAD, ON_A_LINE
-from goffman.stats.crossed_tests import LEAST as LEAST_SAMPLED
-from goffman.stats.crossed_tests import sampled_only
+from goffman.stats.crossed import LEAST as LEAST_SAMPLED
 from goffman.stats.estimate import Estimate
 from goffman.stats.reliability import components, obstacle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -51,6 +54,9 @@ LEAST = 10
 
 LEAST_RELIABLE = 0.3
 """Below this reliability a correction would more than blow up what is mostly noise."""
+
+FEWEST_CLUSTERS = 6
+"""Categories that the jackknife is over; with fewer it is over conditions."""
 
 TRUE_SCORES = "r of true scores"
 
@@ -73,6 +79,8 @@ class Profile:
     """Standard errors of ``model``, where there is no table."""
     people_error: Values | None = None
     """Standard errors of ``people``; None: not known."""
+    clusters: Sequence[str] = field(default=())
+    """The category of each condition, which it shares its errors with; empty: none is shared."""
     strata: Sequence[str] = field(default=())
     """The category of each condition, which is held constant; empty: none is."""
 
@@ -86,6 +94,7 @@ class Profile:
             table=table,
             model_error=model_error,
             people_error=people_error,
+            clusters=[one for one, there in zip(self.clusters, these, strict=False) if there],
             strata=[one for one, there in zip(self.strata, these, strict=False) if there],
         )
 
@@ -101,7 +110,7 @@ def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Est
     """The correlation as the effect, that of true scores as the second, each with its interval."""
     profile, groups = _comparable(profile)
     n, given = len(profile.model), f", given {groups} categories" if groups > 1 else ""
-    over = _over(profile.table)
+    over = _over(profile)
     base = Estimate(
         contrast=contrast,
         n=n,
@@ -125,15 +134,12 @@ def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Est
     r = float(_r(one, other))
     if 1 - abs(r) < 1e-12:
         return _without(base, ON_A_LINE, effect=r)
-    return _tested(base, profile, r, coefficient=coefficient, df=n - groups - 1)
+    return _tested(base, profile, r, coefficient=coefficient)
 
 
-def _tested(
-    base: Estimate, profile: Profile, r: float, *, coefficient: Coefficient, df: int
-) -> Estimate:
-    left_out = _leaving_one_out(profile, coefficient)
-    n = len(left_out)
-    by_conditions = float((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
+def _tested(base: Estimate, profile: Profile, r: float, *, coefficient: Coefficient) -> Estimate:
+    left_out, df = _leaving_one_out(profile, coefficient)
+    by_conditions = float((left_out**2).sum())
     by_sentences, sentence_df = sentence_variance(profile)
     by_sentences /= (1 - r * r) ** 2
     squared = by_conditions + by_sentences
@@ -157,19 +163,6 @@ def _tested(
         # Taken as 1 it makes the correction too small, never too large.
         corrected = _with(corrected, second_effect_name=f"{TRUE_SCORES}, model's side")
     return corrected
-
-
-def at_once(found: Mapping[str, Any], tests: int) -> tuple[float, float] | None:
-    """The ends of r's interval, made wide enough for so many tests at once (Bonferroni's).
-
-    ``found``: the columns of an estimate; None: it has no interval.
-    """
-    r, statistic, df = (found[name] for name in ("effect", "statistic", "df"))
-    if not statistic or df is None or found["level"] is None:
-        return None
-    z, outside = math.atanh(r), (1 - found["level"]) / tests
-    reach = abs(z / statistic) * float(special.stdtrit(df, 1 - outside / 2))
-    return math.tanh(z - reach), math.tanh(z + reach)
 
 
 def of_true_scores(found: Estimate, one: float | None, other: float | None) -> Estimate:
@@ -210,10 +203,12 @@ def _comparable(profile: Profile) -> tuple[Profile, int]:
     return kept, len({*kept.strata})
 
 
-def _over(table: Values | None) -> str:
-    """What the interval takes as sampled, and what it takes as given."""
+def _over(profile: Profile) -> str:
+    """Return what the interval takes as sampled, and what it takes as given."""
+    table = profile.table
+    units = "conditions by category" if _by_category(profile) else "conditions"
     sizes = {"items": 1, "wordings": 1} if table is None else _sizes(table)
-    names = ["conditions", *(name for name, size in sizes.items() if size >= LEAST_SAMPLED)]
+    names = [units, *(name for name, size in sizes.items() if size >= LEAST_SAMPLED)]
     fixed = [f"{size} {name}" for name, size in sizes.items() if 1 < size < LEAST_SAMPLED]
     said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     return f"{said}{FIXED}{' and '.join(fixed)}" if fixed else said
@@ -245,32 +240,33 @@ def _r(one: Values, other: Values) -> float:
     return float(one @ other / math.sqrt(float(one @ one) * float(other @ other)))
 
 
-def _leaving_one_out(profile: Profile, coefficient: Coefficient) -> Values:
-    """Fisher's z without each condition in turn."""
-    if coefficient == "spearman":
-        every = np.arange(len(profile.model))
-        found = [
-            _r(*_deviations(profile.kept(every != gone), coefficient)) for gone in every.tolist()
-        ]
-        return np.asarray(np.arctanh(found), dtype=np.float64)
-    one, other = _deviations(profile, coefficient)
-    # Without one of m, a category's sum of products falls by m/(m − 1) times the one's.
-    sizes = np.full(len(one), float(len(one)))
-    if profile.strata:
-        _, place, counts = np.unique(
-            np.array(profile.strata), return_inverse=True, return_counts=True
-        )
-        sizes = counts[place].astype(np.float64)
-    share = sizes / (sizes - 1)
-    products = one @ other - share * one * other
-    squares = (one @ one - share * one**2) * (other @ other - share * other**2)
-    return np.asarray(np.arctanh(products / np.sqrt(squares)), dtype=np.float64)
+def _by_category(profile: Profile) -> bool:
+    """Return whether whole categories are left out: there are enough, and some hold several."""
+    return FEWEST_CLUSTERS <= len({*profile.clusters}) < len(profile.clusters)
+
+
+def _leaving_one_out(profile: Profile, coefficient: Coefficient) -> tuple[Values, float]:
+    """Return what leaving out each category in turn changes in Fisher's z, and its df.
+
+    The squares of the changes add up to the jackknife's variance.
+    """
+    n = len(profile.model)
+    of = np.array(profile.clusters) if _by_category(profile) else np.arange(n)
+    names, sizes = np.unique(of, return_counts=True)
+    kept = [_deviations(profile.kept(of != name), coefficient) for name in names]
+    z = np.array([math.atanh(_r(*one)) for one in kept if min(map(np.ptp, one)) > 0])
+    shares = sizes / np.maximum(n - sizes, 1)
+    df = max(1.0, float(shares.sum() ** 2 / (shares**2).sum()) - 2)
+    return np.asarray((z - z.mean()) * math.sqrt((len(z) - 1) / len(z))), df
 
 
 def sentence_variance(profile: Profile) -> tuple[float, float]:
     """V_sentences of r, before Fisher's z, and its degrees of freedom; 0 without a table."""
-    table = None if profile.table is None else sampled_only(profile.table)
-    if table is None or max(table.shape[1:]) == 1:
+    if profile.table is None:
+        return 0.0, math.inf
+    few = tuple(axis for axis in (1, 2) if profile.table.shape[axis] < LEAST_SAMPLED)
+    table = profile.table.mean(axis=few, keepdims=True)
+    if max(table.shape[1:]) == 1:
         return 0.0, math.inf
     n, items, wordings = table.shape
     people = _centered(profile.people, profile.strata)

@@ -2,7 +2,7 @@
 
 Externally studentized residuals of a least-squares fit (Cook & Weisberg 1982): with e the residual,
 h its leverage and s₍₋ᵢ₎ the scatter of the others about the line without it, t = e/(s₍₋ᵢ₎√(1−h))
-has n − k − 2 degrees of freedom, k columns beside the constant. p is two-sided, Holm over all.
+has n − k − 2 degrees of freedom, k columns beside the constant. p is two-sided, corrected over all.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from goffman.stats.multiple_testing import adjusted
+from goffman.stats.multiple_testing import benjamini_hochberg
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +63,7 @@ def residuals(values: Values, columns: Values) -> Residuals | None:
         residual=residual,
         statistic=t,
         p=p,
-        p_adjusted=adjusted(p, method="holm"),
+        p_adjusted=benjamini_hochberg(p),
         explained=1 - total / float(((values - values.mean()) ** 2).sum()),
         df=df,
     )

@@ -1,4 +1,4 @@
-"""What an estimate starts from: two sets of values without gaps, and draws that come again."""
+"""What an estimate starts from: two sets of values without gaps."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ CONSTANT_SETS = "all values within each group are equal, so no interval or test 
 
 LARGEST, SMALLEST = 1e150, 1e-150
 """Between them a number, or a spread, can be squared."""
-
-BLOCK = 2**21
-"""Numbers drawn at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,32 +123,6 @@ def check_choice(name: str, given: str, *, allowed: tuple[str, ...]) -> None:
     """Nothing, or an error for a choice that there is not."""
     if given not in allowed:
         raise ValueError(f"no {name} '{given}'; allowed: {', '.join(allowed)}")
-
-
-def seed_of(rng: np.random.Generator) -> int:
-    """The number from which ``numpy.random.default_rng`` makes this Generator again.
-
-    A Generator that was drawn from already is refused: its seed would not give the draws again.
-    """
-    sequence = rng.bit_generator.seed_seq
-    seed = getattr(sequence, "entropy", None)
-    if isinstance(seed, int) and 0 <= seed < 2**63:
-        again = np.random.default_rng(seed).bit_generator
-        if str(again.state) == str(rng.bit_generator.state):
-            return seed
-    raise ValueError(
-        "the Generator cannot be made again from one number: it was drawn from already, or not "
-        "made by numpy.random.default_rng(seed) with a seed from 0 to 2⁶³ − 1. Pass a fresh one."
-    )
-
-
-def blocks(draws: int, size: int) -> list[int]:
-    """How many draws of this size to make at a time, so that memory stays bounded."""
-    if draws < 1:
-        raise ValueError(f"{draws} draws are too few; 9,999 are usual")
-    most = max(1, BLOCK // max(size, 1))
-    whole, rest = divmod(draws, most)
-    return [most] * whole + [rest] * bool(rest)
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:

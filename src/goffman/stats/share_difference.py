@@ -84,8 +84,10 @@ def mean_share(shares: Sequence[Share]) -> Share:
     )
 
 
-def minus_people(model: Weighted, people: People, *, contrast: str, left_out: int = 0) -> Estimate:
-    """The model's number minus people's; ``left_out``: replies that were no answer."""
+def minus_people(
+    model: Weighted, people: People, *, contrast: str, level: float = 0.95
+) -> Estimate:
+    """Return the model's number minus people's."""
     value = sum(weight * share.value for weight, share in model)
     replies = [share.replies for _, share in model if share.replies is not None]
     difference = value - people.value
@@ -94,15 +96,14 @@ def minus_people(model: Weighted, people: People, *, contrast: str, left_out: in
         n=sum(replies) if replies else len(model),
         n_first=sum(replies) if replies else len(model),
         n_second=round(people.n),
-        left_out=left_out,
         mean_first=value,
         mean_second=people.value,
         difference=difference,
-        level=0.95,
+        level=level,
         method="interval and p: MOVER, from Wilson's ends of each share",
         unit="replies" if replies else "questions",
     )
-    low, high = ends(model, people, Z)
+    low, high = ends(model, people, float(special.ndtri((1 + level) / 2)))
     if low == high:
         return _with(base, reason="neither side has an error")
     p = _p(model, people, difference)

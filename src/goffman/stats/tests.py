@@ -1,27 +1,18 @@
-"""Two sets of values compared: t-tests, and rank tests as their check.
+"""Two sets of values compared: t-tests.
 
 Paired: t = d̄ / (s_d/√n), ν = n−1. Student: t = (m₁−m₂) / (s_p √(1/n₁+1/n₂)), ν = n₁+n₂−2.
 Welch: t = (m₁−m₂) / √(v₁+v₂) with v = s²/n, ν = (v₁+v₂)² / (v₁²/(n₁−1) + v₂²/(n₂−1))
 (Welch 1947). The interval is the difference ± t_ν·SE, two-sided whatever the alternative.
-
-Wilcoxon's W is the sum of the ranks of |d| over positive d; pairs without a difference are dropped
-(Wilcoxon 1945). Mann and Whitney's U counts the pairs of values in which the first is greater, ties
-half. p is exact up to 50 pairs, or 50 values a set, without ties; else normal, corrected for ties
-and, in U, for continuity: the method says which. Values that differ in less than twelve digits of
-the largest are ties: that is the rounding of a mean. The effect is the rank-biserial correlation:
-2W/(n(n+1)/2) − 1 and 2U/(n₁n₂) − 1 (Kerby 2014).
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from goffman.stats.effect_sizes import (
     Effect,
@@ -40,19 +31,10 @@ from goffman.stats.samples import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from goffman.stats.estimate import Estimate
     from goffman.stats.samples import Values
 
 Variances = Literal["equal", "unequal"]
-
-LARGEST_EXACT = 50
-"""Pairs, or values a set, up to which the rank tests are exact."""
-
-RANK_BISERIAL = "rank-biserial correlation"
-ALL_TIED = "all values are equal, so they cannot be ranked"
-NO_DIFFERENCES = "all differences are zero, so no pair can be ranked"
 
 
 def paired_t(
@@ -137,104 +119,6 @@ def independent_t(
         )
     d = d_of(samples, level=level, interval=effect_intervals)
     return _with_effects(estimate, effect=d, second=unbiased(d, df=n1 + n2 - 2))
-
-
-def wilcoxon(
-    first: Values, second: Values, *, contrast: str, alternative: Alternative = "two-sided"
-) -> Estimate:
-    """Wilcoxon's signed-rank test of the pairs' differences, as a check: no interval."""
-    check_choice("alternative", alternative, allowed=get_args(Alternative))
-    samples = in_pairs(first, second)
-    size = max(np.abs(samples.first).max(initial=0), np.abs(samples.second).max(initial=0))
-    settled = _without_noise(samples.differences, float(size))
-    differences = settled[settled != 0]
-    n = len(differences)
-    sizes, places, times = np.unique(np.abs(differences), return_inverse=True, return_counts=True)
-    exact = n <= LARGEST_EXACT and len(sizes) == n
-    estimate = replace(
-        samples.estimate(
-            contrast=contrast,
-            method=f"{'exact' if exact else 'normal, ties corrected'}; {n} differences not zero",
-            reason=samples.absence or (NO_DIFFERENCES if n == 0 else None),
-        ),
-        test="Wilcoxon's signed ranks",
-        alternative=alternative,
-        effect_name=RANK_BISERIAL,
-    )
-    if estimate.reason:
-        return estimate
-    # What ties share is the mean of the places that they take together.
-    ranks = (np.cumsum(times) - (times - 1) / 2)[places]
-    total = float(ranks[differences > 0].sum())
-    if exact:
-        p = _exact_p(n, int(total), alternative)
-    else:
-        p = _normal_p(n, total, float((times**3 - times).sum()), alternative)
-    return replace(estimate, statistic=total, p=as_p(p), effect=4 * total / (n * (n + 1)) - 1)
-
-
-@cache
-def _exact_p(n: int, total: int, alternative: Alternative) -> float:
-    """Wilcoxon's exact p where the positive ranks of n differences, none tied, have this sum.
-
-    It depends on nothing else, and a run asks thousands of times for the same.
-    """
-    ranks = np.arange(1.0, n + 1)
-    left = total
-    for at in reversed(range(n)):
-        if at + 1 <= left:
-            left -= at + 1
-        else:
-            ranks[at] *= -1
-    return float(stats.wilcoxon(ranks, alternative=alternative, method="exact").pvalue)
-
-
-def _normal_p(n: int, total: float, tied: float, alternative: Alternative) -> float:
-    """Wilcoxon's p by the normal distribution; ``tied``: Σ (t³ − t) over what is tied."""
-    # As scipy computes it, which spends a hundred times as long on checking what it is given.
-    centre = n * (n + 1.0) * 0.25
-    error = math.sqrt((n * (n + 1.0) * (2.0 * n + 1.0) - tied / 2) / 24)
-    z = (total - centre) / error
-    if alternative == "two-sided":
-        return float(2 * special.ndtr(-abs(z)))
-    return float(special.ndtr(z if alternative == "less" else -z))
-
-
-def mann_whitney(
-    first: Values, second: Values, *, contrast: str, alternative: Alternative = "two-sided"
-) -> Estimate:
-    """Mann and Whitney's U of two independent sets, as a check: no interval."""
-    check_choice("alternative", alternative, allowed=get_args(Alternative))
-    samples = apart(first, second)
-    n1, n2 = len(samples.first), len(samples.second)
-    values = np.concatenate([samples.first, samples.second])
-    values = _without_noise(values, float(np.abs(values).max(initial=0)))
-    distinct = len(np.unique(values))
-    exact = max(n1, n2) <= LARGEST_EXACT and distinct == n1 + n2
-    estimate = replace(
-        samples.estimate(
-            contrast=contrast,
-            method="exact" if exact else "normal, ties and continuity corrected",
-            reason=samples.absence or (ALL_TIED if distinct == 1 else None),
-        ),
-        test="Mann–Whitney U",
-        alternative=alternative,
-        effect_name=RANK_BISERIAL,
-    )
-    if estimate.reason:
-        return estimate
-    way = "exact" if exact else "asymptotic"
-    found = stats.mannwhitneyu(values[:n1], values[n1:], alternative=alternative, method=way)
-    u = float(found.statistic)
-    effect = 2 * u / (n1 * n2) - 1
-    return replace(estimate, statistic=u, p=as_p(float(found.pvalue)), effect=effect)
-
-
-def _without_noise(values: NDArray[np.float64], size: float) -> NDArray[np.float64]:
-    """The values to twelve digits of the largest: .6 − .4 and .4 − .2 are then the same rank."""
-    if not (np.isfinite(size) and size):
-        return values
-    return np.asarray(np.round(values / size, 12) * size)
 
 
 def as_p(p: float) -> float:

@@ -13,6 +13,7 @@ from goffman.comparison.figures import slopes
 from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, did_you_mean
 from goffman.formatting import (
+    confidence,
     ends,
     humanize,
     number,
@@ -48,9 +49,8 @@ def describe_course(name: str, looks: Sequence[tuple[int, Row]]) -> str:
 def _describe_measurement(row: Row) -> str:
     if row["low"] is None:
         return f"{number(row['difference'])} (no interval)"
-    return (
-        f"{number(row['difference'])} ({row['level']:.0%} interval {ends(row['low'], row['high'])})"
-    )
+    interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
+    return f"{number(row['difference'])} ({interval})"
 
 
 def course_title(row: Row) -> str:
@@ -82,7 +82,7 @@ def course_spec(name: str, looks: Sequence[tuple[int, Row]]) -> tuple[str, Spec]
     description = (
         f"{describe_course(name, looks)} Each bar is the 95% interval at that step. A filled "
         f"mark is a "
-        "clear difference; a hollow one is not clear."
+        "difference whose interval excludes 0; a hollow one does not."
     )
     if margin:
         description += (

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.api.results import Estimate
-from goffman.contrasts.engine import Contrast, ContrastTester
+from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import clusters_of
 from goffman.errors import InputError, ModelError
-from goffman.estimates import corrected, is_headline, scored_by
+from goffman.estimates import is_headline, judged, scored_by
 from goffman.formatting import number
 from goffman.gate.names import named_by
 from goffman.instruments.types import CONTROL, is_control, passes
@@ -259,8 +259,8 @@ class _Question:
             control = scored.filter(pl.col("quantity") == CONTROL)["value"].item()
             if not passes(control, instrument.controls.floor):
                 failing = frozenset({model})
-        table = corrected(
-            self._headline(each, ContrastTester(seed=sample.seed)),
+        table = judged(
+            self._headline(each),
             {instrument.id: measure},
             unmeasurable={instrument.id: failing},
         )
@@ -270,19 +270,18 @@ class _Question:
         named = named_by(table, {instrument.id: measure})
         return [Estimate(named=replace(one, not_measurable=doubt)) for one in named], control
 
-    def _headline(self, each: pl.DataFrame, compare: ContrastTester) -> list[tuple[Contrast, Any]]:
+    def _headline(self, each: pl.DataFrame) -> list[tuple[Contrast, Any]]:
         """The contrast that headings are about; once it is known, nothing else is calculated."""
         if self._known is not None and self._made is not None:
             quantity, make = self._made
-            return list(self._primary(self._known.select_scores(each), quantity, make, compare))
+            return list(self._primary(self._known.select_scores(each), quantity, make))
         scores = pl.concat([each, self.measure.aggregate(each)])
         for quantity, makes in self.measure.contrasts:
             for make in makes:
-                if found := list(self._primary(scores, quantity, make, compare)):
+                if found := list(self._primary(scores, quantity, make)):
                     self._made = quantity, make
                     self._known = Headline(
                         row=asdict(found[0][0]),
-                        primary=pl.DataFrame(),
                         measure=self.measure,
                         wordings=self._wordings,
                         sharing=self._sharing,
@@ -291,7 +290,7 @@ class _Question:
         return []
 
     def _primary(
-        self, scores: pl.DataFrame, quantity: str, make: Any, compare: ContrastTester
+        self, scores: pl.DataFrame, quantity: str, make: Any
     ) -> Iterator[tuple[Contrast, Any]]:
         """Of what one function makes, the contrast that headings are about."""
         name = self.question.instrument.id
@@ -302,7 +301,6 @@ class _Question:
             quantity,
             wordings=self._wordings,
             sharing=self._sharing,
-            compare=compare,
         )
         return (one for one in make(scored) if is_headline(one[0], {name: self.measure}))
 

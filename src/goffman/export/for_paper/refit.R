@@ -11,106 +11,92 @@ read <- function(file) {
            stringsAsFactors = FALSE)
 }
 
-# t, its degrees of freedom and p, from the parts of the variance of a difference (Satterthwaite).
-by_t <- function(difference, variance, parts) {
-  known <- parts[parts[, "df"] > 0, , drop = FALSE]
-  df <- variance^2 / sum(known[, "value"]^2 / known[, "df"])
-  list(difference = difference, t = difference / sqrt(variance), df = df,
-       variance = variance, parts = parts)
-}
-part <- function(value, df) cbind(value = value, df = df)
-with_p <- function(found) {
-  c(difference = found$difference, t = found$t, df = found$df,
-    p = 2 * pt(-abs(found$t), found$df))
+# One group of conditions minus another, or one table of differences, with an interval for other
+# conditions, items and wordings: three crossed ways of clustering, CR2 over categories of
+# conditions. tables: arrays of conditions x items x wordings without gaps; clusters: of each its
+# conditions' categories.
+crossed <- function(tables, clusters) {
+  few <- (dim(tables[[1]]) < 3) & c(FALSE, TRUE, TRUE)  # too few to be a sample: taken as given
+  shorter <- function(one) {
+    size <- ifelse(few, 1, dim(one))
+    array(apply(one, which(!few), mean), size)
+  }
+  # All of one category show how much such conditions vary, and no more.
+  clusters <- lapply(clusters, function(of) {
+    if (length(unique(of)) > 1) of else paste(of, seq_along(of))
+  })
+  labels <- unique(unlist(clusters))
+  tables <- lapply(tables, shorter)
+  size <- dim(tables[[1]])[2:3]
+  gaps <- matrix(0, size[1], size[2])
+  scores <- matrix(0, length(labels), prod(size))
+  spread <- matrix(0, length(labels), length(labels))
+  for (side in seq_along(tables)) {
+    sign <- c(1, -1)[side]
+    n <- dim(tables[[side]])[1]
+    values <- matrix(tables[[side]], n)
+    member <- outer(labels, clusters[[side]], "==") / n
+    share <- rowSums(member)
+    scale <- 1 / sqrt(1 - share)
+    means <- colMeans(values)
+    gaps <- gaps + sign * matrix(means, size[1])
+    scores <- scores + sign * (member * scale) %*% sweep(values, 2, means)
+    own <- rowMeans(values)
+    variance <- max(mean((own - mean(own))^2), 1e-60) / max(n - 1, 1)
+    spread <- spread + variance * (diag(share * scale^2, length(share)) -
+                                     outer(share * scale, share * scale))
+  }
+  df <- sum(diag(spread))^2 / sum(spread^2)
+  # The parts of the variance with and without items and wordings, and with their products.
+  parts <- function(table, sign, df, of_mean) {
+    table <- array(table, c(length(table) / prod(size), size))
+    both <- apply(table, 1, mean)
+    by_item <- sweep(apply(table, 1:2, mean), 1, both)
+    by_wording <- sweep(apply(table, c(1, 3), mean), 1, both)
+    rest <- sweep(table, 1, both)
+    rest <- sweep(sweep(rest, 1:2, by_item), c(1, 3), by_wording)
+    sums <- c(sum(both^2), sum(by_item^2) / size[1], sum(by_wording^2) / size[2],
+              sum(rest^2) / prod(size))
+    free <- c(1, size[1] - 1, size[2] - 1, prod(size - 1))
+    known <- free > 0 & c(of_mean, TRUE, TRUE, TRUE)
+    cbind(value = sign * c(1, -1, -1, 1) * sums / free, df = df * free)[known, , drop = FALSE]
+  }
+  each <- rbind(parts(scores, 1, df, TRUE), parts(gaps, -1, 1, FALSE))
+  variance <- max(sum(each[, "value"]), each[1, "value"])
+  df <- max(variance^2 / sum(each[, "value"]^2 / each[, "df"]),
+            min(each[each[, "value"] > 0, "df"]))
+  t <- mean(gaps) / sqrt(variance)
+  c(difference = mean(gaps), t = t, df = df, p = 2 * pt(-abs(t), df))
 }
 
-# One group of conditions minus another; conditions, items and wordings are all sampled.
-# Each argument: an array of conditions x items x wordings, without gaps.
-groups <- function(first, second) {
-  for (side in 2:3) {
-    if (dim(first)[side] < 3) {  # too few to be a sample: taken as given
-      keep <- setdiff(1:3, side)
-      shorter <- function(one) {
-        size <- dim(one)
-        size[side] <- 1
-        array(apply(one, keep, mean), size)
-      }
-      first <- shorter(first)
-      second <- shorter(second)
-    }
+# The tables without gaps: without the conditions that have one, or without the items, whichever
+# leaves more. What nobody was asked is no gap.
+complete <- function(tables, clusters) {
+  asked <- Reduce(`|`, lapply(tables, function(one) apply(!is.na(one), 2:3, any)))
+  tables <- lapply(tables, function(one) {
+    one[, apply(asked, 1, any), apply(asked, 2, any), drop = FALSE]
+  })
+  whole <- lapply(tables, function(one) !apply(is.na(one), 1, any))
+  items <- Reduce(`&`, lapply(tables, function(one) !apply(is.na(one), 2, any)))
+  if (min(sapply(whole, mean)) >= mean(items)) {
+    return(crossed(Map(function(one, of) one[of, , , drop = FALSE], tables, whole),
+                   Map(`[`, clusters, whole)))
   }
-  items <- dim(first)[2]
-  wordings <- dim(first)[3]
-  of_conditions <- function(one) part(var(apply(one, 1, mean)) / dim(one)[1], dim(one)[1] - 1)
-  within <- function(one) {
-    n <- dim(one)[1]
-    rest <- sweep(one, 1, apply(one, 1, mean))
-    rest <- sweep(rest, 2:3, apply(one, 2:3, mean)) + mean(one)
-    ci <- apply(rest, 1:2, mean)
-    cw <- apply(rest, c(1, 3), mean)
-    ciw <- sweep(sweep(rest, 1:2, ci), c(1, 3), cw)
-    dfs <- (n - 1) * c(items - 1, wordings - 1, (items - 1) * (wordings - 1))
-    sums <- c(-sum(ci^2) * wordings, -sum(cw^2) * items, sum(ciw^2))
-    part(ifelse(dfs > 0, sums / pmax(dfs, 1) / length(one), 0), dfs)
-  }
-  gap <- apply(first, 2:3, mean) - apply(second, 2:3, mean)
-  rest <- sweep(sweep(gap, 1, rowMeans(gap)), 2, colMeans(gap)) + mean(gap)
-  spread <- function(x) if (length(x) > 1) var(x) / length(x) else 0
-  both <- (items - 1) * (wordings - 1)
-  own <- rbind(of_conditions(first), of_conditions(second))
-  parts <- rbind(
-    own,
-    part(spread(rowMeans(gap)), items - 1),
-    part(spread(colMeans(gap)), wordings - 1),
-    part(if (both > 0) -sum(rest^2) / both / length(gap) else 0, both),
-    within(first), within(second)
-  )
-  variance <- max(sum(parts[, "value"]), sum(own[, "value"]))
-  found <- by_t(mean(first) - mean(second), variance, parts)
-  found$df <- max(found$df, min(parts[parts[, "value"] > 0, "df"]))
-  with_p(found)
-}
-
-# Female minus male in the same sentences: a table of items x conditions, both of them sampled.
-genders <- function(table) {
-  rows <- nrow(table)
-  columns <- ncol(table)
-  rest <- sweep(sweep(table, 1, rowMeans(table)), 2, colMeans(table)) + mean(table)
-  df <- (rows - 1) * (columns - 1)
-  cells <- sum(rest^2) / df / length(table)
-  parts <- rbind(part(var(rowMeans(table)) / rows, rows - 1),
-                 part(var(colMeans(table)) / columns, columns - 1),
-                 part(-cells, df))
-  with_p(by_t(mean(table), max(sum(parts[, "value"]), cells), parts))
-}
-
-# One group of descriptions minus another under the same items: tables of items x conditions, items
-# and conditions of both sampled. Items with a gap are left out; a second group of one or two is
-# taken as given.
-described <- function(first, second) {
-  whole <- !apply(is.na(first), 1, any) & !apply(is.na(second), 1, any)
-  first <- first[whole, , drop = FALSE]
-  second <- second[whole, , drop = FALSE]
-  if (ncol(second) < 3) return(genders(first - rowMeans(second)))
-  rows <- nrow(first)
-  of_columns <- function(one) {
-    rest <- sweep(sweep(one, 1, rowMeans(one)), 2, colMeans(one)) + mean(one)
-    df <- (rows - 1) * (ncol(one) - 1)
-    rbind(part(var(colMeans(one)) / ncol(one), ncol(one) - 1),
-          part(-sum(rest^2) / df / length(one), df))
-  }
-  parts <- rbind(part(var(rowMeans(first) - rowMeans(second)) / rows, rows - 1),
-                 of_columns(first), of_columns(second))
-  cells <- -sum(parts[parts[, "value"] < 0, "value"])
-  with_p(by_t(mean(first) - mean(second), max(sum(parts[, "value"]), cells), parts))
+  crossed(lapply(tables, function(one) one[, items, , drop = FALSE]), clusters)
 }
 
 column <- function(quantity, variant) {
   gsub("[^A-Za-z0-9]+", "_", if (is.na(variant)) quantity else paste0(quantity, "_", variant))
 }
-cube <- function(rows, value, group) {
-  rows <- rows[!is.na(rows$group) & rows$group == group & !is.na(rows[[value]]), ]
-  tapply(rows[[value]], list(rows$condition, rows$item, rows$wording), mean)
+cube <- function(rows, values) {
+  known <- !is.na(values)
+  in_all <- function(of) factor(of[known], sort(unique(of)))
+  tapply(values[known], list(rows$condition[known], in_all(rows$item), in_all(rows$wording)), mean)
+}
+categories <- function(rows, table) {
+  names <- rownames(table)
+  of <- rows$category[match(names, rows$condition)]
+  if (is.null(of)) names else ifelse(is.na(of), names, of)
 }
 
 file_of <- function(one) {
@@ -120,33 +106,36 @@ file_of <- function(one) {
 
 refit <- function(one) {
   rows <- read(file_of(one))
-  rows <- rows[rows$model == one$model, ]
+  rows <- rows[rows$model == one$model & !is.na(rows$group), ]
   if (one$kind == "groups") {
-    value <- column(one$quantity, one$variant)
-    # Descriptions are in one group each, and all are asked the same items.
-    if (one$test == "crossed t" && grepl("vignette-code", one$measure)) {
-      asked <- sort(unique(rows$item[!is.na(rows[[value]])]))
-      sides <- lapply(c(one$first, one$second), function(group) {
-        of <- rows[!is.na(rows$group) & rows$group == group & rows$item %in% asked, ]
-        tapply(of[[value]], list(factor(of$item, asked), of$condition), mean, na.rm = TRUE)
-      })
-      return(described(sides[[1]], sides[[2]]))
+    rows <- rows[rows$group %in% c(one$first, one$second), ]
+    value <- rows[[column(one$quantity, one$variant)]]
+    of <- lapply(c(one$first, one$second), function(group) rows$group == group)
+    sides <- lapply(of, function(here) {
+      kept <- value
+      kept[!here] <- NA
+      cube(rows, kept)
+    })
+    clusters <- lapply(sides, function(side) categories(rows, side))
+    if (grepl("vignette-code", one$measure)) clusters <- lapply(sides, rownames)
+    if (grepl("vignette-code", one$measure) && nrow(sides[[2]]) < 3) {
+      # Fewer than three descriptions to compare with are taken as given.
+      beside <- apply(sides[[2]], 2:3, mean)
+      sides <- list(sweep(sides[[1]], 2:3, beside))
+      clusters <- clusters[1]
     }
-    sides <- list(cube(rows, value, one$first), cube(rows, value, one$second))
-    # Only conditions that have every item and wording.
-    sides <- lapply(sides, function(side) side[!apply(is.na(side), 1, any), , , drop = FALSE])
-    return(groups(sides[[1]], sides[[2]]))
+    return(complete(sides, clusters))
   }
   rows <- rows[rows$group == one$group & rows$wording == rows$wording[1], ]
   if (!is.na(one$dimension)) rows <- rows[rows$dimension == one$dimension, ]
   disparity <- rows[[column("female", one$variant)]] - rows[[column("male", one$variant)]]
-  genders(tapply(disparity, list(rows$item, rows$condition), mean))
+  table <- cube(rows, disparity)
+  complete(list(table), list(categories(rows, table)))
 }
 
 estimates <- read("estimates.csv")
 main <- estimates[!is.na(estimates$family) & estimates$family == "primary" &
-                    estimates$test %in% c("crossed t", "three-way crossed t",
-                                          "t over conditions") &
+                    estimates$test == "crossed t" &
                     estimates$kind %in% c("groups", "genders") & !is.na(estimates$statistic), ]
 if (nrow(main) == 0) {
   cat("This audit has no main contrast that this file refits: one group minus another, or female",

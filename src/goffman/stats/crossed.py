@@ -1,0 +1,138 @@
+"""The interval of a mean, or of the difference of two, in a table whose factors are all sampled.
+
+Units (conditions) × items × wordings. Cells of one category, item or wording are alike; a test that
+takes them as independent finds too much. The variance is that of three crossed ways of clustering,
+by inclusion and exclusion (Cameron, Gelbach & Miller 2011):
+
+    V = V_k + V_i + V_w − V_ki − V_kw − V_iw + V_kiw
+
+Parts with the categories k of units are CR2's sums of squares over categories, a category in both
+tables counted once, with the degrees of freedom of Bell & McCaffrey (2002) for units that are
+independent with each table's own variance. The others are mean squares of the gaps, items ×
+wordings. V is not let fall below V_k. Its degrees of freedom are Satterthwaite's, V² / Σ Vₛ²/νₛ,
+and no fewer than the added part with the fewest has. With every unit a category of its own, V_k is
+Welch's, and all of it the three-way crossed t (Cornfield & Tukey 1956).
+
+Items, or wordings, of which there are fewer than three are averaged and taken as given: two say too
+little of how much they vary.
+
+How much of the variance of a complete table lies in each of its factors, all sampled: one value a
+cell, any number of factors. With the mean square MS of every source S (some factors) and n_S cells
+in each of its levels (Cornfield & Tukey 1956; Brennan 2001, 3.2),
+
+    σ²_S = 1/n_S · Σ over T ⊇ S of (−1)^(|T|−|S|) · MS_T
+
+The source of all factors together is what is left. An estimate may lie below 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    Table = NDArray[np.float64]
+
+LEAST = 3
+"""Items, or wordings, that make a sample."""
+
+
+class Interval(NamedTuple):
+    """difference ± t(df) · se; se and df are NaN where nothing shows how much clusters vary."""
+
+    difference: float
+    se: float
+    df: float
+
+
+def crossed_interval(
+    tables: Sequence[NDArray[np.float64]], clusters: Sequence[Sequence[Hashable]]
+) -> Interval:
+    """The first table's mean minus the second's (or 0), for other clusters, items and wordings.
+
+    ``tables``: complete, units × items × wordings, with the same items and wordings.
+    ``clusters``: for each table its units' labels; a label in both is one cluster. Without two
+    clusters in each table there is no standard error.
+    """
+    if any(len({*labels}) < 2 for labels in clusters):
+        means = [float(table.mean()) for table in tables]
+        return Interval(means[0] - sum(means[1:]), np.nan, np.nan)
+    few = tuple(axis for axis in (1, 2) if tables[0].shape[axis] < LEAST)
+    row = {label: at for at, label in enumerate(dict.fromkeys(k for ks in clusters for k in ks))}
+    gaps = scores = spread = np.zeros(())  # items × wordings; by cluster; covariance of scores
+    for sign, table, labels in zip((1, -1), tables, clusters, strict=False):
+        values = table.mean(axis=few, keepdims=True)
+        mean = values.mean(axis=0, keepdims=True)
+        n = len(values)
+        member = np.zeros((len(row), n))
+        member[[row[label] for label in labels], range(n)] = 1 / n
+        share = member.sum(axis=1)
+        # CR2: residuals of a cluster with this share of the units fall short by 1 − share.
+        scale = 1 / np.sqrt(np.where(share < 1 - 1e-9, 1 - share, np.nan))
+        gaps = gaps + sign * mean
+        scores = scores + sign * np.tensordot(member * scale[:, None], values - mean, axes=1)
+        # Where units' means are all alike the least number leaves degrees of freedom their value.
+        variance = max(values.mean(axis=(1, 2)).var(), 1e-60) / (n - 1 or 1)
+        spread = spread + variance * (
+            np.diag(share * scale**2) - np.outer(share * scale, share * scale)
+        )
+    parts = []
+    for table, sign, df in ((scores, 1, np.trace(spread) ** 2 / (spread**2).sum()), (gaps, -1, 1)):
+        for size in range(table is gaps, 3 - len(few)):
+            for axes in combinations([axis for axis in (1, 2) if axis not in few], size):
+                part = table
+                for axis in (1, 2):
+                    mean = part.mean(axis=axis, keepdims=True)
+                    part = part - mean if axis in axes else mean
+                free = np.prod([part.shape[axis] - 1 for axis in axes])
+                square = (part**2).sum() / free / part[0].size
+                parts.append((sign * (-1) ** size * square, df * free))
+    each, degrees = np.array(parts).T
+    variance = max(each.sum(), each[0])
+    if not variance > 0:
+        return Interval(float(gaps.mean()), float(np.sqrt(variance)), np.nan)
+    df = max(variance**2 / (each**2 / degrees).sum(), degrees[each > 0].min())
+    return Interval(float(gaps.mean()), float(np.sqrt(variance)), float(df))
+
+
+Source = tuple[int, ...]
+"""Axes of a table."""
+
+
+def variance_components(table: NDArray[np.float64]) -> dict[Source, float]:
+    """Of every source its variance; ValueError where a cell is empty or a factor has one level."""
+    if np.isnan(table).any():
+        raise ValueError("every cell needs a value")
+    if min(table.shape) < 2:
+        raise ValueError("every factor needs two levels or more")
+    axes = range(table.ndim)
+    sources = [one for size in axes for one in combinations(axes, size + 1)]
+    squares = {one: _mean_square(table, one) for one in sources}
+    return {
+        one: sum(
+            (-1) ** (len(other) - len(one)) * squares[other]
+            for other in sources
+            if {*one} <= {*other}
+        )
+        / (table.size / np.prod([table.shape[axis] for axis in one]))
+        for one in sources
+    }
+
+
+def _mean_square(table: NDArray[np.float64], source: Source) -> float:
+    """What the means of a source have beyond those of the sources that are parts of it."""
+    shape = [size if axis in source else 1 for axis, size in enumerate(table.shape)]
+    effect = np.zeros(shape)
+    for size in range(len(source) + 1):
+        for part in combinations(source, size):
+            away = tuple(axis for axis in range(table.ndim) if axis not in part)
+            sign = (-1) ** (len(source) - size)
+            effect = effect + sign * table.mean(axis=away, keepdims=True)
+    degrees = np.prod([table.shape[axis] - 1 for axis in source])
+    return float((effect**2).sum() * table.size / effect.size / degrees)
