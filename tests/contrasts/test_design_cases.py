@@ -242,7 +242,7 @@ def clustered(unit: str, over: str) -> Gets:
 
 def plain(test: str, over: str) -> Gets:
     """Expect values of which none share anything."""
-    return Gets(test, over, over, "interval by t; d")
+    return Gets(test, over, over, "interval by t")
 
 
 ALL = crossed("conditions, items and wordings, crossed")

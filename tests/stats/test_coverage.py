@@ -12,7 +12,6 @@ from scipy import special
 
 from goffman.stats.correlation import pearson, spearman
 from goffman.stats.crossed import crossed_interval
-from goffman.stats.effect_sizes import cohen_d, cohen_d_z, paired_cohen_d
 from goffman.stats.jackknife import jackknife
 from goffman.stats.tests import independent_t, paired_t
 from simulated import ALIKE, CATEGORIES, conditions_alike
@@ -57,32 +56,6 @@ def test_t_intervals():
 
     for simulate in (paired, student, welch):
         between(covered(simulate, 0.3), EXACT)
-
-
-@pytest.mark.parametrize("delta", [0.0, 0.5, 1.64])
-def test_exact_effect_intervals(delta):
-    def d(rng, _):
-        return ends(cohen_d(rng.normal(delta, 1, 8), rng.normal(0, 1, 15)))
-
-    def d_z(rng, _):
-        return ends(cohen_d_z(rng.normal(delta, 1, 33), np.zeros(33)))
-
-    for simulate in (d, d_z):
-        between(covered(simulate, delta), EXACT)
-
-
-@pytest.mark.parametrize("n", [33, 187])
-@pytest.mark.parametrize("delta", [0.0, 0.5, 1.64])
-@pytest.mark.parametrize("correlation", [0.0, 0.7])
-def test_cohens_d_of_pairs(n, delta, correlation):
-    """Bonett's interval is a large-sample one."""
-
-    def simulate(rng, _):
-        noise = rng.normal(size=(2, n))
-        second = correlation * noise[0] + np.sqrt(1 - correlation**2) * noise[1]
-        return ends(paired_cohen_d(delta + noise[0], second))
-
-    between(covered(simulate, delta), (0.93, 0.975))
 
 
 @pytest.mark.parametrize(("r", "n"), [(0.0, 20), (0.5, 122), (0.9, 20)])

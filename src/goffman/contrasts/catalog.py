@@ -527,7 +527,7 @@ def _trials(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
 
 def _by_trials(_: ScoreTable, says: Contrast, first: Any, second: Any) -> Estimate:
     # Each value is the mean of many replies, so that t holds with two trials too.
-    found = independent_t(first, second, contrast=says.text, effect_intervals=False)
+    found = independent_t(first, second, contrast=says.text)
     over = None if found.low is None else "trials"
     return replace(found, unit="trials", interval_over=over)
 

@@ -20,7 +20,7 @@ from goffman.contrasts.verdict import ANCHORED, CORRELATIONS
 from goffman.instruments.types import asked_as
 from goffman.schemas import ESTIMATES, schema
 from goffman.stats.crossed import LEAST, crossed_interval
-from goffman.stats.effect_sizes import d_of, d_z_of
+from goffman.stats.effect_sizes import D_POOLED, cohen_d
 from goffman.stats.estimate import Estimate
 from goffman.stats.jackknife import jackknife
 from goffman.stats.profile import Profile, related
@@ -55,8 +55,6 @@ are not.
 
 FEWEST_CLUSTERS = 6
 """So many clusters every way of the jackknife must have: fewer say too little of how they vary."""
-
-SECOND = ("second_effect", "second_effect_name", "second_effect_low", "second_effect_high")
 
 ROUNDING = 1e-7
 """A standard error below this share of the largest value is that of rounding: its square is a sum
@@ -111,13 +109,13 @@ class Contrast:
 
 def over_sets(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
     """Compare two sets of units that are taken as independent, by Welch's t."""
-    found = independent_t(first, second, contrast=contrast.text, effect_intervals=False)
+    found = independent_t(first, second, contrast=contrast.text)
     return _enough(found, over)
 
 
 def over_pairs(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
     """Compare the same units twice, by a paired t."""
-    found = paired_t(first, second, contrast=contrast.text, effect_intervals=False)
+    found = paired_t(first, second, contrast=contrast.text)
     return _enough(found, over)
 
 
@@ -364,17 +362,13 @@ def _tested(about: Estimate, difference: float, error: float, df: float) -> Esti
 
 def _with_effect(about: Estimate, samples: Samples) -> Estimate:
     """Return the estimate with Cohen's d of the units' means, for papers."""
-    size = d_z_of if samples.paired else d_of
-    effect = size(samples, level=0.95, interval=False)
-    return replace(about, effect=effect.value, effect_name=effect.name)
+    return replace(about, effect=cohen_d(samples), effect_name=D_POOLED)
 
 
 def _enough(tested: Estimate, over: str) -> Estimate:
     """Return the estimate; without its interval and with the reason where units are too few."""
     least = min(tested.n_first, tested.n_second)
-    none = dict.fromkeys(("effect_low", "effect_high", *SECOND))
-    over_what = over if tested.low is not None else None
-    tested = replace(tested, unit=over, interval_over=over_what, **none)  # type: ignore[arg-type]
+    tested = replace(tested, unit=over, interval_over=over if tested.low is not None else None)
     if least >= FEW or tested.low is None:
         return tested
     reason = f"{least} {over} are too few for an interval: it takes {FEW}"

@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from scipy import special
 
-from goffman.stats.effect_sizes import (
-    Effect,
-    d_of,
-    d_z_of,
-    paired_d_of,
-    pooled_sd,
-    unbiased,
-)
+from goffman.stats.effect_sizes import D_POOLED, cohen_d, pooled_sd
 from goffman.stats.estimate import Alternative
 from goffman.stats.samples import (
     apart,
@@ -44,20 +37,15 @@ def paired_t(
     contrast: str,
     alternative: Alternative = "two-sided",
     level: float = 0.95,
-    effect_intervals: bool = True,
 ) -> Estimate:
-    """Student's t of the pairs' differences, with Cohen's d (pooled SD) and d_z beside it.
-
-    ``effect_intervals``: that of d_z takes most of the time, and not everybody needs it.
-    """
+    """Return Student's t of the pairs' differences, with Cohen's d beside it."""
     check_level(level)
     check_choice("alternative", alternative, allowed=get_args(Alternative))
     samples = in_pairs(first, second)
     estimate = replace(
         samples.estimate(
             contrast=contrast,
-            method="interval by t; d with the pooled SD, its interval after Bonett; "
-            "d_z by the noncentral t",
+            method="interval by t",
             reason=samples.obstacle,
         ),
         test="paired t",
@@ -71,9 +59,7 @@ def paired_t(
         estimate = by_t(
             estimate, centre, error=error, df=float(n - 1), alternative=alternative, level=level
         )
-    d = paired_d_of(samples, level=level)
-    d_z = d_z_of(samples, level=level, interval=effect_intervals)
-    return _with_effects(estimate, effect=d, second=d_z)
+    return replace(estimate, effect=cohen_d(samples), effect_name=D_POOLED)
 
 
 def independent_t(
@@ -84,12 +70,8 @@ def independent_t(
     variances: Variances = "unequal",
     alternative: Alternative = "two-sided",
     level: float = 0.95,
-    effect_intervals: bool = True,
 ) -> Estimate:
-    """Welch's t of two sets, or with equal variances Student's; Cohen's d, Hedges' g beside it.
-
-    ``effect_intervals``: they take most of the time, and not everybody needs them.
-    """
+    """Return Welch's t of two sets, or with equal variances Student's, with Cohen's d beside it."""
     check_level(level)
     check_choice("alternative", alternative, allowed=get_args(Alternative))
     check_choice("variances", variances, allowed=get_args(Variances))
@@ -97,7 +79,7 @@ def independent_t(
     estimate = replace(
         samples.estimate(
             contrast=contrast,
-            method="interval by t; d and g by the noncentral t, which takes variances as equal",
+            method="interval by t",
             reason=samples.obstacle,
         ),
         test="Welch's t" if variances == "unequal" else "Student's t",
@@ -117,8 +99,7 @@ def independent_t(
         estimate = by_t(
             estimate, centre, error=float(error), df=float(df), alternative=alternative, level=level
         )
-    d = d_of(samples, level=level, interval=effect_intervals)
-    return _with_effects(estimate, effect=d, second=unbiased(d, df=n1 + n2 - 2))
+    return replace(estimate, effect=cohen_d(samples), effect_name=D_POOLED)
 
 
 def as_p(p: float) -> float:
@@ -155,20 +136,4 @@ def by_t(
         df=df,
         error=error,
         p=t_tail(centre / error, df=df, alternative=alternative),
-    )
-
-
-def _with_effects(estimate: Estimate, *, effect: Effect, second: Effect) -> Estimate:
-    """The estimate with both effect sizes, and their reason where it has none of its own."""
-    return replace(
-        estimate,
-        effect=effect.value,
-        effect_name=effect.name,
-        effect_low=effect.low,
-        effect_high=effect.high,
-        second_effect=second.value,
-        second_effect_name=second.name,
-        second_effect_low=second.low,
-        second_effect_high=second.high,
-        reason=estimate.reason or effect.reason or second.reason,
     )
