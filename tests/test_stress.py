@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 
 from few_conditions import DATA, with_few_conditions
-from goffman.contrasts.catalog import groups_as_asked, groups_of_conditions
+from goffman.contrasts.catalog import groups_of_conditions
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.estimates import PRIMARY, estimates
 from goffman.lexicons.attitude import SHIPPED
@@ -100,9 +100,9 @@ def analyses_of(folder):
 
 
 class Groups(NegativeAttitude):
-    """The measure with the two contrasts that are looked at: all others would take minutes."""
+    """The measure with the contrast that is looked at: all others would take minutes."""
 
-    contrasts = (("negative", (groups_of_conditions, groups_as_asked)),)
+    contrasts = (("negative", (groups_of_conditions,)),)
 
 
 def rated_by(column, *, neutral, people, to):
@@ -123,8 +123,8 @@ def rated_by(column, *, neutral, people, to):
 def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, tmp_path):
     folder, people, _ = distance
     run, row, mine, _ = analyses_of(folder)
-    # wordings × numbers of words × raters × neutral words × tests
-    assert len(mine) == 5 * 3 * 4 * 2 * 2
+    # wordings × numbers of words × raters × neutral words
+    assert len(mine) == 5 * 3 * 4 * 2
     manifest = read_manifest(folder)
     (name,) = manifest.instruments
     files = {
@@ -154,13 +154,7 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
                 prompts, wordings = prompts.filter(pl.col("wording") == alone), {name: [alone]}
             every = pl.concat([prompts, Groups().aggregate(prompts)])
             of[wording] = estimates(every, {name: Groups()}, wordings=wordings)
-        kind = {
-            "conditions and sentences are samples": "groups",
-            "only conditions are samples": "groups-as-asked",
-        }
-        (expected,) = (
-            of[wording].filter(pl.col("kind") == kind[chosen["test"]]).iter_rows(named=True)
-        )
+        (expected,) = of[wording].filter(pl.col("model").is_not_null()).iter_rows(named=True)
         for number in NUMBERS:
             assert found[number] == pytest.approx(expected[number], rel=1e-9), (chosen, number)
     own = mine[0][1]
@@ -173,8 +167,8 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
 def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
     folder, _ = care
     _, row, mine, _ = analyses_of(folder)
-    # numbers of words × thresholds × first names × tests
-    assert len(mine) == 3 * 4 * 2 * 2
+    # numbers of words × thresholds × first names
+    assert len(mine) == 3 * 4 * 2
     manifest = read_manifest(folder)
     (name,) = manifest.instruments
     again = {}
@@ -200,30 +194,14 @@ def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
         scores, found_now = again[words, threshold]
         names = chosen["counting of first names"]
         variant = {"counted": "with-names", "not counted": "without-names"}[names]
-        if chosen["test"] == "conditions and sentences are samples":
-            (expected,) = found_now.filter(
-                pl.col("kind") == "genders",
-                pl.col("variant") == variant,
-                pl.col("group") == row["group"],
-                pl.col("dimension").is_null(),
-            ).iter_rows(named=True)
-            for number, value in interval_of(expected).items():
-                assert found[number] == pytest.approx(value, rel=1e-9), chosen
-            continue
-        means = (
-            scores.filter(
-                pl.col("level") == "prompt",
-                pl.col("variant") == variant,
-                pl.col("group") == row["group"],
-                pl.col("quantity").is_in(["female", "male"]),
-            )
-            .group_by("condition", "quantity")
-            .agg(pl.col("value").mean())
-            .pivot("quantity", index="condition", values="value")
-        )
-        tested = stats.ttest_rel(means["female"], means["male"])
-        assert found["difference"] == pytest.approx((means["female"] - means["male"]).mean())
-        assert (found["low"], found["high"]) == pytest.approx((*tested.confidence_interval(),))
+        (expected,) = found_now.filter(
+            pl.col("kind") == "genders",
+            pl.col("variant") == variant,
+            pl.col("group") == row["group"],
+            pl.col("dimension").is_null(),
+        ).iter_rows(named=True)
+        for number, value in interval_of(expected).items():
+            assert found[number] == pytest.approx(value, rel=1e-9), chosen
 
 
 @pytest.fixture(scope="module")
@@ -241,8 +219,8 @@ def phrases(tmp_path_factory):
 
 def test_every_analysis_of_attribution_is_the_run_measured_again(phrases):
     _, row, mine, _ = analyses_of(phrases)
-    # numbers of words × lengths × first names × tests
-    assert len(mine) == 2 * 3 * 2 * 2
+    # numbers of words × lengths × first names
+    assert len(mine) == 2 * 3 * 2
     manifest = read_manifest(phrases)
     (name,) = manifest.instruments
     entry, again = manifest.instruments[name], {}
@@ -262,13 +240,6 @@ def test_every_analysis_of_attribution_is_the_run_measured_again(phrases):
         sides = [means.filter(pl.col("quantity") == side) for side in ("female", "male")]
         difference = sides[0]["value"].mean() - sides[1]["value"].mean()
         assert found["difference"] == pytest.approx(difference, abs=1e-12), chosen
-        if chosen["test"] == "only conditions are samples":
-            each = [
-                side.group_by("condition").agg(pl.col("value").mean()).sort("condition")["value"]
-                for side in sides
-            ]
-            ends = stats.ttest_rel(*each).confidence_interval()
-            assert (found["low"], found["high"]) == pytest.approx((*ends,))
 
 
 def test_every_analysis_of_sentiment_is_the_run_measured_again(tmp_path):
@@ -277,7 +248,6 @@ def test_every_analysis_of_sentiment_is_the_run_measured_again(tmp_path):
     _, row, mine, _ = analyses_of(folder)
     scores = read_run(folder).scores.filter(pl.col("level") == "prompt")
     expected = {"probability of negative": "negative-probability", "share of labels": "negative"}
-    # Two templates are too few to be a sample, so there is one test: of conditions by category.
     assert len(mine) == 2
     for chosen, found in mine:
         of = scores.filter(

@@ -44,11 +44,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.contrasts.catalog import (
-    genders_over_conditions,
-    groups_over_conditions,
-    models_by_condition,
-)
+from goffman.contrasts.catalog import models_by_condition
 from goffman.estimates import Clusters, estimates
 from goffman.instruments.types import BASELINE
 from goffman.measures.coreference import CoreferenceBias
@@ -189,15 +185,11 @@ EACH = only(NegativeAttitude, models_by_condition, of="negative")
 GROUPS, CODES, MODELS = attitude("groups"), code("groups"), attitude("models")
 BASE, MEAN, OTHERS = attitude("baseline"), attitude("reference"), attitude("own-reference")
 AS_ASKED = attitude("groups-as-asked", at="condition")
-GIVEN_SENTENCES = only(NegativeAttitude, groups_over_conditions, of="negative")
-MEANS = entry(GIVEN_SENTENCES, ("negative",), "groups-as-asked")
 ITSELF = entry(EACH, ("negative",), "conditions")
 SENTIMENT = entry(NegativeSentiment(), ("negative-probability",), "groups")
 ORDER = entry(MeanCode(), ("stigma-first", "stigma-last"), "order")
 KEYING = entry(MeanCode(), ("plain-keyed", "reversed-keyed"), "keying")
 WOMEN = entry(SubjectGender(), ("female", "male", "disparity"), "genders", of=ILL)
-GENDERS_GIVEN = only(SubjectGender, genders_over_conditions, of="disparity")
-WOMEN_MEANS = replace(WOMEN, measures={"x": GENDERS_GIVEN})
 ALIKE = replace(WOMEN, measures={"x": CodeByGender()})
 PREFERENCE = entry(PronounPreference(), ("preference",), "level", of=SETTINGS)
 LISTED = entry(CoreferenceChoice(), ("first-listed",), "position", at="presentation", of=SETTINGS)
@@ -330,8 +322,6 @@ CASES = (
     Case("means", AS_ASKED, FULL, WELCH, 11, 8.98),
     Case("means, three", AS_ASKED, Asked(sizes=(3, 6)), WELCH.without(FOUR), 9),
     Case("means, one", AS_ASKED, Asked(sizes=(1, 6)), WELCH.without(SPREAD), 7),
-    Case("means of prompts", MEANS, FULL, WELCH, 11, 7.14),
-    Case("means of women and men", WOMEN_MEANS, ONE, plain("paired t", "conditions"), 6, 5),
     Case("wordings in turn", GROUPS, WORDED, BY_ITEM, 11, 7.44),
     Case("wordings in turn, codes", CODES, WORDED, BY_ITEM, 11, 7.44),
     Case("wordings in turn, reference", MEAN, WORDED, ITEMS, 7, 6),

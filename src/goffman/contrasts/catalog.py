@@ -32,7 +32,6 @@ from goffman.contrasts.designs import (
     over_baseline,
     over_conditions,
     over_sentences,
-    paired_conditions,
     three_way,
     two_presentations,
     two_way,
@@ -102,27 +101,6 @@ def over_wordings(spec: ContrastSpec) -> ContrastSpec:
     return where_in_turn(replace(spec, first_wording=False, test=test))
 
 
-def _condition_prompts(scored: ScoreTable) -> ScoreTable:
-    """Return the scores of conditions, from those of prompts alone."""
-    rows = scored.rows("prompt").with_columns(level=pl.lit("condition"))
-    return replace(scored, scores=of_conditions(rows))
-
-
-WHOSE = ["model", "instrument", "mode", "measure", "quantity", "condition", "group", "category"]
-
-
-def of_conditions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return of each model and condition the mean over items, then forms, then wordings."""
-    rows = rows.sort(*WHOSE, "wording", "form", "item", "prompt_id")
-    for keep in (["wording", "form"], ["wording"], []):
-        means = rows.group_by(*WHOSE, *keep, maintain_order=True)
-        rows = means.agg(pl.col("value").mean(), pl.col("level").first(), pl.col("trial").first())
-    return rows
-
-
-groups_over_conditions = groups_as_asked.on(_condition_prompts)
-"""The contrast groups-as-asked, from the scores of prompts alone."""
-
 # Items × conditions, in the first wording.
 
 genders = ContrastSpec(
@@ -134,9 +112,6 @@ genders = ContrastSpec(
     test=two_way,
 )
 """Female against male, in the same sentences."""
-
-genders_over_conditions = replace(genders, by=("model", "variant", "group"), test=paired_conditions)
-"""The same condition by condition."""
 
 groups_of_cells = ContrastSpec(
     kind="groups",

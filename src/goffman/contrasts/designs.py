@@ -231,17 +231,6 @@ def over_conditions(_: ScoreTable, says: Contrast, first: Side, second: Side) ->
     return over_sets(says, one, other, over="conditions")
 
 
-def paired_conditions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test the same conditions twice, by the means of their prompts."""
-    conditions = _ids(first, second, "condition")[0]["condition"]
-    sides = []
-    for side in (first, second):
-        means = side.rows.sort("condition", "item", "form", "prompt_id").group_by("condition")
-        known = dict(means.agg(pl.col("value").mean()).rows())
-        sides.append([known.get(one) for one in conditions])
-    return over_pairs(says, *sides, over="conditions")
-
-
 def over_sentences(
     _: ScoreTable, says: Contrast, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> Estimate:

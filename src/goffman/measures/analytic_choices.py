@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.contrasts.catalog import genders_over_conditions, groups_over_conditions
 from goffman.lexicons.lexicons import has_others, single_raters
 from goffman.parsers.registry import parsers
 
 if TYPE_CHECKING:
-    from goffman.contrasts.spec import ContrastSpec
     from goffman.lexicons.lexicons import Lexicons
     from goffman.measures.base import Measure
 
@@ -40,8 +38,6 @@ class Option:
     """Of the scores: with-names, without-names; empty: the headline's."""
     quantity: str = ""
     """The number that the contrast is made of; empty: the headline's."""
-    make: ContrastSpec | None = None
-    """What makes the contrast; None: what makes the headline."""
     prepared: Callable[[pl.DataFrame], pl.DataFrame] | None = None
     """What becomes of the prepared answers before they are counted."""
     paraphrases: bool = False
@@ -172,27 +168,6 @@ def _parsers(stored: StoredAnswers) -> list[Option]:
 
 
 PARSERS = AnalyticChoice(name="parser", options=_parsers)
-
-_SAMPLED = "conditions and sentences are samples"
-_CONDITIONS = "only conditions are samples"
-
-
-def _test_of_groups(stored: StoredAnswers) -> list[Option]:
-    if "items" not in stored.headline["interval_over"]:
-        # The sentences are too few to be a sample: the audit's own test takes them as given.
-        return [Option(said=_CONDITIONS)]
-    return [Option(said=_SAMPLED), Option(said=_CONDITIONS, make=groups_over_conditions)]
-
-
-TEST_OF_GROUPS = AnalyticChoice(name="test", options=_test_of_groups)
-
-
-def _test_of_genders(stored: StoredAnswers) -> list[Option]:
-    del stored
-    return [Option(said=_SAMPLED), Option(said=_CONDITIONS, make=genders_over_conditions)]
-
-
-TEST_OF_GENDERS = AnalyticChoice(name="test", options=_test_of_genders)
 
 
 def _asked(stored: StoredAnswers, column: str) -> list[str]:

@@ -64,7 +64,6 @@ from goffman.measures.aggregate import (
 )
 from goffman.measures.analytic_choices import (
     ORDERS,
-    TEST_OF_GROUPS,
     WORDINGS,
     AnalyticChoice,
 )
@@ -465,7 +464,7 @@ class MeanCode(ChoiceMeasure):
     between_runs: ClassVar[Contrasts] = (over_orders(models_over_conditions),)
     shown: ClassVar[Presentation] = PRESENTATION
     reply_claims: ClassVar[Claims] = REPLY_CLAIMS
-    choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS, TEST_OF_GROUPS)
+    choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS)
     scores_controls: ClassVar[ControlScore | None] = "separation"
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:

@@ -47,7 +47,6 @@ from goffman.measures.aggregate import (
 from goffman.measures.analytic_choices import (
     NEUTRAL_WORDS,
     RATINGS,
-    TEST_OF_GROUPS,
     WORDINGS,
     WORDS_COUNTED,
     AnalyticChoice,
@@ -244,7 +243,6 @@ class NegativeAttitude(Measure):
         WORDS_COUNTED,
         RATINGS,
         NEUTRAL_WORDS,
-        TEST_OF_GROUPS,
     )
     scores_controls: ClassVar[ControlScore | None] = "separation"
     separable: ClassVar[bool] = True

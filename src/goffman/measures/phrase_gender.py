@@ -28,7 +28,6 @@ from goffman.measures.aggregate import means_by_item_and_condition, prompt_score
 from goffman.measures.analytic_choices import (
     FIRST_NAMES,
     ONE_WORDING,
-    TEST_OF_GENDERS,
     AnalyticChoice,
     Option,
     StoredAnswers,
@@ -150,7 +149,6 @@ class PhraseGender(Measure):
         AnalyticChoice(name="number of words", options=_widths),
         AnalyticChoice(name="length of phrases", options=_depths),
         FIRST_NAMES,
-        TEST_OF_GENDERS,
     )
     scores_controls: ClassVar[ControlScore | None] = "person"
 

@@ -26,7 +26,6 @@ from goffman.measures.aggregate import (
     prompt_scores,
 )
 from goffman.measures.analytic_choices import (
-    TEST_OF_GROUPS,
     WORDINGS,
     AnalyticChoice,
     Option,
@@ -140,7 +139,6 @@ class NegativeSentiment(Measure):
         WORDINGS,
         AnalyticChoice(name=NUMBER, options=_values),
         AnalyticChoice(name="counting of the class neutral", options=_neutral),
-        TEST_OF_GROUPS,
     )
     scores_controls: ClassVar[ControlScore | None] = "label"
 

@@ -26,7 +26,6 @@ from goffman.measures.aggregate import means_by_item_and_condition, prompt_score
 from goffman.measures.analytic_choices import (
     FIRST_NAMES,
     ONE_WORDING,
-    TEST_OF_GENDERS,
     WORDS_COUNTED,
     AnalyticChoice,
     Option,
@@ -129,7 +128,6 @@ class SubjectGender(Measure):
         WORDS_COUNTED,
         AnalyticChoice(name="minimum word probability", options=_thresholds),
         FIRST_NAMES,
-        TEST_OF_GENDERS,
     )
     scores_controls: ClassVar[ControlScore | None] = "person"
 

@@ -26,7 +26,6 @@ from goffman.measures.aggregate import means_by_item_and_condition, prompt_score
 from goffman.measures.analytic_choices import (
     FIRST_NAMES,
     ONE_WORDING,
-    TEST_OF_GENDERS,
     AnalyticChoice,
 )
 from goffman.measures.base import Contrasts, Meaning, Measure, Reads
@@ -170,7 +169,7 @@ class WrittenGender(Measure):
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION
-    choices: ClassVar[tuple[AnalyticChoice, ...]] = (ONE_WORDING, FIRST_NAMES, TEST_OF_GENDERS)
+    choices: ClassVar[tuple[AnalyticChoice, ...]] = (ONE_WORDING, FIRST_NAMES)
     scores_controls: ClassVar[ControlScore | None] = "gender"
 
     def code_responses(

@@ -104,7 +104,7 @@ class Analysis:
         return replace(given, **parameters) if parameters else given
 
     def last(self, name: str) -> Any:
-        """What the last option that says anything of it says: variant, quantity, make, prepared."""
+        """What the last option that says anything of it says: variant, quantity, prepared."""
         said = [getattr(one, name) for one in self.options if getattr(one, name)]
         return said[-1] if said else None
 
@@ -280,7 +280,7 @@ class HeadlineContext:
         )
         mine = headline.select_scores(scores)
         quantity = analysis.last("quantity") or self.quantity
-        made = headline.recompute((quantity, analysis.last("make") or self.make), mine)
+        made = headline.recompute((quantity, self.make), mine)
         judged = headline.as_row(analysis.variation, analysis.what, made)
         judged["rate"] = analysis.rate
         judged["choices"] = json.dumps(dict(analysis.chosen)) if analysis.chosen else None
