@@ -126,12 +126,15 @@ def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Est
         unit="conditions",
         interval_over=over,
     )
-    if n < max(LEAST, groups + LEAST - 1):
-        return _without(base, f"it takes {LEAST} conditions that can be compared")
+    few = f"it takes {LEAST} conditions that can be compared"
+    if n < 2:
+        return _without(base, few)
     one, other = _deviations(profile, coefficient)
     if min(np.ptp(one), np.ptp(other)) == 0:
         return _without(base, NO_SPREAD)
     r = float(_r(one, other))
+    if n < max(LEAST, groups + LEAST - 1):
+        return _without(base, few, effect=r)
     if 1 - abs(r) < 1e-12:
         return _without(base, ON_A_LINE, effect=r)
     return _tested(base, profile, r, coefficient=coefficient)
