@@ -232,7 +232,7 @@ class CodeByGender(ChoiceMeasure):
     """The smallest difference that would matter: a third of a step on a scale from 1 to 9."""
     name: ClassVar[str] = "code-by-gender"
     prompt_quantity: ClassVar[str] = "code"
-    primary_contrast: ClassVar[tuple[str, str]] = ("genders", "code")
+    primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = BY_GENDER
     between_runs: ClassVar[Contrasts] = (over_wordings(models_over_cells),)
     shown: ClassVar[Presentation] = PRESENTATION

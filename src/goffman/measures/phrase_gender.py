@@ -137,7 +137,7 @@ class PhraseGender(Measure):
     reads: ClassVar[Reads] = "fills"
     words: ClassVar[Meaning | None] = "gender"
     quantity: ClassVar[str] = "keyed-disparity"
-    primary_contrast: ClassVar[tuple[str, str]] = ("genders", "probability")
+    primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         ("keyed-disparity", (genders, *_OF_DISPARITY)),
         ("disparity", (*_OF_DISPARITY, disparity_over_baseline)),

@@ -120,7 +120,7 @@ class SubjectGender(Measure):
     name: ClassVar[str] = "gender-of-subject"
     reads: ClassVar[Reads] = "fills"
     words: ClassVar[Meaning | None] = "gender"
-    primary_contrast: ClassVar[tuple[str, str]] = ("genders", "probability")
+    primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (

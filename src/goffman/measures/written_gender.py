@@ -165,7 +165,7 @@ class WrittenGender(Measure):
     name: ClassVar[str] = "gender-of-writing"
     reads: ClassVar[Reads] = "replies"
     words: ClassVar[Meaning | None] = "gender"
-    primary_contrast: ClassVar[tuple[str, str]] = ("genders", "probability")
+    primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION
