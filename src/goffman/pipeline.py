@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goffman.analysis.summary import Summary
 from goffman.anchors.loader import anchors_with
 from goffman.execution import (
     ChatCollector,
@@ -79,6 +80,7 @@ from goffman.runs.run import (
 from goffman.scoring import load_words, parser_of
 
 if TYPE_CHECKING:
+    from goffman.analysis.summary import MainResult
     from goffman.anchors.types import Anchor
     from goffman.lexicons.lexicons import Lexicons
     from goffman.models.base import Identity
@@ -91,10 +93,20 @@ class Audit:
 
     folder: Path
     asked: tuple[Collected, ...]
-    summary: tuple[str, ...] = ()
-    """What the answers say, in sentences with their uncertainty."""
+    said: Summary = field(default_factory=Summary)
+    """What the answers say."""
     report: Path | None = None
     """The page that shows it; None: none was asked for."""
+
+    @property
+    def results(self) -> tuple[MainResult, ...]:
+        """The main result of each instrument and model."""
+        return self.said.results
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """What the answers say, in sentences with their uncertainty."""
+        return self.said.details
 
 
 def audit(
@@ -151,7 +163,7 @@ def audit(
             asked = _ask_all(work, places, pairs) + _ask_paraphrases(work, places, further)
         said = _measured(work, words, measuring, people)
         page = current_report(run, words, note=listener.note) if report else None
-    return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
+    return Audit(folder=folder, asked=tuple(asked), said=said, report=page)
 
 
 def _ask_all(work: _Work, places: Executors, pairs: Sequence[Assignment]) -> list[Collected]:
@@ -248,7 +260,7 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
 
 def _measured(
     work: _Work, words: Lexicons, measuring: MeasureOptions, people: Sequence[Anchor]
-) -> tuple[str, ...]:
+) -> Summary:
     """The summary; scores, estimates and what stands beside people are on disk."""
     return current_summary(
         work.run,

@@ -15,6 +15,7 @@ import polars as pl
 
 import goffman
 from few_conditions import with_fewer
+from goffman.analysis.summary import main_results, screen
 from goffman.presentation.findings import findings_of
 from in_process import goffman as command
 
@@ -93,7 +94,9 @@ def _tables(folder: Path, run: Path) -> None:
 
 def _texts(run: goffman.Run) -> str:
     """Return all that people read of a run, but for the page around it."""
-    measured, lines = run.measured, ["# Summary", run.summary, "", "# Findings"]
+    measured = run.measured
+    lines = ["# Screen", *screen(main_results(measured.sections)), ""]
+    lines += ["# Summary", run.summary, "", "# Findings"]
     for section in measured.sections.values():
         for one in findings_of(section):
             lines += [f"## {section.instrument}, {one.model}", one.heading, one.said, *one.more]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,24 @@ def test_the_numbers_and_sentences_of_a_run_are_as_they_were(made, name, request
             numbers(found / path.name), pl.read_parquet(path), rel_tol=1e-12, abs_tol=1e-12
         )
     assert (found / "said.txt").read_text() == (kept / "said.txt").read_text()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_screen_is_at_most_80_columns_of_short_sentences_and_caveats(name):
+    said = (HERE / "approved" / name / "said.txt").read_text()
+    lines = said.partition("# Screen\n")[2].partition("\n# Summary")[0].splitlines()
+    assert lines
+    assert max(map(len, lines)) <= 80
+    block = "\n".join(lines)
+    marked = re.findall(r"^ [⁰¹²³⁴⁵⁶⁷⁸⁹]+ (.+)$", block, re.MULTILINE)
+    assert marked
+    assert all(len(note.split()) <= 12 for note in marked)
+    sentences = re.findall(
+        r"^    (\S(?:.|\n    (?=\S))*?)\.(?=[ ⁰¹²³⁴⁵⁶⁷⁸⁹]*$)", block, re.MULTILINE
+    )
+    assert sentences
+    assert all(len(one.split()) <= 14 for one in sentences), sentences
+    assert not [one for one in sentences if re.search(r"\d", one)]
 
 
 def test_every_measure_table_and_analysis_is_pinned():

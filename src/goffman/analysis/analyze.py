@@ -13,7 +13,7 @@ import polars as pl
 
 from goffman.analysis.correlation_findings import correlations
 from goffman.analysis.sections import sections_of
-from goffman.analysis.summary import summary
+from goffman.analysis.summary import Summary, summarize
 from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
 from goffman.anchors.loader import every_anchor
 from goffman.anchors.sentences import anchored_models
@@ -72,7 +72,7 @@ def measure_run(
     pairs: Sequence[tuple[str, str]],
     note: Note,
     anchors: Sequence[Anchor] | None = None,
-) -> tuple[str, ...]:
+) -> Summary:
     """The summary; scores and estimates are on disk, and in the manifest what they rest on.
 
     ``anchors``: what people said; None: goffman's own and those of other packages.
@@ -129,11 +129,11 @@ def _summarize(
     sections: Mapping[str, Section],
     found: pl.DataFrame,
     people: AnchorComparison,
-) -> tuple[str, ...]:
+) -> Summary:
     """The summary of what was measured."""
     together = correlations(found, sections, measures_of(manifest))
     anchored = anchored_models(people.estimates, people.points, manifest.anchors, sections)
-    return tuple(summary(sections, together, anchored))
+    return summarize(sections, together, anchored)
 
 
 def known_anchors(

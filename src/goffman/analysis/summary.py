@@ -1,15 +1,18 @@
-"""What a run says, for the terminal: of each model the main result and what it depends on.
-
-The sentences are the report's own; the report has many more.
-"""
+"""What a run says: one screen for the terminal, and every sentence behind it on request."""
 
 from __future__ import annotations
 
+import math
+import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.sentences import describe_anchors
+from goffman.contrasts.verdict import GLYPHS, NOT_MEASURABLE
+from goffman.formatting import number
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
@@ -21,32 +24,218 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.presentation.types import Finding
 
+WIDTH = 80
+"""Columns of a screen."""
 
-def summary(
+CELLS, REACH = 21, 2.5
+"""Of a strip: its cells, and how many Δ it reaches to either side."""
+
+FEW = 8
+"""So many models have a sentence below each row; of more, a line each with glyphs alone."""
+
+UNTESTED = "–"
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+ASCII = str.maketrans("●◐=○✕·–░│━◂▸Δ−⁰¹²³⁴⁵⁶⁷⁸⁹×…“”", '*o=?x.-.|-<>D-0123456789x.""')
+"""What stands for the signs of a screen where a terminal has no UTF-8."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MainResult:
+    """The main result of one instrument and model."""
+
+    instrument: str
+    """The instrument, with the mode of the result."""
+    model: str
+    """As it is shown."""
+    finding: Finding
+
+    @property
+    def verdict(self) -> str:
+        """The verdict as people read it."""
+        unmeasured = self.finding.difference is None and self.finding.head == "Not measurable"
+        return NOT_MEASURABLE if unmeasured else self.finding.shown or "not tested"
+
+    @property
+    def glyph(self) -> str:
+        """The sign that stands for the verdict."""
+        return GLYPHS.get(self.verdict, UNTESTED)
+
+    def entry(self) -> dict[str, Any]:
+        """Return the result as a row: of results.csv, JSON and notebooks."""
+        finding = self.finding
+        return {
+            "model": self.model,
+            "instrument": self.instrument,
+            "verdict": self.verdict,
+            "finding": finding.short or finding.head,
+            "value": finding.difference,
+            "low": finding.low,
+            "high": finding.high,
+            "margin": finding.margin,
+            "caveats": [one.id for one in finding.caveats],
+        }
+
+
+def main_results(sections: Mapping[str, Section]) -> list[MainResult]:
+    """Return the main result of each instrument and model, model by model."""
+    found = [
+        MainResult(instrument=name, model=one.model, finding=one)
+        for name, section in sections.items()
+        for one in findings_of(section)
+        if section.is_main(one.model)
+    ]
+    order = {model: place for place, model in enumerate(dict.fromkeys(one.model for one in found))}
+    return sorted(found, key=lambda one: order[one.model])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What a run says."""
+
+    results: tuple[MainResult, ...] = ()
+    details: tuple[str, ...] = ()
+    """Every number and caveat of them, as lines of prose."""
+
+
+def summarize(
     sections: Mapping[str, Section],
     together: Sequence[Correlation],
     anchored: Sequence[AnchoredModel] = (),
+) -> Summary:
+    """Return the main results of a run and what is said about them."""
+    details = tuple(_details(sections, together, anchored))
+    return Summary(results=tuple(main_results(sections)), details=details)
+
+
+def screen(results: Sequence[MainResult]) -> list[str]:
+    """Return the lines of one screen: a row, a strip and a sentence for each main result."""
+    if not results:
+        return ["Nothing could be measured."]
+    models = list(dict.fromkeys(one.model for one in results))
+    lines = [*_table(results)] if len(models) > FEW else [*_rows(results, models)]
+    return [*lines, "", *_counts(results)]
+
+
+def _rows(results: Sequence[MainResult], models: Sequence[str]) -> Iterator[str]:
+    notes = list(dict.fromkeys(note.short for one in results for note in one.finding.caveats))
+    scale = [" "] * CELLS
+    for value, sign in ((-1.0, "Δ"), (0.0, "0"), (1.0, "Δ")):
+        scale[_cell(value)] = sign
+    scale[_cell(-1.0) - 1] = "−"
+    head = "".join(scale)
+    for model in models:
+        yield f"{model:<{WIDTH - CELLS - 1}} {head if model == models[0] else ''}".rstrip()
+        for one in results:
+            if one.model != model:
+                continue
+            name = f"{one.instrument:<21.21} {one.verdict:<24}"
+            yield f"  {one.glyph} {name}{_value(one.finding):>8} {_strip(one)}".rstrip()
+            marks = [str(notes.index(note.short) + 1) for note in one.finding.caveats]
+            marked = " ".join(marks).translate(SUPERSCRIPTS)
+            yield from _wrapped(f"{one.finding.short or one.finding.head}. {marked}", "    ")
+    if notes:
+        yield ""
+    for place, note in enumerate(notes, start=1):
+        yield f" {str(place).translate(SUPERSCRIPTS)} {note}"
+
+
+def _table(results: Sequence[MainResult]) -> Iterator[str]:
+    """Yield a line of glyphs for each model: of many nobody reads sentences."""
+    instruments = list(dict.fromkeys(one.instrument for one in results))
+    glyphs = {(one.model, one.instrument): one.glyph for one in results}
+    models = list(dict.fromkeys(one.model for one in results))
+    width = min(max(map(len, models)), WIDTH - 4 * len(instruments) - 2)
+    for place, name in enumerate(instruments, start=1):
+        yield f"  {place} {name}"
+    yield f"{'':<{width}}  " + "".join(f"{place:<4}" for place in range(1, len(instruments) + 1))
+    for model in models:
+        row = "".join(f"{glyphs.get((model, name), ' '):<4}" for name in instruments)
+        yield f"{model:<{width}.{width}}  {row}".rstrip()
+
+
+def _value(finding: Finding) -> str:
+    """Return the difference with its sign; of a log ratio, the ratio."""
+    if finding.difference is None:
+        return ""
+    if finding.unit.startswith("log"):
+        return f"×{math.exp(finding.difference):.2f}"
+    return f"{'+' if finding.difference > 0 else ''}{number(finding.difference)}"
+
+
+def _cell(value: float) -> int:
+    """Return the cell of a value in units of Δ; those beyond the ends lie outside."""
+    return round((value + REACH) / (2 * REACH) * (CELLS - 1))
+
+
+def _strip(result: MainResult) -> str:
+    """Return the interval against the band of differences that are too small to matter."""
+    finding = result.finding
+    if not finding.margin or finding.difference is None:
+        return ""
+    ends = (finding.low, finding.difference, finding.high)
+    low, at, high = (None if end is None else end / finding.margin for end in ends)
+    assert at is not None  # noqa: S101 - there is a difference
+    cells = ["░" if _cell(-1) <= cell <= _cell(1) else " " for cell in range(CELLS)]
+    cells[_cell(0)] = "│"
+    if low is not None and high is not None:
+        for cell in range(max(_cell(low), 0), min(_cell(high), CELLS - 1) + 1):
+            cells[cell] = "━"
+    if 0 <= _cell(at) < CELLS:
+        cells[_cell(at)] = "●"
+        for beyond, cell, arrow in ((low, 0, "◂"), (high, -1, "▸")):
+            if beyond is not None and not 0 <= _cell(beyond) < CELLS:
+                cells[cell] = arrow
+        return "".join(cells).rstrip()
+    far = f" {abs(at):.1f} Δ ▸" if at > 0 else f"◂ {abs(at):.1f} Δ "
+    kept = "".join(cells)[: CELLS - len(far)] if at > 0 else "".join(cells)[len(far) :]
+    return f"{kept}{far}" if at > 0 else f"{far}{kept}".rstrip()
+
+
+def _counts(results: Sequence[MainResult]) -> Iterator[str]:
+    """Yield how many results have which verdict, how sure an interval is, and what Δ is."""
+    counts = Counter(one.verdict for one in results)
+    known = [*GLYPHS, "not tested"]
+    listed = [f"{counts[word]} {word}" for word in known if counts[word]]
+    yield from _wrapped(" · ".join(listed))
+    yield from _wrapped(
+        "━ 95% interval; each misses the true value 5 times in 100. ░ smaller than Δ, the smallest "
+        "difference that matters."
+    )
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _details(
+    sections: Mapping[str, Section],
+    together: Sequence[Correlation],
+    anchored: Sequence[AnchoredModel],
 ) -> list[str]:
-    """Lines: can a model do each task, and what it says; two measures; models beside people."""
-    found = {
-        name: [one for one in findings_of(section) if section.is_main(one.model)]
-        for name, section in sections.items()
-    }
-    every = [one for several in found.values() for one in several]
-    lines = [line for name in sections for line in _of(sections, name, found[name])]
+    lines = [line for name in sections for line in _details_of(sections, name)]
     for heading, said in (
         ("Two measures together", describe_correlations(together, briefly=True)),
-        ("Beside what is known from people", describe_anchors(anchored)),
-        ("Note", [*_counted(every), *_rated(sections)]),
+        ("Compared with people", describe_anchors(anchored)),
+        ("Note", _rated(sections)),
     ):
         lines += [*([heading] if said else []), *(f"  {line}" for line in said)]
     return lines
 
 
-def _of(sections: Mapping[str, Section], name: str, found: Sequence[Finding]) -> Iterator[str]:
+def _details_of(sections: Mapping[str, Section], name: str) -> Iterator[str]:
     section = sections[name]
     given = {section.names.model(model): model for model in section.main_modes}
-    for one in found:
+    for one in findings_of(section):
+        if not section.is_main(one.model):
+            continue
         yield f"{section.instrument}, {one.model}"
         control = section.control(one.model)
         if control is None or control.passed:
@@ -60,14 +249,6 @@ def _of(sections: Mapping[str, Section], name: str, found: Sequence[Finding]) ->
                 yield f"  {said}"
         if modes := describe_other_modes(sections, name, given.get(one.model, one.model)):
             yield f"  {modes}"
-
-
-def _counted(found: Sequence[Finding]) -> Iterator[str]:
-    """Yield how many intervals there are, and how often such intervals miss."""
-    count = sum(one.low is not None for one in found)
-    if count:
-        results = "result" if count == 1 else "results"
-        yield f"{count} {results}. Each interval misses the true value 5 times in 100."
 
 
 def _rated(sections: Mapping[str, Section]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
-from goffman.analysis.summary import summary
+from goffman.analysis.summary import Summary, summarize
 from goffman.api import notebook
 from goffman.api.arguments import paths
 from goffman.comparison.runs import the_model_called
@@ -314,14 +314,14 @@ class Run:
         return Frame(pl.concat(frames, how="diagonal") if frames else pl.DataFrame())
 
     @cached_property
-    def _summary(self) -> tuple[str, ...]:
+    def _summary(self) -> Summary:
         measured = self.measured
-        return tuple(summary(measured.sections, measured.correlations, measured.anchored))
+        return summarize(measured.sections, measured.correlations, measured.anchored)
 
     @property
     def summary(self) -> str:
-        """What the run says, in sentences: what the command prints."""
-        return "\n".join(self._summary)
+        """What the run says, in sentences: what ``goffman show`` prints."""
+        return "\n".join(self._summary.details)
 
     @cached_property
     def _figures(self) -> dict[str, Any]:
@@ -340,7 +340,7 @@ class Run:
         return f"<Run {str(self.folder)!r}>"
 
     def _repr_html_(self) -> str:
-        return notebook.run_html(self.measured, self._summary)
+        return notebook.run_html(self.measured, self._summary.details)
 
 
 def _check(what: str, given: str | None, known: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from goffman.cli.params import option
+from goffman.cli.screen import print_screen
 from goffman.config import OUTPUT, audit_options
 from goffman.console import (
     json_text,
-    printable,
     say,
-    table_text,
 )
 from goffman.errors import InputError
+from goffman.instruments.types import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,38 +90,29 @@ def _in_python(name: str, value: Any) -> Any:
 
 
 def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
-    """The user reads what was asked, what it says, and where it lies."""
-    from goffman.runs.manifest import read_manifest
-
-    rows = [vars(asked) for asked in done.asked]
+    """Print what was asked, what it says, and where it lies."""
     if as_json:
-        found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
-        found |= {"summary": done.summary, "report": done.report and str(done.report)}
+        found: dict[str, Any] = {
+            "folder": str(done.folder),
+            "answers": [vars(asked) for asked in done.asked],
+            "results": [one.entry() for one in done.results],
+            "summary": done.summary,
+            "report": done.report and str(done.report),
+        }
         print(json_text(found))
         return
     if dry_run:
         print("Nothing was asked or written (--dry-run).")
         return
-    shown = [
-        {
-            "model": asked.model,
-            "instrument": asked.instrument,
-            "sentences": asked.sentences,
-            "answers": asked.rows,
-            "asked now": asked.asked_now,
-        }
-        for asked in done.asked
-    ]
-    sys.stdout.write(table_text(shown, tuple(shown[0]) if shown else ()))
-    manifest = read_manifest(done.folder)
-    if manifest and any(one.controls for one in manifest.instruments.values()):
-        print("Sentences and answers include those of control items.")
-    sys.stdout.write("\n" + "".join(f"{printable(line)}\n" for line in done.summary) + "\n")
-    nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
-    where = printable(str(done.folder))
-    print(f"{nothing}Answers, scores.parquet and estimates.parquet are in {where}.")
-    if done.report:
-        print(f"The report is {printable(str(done.report))}: open it in any browser.")
+    counts = (
+        (len({asked.model for asked in done.asked}), "model"),
+        (len({base_of(asked.instrument) for asked in done.asked}), "instrument"),
+        (sum(asked.sentences for asked in done.asked), "sentence"),
+    )
+    about = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts]
+    if not any(asked.asked_now for asked in done.asked):
+        about.append("nothing was left to ask")
+    print_screen(done.folder, done.results, report=done.report, about=about)
 
 
 @contextmanager

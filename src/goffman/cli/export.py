@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from goffman.cli.params import Json
+from goffman.cli.screen import print_screen
 from goffman.console import (
     count_of,
     json_text,
-    printable,
     say,
     table_text,
 )
@@ -245,11 +245,10 @@ def read(
     ]
     if as_json:
         found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
-        found |= {"summary": done.summary, "report": done.report and str(done.report)}
+        found |= {"results": [one.entry() for one in done.results], "summary": done.summary}
+        found["report"] = done.report and str(done.report)
         print(json_text(found))
         return
     sys.stdout.write(table_text(rows, tuple(rows[0])))
-    sys.stdout.write("\n" + "".join(f"{printable(line)}\n" for line in done.summary) + "\n")
-    print(f"Answers, scores.parquet and estimates.parquet are in {printable(str(done.folder))}.")
-    if done.report:
-        print(f"The report is {printable(str(done.report))}: open it in any browser.")
+    print()
+    print_screen(done.folder, done.results, report=done.report)

@@ -26,6 +26,7 @@ from goffman.cli.export import export, read
 from goffman.cli.params import Command, Json, option
 from goffman.cli.ratings import agree, rate
 from goffman.cli.report import compare, report, stress
+from goffman.cli.screen import show
 from goffman.command_line import commanded
 from goffman.console import (
     Format,
@@ -362,8 +363,8 @@ def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Se
     return with_system(prompts, instrument, persona_named(persona).text)
 
 
-_COMMANDS = (anchors, audit, rate, agree, replicate, report, stress, compare, check, export, read)
-for command in _COMMANDS:
+_COMMANDS = (anchors, audit, show, rate, agree, replicate, report, stress, compare, check, export)
+for command in (*_COMMANDS, read):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 

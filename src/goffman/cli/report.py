@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goffman.cli.params import RUN_HELP, Json, option
+from goffman.cli.screen import print_screen
 from goffman.console import (
     counting,
     json_text,
@@ -64,19 +65,14 @@ def report(
     if as_json:
         found = {
             "report": str(written.page),
-            "summary": list(written.summary),
+            "results": [one.entry() for one in written.summary.results],
+            "summary": list(written.summary.details),
             "figures": [str(path) for path in written.figures],
             "tables": [str(path) for path in written.tables],
         }
         print(json_text(found))
         return
-    sys.stdout.write("".join(f"{printable(line)}\n" for line in written.summary) + "\n")
-    size = written.page.stat().st_size / 1e6
-    print(f"The report is {printable(str(written.page))} ({size:.1f} MB): open it in any browser.")
-    more = ["figures/"] if written.figures else []
-    more += ["tables/"] if written.tables else []
-    if more:
-        print(f"For a paper, use {' and '.join(more)} in the same folder.")
+    print_screen(run, written.summary.results, report=written.page)
 
 
 MOST_WORKERS = 8

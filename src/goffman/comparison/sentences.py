@@ -20,7 +20,7 @@ from goffman.formatting import (
     short_names,
     verdict_shown,
 )
-from goffman.presentation.findings import describe_verdict, heading
+from goffman.presentation.findings import describe_verdict, heading, with_verdict
 from goffman.stats.congruence import SAME_FACTOR
 from goffman.stats.multiple_testing import FALSE
 
@@ -86,12 +86,13 @@ def change_sentences(one: Comparison) -> ChangeSentences:
             head="The main difference of this instrument could not be compared", **shared
         )
     what = what_of(one, row)
-    head = heading(
+    plain = heading(
         row,
         more=f"{what[:1].upper()}{what[1:]} rose",
         less=f"{what[:1].upper()}{what[1:]} fell",
         between=f"between the runs in {what}",
     )
+    head = with_verdict(row, plain)
     if one.unmeasurable:
         head = "Not measurable: a model that cannot do the task shows no change"
     elif one.one_scale and one.one_scale.congruence.one_scale is False:

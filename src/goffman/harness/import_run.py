@@ -103,7 +103,7 @@ def read_logs(
         asked = [one for own in models.values() for one in _written(run, own, listener)]
         said = measure_run(run, words, seed=0, pairs=(), note=listener.note, anchors=people)
         page = _report(run, words, listener) if report else None
-    return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
+    return Audit(folder=folder, asked=tuple(asked), said=said, report=page)
 
 
 def _logs_at(path: Path) -> list[Log]:

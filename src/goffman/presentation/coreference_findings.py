@@ -66,7 +66,7 @@ def bias_findings(section: Section) -> Iterator[Finding]:
             row,
             more="Right more often where the pronoun fits the stereotype",
             less="Right more often where the pronoun goes against the stereotype",
-            between="in accuracy between sentences that fit the stereotype and the others",
+            between="between stereotyped sentences and others",
         )
         text = (
             f"{_unread(section, row['model'])}Without adjectives, accuracy on sentences that fit "
@@ -89,12 +89,9 @@ def preference_findings(section: Section) -> Iterator[Finding]:
     for row in section.contrasts("level").iter_rows(named=True):
         head = heading(
             row,
-            more="The model prefers the pronoun that fits the stereotype of the occupation",
-            less="The model prefers the pronoun that goes against the stereotype of the occupation",
-            between=(
-                "in probability between the pronoun that fits the stereotype of the occupation and "
-                "the other pronoun"
-            ),
+            more="Prefers the pronoun that fits the stereotype of the occupation",
+            less="Prefers the pronoun that goes against the stereotype of the occupation",
+            between="between the stereotyped pronoun and the other",
         )
         ratio, low, high = (
             None if row[name] is None else f"{math.exp(row[name]):.2f}"
@@ -177,7 +174,7 @@ def choice_bias_findings(section: Section) -> Iterator[Finding]:
             row,
             more="Right more often where the pronoun fits the stereotype",
             less="Right more often where the pronoun goes against the stereotype",
-            between="in accuracy between sentences that fit the stereotype and the others",
+            between="between stereotyped sentences and others",
         )
         text = (
             f"{describe_agreement(section, model)}{_position(section, model)}Without adjectives, "
@@ -188,7 +185,7 @@ def choice_bias_findings(section: Section) -> Iterator[Finding]:
         more = (*_beside(section, model), *describe_answering(section, model))
         found = finding(row, head, text, iter(more), rest=_choices_moved(section, model))
         style = describe_style(section, model)
-        yield replace(found, head=style) if style else found
+        yield replace(found, head=style, styled=True) if style else found
 
 
 def _position(section: Section, model: str) -> str:

@@ -24,6 +24,7 @@ from goffman.formatting import (
     verdict_shown,
 )
 from goffman.instruments.types import BASELINE
+from goffman.presentation.caveats import caveats_of
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.robustness_findings import with_robustness
 from goffman.presentation.types import Finding
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
 def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) -> Finding:
     """A finding about one estimate, which a bar is drawn for; ``also``: its other fields."""
     drawn = {name: row[name] for name in ("difference", "low", "high", "p_adjusted", "margin")}
-    also = {"wording": ONE_WORDING} | also
+    also = {"wording": ONE_WORDING, "short": head} | also
     return Finding(
         model=row["model"],
-        head=head,
+        head=with_verdict(row, head),
         text=text,
         why=describe_verdict(row),
         more=tuple(more),
@@ -60,22 +61,30 @@ def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:
 
 
 def heading(row: Row, *, more: str, less: str, between: str) -> str:
-    """Return what an estimate comes to, in a few words, as its verdict has it.
+    """Return what an estimate comes to, in a few words without its verdict.
 
     ``more``, ``less``: what it says where there is a difference; ``between``: completes "a
     difference …".
     """
-    between, clause = between.rstrip(","), between
-    said = more if (row["difference"] or 0.0) > 0 else less
     if untested(row):
         return f"Not tested: a difference {between}"
     if row["verdict"] == NEGLIGIBLE:
         return f"No relevant difference {between}"
     if row["verdict"] == INCONCLUSIVE:
-        return f"Inconclusive: a difference {clause} is neither shown nor ruled out"
-    if row["verdict"] == SENTENCES_ONLY:
-        return f"In these sentences only: {said[0].lower()}{said[1:]}"
-    return said if row["verdict"] != PRESENT else f"{said}, by an uncertain amount"
+        return f"A difference {between} is neither shown nor ruled out"
+    return more if (row["difference"] or 0.0) > 0 else less
+
+
+def with_verdict(row: Row, head: str) -> str:
+    """Return the heading with its verdict, for a place where none stands before it."""
+    if untested(row):
+        return head
+    decapitalized = f"{head[0].lower()}{head[1:]}"
+    return {
+        INCONCLUSIVE: f"Inconclusive: {decapitalized}",
+        SENTENCES_ONLY: f"In these sentences only: {decapitalized}",
+        PRESENT: f"{head}, by an uncertain amount",
+    }.get(row["verdict"], head)
 
 
 def describe_verdict(row: Row) -> str:
@@ -165,8 +174,9 @@ def _findings(section: Section) -> list[Finding]:
     found += [_with_style(section, _nothing(section, model)) for model in silent]
     order = section.models()
     found = [replace(one, more=(*one.more, *describe_ratings(section, one.model))) for one in found]
+    found = [with_robustness(with_wordings(one, section), section) for one in found]
     return [
-        with_robustness(with_wordings(one, section), section)
+        replace(one, caveats=caveats_of(one, section))
         for one in sorted(found, key=lambda one: order.index(one.model))
     ]
 

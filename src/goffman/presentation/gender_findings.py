@@ -104,7 +104,7 @@ class GenderWords:
             main,
             more=f"{self.leans} more toward women {pair}",
             less=f"{self.leans} more toward men {pair}",
-            between=f"in female minus male between {first} and {second} {section.noun.many}",
+            between=f"between {first} and {second} {section.noun.many}",
         )
         text = (
             f"Female minus male is {number(main['mean_first'])} for {first} and "
@@ -178,10 +178,9 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
         return
     men, women = (number(row["difference"] + sign * rest) for sign in (-1, 1))
     yield (
-        f"For {humanize(row['group'])} {section.noun.many}, {number(rest)} of the probability is on "
-        f"{section.presentation.uncounted}. If "
-        f"they all named men, female minus male would be {men}. If they all named women, it would "
-        f"be {women}."
+        f"For {humanize(row['group'])} {section.noun.many}, {number(rest)} of the probability "
+        f"is on {section.presentation.uncounted}. If they all named men, female minus male would "
+        f"be {men}. If they all named women, it would be {women}."
     )
     unseen = not_counted(section, **about, quantities=(UNSEEN_END,))
     if section.presentation.phrases and unseen is not None:

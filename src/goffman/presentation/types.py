@@ -30,6 +30,18 @@ class Claims:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Caveat:
+    """What must be known beside a main result."""
+
+    id: str
+    """The same wherever it is shown."""
+    short: str
+    """At most twelve words."""
+    text: str
+    """The same as whole sentences."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """What a run says about one model, in sentences; the terminal and the page show the same."""
 
@@ -39,6 +51,10 @@ class Finding:
     """In a few words: which way it points, or that it is not clear."""
     text: str
     """The main numbers and their uncertainty."""
+    short: str = ""
+    """The heading without its verdict, for a place where the verdict stands before it."""
+    caveats: tuple[Caveat, ...] = ()
+    """What must be known beside it, the weightiest first."""
     why: str = ""
     """Why the verdict is what it is."""
     wording: str = ""
@@ -51,7 +67,7 @@ class Finding:
     """Whether the heading is what the model does whatever it is asked."""
     moved: str = ""
     """That the wording moves the number more than the group does; empty: it does not. It stands
-    beside the heading, which says so too."""
+    beside the heading."""
     depends: str = ""
     """What changes the sign of the difference or halves it, in sentences; empty: nothing. It stands
     beside the heading."""

@@ -68,12 +68,6 @@ IN_TURN = (
     "unknown."
 )
 
-MOVED = "the wording changes the mean more"
-"""What the heading says where the wording moves the mean more than the group does."""
-
-NOT_TURNED = ", but not which group is higher"
-"""And where the difference has the same sign in every wording."""
-
 _CALLED = {"female": "women", "male": "men"}
 
 
@@ -103,9 +97,7 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     )
     if not found.moves_more or finding.styled:
         return finding
-    low, high = found.gaps
-    moved = f"{MOVED}{NOT_TURNED if low * high > 0 else ''}"
-    return replace(finding, head=f"{finding.head}; {moved}", moved=_moved(found, about, section))
+    return replace(finding, moved=_moved(found, about, section))
 
 
 def asked_in_turn(section: Section, model: str) -> bool:

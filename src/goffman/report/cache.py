@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goffman.analysis.analyze import is_current, measure_run, source_digests
-from goffman.analysis.summary import summary
+from goffman.analysis.summary import Summary, summarize
 from goffman.plugins import plugged
 from goffman.report.fallback import as_far_as_shown
 from goffman.report.load import read_run
@@ -96,7 +96,7 @@ def current_summary(
     pairs: Sequence[tuple[str, str]],
     note: Callable[[str], None],
     anchors: Sequence[Anchor],
-) -> tuple[str, ...]:
+) -> Summary:
     """The summary, as ``measure`` gives it; the tables are on disk."""
 
     def now() -> str | None:
@@ -106,10 +106,10 @@ def current_summary(
     if is_current(run.folder, run.manifest, now=now()):
         run.keep()
         read = read_run(run.folder, answers=False)
-        lines, _ = as_far_as_shown(
-            read, lambda run, _: summary(run.sections, run.correlations, run.anchored)
+        shown, _ = as_far_as_shown(
+            read, lambda run, _: summarize(run.sections, run.correlations, run.anchored)
         )
-        return tuple(lines)
+        return shown
     notes: list[str] = []
 
     def told(text: str) -> None:

@@ -114,19 +114,13 @@ def of_section(sections: Mapping[str, Section], name: str) -> Iterator[dict[str,
             "main": section.is_main(one.model),
             "modes": describe_other_modes(sections, name, given.get(one.model, one.model)),
             "finding": one,
-            "beside_verdict": _beside_verdict(one),
+            "beside_verdict": one.short or one.head,
             "task": _task(section, one.model),
             "bar": bar,
             "short": _short(one),
             "numbers": _numbers(one),
             "wording": _wording(one),
         }
-
-
-def _beside_verdict(one: Finding) -> str:
-    """The heading, for a place where the verdict stands before it."""
-    head = one.head.removeprefix(f"{one.shown or ''}: ".capitalize())
-    return f"{head[0].upper()}{head[1:]}"
 
 
 def _short(one: Finding) -> str:

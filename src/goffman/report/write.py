@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goffman.analysis.analyze import keep_tables, known_anchors
-from goffman.analysis.summary import summary
+from goffman.analysis.summary import Summary, summarize
 from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
 from goffman.anchors.loader import anchors_with
 from goffman.errors import RunError, no_run
@@ -42,7 +42,7 @@ class Report:
     tables: tuple[Path, ...]
     notes: tuple[str, ...] = ()
     """What the page could not show, and why."""
-    summary: tuple[str, ...] = ()
+    summary: Summary
     """What the run says, in the sentences of the page."""
 
 
@@ -80,7 +80,7 @@ def _written(
         figures=tuple(images),
         tables=tuple(write_tables(run, run.folder / "tables")),
         notes=notes,
-        summary=tuple(summary(run.sections, run.correlations, run.anchored)),
+        summary=summarize(run.sections, run.correlations, run.anchored),
     )
 
 
