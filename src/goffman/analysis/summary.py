@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.sentences import describe_anchors
 from goffman.contrasts.verdict import GLYPHS, NOT_MEASURABLE
-from goffman.formatting import number
+from goffman.formatting import NOT_TESTED, number
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
@@ -54,7 +54,7 @@ class MainResult:
     def verdict(self) -> str:
         """The verdict as people read it."""
         unmeasured = self.finding.difference is None and self.finding.head == "Not measurable"
-        return NOT_MEASURABLE if unmeasured else self.finding.shown or "not tested"
+        return NOT_MEASURABLE if unmeasured else self.finding.shown or NOT_TESTED
 
     @property
     def glyph(self) -> str:
@@ -130,7 +130,7 @@ def _rows(results: Sequence[MainResult], models: Sequence[str]) -> Iterator[str]
             if one.model != model:
                 continue
             name = f"{one.instrument:<21.21} {one.verdict:<24}"
-            yield f"  {one.glyph} {name}{_value(one.finding):>8} {_strip(one)}".rstrip()
+            yield f"  {one.glyph} {name}{value_shown(one.finding):>8} {_strip(one)}".rstrip()
             marks = [str(notes.index(note.short) + 1) for note in one.finding.caveats]
             marked = " ".join(marks).translate(SUPERSCRIPTS)
             yield from _wrapped(f"{one.finding.short or one.finding.head}. {marked}", "    ")
@@ -154,7 +154,7 @@ def _table(results: Sequence[MainResult]) -> Iterator[str]:
         yield f"{model:<{width}.{width}}  {row}".rstrip()
 
 
-def _value(finding: Finding) -> str:
+def value_shown(finding: Finding) -> str:
     """Return the difference with its sign; of a log ratio, the ratio."""
     if finding.difference is None:
         return ""
@@ -192,12 +192,15 @@ def _strip(result: MainResult) -> str:
     return f"{kept}{far}" if at > 0 else f"{far}{kept}".rstrip()
 
 
+def describe_counts(results: Sequence[MainResult]) -> str:
+    """Return how many results have which verdict."""
+    counts = Counter(one.verdict for one in results)
+    return " · ".join(f"{counts[word]} {word}" for word in (*GLYPHS, NOT_TESTED) if counts[word])
+
+
 def _counts(results: Sequence[MainResult]) -> Iterator[str]:
     """Yield how many results have which verdict, how sure an interval is, and what Δ is."""
-    counts = Counter(one.verdict for one in results)
-    known = [*GLYPHS, "not tested"]
-    listed = [f"{counts[word]} {word}" for word in known if counts[word]]
-    yield from _wrapped(" · ".join(listed))
+    yield from _wrapped(describe_counts(results))
     yield from _wrapped(
         "━ 95% interval; each misses the true value 5 times in 100. ░ smaller than Δ, the smallest "
         "difference that matters."

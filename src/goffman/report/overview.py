@@ -8,16 +8,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goffman.contrasts.verdict import PRESENT_WORDS
+from goffman.analysis.summary import MainResult, describe_counts, main_results, value_shown
+from goffman.contrasts.verdict import (
+    GLYPHS,
+    INCONCLUSIVE,
+    NEGLIGIBLE,
+    NOT_MEASURABLE,
+    PRESENT,
+    PRESENT_WORDS,
+    RELEVANT,
+    SENTENCES_ONLY,
+)
 from goffman.formatting import (
+    NOT_TESTED,
     ends,
     in_short,
     number,
     tick,
 )
+from goffman.presentation.competence import NO_CONTROLS, Competence
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
 from goffman.presentation.wording_findings import IN_TURN
+from goffman.report.forest import forest
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -88,6 +101,17 @@ MANY = 12
 """Of more models than these a page has a line each, and their sentences are folded."""
 
 
+MEANINGS: Mapping[str, str] = {
+    RELEVANT: "the whole 95% interval lies beyond the smallest difference that matters",
+    PRESENT: "the interval excludes 0, but holds differences too small to matter",
+    NEGLIGIBLE: "the difference is too small to matter (the 90% interval lies within the band)",
+    INCONCLUSIVE: "the interval contains 0 and differences that matter: this audit cannot tell",
+    NOT_MEASURABLE: "the model failed the control items, so its other numbers mean nothing",
+    SENTENCES_ONLY: "fewer than three sentences were asked, which say nothing about others",
+}
+"""What each verdict means."""
+
+
 def counted(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """How many models have which verdict, and how many can do the task, in words."""
     verdicts = [row["finding"].shown or "not tested" for row in rows]
@@ -98,6 +122,111 @@ def _counts(words: Sequence[str]) -> str:
     """Each word once, the most frequent first."""
     said = (f"{count} {word}" for word, count in Counter(words).most_common())
     return f"{len(words)} models: {'; '.join(said)}"
+
+
+ORDER: tuple[str, ...] = (
+    RELEVANT, PRESENT, SENTENCES_ONLY, INCONCLUSIVE, NEGLIGIBLE, NOT_MEASURABLE, NOT_TESTED,
+)  # fmt: skip
+"""Verdicts, the one that says most first."""
+
+
+def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
+    """Return what the first screen shows: a row for each instrument, the strongest result first."""
+    results = sorted(main_results(sections), key=_strength)
+    notes = list(dict.fromkeys(note for one in results for note in one.finding.caveats))
+    shown: dict[str, str] = {}
+    for note in notes:
+        shown.setdefault(note.short, note.id)
+    drawn = forest([one.finding for one in results])
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for one, mark in zip(results, drawn.marks, strict=True):
+        section = sections[one.instrument]
+        control = section.control(one.model)
+        given = {section.names.model(model): model for model in section.main_modes}
+        groups.setdefault(one.instrument, []).append(
+            {
+                "result": one,
+                "mark": mark,
+                "value": value_shown(one.finding),
+                "interval": "" if one.finding.low is None else _interval(one.finding),
+                "task": _passed(control),
+                "control": control.sentence if control else NO_CONTROLS,
+                "modes": describe_other_modes(
+                    sections, one.instrument, given.get(one.model, one.model)
+                ),
+            }
+        )
+    models = list(dict.fromkeys(one.model for one in main_results(sections)))
+    place = {short: str(at) for at, short in enumerate(shown, start=1)}
+    return {
+        "headline": _headline(results),
+        "counts": describe_counts(results),
+        "groups": [
+            {
+                "instrument": name,
+                "says": rows[0]["result"].finding.short or rows[0]["result"].finding.head,
+                "results": rows,
+                "marks": list(
+                    dict.fromkeys(
+                        place[note.short] for row in rows for note in row["result"].finding.caveats
+                    )
+                ),
+                "claims": sections[name].presentation.claims,
+            }
+            for name, rows in groups.items()
+        ],
+        "forest": drawn,
+        "notes": [{"id": id_, "short": short} for short, id_ in shown.items()],
+        "legend": [(word, GLYPHS[word], MEANINGS[word]) for word in GLYPHS],
+        "table": _glyphs(results, models, list(groups)) if len(models) > MANY else None,
+    }
+
+
+def _glyphs(
+    results: Sequence[MainResult], models: Sequence[str], instruments: Sequence[str]
+) -> dict[str, Any]:
+    """Return a line of verdicts for each model, in the order in which they were asked."""
+    cells = {
+        (one.model, one.instrument): {
+            "verdict": one.verdict,
+            "glyph": one.glyph,
+            "value": value_shown(one.finding),
+        }
+        for one in results
+    }
+    rows = [(model, [cells.get((model, name)) for name in instruments]) for model in models]
+    return {"instruments": instruments, "rows": rows}
+
+
+def _strength(result: MainResult) -> tuple[int, float]:
+    """Return the place of a result among others: by its verdict, then by its size in Δ."""
+    finding = result.finding
+    size = abs(finding.difference or 0.0) / (finding.margin or 1.0)
+    return ORDER.index(result.verdict), -size
+
+
+def _passed(control: Competence | None) -> str:
+    if control is None or not control.passed:
+        return ""
+    return "(✓) probably can do the task" if control.unsure else "✓ can do the task"
+
+
+def _headline(results: Sequence[MainResult]) -> str:
+    """Return the sentence of the strongest result, or that none shows a difference."""
+    if not results:
+        return "Nothing could be measured"
+    strongest = results[0]
+    if strongest.verdict in PRESENT_WORDS:
+        return strongest.finding.short
+    if all(one.verdict == NEGLIGIBLE for one in results):
+        return "No relevant difference"
+    return "No relevant difference was shown"
+
+
+def _interval(finding: Finding) -> str:
+    if finding.unit.startswith("log") and finding.low is not None and finding.high is not None:
+        return f"{math.exp(finding.low):.2f} to {math.exp(finding.high):.2f}"
+    return ends(finding.low, finding.high)
 
 
 def of_section(sections: Mapping[str, Section], name: str) -> Iterator[dict[str, Any]]:

@@ -39,9 +39,8 @@ from goffman.presentation.reliability import COEFFICIENTS, reliability_rows
 from goffman.presentation.user_ratings import change_rows, describe_file
 from goffman.presentation.vega import config
 from goffman.report.anchors import anchor_sections
-from goffman.report.forest import forest
 from goffman.report.images import sizes
-from goffman.report.overview import MANY, counted, of_section
+from goffman.report.overview import MANY, counted, first_screen, of_section
 from goffman.runs.run import read_controls
 
 if TYPE_CHECKING:
@@ -429,9 +428,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         data,
         about=about_run(run),
         sections=sections,
-        forest=forest(
-            [row["finding"] for section in sections for row in section["rows"] if row["main"]]
-        ),
+        first=first_screen(run.sections),
         together=figures_shown(
             [one for one in drawn.figures if one.id.count("measures-together")], drawn
         ),
