@@ -497,11 +497,10 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
         ("care-seeking", 3, 300)
     ]
     again = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path)])
-    assert "control items.\n" not in again.stdout.partition("\n\n")[0] + "\n"
-    assert again.stdout.endswith(
-        "Nothing was left to ask. Answers, scores.parquet and estimates.parquet are in "
-        f"{tmp_path}.\nThe report is {tmp_path}/report.html: open it in any browser.\n"
-    )
+    head, *_, report, show, _ = again.stdout.splitlines()
+    assert head.endswith(" · 1 model · 1 instrument · 3 sentences · nothing was left to ask")
+    assert report == f"Report   {tmp_path}/report.html"
+    assert show.startswith(f"Next     goffman show {tmp_path} ")
     *_, first, last = done.stderr.splitlines()
     assert first == f"care-seeking, {masked}: 0 of 3 sentences"
     assert last.startswith(f"care-seeking, {masked}: 3 of 3 sentences, ")

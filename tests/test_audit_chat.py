@@ -170,8 +170,7 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
         done = run(server, tmp_path)
     said = "\n".join(done.summary)
     assert (
-        "  Not tested: a difference in accuracy between sentences that fit the stereotype and the "
-        "others.\n  Only 0.00 of the replies name one of the two people. Without adjectives, "
+        "  Not tested: a difference between stereotyped sentences and others.\n  Only 0.00 of the replies name one of the two people. Without adjectives, "
         "accuracy on sentences that fit the stereotype minus accuracy on those that do not: "
         "difference 0.00, no interval, no p-value, over 6 sentence pairs."
     ) in said

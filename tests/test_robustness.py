@@ -28,23 +28,6 @@ from in_process import goffman
 GROUPS = {"mental-health": 5, "other": 4}
 
 
-def two_way_t(table):
-    """Mean, standard error and degrees of freedom of a table of items × conditions, by hand."""
-    rows, columns = table.shape
-    of_rows, of_columns = table.mean(axis=1), table.mean(axis=0)
-    rest = table - of_rows[:, None] - of_columns + table.mean()
-    df = [rows - 1, columns - 1, (rows - 1) * (columns - 1)]
-    squares = [
-        columns * of_rows.var(ddof=1),
-        rows * of_columns.var(ddof=1),
-        (rest**2).sum() / df[2],
-    ]
-    parts = np.array([squares[0], squares[1], -squares[2]]) / table.size
-    variance = max(parts.sum(), parts[1])
-    freedom = max(variance**2 / (parts**2 / df).sum(), min(df[:2]))
-    return table.mean(), variance**0.5, freedom
-
-
 def care(tables, *, model):
     """Scores of prompts: female is the table's value, male nothing."""
     asked, values = [], []
@@ -112,24 +95,31 @@ def left_out(both):
 def test_each_item_and_condition_of_the_headline_is_left_out_once(left_out):
     _, rows = left_out
     items = {("item", f"i{i}") for i in range(6)}
-    # The other group's conditions are no part of this headline; one wording cannot be left out.
-    assert set(rows) == items | {("condition", f"mental-health-{c}") for c in range(5)}
+    conditions = {
+        ("condition", f"{group}-{c}") for group, size in GROUPS.items() for c in range(size)
+    }
+    # One wording cannot be left out.
+    assert set(rows) == items | conditions
 
 
-def test_the_numbers_are_those_of_the_table_without_it(left_out, tables):
+def test_the_numbers_are_those_of_the_tables_without_it(left_out, tables):
     _, rows = left_out
-    whole = tables["mental-health"]
     for (way, what), row in rows.items():
-        at = int(what.rpartition("-")[2].lstrip("i"))
-        table = np.delete(whole, at, axis=0 if way == "item" else 1)
-        mean, error, df = two_way_t(table)
-        half = stats.t.ppf(0.975, df) * error
-        assert row["difference"] == pytest.approx(mean)
-        assert (row["low"], row["high"]) == (
-            pytest.approx(mean - half),
-            pytest.approx(mean + half),
-        )
-        present = mean - half > 0 or mean + half < 0
+        group, _, at = what.rpartition("-")
+        kept = {
+            name: np.delete(table, int(at.lstrip("i")), axis=0 if way == "item" else 1)
+            if group in ("", name)
+            else table
+            for name, table in tables.items()
+        }
+        first, second = kept.values()
+        assert row["difference"] == pytest.approx(first.mean() - second.mean())
+        own = [[f"{name} {c}" for c in range(table.shape[1])] for name, table in kept.items()]
+        found = crossed_interval([table.T[:, :, None] for table in kept.values()], own)
+        half = stats.t.ppf(0.975, found.df) * found.se
+        assert row["low"] == pytest.approx(row["difference"] - half)
+        assert row["high"] == pytest.approx(row["difference"] + half)
+        present = row["low"] > 0 or row["high"] < 0
         assert (row["verdict"] in PRESENT_WORDS) == present
 
 
@@ -159,8 +149,8 @@ def test_a_real_run_has_the_table_and_says_it(audited):
     left_out = pl.col("variation").is_in([*LEFT_OUT, "parameter"])
     ways = dict(run.sensitivity.filter("main", left_out).group_by("variation").len().rows())
     content = load_instrument("care-seeking").content
-    mine = [one for one in content.conditions if one.group == "mental-health"]
-    of = {"category": len({one.category for one in mine}), "condition": len(mine)}
+    every = content.conditions
+    of = {"category": len({one.category for one in every}), "condition": len(every)}
     assert ways == of | {"item": len(content.items), "parameter": 3}
 
 
@@ -185,15 +175,19 @@ def test_other_thresholds_are_read_from_the_stored_answers(audited, said, thresh
         group = entry.group if entry and lexicon.counts(entry) else None
         sign = {"female": 1, "male": -1}.get(group, 0)
         sums[prompt] = sums.get(prompt, 0.0) + sign * (p if p >= np.float32(threshold) else 0.0)
-    asked = run.prompts.filter(pl.col("group") == "mental-health")
-    items, conditions = (sorted(asked[name].unique()) for name in ("item", "condition"))
-    cells = {}
-    for prompt, item, condition in asked.select("prompt_id", "item", "condition").rows():
-        cells.setdefault((item, condition), []).append(sums[prompt])
-    table = np.array([[np.mean(cells[i, c]) for c in conditions] for i in items])
-    assert row["difference"] == pytest.approx(table.mean(), abs=1e-6)
-    of = dict(asked.select("condition", "category").rows())
-    _, error, df = crossed_interval([table.T[:, :, None]], [[of[one] for one in conditions]])
+    tables, own = [], []
+    for group in ("mental-health", "other"):
+        asked = run.prompts.filter(pl.col("group") == group)
+        items, conditions = (sorted(asked[name].unique()) for name in ("item", "condition"))
+        cells = {}
+        for prompt, item, condition in asked.select("prompt_id", "item", "condition").rows():
+            cells.setdefault((item, condition), []).append(sums[prompt])
+        tables.append(np.array([[np.mean(cells[i, c]) for c in conditions] for i in items]))
+        of = dict(asked.select("condition", "category").rows())
+        own.append([of[one] for one in conditions])
+    difference = tables[0].mean() - tables[1].mean()
+    assert row["difference"] == pytest.approx(difference, abs=1e-6)
+    _, error, df = crossed_interval([table.T[:, :, None] for table in tables], own)
     half = stats.t.ppf(0.975, df) * error
     assert (row["high"] - row["low"]) / 2 == pytest.approx(half, rel=1e-3)
 

@@ -98,7 +98,7 @@ def test_an_audit_runs_from_the_wheel_in_an_empty_folder_without_a_network(
     assert Path(where.strip()).is_relative_to(installed)
     main = (sys.executable, "-c", "from goffman.cli.main import main; main()")
     said = run(*main, "audit", "--limit", "12", "--output", "run", folder=empty, **offline)
-    assert f"The report is {Path('run/report.html')}" in said
+    assert f"Report   {Path('run/report.html')}" in said
     models = {line.split()[0] for line in said.splitlines() if line.startswith("bundled:")}
     assert models == {"bundled:mini", "bundled:mini-sentiment"}
     assert (empty / "run" / "report.html").stat().st_size > 100_000

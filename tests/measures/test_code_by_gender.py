@@ -95,7 +95,7 @@ def test_pairs_means_and_contrasts_are_those_of_a_plain_loop():
     genders = found.filter(pl.col("kind") == "genders")
     main = one(genders, model="m", group="mental-health", dimension=None)
     assert main["difference"] == pytest.approx(gap["mental-health"])
-    assert (main["quantity"], main["family"]) == ("code", "primary")
+    assert main["quantity"] == "code"
     for dimension, items in (("fear", ("i1", "i2")), ("pity", ("i3", "i4"))):
         part = one(genders, model="m", group="other", dimension=dimension)
         expected = statistics.fmean(
@@ -145,10 +145,11 @@ def test_what_is_said_of_women_and_men():
     scores = MEASURE(choices(asked_, leaning), asked_)
     shown = section(MEASURE, scores, asked_)
     (found,) = findings_of(shown)
-    assert found.head == "With the same mental health conditions, more stigma toward women than men"
+    pair = "for mental health than for other conditions"
+    assert found.short == f"Stigma leans more toward women {pair}"
     assert found.text.startswith("The presentation alone changes the mean code:")
-    assert "is clearly higher for mental health conditions than for other conditions" in found.rest
-    assert "about a person of no stated gender" in " ".join(found.more)
+    assert "For mental health conditions, the mean code is" in found.rest
+    assert "about a person of no stated gender" in found.rest
     names = [t.name for tab in MEASURE.presentation.tables for t in tab(shown)]
     assert {"scale-presentation", "scale-genders", "scale-items", "scale-conditions"} <= {*names}
     figures = list(

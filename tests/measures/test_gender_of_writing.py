@@ -120,9 +120,9 @@ def test_shares_means_and_contrasts_are_those_of_a_plain_loop(words):
         for group in GROUPS
     }
     assert main["difference"] == pytest.approx(gap["mental-health"])
-    assert main["family"] == "primary"
     between = one(found, kind="groups", variant="with-names", dimension=None)
     assert between["difference"] == pytest.approx(gap["mental-health"] - gap["other"])
+    assert between["family"] == "primary"
     assert {"over-baseline", "dimensions"} <= {*found["kind"]}
     same_whatever_the_order(MEASURE, prepared, table)
 
@@ -147,10 +147,9 @@ def test_what_is_said_and_shown(words):
         prompts=table,
     )
     (found,) = findings_of(shown)
-    assert found.head == (
-        "For mental health conditions, more sentences are about women than about men"
-    )
-    assert "of the sentences are about a woman and" in found.text
+    pair = "for mental health than for other conditions"
+    assert found.short == f"Sentences lean more toward women {pair}"
+    assert "of the sentences are about a woman and" in found.rest
     assert "about both" in " ".join(found.more)
     names = [t.name for tab in MEASURE.presentation.tables for t in tab(shown)]
     assert names[:3] == ["scale-genders", "scale-items", "scale-conditions"]

@@ -182,10 +182,9 @@ def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
 def test_women_are_not_said_to_be_named_more_where_the_interval_contains_0():
     row = gap(-0.0044, 0.12, 0.072) | {"kind": "genders", "group": "stigmatized"}
     (found,) = findings_of(section("gender-of-subject", estimates(row)))
-    assert found.head == (
-        "Inconclusive: a difference between women and men in counted words, for stigmatized "
-        "conditions, is neither shown nor ruled out"
-    )
+    between = "between women and men for stigmatized conditions"
+    assert found.short == f"A difference {between} is neither shown nor ruled out"
+    assert found.head == f"Inconclusive: a difference {between} is neither shown nor ruled out"
 
 
 def called(noun, one):
@@ -201,7 +200,7 @@ def test_conditions_are_called_what_the_instrument_calls_them():
     for one, many in (("diagnosis", "diagnoses"), ("illness", "illnesses")):
         noun = Noun(one=one, many=many)
         (women,) = findings_of(called(noun, replace(of_women, contrast="odd")))
-        assert f"between women and men in counted words, for odd {many}, is neither" in women.head
+        assert f"between women and men for odd {many} is neither" in women.head
         assert not any(f"Odd {many}" in line for line in women.more)
         (words,) = findings_of(called(noun, of_words))
         assert f"between stigmatized and non-stigmatized {many} is neither" in words.head
@@ -341,19 +340,19 @@ def test_the_intervals_of_correlations_say_how_they_were_made():
             -0.066,
             "inconclusive",
             (
-                "Inconclusive: a difference in probability between the pronoun that fits the stereotype "
-                "of the occupation and the other pronoun is neither shown nor ruled out"
+                "Inconclusive: a difference between the stereotyped pronoun and the other is "
+                "neither shown nor ruled out"
             ),
         ),
         (
             0.3,
             "relevant",
-            "The model prefers the pronoun that fits the stereotype of the occupation",
+            "Prefers the pronoun that fits the stereotype of the occupation",
         ),
         (
             -0.3,
             "relevant",
-            "The model prefers the pronoun that goes against the stereotype of the occupation",
+            "Prefers the pronoun that goes against the stereotype of the occupation",
         ),
     ],
 )

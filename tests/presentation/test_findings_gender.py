@@ -1,4 +1,4 @@
-"""What is said beside a headline about women and men: the other group, first names, subscales."""
+"""What is said of women and men: the two groups compared, one group alone, first names."""
 
 from __future__ import annotations
 
@@ -7,53 +7,61 @@ from test_findings import estimates, gap, section
 
 from goffman.presentation.findings import findings_of
 
-WOMEN = {"kind": "genders", "quantity": "probability", "group": "stigmatized"}
-WOMEN |= {"first": "female", "second": "male", "variant": "with-names", "contrast": "main"}
 GROUPS = {"quantity": "disparity", "variant": "with-names", "contrast": "groups"}
+WOMEN = {"kind": "genders", "quantity": "probability", "group": "stigmatized"}
+WOMEN |= {"first": "female", "second": "male", "variant": "with-names", "contrast": "alone"}
 
 
-def found(*rows, measure="gender-of-subject"):
-    of = section(measure, estimates(gap(0.01, 0.08, 0.01) | WOMEN, *rows))
+def found(*rows, measure="gender-of-subject", **main):
+    of = section(measure, estimates(gap(0.01, 0.08, 0.01) | GROUPS | main, *rows))
     (one,) = findings_of(of)
     return one
 
 
+PAIR = "for stigmatized than for non-stigmatized conditions"
+
+
 @pytest.mark.parametrize(
-    ("low", "high", "p", "said"),
+    ("low", "high", "verdict", "said"),
     [
-        (-0.02, 0.06, 0.3, "It is not shown that this is specific to stigmatized conditions ("),
-        (0.01, 0.07, 0.01, "This is clearly stronger than for non-stigmatized conditions ("),
-        (-0.07, -0.01, 0.01, "This is clearly weaker than for non-stigmatized conditions ("),
+        (0.06, 0.2, "relevant", f"Leans more toward women {PAIR}"),
+        (-0.2, -0.06, "relevant", f"Leans more toward men {PAIR}"),
+        (
+            -0.01, 0.01, "negligible",
+            "No relevant difference between stigmatized and non-stigmatized conditions",
+        ),
     ],
-)
-def test_beside_the_heading_stands_whether_the_other_group_differs(low, high, p, said):
-    one = found(gap(low, high, p) | GROUPS)
-    assert one.caveat.startswith(f"{said}stigmatized minus non-stigmatized: ")
-    assert one.caveat in one.heading
+)  # fmt: skip
+def test_the_heading_is_about_the_difference_between_the_groups(low, high, verdict, said):
+    one = found(**gap(low, high, 0.01, verdict=verdict) | GROUPS)
+    assert one.short == said
+    assert one.text.startswith("Female minus male is 0.40 for stigmatized and 0.30 for non-")
+    assert one.verdict == verdict
+
+
+def test_the_second_line_is_women_and_men_in_the_first_group():
+    rest = found(gap(0.01, 0.08, 0.01) | WOMEN).rest
+    assert rest.startswith("For stigmatized conditions, 0.40 of the probability is on female words")
+    phrases = found(gap(0.01, 0.08, 0.01) | WOMEN, measure="gender-of-phrase").rest
+    assert "on female phrases and 0.30 on male phrases" in phrases
 
 
 def test_without_first_names_a_difference_that_is_the_same_is_called_so():
-    other = gap(0.01, 0.08, 0.02, tests=2) | WOMEN
-    other |= {"variant": "without-names", "contrast": "other", "family": "genders"}
-    same = "Not counting first names, the difference and its interval are the same"
-    assert found(other).rest.startswith(f"{same}.")
-    assert found(other | {"low": 0.01001}).rest.startswith(f"{same} to the digits shown.")
+    other = gap(0.01, 0.08, 0.02, tests=2) | GROUPS
+    other |= {"variant": "without-names", "contrast": "other", "family": "groups"}
+    same = "Not counting first names, the difference and its interval are the same."
+    assert found(other).rest == same
     moved = found(other | {"difference": 0.03}).rest
     assert moved.startswith("Not counting first names, the difference is 0.030, 95% interval ")
 
 
-def test_in_which_subscales_the_groups_differ_is_said():
-    part = GROUPS | {"contrast": "part"}
+def test_in_which_subscales_women_and_men_differ_is_counted():
+    part = WOMEN | {"contrast": "part"}
     parts = [gap(0.01, 0.07, 0.01) | part | {"dimension": "action"}]
     parts += [gap(-0.02, 0.07, 0.3) | part | {"dimension": "diagnosis"}]
-    said = "between stigmatized and non-stigmatized conditions in"
-    more = " ".join(found(*parts).more)
-    assert f"The female−male difference clearly differs {said} 1 of 2 subscales (action)." in more
-    more = " ".join(found(*parts[1:]).more)
-    assert f"{said} none of 1 subscales." in more
-    assert "subscales" not in " ".join(found().more)
-
-
-def test_phrases_are_called_phrases():
-    assert "on counted female words and" in found().text
-    assert "on counted female phrases and" in found(measure="gender-of-phrase").text
+    said = " ".join(found(*parts).more)
+    assert (
+        "Women and men clearly differ in 1 of 2 combinations of subscale (action and diagnosis) "
+        "and group." in said
+    )
+    assert "subscale" not in " ".join(found().more)

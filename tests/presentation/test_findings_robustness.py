@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from goffman.analysis.summary import summary
+from goffman.analysis.summary import summarize
 from goffman.formatting import Labels
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
@@ -108,7 +108,7 @@ def test_a_flag_stands_beside_the_heading_where_the_sign_changes_or_half_is_lost
     one = found(*rows)
     assert one.depends == one.aside == flag
     assert one.heading == f"{one.head}. {flag}".strip()
-    assert f"  {one.heading}" in summary({"x": section(*rows)}, ())
+    assert f"  {one.heading}" in summarize({"x": section(*rows)}, ()).details
     # A difference below 0 is flagged alike, and one that may be 0 not at all.
     mirrored = [row | {"difference": -row["difference"]} for row in rows]
     assert found(*mirrored, difference=-0.05, low=-0.09, high=-0.01).depends == flag

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from test_browser import NARROW, WIDE, reading, scroll_through
 
-from goffman.report import page
+from goffman.report import overview, page
 from goffman.report.load import read_run
 from goffman.report.overview import counted
 from goffman.report.write import write_report
@@ -45,6 +45,7 @@ def test_many_models_have_a_line_each_and_every_packed_figure_is_drawn(
     browser, little, monkeypatch
 ):
     monkeypatch.setattr(page, "MANY", 0)
+    monkeypatch.setattr(overview, "MANY", 0)
     monkeypatch.setattr(page, "LARGE", 0)
     path = write_report(little).page
     text = path.read_text(encoding="utf-8")
@@ -53,8 +54,9 @@ def test_many_models_have_a_line_each_and_every_packed_figure_is_drawn(
     specs = re.findall(r'type="text/plain" id="spec-', text)
     for width in (WIDE, NARROW):
         with reading(browser, path, width=width) as tab:
-            assert tab.locator("table.overview.brief tbody tr").count() == len(sections)
-            assert tab.locator("table.overview.brief .head").count() == 0
+            assert tab.locator("table.glyphs tbody tr").count() == 1
+            assert tab.locator("table.glyphs tbody td").count() == len(sections)
+            assert tab.locator("table.glyphs .head").count() == 0
             assert tab.locator(".findings .head").first.is_hidden()
             assert tab.get_by_text("1 models:").count() >= 2 * len(sections)
             scroll_through(tab)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goffman.analysis.summary import MainResult, main_results
 from goffman.formatting import (
     ends,
     number,
@@ -18,7 +20,10 @@ from goffman.presentation.types import Finding
 from goffman.report.overview import (
     HALF,
     TICKS,
+    _headline,
+    _strength,
     bars,
+    first_screen,
     of_section,
 )
 
@@ -153,26 +158,22 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
         assert row["wording"] == ["unknown (one wording)"]
 
 
-def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_questions(audited):
+def test_the_page_leads_with_a_row_for_each_instrument_the_strongest_first(audited, sections):
     page = (audited / "report.html").read_text()
     lead = page[page.index('<section id="stands-out"') : page.index('<section id="limits"')]
-    first, second = lead.split("</table>")[:2]
-    heads = re.findall(r'<th scope="col"[^>]*>([^<]+)<', first)
-    assert heads == [
-        "Instrument, model", "Can it do the task?", "What differs?",
-        "How sure is that, also by wording? Axis: difference in units of Δ",
-    ]  # fmt: skip
-    assert re.findall(r'<th scope="col">([^<]+)</th>', second) == [
-        "Instrument, model", "Can it do the task?", "How sure is that?", "What the verdict means",
-        "By wording",
-    ]  # fmt: skip
-    assert first.count("By wording: ") == 8
-    # The verdict is not said twice.
-    assert not re.search(
-        r"(negligible|inconclusive)</span> <span class=\"short\">\1", first, re.IGNORECASE
-    )
-    for table in (first, second):
-        assert table[table.index("<tbody>") :].count("<tr>") == 8
+    first = first_screen(sections)
+    shown = re.findall(r'<details class="result" id="result-([^"]+)"', lead)
+    assert shown == [group["instrument"] for group in first["groups"]]
+    results = [one["result"] for group in first["groups"] for one in group["results"]]
+    assert len(results) == len(main_results(sections)) == 8
+    best = [min(map(_strength, (one["result"] for one in group["results"])))
+            for group in first["groups"]]  # fmt: skip
+    assert best == sorted(best)
+    assert f"<h1>{first['headline']}</h1>" in page
+    assert len(re.findall('<li id="note-', lead)) == len(first["notes"]) > 0
+    # Every verdict stands with its sign.
+    for one in results:
+        assert f'<span aria-hidden="true">{one.glyph}</span> {one.verdict}</span>' in lead
     section = page[
         page.index('<section id="i-social-distance"') : page.index('<section id="i-care-seeking"')
     ]
@@ -181,3 +182,15 @@ def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_question
         "How much depends on the wording?", "For example",
     )]  # fmt: skip
     assert places == sorted(places)
+
+
+def test_the_headline_is_the_sentence_of_the_strongest_result_or_that_there_is_none():
+    def result(verdict, at):
+        finding = replace(found(at, 0.01, verdict=verdict), short=f"It is {verdict}", shown=verdict)
+        return MainResult(instrument="x", model="m", finding=finding)
+
+    weak, strong = result("present, size uncertain", 0.05), result("relevant", 0.2)
+    in_order = sorted([weak, result("negligible", 0.01), strong], key=_strength)
+    assert _headline(in_order) == "It is relevant"
+    assert _headline([result("inconclusive", 0.1)]) == "No relevant difference was shown"
+    assert _headline([result("negligible", 0.01)]) == "No relevant difference"

@@ -77,9 +77,7 @@ def test_a_figure_that_is_damaged_or_gone_is_drawn_again(little):
 def test_the_command_says_where_the_report_lies(little):
     done = CliRunner().invoke(app, ["report", str(little)])
     assert done.exit_code == 0, done.output
-    size = (little / "report.html").stat().st_size / 1e6
-    where = f"The report is {little / 'report.html'} ({size:.1f} MB): open it in any browser."
-    assert where in done.stdout.splitlines()
+    assert f"Report   {little / 'report.html'}" in done.stdout.splitlines()
     as_json = CliRunner().invoke(app, ["report", str(little), "--json"])
     assert json.loads(as_json.stdout)["report"] == str(little / "report.html")
 
@@ -184,20 +182,25 @@ def test_an_audit_reports_unless_told_not_to(tiny, shortened, tmp_path):
     model, instrument = str(tiny("bert")), str(shortened / "care-seeking")
     arguments = ["audit", model, "--instrument", instrument, "--limit", "6", "--output"]
     with_page = CliRunner().invoke(app, [*arguments, str(tmp_path / "one")])
-    assert with_page.stdout.endswith(
-        f"The report is {tmp_path / 'one' / 'report.html'}: open it in any browser.\n"
-    )
+    assert f"Report   {tmp_path / 'one' / 'report.html'}" in with_page.stdout.splitlines()
     assert (tmp_path / "one" / "report.html").exists()
-    _, summary, _ = with_page.stdout.split("\n\n")
-    assert summary.startswith(
+    _, screen, *_ = with_page.stdout.split("\n\n")
+    model, row, sentence, *_ = screen.splitlines()
+    assert model.startswith("bert (not measurable) ")
+    assert row == "  ✕ care-seeking          not measurable"
+    assert sentence == "    Not measurable."
+    shown = CliRunner().invoke(app, ["show", str(tmp_path / "one"), "care-seeking"])
+    assert shown.stdout.startswith(
         "care-seeking, bert (not measurable)\n  Not measurable.\n  Control items: bert cannot "
     )
+    odd = CliRunner().invoke(app, ["show", str(tmp_path / "one"), "care-seking"])
+    assert "has no results of 'care-seking'. Did you mean care-seeking?" in str(odd.exception)
     page = (tmp_path / "one" / "report.html").read_text(encoding="utf-8")
     assert "Can the model do the task?" in of_instrument(page, "care-seeking")
     again = CliRunner().invoke(app, ["report", str(tmp_path / "one")])
-    assert again.stdout.startswith(f"{summary}\n\nThe report is ")
+    assert f"\n\n{screen}\n\n" in again.stdout
     without = CliRunner().invoke(app, [*arguments, str(tmp_path / "two"), "--no-report"])
-    assert "The report is" not in without.stdout
+    assert "report.html" not in without.stdout
     assert not (tmp_path / "two" / "report.html").exists()
     assert not (tmp_path / "two" / "figures").exists()
 

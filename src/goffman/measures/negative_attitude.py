@@ -195,7 +195,6 @@ PRESENTATION = Presentation(
         condition_figures.boxes,
         condition_figures.categories,
         condition_figures.ranked,
-        condition_figures.histograms,
     ),
     tables=(
         tables.groups_of_conditions,

@@ -1,7 +1,7 @@
 """Figures over conditions: the two groups apart, by wording, by category, one by one.
 
 Mei, Fereidooni & Caliskan (2023): boxes by model × wording × group, dots by category, conditions in
-order, how much of the probability was seen and rated.
+order.
 """
 
 from __future__ import annotations
@@ -46,9 +46,6 @@ from goffman.presentation.vega import (
     tip,
     view,
 )
-
-BIN = 0.05
-"""Width of a histogram's bins."""
 
 
 def describe_quantity(section: Section, quantity: str) -> str:
@@ -254,67 +251,6 @@ def condition_points(
         height={"step": step},
         encoding={"y": y, "x": axis_x(axis, domain=(0, 1))},
         transform=chosen(choices),
-    )
-
-
-def histograms(section: Section) -> Iterator[Figure]:
-    """How many prompts have how much of the probability seen, and rated."""
-    for quantity, title, label, said in (
-        (
-            "mass",
-            "How much of the probability is counted",
-            "Probability of the counted words, per prompt",
-            "For each prompt, the total probability of the counted (most probable) words.",
-        ),
-        (
-            "rated-share",
-            "How much of the counted probability is rated",
-            "Share of the counted probability on rated words, per prompt",
-            "For each prompt, how much of the counted words' probability is on rated words.",
-        ),
-    ):
-        rows = section.rows("prompt", quantity)
-        if rows.height:
-            yield _histogram(section, rows, kind=quantity, title=title, label=label, said=said)
-
-
-def _histogram(
-    section: Section, rows: pl.DataFrame, *, kind: str, title: str, label: str, said: str
-) -> Figure:
-    # The last bin holds 1 itself; what is a hair above 1 by rounding belongs to it.
-    place = (pl.col("value") / BIN + 1e-9).floor().clip(0, round(1 / BIN) - 1)
-    bins = (
-        rows.group_by("model", place=place)
-        .agg(count=pl.len())
-        .sort("model", "place")
-        .with_columns(
-            (pl.col("place") * BIN).round(4).alias("from"),
-            ((pl.col("place") + 1) * BIN).round(4).alias("to"),
-        )
-    )
-    about = tip(("model", "Model"), ("from", "From"), ("to", "to"), ("count", "Prompts"))
-    x = axis_x(label, domain=(0, 1), field_="from") | {"bin": {"binned": True, "step": BIN}}
-    # A mark at every bin would be more numbers than there is room for.
-    x["axis"] = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1]}
-    y = {
-        "field": "count",
-        "type": "quantitative",
-        "title": None,
-        "axis": {"tickCount": 3, "grid": True},
-    }
-    return figure(
-        section,
-        kind,
-        title=title,
-        description=f"{said} Each bar is the number of prompts in a bin of width {BIN:g}.",
-        spec=view(
-            data(bins, "model", "from", "to", "count"),
-            [{"mark": {"type": "bar", "style": "bars", "binSpacing": 1}}],
-            height=86,
-            encoding={"x": x, "x2": {"field": "to"}, "y": y, "tooltip": about},
-            rows="model",
-            order=section.models(),
-        ),
     )
 
 

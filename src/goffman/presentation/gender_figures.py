@@ -142,52 +142,6 @@ def parts(section: Section) -> Iterator[Figure]:
     )
 
 
-def disparities(section: Section) -> Iterator[Figure]:
-    """Female minus male in every subscale and group, with intervals."""
-    rows = _ready(section, section.contrasts("genders"))
-    if not rows.height:
-        return
-    rows = with_clear(rows).with_columns(part=pl.col("part").fill_null("all parts"))
-    names = ["all parts", *(humanize(name) for name in section.dimensions)]
-    sets = [humanize(name) for name in section.groups()]
-    choices = choice("words", "Words", list(_words(section).values()))
-    about = [
-        *estimate_tip(("part", "Part"), ("set", section.noun.headed.many), called="Female − male"),
-        *tip(("model", "Model")),
-    ]
-    many = section.noun.many
-    offset = {"field": "set", "type": "nominal", "sort": sets}
-    axes = {"y": axis_y("part", names), "x": axis_x("Female − male", field_="difference")}
-    yield figure(
-        section,
-        "disparities",
-        title="Female minus male, with intervals",
-        description=(
-            f"The marks show the mean probability of female {section.presentation.counted} minus "
-            f"that of male {section.presentation.counted}, with its interval over items and "
-            f"{many}. To the right of 0, women are named more often. The interval of the main "
-            f"result (all parts, {humanize(section.contrast)} {many}, counting first names) is a "
-            "95% interval; the others are made for the whole scale, and for its parts, together. "
-            f"{describe_marks(rows)}"
-        ),
-        choices=choices,
-        spec=view(
-            data(rows, "model", "words", "part", "set", *ESTIMATE),
-            [
-                *band(rows),
-                at(0, "zero"),
-                *interval(rows, yOffset=offset, color=coloured("set", sets)["color"]),
-                *dots(about, size=52, colour=("set", sets), yOffset=offset),
-            ],
-            height=len(names) * (12 * len(sets) + 8),
-            encoding=axes,
-            transform=chosen(choices),
-            rows="model",
-            order=section.models(),
-        ),
-    )
-
-
 def _model_and_words(section: Section) -> tuple[Choice, ...]:
     return (
         *choice("model", "Model", section.models()),
@@ -281,56 +235,62 @@ def differences(*, title: str, what: str, right: str) -> FigureFn:
     """
 
     def drawn(section: Section) -> Iterator[Figure]:
-        rows = section.contrasts("genders")
-        # Without first names it stands in the tables: two marks in one place say nothing.
-        rows = rows.filter(pl.col("variant").is_null() | (pl.col("variant") == "with-names"))
-        if rows.height:
-            yield _differences(section, rows, title=title, what=what, right=right)
+        rows = _ready(section, section.contrasts("genders"))
+        if not rows.height:
+            return
+        rows = with_clear(rows).with_columns(part=pl.col("part").fill_null(WHOLE))
+        names = [WHOLE, *(humanize(name) for name in section.dimensions)]
+        names = [name for name in names if name in rows["part"].unique()]
+        sets = [humanize(name) for name in section.groups()]
+        sets = [name for name in sets if name in rows["set"].unique()]
+        words = _words(section)
+        choices = choice("words", "Words", list(words.values()))
+        about = estimate_tip(
+            ("part", "Part"), ("set", section.noun.headed.many), called="Female − male"
+        )
+        offset = {"field": "set", "type": "nominal", "sort": sets}
+        yield figure(
+            section,
+            "disparities",
+            title=title,
+            description=(
+                f"{what.format(counted=section.presentation.counted)}, with its interval over "
+                f"items and {section.noun.many}, made for all of them together. To the right of "
+                f"0, {right}. {describe_marks(rows)}"
+            ),
+            choices=choices,
+            spec=view(
+                data(rows, "model", *(["words"] if words else []), "part", "set", *ESTIMATE),
+                [
+                    *band(rows),
+                    at(0, "zero"),
+                    *interval(rows, yOffset=offset, color=coloured("set", sets)["color"]),
+                    *dots(
+                        [*about, *tip(("model", "Model"))],
+                        size=52,
+                        colour=("set", sets),
+                        yOffset=offset,
+                    ),
+                ],
+                height=len(names) * (12 * len(sets) + 8),
+                encoding={
+                    "y": axis_y("part", names),
+                    "x": axis_x("Female − male", field_="difference"),
+                },
+                transform=chosen(choices),
+                rows="model",
+                order=section.models(),
+            ),
+        )
 
     return drawn
 
 
-def _differences(
-    section: Section, rows: pl.DataFrame, *, title: str, what: str, right: str
-) -> Figure:
-    parts = {name: humanize(name) for name in section.dimensions}
-    sets = [humanize(name) for name in section.groups()]
-    rows = with_clear(rows).with_columns(
-        part=pl.col("dimension").replace(parts).fill_null(WHOLE),
-        set=pl.col("group").replace({name: humanize(name) for name in section.groups()}),
-    )
-    names = [WHOLE, *(one for one in parts.values() if one in rows["part"].unique())]
-    there = [one for one in sets if one in rows["set"].unique()]
-    about = [
-        *estimate_tip(("part", "Part"), ("set", section.noun.headed.many), called="Female − male"),
-        *tip(("model", "Model")),
-    ]
-    offset = {"field": "set", "type": "nominal", "sort": there}
-    return figure(
-        section,
-        "disparities",
-        title=title,
-        description=(
-            f"{what}, with its 95% interval over items and {section.noun.many}. To the right of 0, "
-            f"{right}. {describe_marks(rows)}"
-        ),
-        spec=view(
-            data(rows, "model", "part", "set", *ESTIMATE),
-            [
-                *band(rows),
-                at(0, "zero"),
-                *interval(rows, yOffset=offset, color=coloured("set", there)["color"]),
-                *dots(about, size=52, colour=("set", there), yOffset=offset),
-            ],
-            height=len(names) * (12 * len(there) + 8),
-            encoding={
-                "y": axis_y("part", names),
-                "x": axis_x("Female − male", field_="difference"),
-            },
-            rows="model",
-            order=section.models(),
-        ),
-    )
+disparities = differences(
+    title="Female minus male, with intervals",
+    what="The mean probability of female {counted} minus that of male {counted}",
+    right="women are named more often",
+)
 
 
 def endorsed(section: Section) -> Iterator[Figure]:

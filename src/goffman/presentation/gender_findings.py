@@ -195,12 +195,15 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
     rows = of_model(section.contrasts("over-baseline"), model).filter(_main_variant())
     for row in rows.iter_rows(named=True):
         compared = _side(
-            row, first="clearly higher", second="clearly lower", equal="not clearly different"
+            row,
+            first="is clearly higher",
+            second="is clearly lower",
+            equal="is not clearly different",
         )
         change = verdict_first(row) + describe_difference(row).replace("difference", "change", 1)
         yield (
             f"In {shortened(section)}, female minus male is {number(row['mean_second'])}. In "
-            f"sentences that name {humanize(row['group'])} {section.noun.many}, it is {compared} "
+            f"sentences that name {humanize(row['group'])} {section.noun.many}, it {compared} "
             f"({change})."
         )
     if rows.height:

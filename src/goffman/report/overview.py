@@ -151,6 +151,12 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
                 "interval": "" if one.finding.low is None else _interval(one.finding),
                 "task": _passed(control),
                 "control": control.sentence if control else NO_CONTROLS,
+                "notes": [
+                    note.text
+                    for note in one.finding.caveats
+                    if note.text not in ("", one.finding.wording, NO_CONTROLS)
+                    and note.id != "controls-unsure"
+                ],
                 "modes": describe_other_modes(
                     sections, one.instrument, given.get(one.model, one.model)
                 ),
