@@ -195,13 +195,14 @@ def _first_probabilities(folder: Path, text: str, temperature: float):
 def _first_tokens(model: LocalChat, text: str, *, count: int) -> list[int]:
     """The first token with each of so many seeds."""
     found = []
-    original = model._reply
+    original = model._ask
 
-    def keep(said, **more):
-        found.append(said.tokens[0])
-        return original(said, **more)
+    def keep(questions):
+        said = original(questions)
+        found.extend(tokens[0] for tokens in said)
+        return said
 
-    model._reply = keep
+    model._ask = keep
     asked(model, [ChatRequest(text=text, trial=trial, seed=trial) for trial in range(count)])
     return found
 
@@ -282,7 +283,7 @@ def test_every_end_token_that_the_model_names_ends_a_reply(folders, tmp_path) ->
     shutil.copytree(folders("gpt2"), folder)
     model = loaded(folder, GREEDY)
     whole = asked(model, turns(TEXTS[0]))[0]
-    second = model._ask([TokenizedPrompt(tuple(model.encode(TEXTS[:1])[0]), (0,))])[0].tokens[1]
+    second = model._ask([TokenizedPrompt(tuple(model.encode(TEXTS[:1])[0]), (0,))])[0][1]
     path = folder / "generation_config.json"
     said = json.loads(path.read_text())
     path.write_text(json.dumps({**said, "eos_token_id": [said["eos_token_id"], second]}))

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import did_you_mean
 from goffman.models.rate_limit import server_wait
-from goffman.models.request_params import (
-    PARAMETERS,
-    PROBABILITIES,
-    named,
-    refusal_of,
-)
+from goffman.models.request_params import PARAMETERS, PROBABILITIES, named, refusal_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from goffman.models.server_address import Address
 
@@ -46,6 +43,11 @@ FILTERED = ("content_filter", "content_policy_violation")
 
 NO_CREDIT = "insufficient_quota"
 
+NO_KEY = (
+    "the server needs a key (HTTP 401). Put it into an environment variable, and give its name "
+    "with --key-env."
+)
+
 REFUSES = frozenset({400, 422})
 """HTTP codes of a request that the server does not understand."""
 
@@ -61,44 +63,34 @@ UNSUPPORTED = re.compile(
 UNSUPPORTED_CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
 
 
+@dataclass(eq=False, repr=False)
 class RequestError(Exception):
-    """A request without a reply that counts; its text says what happened, as part of a sentence."""
+    """A request without a reply that counts."""
 
-    def __init__(
-        self,
-        what: str,
-        *,
-        tries: int = TRIES,
-        wait: float | None = None,
-        busy: bool = False,
-        nobody: bool = False,
-        no_model: bool = False,
-        late: bool = False,
-        refused: Sequence[str] = (),
-    ) -> None:
-        self.tries = tries
-        """So many failures end the asking; 1: this one does."""
-        self.wait = wait
-        """Seconds that the server asks for; None: it does not say."""
-        self.busy = busy
-        """The server has too much to do."""
-        self.nobody = nobody
-        """There was no one to talk to."""
-        self.no_model = no_model
-        """The server does not know the model."""
-        self.late = late
-        """No answer came in time."""
-        self.refused = refused
-        """Parameters that the server will not be told, as it names them."""
-        self.unnamed = False
-        """The server does not understand the request, and does not say what in it."""
-        self.server_said = ""
-        """The HTTP code and the server's own words."""
-        self.times = 1
-        """So often the question was put."""
-        self.late_in_all = 0
-        """So many requests of all questions were not answered in time."""
-        super().__init__(what)
+    what: str
+    """What happened, as part of a sentence."""
+    tries: int = TRIES
+    """So many failures end the asking; 1: this one does."""
+    wait: float | None = None
+    """Seconds that the server asks for; None: it does not say."""
+    busy: bool = False
+    """The server has too much to do."""
+    nobody: bool = False
+    """There was no one to talk to."""
+    no_model: bool = False
+    """The server does not know the model."""
+    late: bool = False
+    """No answer came in time."""
+    refused: Sequence[str] = ()
+    """Parameters that the server will not be told, as it names them."""
+    unnamed: bool = False
+    """The server does not understand the request, and does not say what in it."""
+    server_said: str = ""
+    """The HTTP code and the server's own words."""
+    times: int = 1
+    """So often the question was put."""
+    late_in_all: int = 0
+    """So many requests of all questions were not answered in time."""
 
     def __str__(self) -> str:
         often = f" goffman tried {self.times} times." if self.times > 1 else ""
@@ -108,7 +100,7 @@ class RequestError(Exception):
                 f" In all, {self.late_in_all:,} requests timed out. Raise --timeout, or lower "
                 "--concurrency."
             )
-        return f"{super().__str__()}{often}"
+        return f"{self.what}{often}"
 
 
 class ContentFiltered(Exception):  # noqa: N818
@@ -138,7 +130,12 @@ def failure_of(
             return RequestError(what, wait=wait, busy=status in BUSY, refused=named_ones)
         what = f"the server asks to wait {wait:,.0f} seconds (HTTP {status}{words})."
     elif status == 401:
-        what = _about_key(key_name)
+        what = (
+            NO_KEY
+            if key_name is None
+            else f"the server did not accept the key in {key_name} (HTTP 401). Put a valid key "
+            "there."
+        )
     elif status == 404:
         what = (
             f"the server at {address.url} has no model '{address.model}', or no chat at this "
@@ -155,10 +152,14 @@ def failure_of(
     else:
         what = f"the server refused a question (HTTP {status}{words})."
     refused = refused_in(told, text) if status in REFUSES else ()
-    failed = RequestError(what, tries=1, no_model=status == 404, refused=refused)
-    failed.server_said = f"HTTP {status}{words}"
-    failed.unnamed = status in REFUSES and not refused
-    return failed
+    return RequestError(
+        what,
+        tries=1,
+        no_model=status == 404,
+        refused=refused,
+        unnamed=status in REFUSES and not refused,
+        server_said=f"HTTP {status}{words}",
+    )
 
 
 def said_plainly(failed: RequestError, sent: Mapping[str, Any]) -> RequestError:
@@ -174,14 +175,14 @@ def refused_in(told: Mapping[str, Any], text: str) -> list[str]:
 
     Probabilities are wanted, not needed: whatever it says of them, it is asked for fewer or none.
     """
-    said = told.get("message")
-    said = said if isinstance(said, str) else text
-    names = re.findall(rf"\b({'|'.join(PARAMETERS)})\b", said)
+    message = told.get("message")
+    message = message if isinstance(message, str) else text
+    names = re.findall(rf"\b({'|'.join(PARAMETERS)})\b", message)
     param = told.get("param")
-    found = list(dict.fromkeys([*([param] if param in PARAMETERS else []), *names]))
-    if UNSUPPORTED.search(said) or str(told.get("code")) in UNSUPPORTED_CODES:
-        return found
-    return [name for name in found if name in PROBABILITIES]
+    names = list(dict.fromkeys([*([param] if param in PARAMETERS else []), *names]))
+    if UNSUPPORTED.search(message) or str(told.get("code")) in UNSUPPORTED_CODES:
+        return names
+    return [name for name in names if name in PROBABILITIES]
 
 
 def unlisted(address: Address, names: Sequence[str]) -> str:
@@ -218,19 +219,6 @@ def unconnected(address: Address, cause: BaseException | None) -> RequestError:
     )
 
 
-def too_late(address: Address, seconds: float) -> RequestError:
-    """What it means that an answer did not come in time."""
-    what = f"the server at {address.url} did not answer within {seconds:g} seconds (--timeout)."
-    return RequestError(what, busy=True, late=True)
-
-
-def too_long(address: Address) -> RequestError:
-    """What it means that an answer had no end."""
-    most = f"{LONGEST_ANSWER // 2**20} MB"
-    what = f"the server at {address.url} sent more than {most}, which cannot be a reply."
-    return RequestError(what, tries=QUICK_TRIES)
-
-
 def badly_packed(address: Address, packing: str) -> RequestError:
     """What it means that an answer cannot be unpacked."""
     what = (
@@ -257,12 +245,3 @@ def _error(text: str) -> dict[str, Any]:
         return {}
     error = body.get("error", body) if isinstance(body, dict) else {}
     return error if isinstance(error, dict) else {"message": error}
-
-
-def _about_key(name: str | None) -> str:
-    if name is None:
-        return (
-            "the server needs a key (HTTP 401). Put it into an environment variable, and give "
-            "its name with --key-env."
-        )
-    return f"the server did not accept the key in {name} (HTTP 401). Put a valid key there."

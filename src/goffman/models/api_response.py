@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.models.api_errors import (
     LONGEST_ANSWER,
+    QUICK_TRIES,
     RequestError,
     badly_packed,
-    too_long,
     words_of,
 )
 from goffman.models.base import Reply
@@ -47,20 +47,18 @@ def without_reasoning(reply: Reply) -> Reply:
     """The reply with its reasoning in the field of its own."""
     if reply.text is None:
         return reply
-    text, found = split_reasoning(reply.text)
-    if found is None:
+    text, reasoning = split_reasoning(reply.text)
+    if reasoning is None:
         return reply
-    known = [one for one in (reply.reasoning, found) if one]
-    return replace(reply, text=text, reasoning="\n\n".join(known))
+    parts = [part for part in (reply.reasoning, reasoning) if part]
+    return replace(reply, text=text, reasoning="\n\n".join(parts))
 
 
 PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
 """Content encodings that are read, though none is asked for: some proxies pack everything."""
 
-
 ANSWERS = frozenset({"text", "output_text", "refusal"})
 """Types of parts of a message that are said to the user; others are reasoning."""
-
 
 MOST_TOKENS = 32
 """So many of a reply's first tokens are kept with their probabilities."""
@@ -85,7 +83,11 @@ async def unpacked(
         # The longer counts: packed bytes without an end may hold nothing.
         left -= max(len(some), len(part))
         if left < 0:
-            raise too_long(address)
+            raise RequestError(
+                f"the server at {address.url} sent more than {LONGEST_ANSWER // 2**20} MB, which "
+                "cannot be a reply.",
+                tries=QUICK_TRIES,
+            )
         yield part
 
 
@@ -98,11 +100,13 @@ def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) 
         body = json.loads(text)
     except (ValueError, RecursionError):
         raise RequestError("the server's answer is not JSON.") from None
-    body = body if isinstance(body, dict) else {}
+    body = _object(body)
     choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, dict) else None
-    if not (isinstance(first, dict) and isinstance(message, dict) and _says(message)):
+    first = _object(choices[0] if isinstance(choices, list) and choices else None)
+    message = _object(first.get("message"))
+    # Nothing may be said in a message, but there must be one.
+    known = {"content", "refusal", "reasoning", "reasoning_content"} & {*message}
+    if not known or not isinstance(message.get("content"), str | list | None):
         error = body.get("error")
         words = words_of(error if isinstance(error, dict) else {"message": error}, "", hidden)
         raise RequestError(f"the server's answer contains no reply{words}.")
@@ -111,12 +115,11 @@ def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) 
         value = told.get(name)
         return hidden(value) if isinstance(value, str) else None
 
-    usage = body.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
+    counts = _object(body.get("usage"))
     said, in_parts = _content(message.get("content"))
     # Servers name it in one of two ways.
     apart = [message.get("reasoning_content"), message.get("reasoning"), in_parts]
-    reasoning = "\n\n".join(one for one in apart if isinstance(one, str) and one.strip())
+    reasoning = "\n\n".join(part for part in apart if isinstance(part, str) and part.strip())
     # A model that declines may say so in a field of its own.
     reply = Reply(
         text=text_at(message, "refusal") if said is None else hidden(said),
@@ -128,21 +131,20 @@ def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) 
         reasoning=hidden(reasoning) or None,
     )
     reply = without_reasoning(reply)
-    tokens = _tokens(first.get("logprobs"))
+    tokens = _object(first.get("logprobs")).get("content")
+    tokens = tokens if isinstance(tokens, list) else []
     if options:
         tokens = _where_it_begins(tokens, reply)
     return replace(reply, next_words=_next_words(tokens, hidden))
 
 
-def _tokens(told: object) -> list[Any]:
-    """The tokens of a reply, as the server tells of them; none: it does not."""
-    tokens = told.get("content") if isinstance(told, dict) else None
-    return tokens if isinstance(tokens, list) else []
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _where_it_begins(tokens: list[Any], reply: Reply) -> list[Any]:
     """The token with which the answer begins, after blanks and reasoning; none: it is not there."""
-    said = [str(one.get("token") or "") if isinstance(one, dict) else "" for one in tokens]
+    said = [str(_object(token).get("token") or "") for token in tokens]
     text = "".join(said)
     thought = text.rfind("</think")
     begins = (text.find(">", thought) + 1 or len(text)) if thought >= 0 else 0
@@ -152,35 +154,26 @@ def _where_it_begins(tokens: list[Any], reply: Reply) -> list[Any]:
         return []
     starts = accumulate(map(len, said), initial=0)
     places = zip(tokens, said, starts, strict=False)
-    return next(([one] for one, token, at in places if at >= begins and token.strip()), [])
+    return next(([token] for token, text, at in places if at >= begins and text.strip()), [])
 
 
 def _next_words(tokens: list[Any], hidden: Callable[[str], str]) -> str | None:
     """The first tokens with what else they could have been, as JSON; None: it does not say."""
-    found = []
-    for one in tokens[:MOST_TOKENS]:
-        others = one.get("top_logprobs") if isinstance(one, dict) else None
-        if not (isinstance(others, list) and isinstance(one.get("token"), str)):
+    words: list[tuple[str, list[tuple[str, float]]]] = []
+    for token in map(_object, tokens[:MOST_TOKENS]):
+        text, others = token.get("token"), token.get("top_logprobs")
+        if not isinstance(text, str) or not isinstance(others, list):
             return None
-        pairs = [_pair(other, hidden) for other in others]
-        found.append([hidden(one["token"]), [pair for pair in pairs if pair is not None]])
-    return json.dumps(found, ensure_ascii=False) if found else None
-
-
-def _pair(told: object, hidden: Callable[[str], str]) -> tuple[str, float] | None:
-    """A token and its log-probability; None: it is neither."""
-    if not isinstance(told, dict) or not isinstance(token := told.get("token"), str):
-        return None
-    value = told.get("logprob")
-    number = isinstance(value, int | float) and not isinstance(value, bool) and value <= 0
-    # JSON of some servers has -Infinity for what cannot be.
-    return (hidden(token), max(float(value), -1e4)) if number else None  # type: ignore[arg-type]
-
-
-def _says(message: dict[str, Any]) -> bool:
-    """Whether this is a message, be it that nothing is said in it."""
-    known = {"content", "refusal", "reasoning", "reasoning_content"} & {*message}
-    return bool(known) and isinstance(message.get("content"), str | list | None)
+        pairs = []
+        for other in map(_object, others):
+            its_text, value = other.get("token"), other.get("logprob")
+            if not isinstance(its_text, str) or isinstance(value, bool):
+                continue
+            if isinstance(value, int | float) and value <= 0:
+                # JSON of some servers has -Infinity for what cannot be.
+                pairs.append((hidden(its_text), max(float(value), -1e4)))
+        words.append((hidden(text), pairs))
+    return json.dumps(words, ensure_ascii=False) if words else None
 
 
 def _content(content: object) -> tuple[str | None, str]:
@@ -204,7 +197,7 @@ def _text_in(part: dict[str, Any]) -> str:
         if isinstance(value, str):
             return value
         if isinstance(value, list):
-            return "".join(_text_in(one) for one in value if isinstance(one, dict))
+            return "".join(_text_in(inner) for inner in value if isinstance(inner, dict))
     return ""
 
 

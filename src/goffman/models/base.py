@@ -21,11 +21,11 @@ Answer = TypeVar("Answer")
 
 def check_precision(given: str) -> None:
     """Nothing, or the error that there is no such precision."""
-    if given not in get_args(Precision):
-        allowed = ", ".join(get_args(Precision))
+    allowed = get_args(Precision)
+    if given not in allowed:
         raise ModelError(
-            f"There is no precision '{given}'.{did_you_mean(given, get_args(Precision))} Allowed: "
-            f"{allowed}."
+            f"There is no precision '{given}'.{did_you_mean(given, allowed)} Allowed: "
+            f"{', '.join(allowed)}."
         )
 
 
@@ -102,14 +102,14 @@ class Identity:
     """masked, classifier, causal, chat, or a kind of another package: see registry.py."""
     family: str
     """transformers' model_type: bert, roberta, xlnet …"""
-    revision: str | None
+    revision: str | None = None
     """The hub's commit, or None for a folder."""
-    weights: Literal["safetensors", "bin", "gguf"] | None
+    weights: Literal["safetensors", "bin", "gguf"] | None = None
     """The kind of file that the weights came from; this and the next two are None behind a server,
     which does not say."""
-    weights_sha256: str | None
-    tokenizer_sha256: str | None
-    precision: Precision | None
+    weights_sha256: str | None = None
+    tokenizer_sha256: str | None = None
+    precision: Precision | None = None
     """None behind a server."""
     device: str
     """cpu, or the GPU's name; server: on a machine that others keep."""
@@ -143,59 +143,49 @@ class Later(Generic[Answer]):
         return self.get()
 
 
-class Fills(Protocol):
-    """A model that fills one mask in a sentence."""
+class Model(Protocol):
+    """A model that can be asked."""
 
     @property
     def identity(self) -> Identity:
         """Which model this is."""
-        ...
+
+
+class Fills(Model, Protocol):
+    """A model that fills one mask in a sentence."""
 
     @property
     def tokens(self) -> Sequence[str]:
         """Every token as text, by its id, a leading space and case kept."""
-        ...
 
     @property
     def special_ids(self) -> Collection[int]:
         """The ids of tokens that are no words: the mask, padding, what stands around a text."""
-        ...
 
     def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
         """Word → token id where it stands after a space, and the words that are not one token."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, ``<mask>`` replaced by the model's own and specials added."""
-        ...
 
     def fill_batch(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Filled:
         """The fills of sentences asked together; out of memory, in halves."""
-        ...
 
 
-class Classifies(Protocol):
+class Classifies(Model, Protocol):
     """A model that gives a sentence a sentiment."""
-
-    @property
-    def identity(self) -> Identity:
-        """Which model this is."""
-        ...
 
     @property
     def labels(self) -> tuple[str, ...]:
         """negative, neutral, positive: what each class means; classes of one meaning are added."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, specials added."""
-        ...
 
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """[sentence, class]: the probability of every class."""
-        ...
 
 
 def by_meaning(
@@ -209,21 +199,14 @@ def by_meaning(
     return different, np.stack([probabilities[:, own == one].sum(axis=1) for one in different], 1)
 
 
-class Scores(Protocol):
+class Scores(Model, Protocol):
     """A model that gives whole sentences a probability."""
-
-    @property
-    def identity(self) -> Identity:
-        """Which model this is."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, the one that begins a text before them where there is one."""
-        ...
 
     def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
         """[sentence]: the natural logarithm of its probability, the first token given."""
-        ...
 
 
 PART = "\x1e"
@@ -256,18 +239,12 @@ class NextWords:
     probabilities: NDArray[np.float32]
 
 
-class Continues(Protocol):
+class Continues(Model, Protocol):
     """A model that goes on with a text: the next word, or one of several options."""
-
-    @property
-    def identity(self) -> Identity:
-        """Which model this is."""
-        ...
 
     @property
     def next_word(self) -> NextReader:
         """What reads the next word off it."""
-        ...
 
 
 class NextReader(Protocol):
@@ -276,21 +253,17 @@ class NextReader(Protocol):
     @property
     def tokens(self) -> Sequence[str]:
         """Every token as text, by its id, a leading space and case kept."""
-        ...
 
     def encode(self, openings: Sequence[PromptParts]) -> list[list[int]]:
         """The token ids of each text, up to where the model goes on."""
-        ...
 
     def words(self, encoded: Sequence[Sequence[int]], *, top_k: int) -> list[NextWords]:
         """The most probable next words of each text."""
-        ...
 
     def options(
         self, encoded: Sequence[Sequence[int]], labels: Sequence[str]
     ) -> NDArray[np.float32]:
         """[text, label]: the probability that the next token spells the label."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,20 +329,13 @@ class Serves(Protocol):
     @property
     def service(self) -> Service:
         """How the server does."""
-        ...
 
     def meet(self) -> None:
         """ModelError where the server lists its models, and this one is none of them."""
-        ...
 
 
-class Chats(Protocol):
+class Chats(Model, Protocol):
     """A model that answers questions."""
-
-    @property
-    def identity(self) -> Identity:
-        """Which model this is."""
-        ...
 
     def chat(self, turns: Sequence[ChatRequest], heard: Callable[[int, Reply], None]) -> None:
         """Asks every turn, so many at once as suits the model; in no order that can be relied on.
@@ -378,4 +344,3 @@ class Chats(Protocol):
         A reply that it has taken is not lost when the process is killed; what it raises ends the
         asking. AskingError where the model fails for good: the replies that were heard are kept.
         """
-        ...

@@ -16,7 +16,6 @@ from goffman.models.torch_common import (
     in_halves,
     load_weights,
     padded,
-    quiet,
     without_gradients,
 )
 
@@ -87,9 +86,6 @@ def load_causal(files: Files, options: LoadOptions, *, identity: Identity) -> Ca
     """The causal model in these files."""
     from transformers import AutoModelForCausalLM
 
-    with quiet():
-        tokenizer = load_tokenizer(
-            files.name, files.folder, trust_remote_code=options.trust_remote_code
-        )
+    tokenizer = load_tokenizer(files, options)
     model = load_weights(AutoModelForCausalLM, files, options)
     return Causal(identity, model, tokenizer)

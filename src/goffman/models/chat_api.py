@@ -19,7 +19,6 @@ from goffman.models.api_errors import (
     RequestError,
     failure_of,
     said_plainly,
-    too_late,
     unconnected,
     unknown_model,
     unlisted,
@@ -34,18 +33,14 @@ from goffman.models.base import (
     Sampling,
     Service,
 )
-from goffman.models.rate_limit import (
-    CONNECT_S,
-    AdaptiveConcurrency,
-    RateLimiter,
-    backoff,
-    sleep,
-)
+from goffman.models.rate_limit import CONNECT_S, AdaptiveConcurrency, RateLimiter, backoff, sleep
 from goffman.models.request_params import PROBABILITIES, Parameters
 from goffman.models.server_address import Address, parse_address
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+T = TypeVar("T")
 
 OnReply = Callable[[int, Reply], None]
 
@@ -86,7 +81,7 @@ class RequestLoop:
             if isinstance(self.failed, RequestError) and self.failed.no_model:
                 address = self._model.address
                 with suppress(RequestError):
-                    names = [self._model.hidden(one) for one in await names_of(client, address)]
+                    names = [self._model.hidden(name) for name in await names_of(client, address)]
                     self.failed = unknown_model(self.failed, address, names)
 
     async def _give_up(self, workers: Sequence[asyncio.Task[None]]) -> None:
@@ -159,7 +154,7 @@ class RequestLoop:
             if self._stopped.is_set():
                 return None
             try:
-                reply = self._checked(await self._ask(client, body, options=options))
+                reply = await self._ask(client, body, options=options)
             except ContentFiltered:
                 reply = Reply(text=None, finish_reason="content_filter")
             except RequestError as failed:
@@ -183,16 +178,18 @@ class RequestLoop:
             async with asyncio.timeout(model.calling.timeout):
                 answer = await client.post("/chat/completions", cast_to=str, body=body)
         except TimeoutError:
-            raise too_late(model.address, model.calling.timeout) from None
+            raise RequestError(
+                f"the server at {model.address.url} did not answer within "
+                f"{model.calling.timeout:g} seconds (--timeout).",
+                busy=True,
+                late=True,
+            ) from None
         except openai.APIConnectionError as error:
             raise unconnected(model.address, error.__cause__) from None
         except openai.APIStatusError as error:
             raise model.failure(error.response, error.response.text) from None
-        return reply_of(answer, model.hidden, options=options)
-
-    def _checked(self, reply: Reply) -> Reply:
-        """The reply, where the model that answered is the one that did so before."""
-        if reply.served_by is not None and self._served_by is None:
+        reply = reply_of(answer, model.hidden, options=options)
+        if self._served_by is None:
             self._served_by = reply.served_by
         if reply.served_by not in {None, self._served_by}:
             raise RequestError(
@@ -229,8 +226,6 @@ async def names_of(client: AsyncOpenAI, address: Address) -> list[str]:
         return []
 
 
-T = TypeVar("T")
-
 HEADERS = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
 )
@@ -263,22 +258,26 @@ def call(spec: str, *, sampling: Sampling, calling: Calling) -> RemoteChat:
             f"The key in {name} would be sent to {address.url} unencrypted. Use https://, a "
             "server on this machine, or no key."
         )
-    return RemoteChat(spec, address, sampling=sampling, calling=calling, key=key)
+    key_name = None if key is None else name
+    return RemoteChat(spec, address, sampling, calling, key=key, key_name=key_name)
 
 
 class RemoteChat:
     """A chat model behind a server."""
 
     def __init__(
-        self, spec: str, address: Address, *, sampling: Sampling, calling: Calling, key: str | None
+        self,
+        spec: str,
+        address: Address,
+        sampling: Sampling,
+        calling: Calling,
+        *,
+        key: str | None,
+        key_name: str | None,
     ) -> None:
         self.address = address
-        self.sampling = sampling
         self.calling = calling
-        self.key_name = None if key is None else calling.key_name
-        if address.openai:
-            self.key_name = "OPENAI_API_KEY"
-        self._key = key
+        self._key, self._key_name = key, key_name
         self.crowd = AdaptiveConcurrency(calling.concurrency)
         self.parameters = Parameters(sampling, openai=address.openai)
         self.troubled: Callable[[], None] = lambda: None
@@ -289,11 +288,6 @@ class RemoteChat:
             name=spec,
             kind="chat",
             family="",
-            revision=None,
-            weights=None,
-            weights_sha256=None,
-            tokenizer_sha256=None,
-            precision=None,
             device="server",
             notes=() if address.safe else (plain,),
         )
@@ -355,11 +349,7 @@ class RemoteChat:
         # Many servers go on with it; OpenAI's begin the sentence anew, and it is found there.
         if opening.prefill and not self.address.openai:
             messages.append({"role": "assistant", "content": opening.prefill})
-        return {
-            "model": self.address.model,
-            "messages": messages,
-            **self.parameters.body(turn),
-        }
+        return {"model": self.address.model, "messages": messages, **self.parameters.body(turn)}
 
     def client(self) -> AsyncOpenAI:
         """A client that sends the key to this address alone, and nothing from the environment."""
@@ -409,7 +399,7 @@ class RemoteChat:
             text,
             response.headers,
             address=self.address,
-            key_name=self.key_name,
+            key_name=self._key_name,
             hidden=self.hidden,
         )
 

@@ -6,8 +6,9 @@ two tokens tie to the last digits of a float can another batch decide otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,21 +22,15 @@ from goffman.models.kv_cache import Generation, TokenizedPrompt
 from goffman.models.masked import position_limit
 from goffman.models.next_token import NextWord
 from goffman.models.tokenizer import check_length, load_tokenizer, token_ids
-from goffman.models.torch_common import in_halves, load_weights, quiet
+from goffman.models.torch_common import in_halves, load_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from numpy.typing import NDArray
 
-    from goffman.models.base import (
-        ChatRequest,
-        Identity,
-        LoadOptions,
-        Sampling,
-    )
+    from goffman.models.base import ChatRequest, Identity, LoadOptions, Sampling
     from goffman.models.files import Files
-
-Answers = Callable[[Sequence[Sequence[TokenizedPrompt]]], Iterator[tuple[int, Sequence[Reply]]]]
-"""Batches of questions → the number of a batch and its replies, in any order."""
 
 TEMPLATE = (
     "Prompts use the model's own chat template, one user message per chat. Replies use the given "
@@ -44,16 +39,6 @@ TEMPLATE = (
 
 BATCHES = {"cpu": (2_048, 32), "gpu": (65_536, 512)}
 """Tokens of the questions, and chats, that are asked together."""
-
-
-@dataclass(frozen=True)
-class GeneratedReply:
-    """The tokens of one reply."""
-
-    tokens: tuple[int, ...]
-    """With the one that ended it, where one did."""
-    ended: bool
-    """False: it was cut after the most tokens that are allowed."""
 
 
 class LocalChat:
@@ -69,15 +54,22 @@ class LocalChat:
         batch_size: int | None = None,
     ) -> None:
         self.identity = identity
-        self.answers: Answers = self._in_turn
-        """Who asks batches of questions: this model, or workers that have its weights."""
+        self.answers: Callable[
+            [Sequence[Sequence[TokenizedPrompt]]], Iterator[tuple[int, Sequence[Reply]]]
+        ] = lambda batches: enumerate(map(self.reply_batch, batches))
+        """Who asks batches of questions: this model, or workers that have its weights. What comes
+        are the number of a batch and its replies, in any order."""
         self._batch_size = batch_size
         self._model = model
         self._tokenizer = tokenizer
         self._sampling = sampling
-        self._ends = _end_tokens(model, tokenizer)
+        settings = getattr(model, "generation_config", None)
+        ends = getattr(settings, "eos_token_id", None)
+        several = ends if isinstance(ends, list | tuple) else [ends]
+        ends = [token for token in (*several, tokenizer.eos_token_id) if token is not None]
+        self._ends = tuple(dict.fromkeys(map(int, ends)))
+        """Every token that ends a reply."""
         self._limit = position_limit(model)
-        self._choose = _Chooser(sampling)
         self._graphs = Graphs(
             model, choose=self._choose, ends=self._ends, precision=identity.precision
         )
@@ -112,16 +104,18 @@ class LocalChat:
             [different[index] for index in batch]
             for batch in plan_batches(lengths, max_tokens=tokens, max_size=chats)
         ]
-        for number, replies in self.answers([_questions(batch, encoded) for batch in batches]):
+        # Keys of one text stand together: its seeds are put to it at once.
+        questions = [
+            [
+                TokenizedPrompt(tuple(encoded[text]), tuple(seed for _, seed in keys_of_text))
+                for text, keys_of_text in groupby(batch, key=itemgetter(0))
+            ]
+            for batch in batches
+        ]
+        for number, replies in self.answers(questions):
             for key, reply in zip(batches[number], replies, strict=True):
                 for position in askers[key]:
                     heard(position, reply)
-
-    def _in_turn(
-        self, batches: Sequence[Sequence[TokenizedPrompt]]
-    ) -> Iterator[tuple[int, Sequence[Reply]]]:
-        for number, questions in enumerate(batches):
-            yield number, self.reply_batch(questions)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each question in a chat of its own, up to where the reply goes on."""
@@ -143,48 +137,46 @@ class LocalChat:
 
     def reply_batch(self, questions: Sequence[TokenizedPrompt]) -> list[Reply]:
         """The reply to each question with each of its seeds, in their order."""
-        lengths = [len(one) for one in questions for _ in one.seeds]
+        lengths = [len(question) for question in questions for _ in question.seeds]
         try:
-            said = [one for part in in_halves(self._ask, questions) for one in part]
+            said = [tokens for part in in_halves(self._ask, questions) for tokens in part]
         except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
             raise AskingError(
                 f"{self.identity.name} failed on {len(lengths)} prompts of up to {max(lengths)} "
                 f"tokens: {str(error).strip().splitlines()[0]} All answers so far are kept. To "
                 "resume, run the same command again."
             ) from error
-        return [
-            self._reply(one, prompt_tokens=length)
-            for one, length in zip(said, lengths, strict=True)
-        ]
-
-    def _reply(self, said: GeneratedReply, *, prompt_tokens: int) -> Reply:
-        return Reply(
-            text=self._tokenizer.decode(
-                said.tokens[:-1] if said.ended else said.tokens, skip_special_tokens=True
-            ),
-            finish_reason="stop" if said.ended else "length",
-            prompt_tokens=prompt_tokens,
-            completion_tokens=len(said.tokens),
-        )
-
-    def _most(self, asked: int) -> int:
-        """How many tokens the reply to a question of so many may have."""
-        room = self._sampling.max_tokens if self._limit is None else self._limit - asked
-        return min(self._sampling.max_tokens, room)
+        replies = []
+        for tokens, length in zip(said, lengths, strict=True):
+            ended = tokens[-1] in self._ends
+            reply = Reply(
+                text=self._tokenizer.decode(
+                    tokens[:-1] if ended else tokens, skip_special_tokens=True
+                ),
+                finish_reason="stop" if ended else "length",
+                prompt_tokens=length,
+                completion_tokens=len(tokens),
+            )
+            replies.append(reply)
+        return replies
 
     @torch.inference_mode()
-    def _ask(self, questions: Sequence[TokenizedPrompt]) -> list[GeneratedReply]:
-        """What is said to each question with each of its seeds, in their order."""
+    def _ask(self, questions: Sequence[TokenizedPrompt]) -> list[list[int]]:
+        """The tokens of the reply to each question with each of its seeds, its end among them."""
         talk = Generation(self._model, questions, pad_id=self._ends[0])
-        seeds = [seed for one in questions for seed in one.seeds]
-        most = [self._most(len(one)) for one in questions for _ in one.seeds]
+        seeds = [seed for question in questions for seed in question.seeds]
+        longest = self._sampling.max_tokens
+        most = [
+            longest if self._limit is None else min(longest, self._limit - len(question))
+            for question in questions
+            for _ in question.seeds
+        ]
         # One number a token, the chat's own, whatever is asked beside it.
         drawn = np.stack([np.random.default_rng(seed).random(max(most)) for seed in seeds])
         said = self._graphs.said(talk, drawn) if self._graphs.fits(talk) else None
         if said is None:
             said = self._plainly(talk, drawn, most)
-        cut = [tokens[:at_most] for tokens, at_most in zip(said, most, strict=True)]
-        return [GeneratedReply(tuple(tokens), tokens[-1] in self._ends) for tokens in cut]
+        return [tokens[:at_most] for tokens, at_most in zip(said, most, strict=True)]
 
     def _plainly(
         self, talk: Generation, drawn: NDArray[np.float64], most: Sequence[int]
@@ -211,51 +203,24 @@ class LocalChat:
             going = [going[at] for at in kept]
             logits = talk.go_on([chosen[at] for at in kept], kept)
 
+    def _choose(self, logits: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
+        """[chat, 1]: its token, the most probable one or drawn.
 
-def _questions(
-    keys: Sequence[tuple[int, int]], encoded: Sequence[Sequence[int]]
-) -> list[TokenizedPrompt]:
-    """The questions of (text, seed); keys of one text stand together."""
-    texts = dict.fromkeys(text for text, _ in keys)
-    return [
-        TokenizedPrompt(tuple(encoded[text]), tuple(seed for key, seed in keys if key == text))
-        for text in texts
-    ]
-
-
-class _Chooser:
-    """Chooses the next token of every chat: the most probable one, or drawn, by its own number."""
-
-    def __init__(self, sampling: Sampling) -> None:
-        self._sampling = sampling
-
-    def __call__(self, logits: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
-        """[chat, 1]: its token; ``drawn``: [chat, 1], a uniform number from 0 to 1 for each."""
+        ``drawn``: [chat, 1], a uniform number from 0 to 1 for each.
+        """
         if self._sampling.temperature == 0:
             return logits.argmax(dim=1, keepdim=True)
         probabilities = torch.softmax(logits.double() / self._sampling.temperature, dim=1)
         if self._sampling.top_p is not None:
-            probabilities = _nucleus(probabilities, self._sampling.top_p)
+            # Only the fewest most probable tokens that reach top_p; others have 0.
+            ordered, order = probabilities.sort(dim=1, descending=True, stable=True)
+            # What stands before a token: the first one always stays.
+            before = ordered.cumsum(dim=1) - ordered
+            kept = ordered * (before < self._sampling.top_p)
+            probabilities = torch.zeros_like(probabilities).scatter(1, order, kept)
         summed = probabilities.cumsum(dim=1)
         last = summed.shape[1] - 1
         return torch.searchsorted(summed, drawn * summed[:, -1:], right=True).clamp(max=last)
-
-
-def _nucleus(probabilities: torch.Tensor, top_p: float) -> torch.Tensor:
-    """Only the fewest most probable tokens of each row that reach ``top_p``; others have 0."""
-    ordered, order = probabilities.sort(dim=1, descending=True, stable=True)
-    # What stands before a token: the first one always stays.
-    before = ordered.cumsum(dim=1) - ordered
-    return torch.zeros_like(probabilities).scatter(1, order, ordered * (before < top_p))
-
-
-def _end_tokens(model: Any, tokenizer: Any) -> tuple[int, ...]:
-    """Every token that ends a reply: those of generation_config.json, and the tokenizer's."""
-    settings = getattr(model, "generation_config", None)
-    said = getattr(settings, "eos_token_id", None)
-    several = said if isinstance(said, list | tuple) else [said]
-    found = [token for token in (*several, tokenizer.eos_token_id) if token is not None]
-    return tuple(dict.fromkeys(map(int, found)))
 
 
 def load_chat(
@@ -267,15 +232,10 @@ def load_chat(
     batch_size: int | None = None,
 ) -> LocalChat:
     """The chat model in these files; ``batch_size``: so many chats are asked together."""
-    from dataclasses import replace
-
     from jinja2 import TemplateError
     from transformers import AutoModelForCausalLM
 
-    with quiet():
-        tokenizer = load_tokenizer(
-            files.name, files.folder, trust_remote_code=options.trust_remote_code
-        )
+    tokenizer = load_tokenizer(files, options)
     model = load_weights(AutoModelForCausalLM, files, options)
     identity = replace(identity, notes=(*identity.notes, TEMPLATE))
     chat = LocalChat(identity, model, tokenizer, sampling, batch_size=batch_size)

@@ -24,7 +24,6 @@ from goffman.models.torch_common import (
     in_halves,
     load_weights,
     padded,
-    quiet,
     read_config,
     without_gradients,
 )
@@ -167,10 +166,7 @@ def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -
     from transformers import AutoModelForSequenceClassification
 
     labels = class_sentiments(files, options)
-    with quiet():
-        tokenizer = load_tokenizer(
-            files.name, files.folder, trust_remote_code=options.trust_remote_code
-        )
+    tokenizer = load_tokenizer(files, options)
     model = load_weights(AutoModelForSequenceClassification, files, options)
     try:
         return Classifier(identity, model, tokenizer, labels=labels)

@@ -8,14 +8,13 @@ position, and the last layer is computed at the mask alone.
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
 from torch.nn import functional as F  # noqa: N812
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 BERT_NAMES = (
     "attention.self.query",
@@ -178,39 +177,19 @@ class Rest:
 
 
 def make_fast(model: Any) -> FastBert | None:
-    """The lean pass of a model on a CPU with oneDNN, or None where there is none."""
+    """The lean pass of a float32 model on a CPU with oneDNN, or None where there is none."""
+    if model.device.type != "cpu" or model.dtype != torch.float32:
+        return None
     try:
-        return FastBert(model) if model.device.type == "cpu" and parts_of(model) else None
+        return FastBert(model) if parts_of(model) else None
     except (AttributeError, RuntimeError, TypeError):  # a torch without these oneDNN operators
         return None
 
 
-class Rows(NamedTuple):
-    """Where the tokens of sentences stand, one under the other, the longest sentence first."""
-
-    order: torch.Tensor
-    """[sentence]: its place among those given; the others are in this order."""
-    there: torch.Tensor
-    """[sentence, position]: whether a token stands there."""
-    masks: torch.Tensor
-    """[sentence]: the row of its mask."""
-    groups: list[Group]
-
-
-def in_rows(there: torch.Tensor, positions: torch.Tensor) -> Rows:
-    """The rows of padded sentences, from where tokens stand in them and their masks' positions."""
-    lengths, order = there.sum(dim=1).sort(descending=True, stable=True)
-    masks = lengths.cumsum(0) - lengths + positions[order]
-    groups, sentence, row = [], 0, 0
-    for length, count in Counter(lengths.tolist()).items():
-        ends = sentence + count, row + count * length
-        groups.append(Group(slice(sentence, ends[0]), slice(row, ends[1]), length))
-        sentence, row = ends
-    return Rows(order, there[order].bool(), masks, groups)
-
-
 class Body(torch.nn.Module):
     """What stands between a model's own embeddings and its own head in the place of its body."""
+
+    _positions: torch.Tensor  # at which the sentences are being scored
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -218,22 +197,21 @@ class Body(torch.nn.Module):
         # ELECTRA's embeddings are narrower than its layers.
         self._widened = getattr(model.base_model, "embeddings_project", torch.nn.Identity())
 
-    @contextmanager
-    def in_place(self, model: Any) -> Iterator[None]:
-        """The model has this body for a while."""
+    def score(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
+        """[sentence, token]: the logits at one position a sentence."""
+        self._positions = positions
         prefix = model.base_model_prefix
         own = getattr(model, prefix)
         setattr(model, prefix, self)
         try:
-            yield
+            logits: torch.Tensor = model(**inputs).logits
         finally:
             setattr(model, prefix, own)
+        return logits[:, 0]
 
 
 class FastBert(Body):
     """A scorer that puts lean layers between a model's own embeddings and its own head."""
-
-    _rows: Rows  # of the sentences that are being scored
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -243,12 +221,19 @@ class FastBert(Body):
         self._last = LastLayer(self._packed[-1], heads=heads)
         self._vocabulary = Packed(model.get_output_embeddings())
 
-    def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: Any) -> Any:
         """What the model's head takes from its body: the states, here of one position each."""
         from transformers.modeling_outputs import BaseModelOutput
 
-        order, there, masks, groups = self._rows
-        ids = input_ids[order]
+        # The tokens of all sentences stand one under the other, the longest sentence first.
+        lengths, order = attention_mask.sum(dim=1).sort(descending=True, stable=True)
+        masks = lengths.cumsum(0) - lengths + self._positions[order]
+        groups, sentence, row = [], 0, 0
+        for length, count in Counter(lengths.tolist()).items():
+            ends = sentence + count, row + count * length
+            groups.append(Group(slice(sentence, ends[0]), slice(row, ends[1]), length))
+            sentence, row = ends
+        ids, there = input_ids[order], attention_mask[order].bool()
         x = self._widened(self._embeddings(input_ids=ids))[there]
         # Before the first layer a state says its token and position only: each pair is met often.
         # A padding token that a text spells out moves RoBERTa's positions after it.
@@ -267,14 +252,11 @@ class FastBert(Body):
     def score(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
         """[sentence, token]: the logits at one position a sentence."""
         head = model.get_output_embeddings()
-        self._rows = in_rows(inputs["attention_mask"], positions)
         head.forward = self._vocabulary
         try:
-            with self.in_place(model):
-                logits: torch.Tensor = model(input_ids=inputs["input_ids"]).logits
+            return super().score(model, positions, **inputs)
         finally:
             del head.forward
-        return logits[:, 0]
 
     def free(self) -> None:
         """Lets go of the weights that were packed, once the plain pass is not needed any more."""

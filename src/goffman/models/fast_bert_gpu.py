@@ -88,8 +88,6 @@ def _normed(x: torch.Tensor, norm: torch.nn.LayerNorm) -> torch.Tensor:
 class FastBertOnGpu(Body):
     """A scorer that puts such layers between a model's own embeddings and its own head."""
 
-    _positions: torch.Tensor  # of the sentences that are being scored
-
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         heads = model.config.num_attention_heads
@@ -100,32 +98,20 @@ class FastBertOnGpu(Body):
         from transformers.modeling_outputs import BaseModelOutput
 
         x = self._widened(self._embeddings(input_ids=input_ids))
-        bias = _bias(attention_mask, x.dtype)
+        # [sentence, head, position, position]: -inf where no token stands.
+        count, length = attention_mask.shape
+        empty = F.pad(attention_mask, (0, -length % ALIGNED)) == 0
+        bias = torch.zeros(empty.shape, dtype=x.dtype, device=x.device)
+        bias = bias.masked_fill_(empty, float("-inf"))
+        bias = bias[:, None, None, :length].expand(count, 1, length, length)
         for layer in self._layers[:-1]:
             x = layer(x, bias)
         return BaseModelOutput(last_hidden_state=self._layers[-1].at(x, bias, self._positions))
-
-    def score(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
-        """[sentence, token]: the logits at one position a sentence."""
-        self._positions = positions
-        with self.in_place(model):
-            logits: torch.Tensor = model(**inputs).logits
-        return logits[:, 0]
 
     def free(self) -> None:
         """Lets go of weights that are there twice."""
         for layer in self._layers:
             layer.share()
-
-
-def _bias(there: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """[sentence, head, position, position]: what attention adds, -inf where no token stands."""
-    count, length = there.shape
-    empty = F.pad(there, (0, -length % ALIGNED)) == 0
-    bias = torch.zeros(empty.shape, dtype=dtype, device=there.device).masked_fill_(
-        empty, float("-inf")
-    )
-    return bias[:, None, None, :length].expand(count, 1, length, length)
 
 
 def make_fast_on_gpu(model: Any) -> FastBertOnGpu | None:

@@ -1,9 +1,6 @@
 """A model's files: a folder on this machine, or fetched from the hub into its cache.
 
-A model's folder, looked over before anything is made of it.
-
-It may come from anyone: only plain files are opened, JSON has bounds on its size and depth, and
-whatever cannot be used is told in one sentence.
+They may come from anyone: only plain files are opened, and JSON has bounds on its size and depth.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ import re
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from goffman.errors import ModelError, did_you_mean
 from goffman.models.base import Identity, LoadOptions, check_precision
@@ -52,8 +49,9 @@ COUNTED = re.compile(r"\w+_(layers?|blocks?|experts|groups|labels)|inner_group_n
 def look_over(name: str, folder: Path) -> None:
     """Nothing, or ModelError where something in the folder cannot be read, or not safely."""
     try:
-        for path in (*_entries(folder), *_entries(folder / "additional_chat_templates")):
-            _check_file(name, path)
+        for part in (folder, folder / "additional_chat_templates"):
+            for path in sorted(part.iterdir()) if part.is_dir() else ():
+                _check_file(name, path)
     except OSError as error:
         raise unreadable(name, error) from error
     if (folder / "adapter_config.json").is_file():
@@ -118,17 +116,18 @@ def read_object(name: str, path: Path) -> dict[str, Any]:
             "model's settings."
         )
     for setting, value in _every(found) if path.name.endswith("config.json") else ():
-        what, fits = SETTINGS.get(setting) or (COUNT if COUNTED.fullmatch(setting) else ANY)
-        if value is not None and not fits(value):
+        allowed = ""
+        if setting in SETTINGS:
+            what, fits = SETTINGS[setting]
+            allowed = "" if value is None or fits(value) else what
+        elif isinstance(value, int) and not 0 <= value <= MOST and COUNTED.fullmatch(setting):
+            allowed = f"a number from 0 to {MOST}"
+        if allowed:
             raise ModelError(
                 f"The {path.name} of '{name}' says that {setting} is {_shown(value)}. It must be "
-                f"{what}."
+                f"{allowed}."
             )
     return found
-
-
-def _entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def _check_file(name: str, path: Path) -> None:
@@ -194,28 +193,18 @@ def _names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _own_files(value: Any) -> bool:
-    return _names(value) and not any("/" in one or "\\" in one for one in value)
-
-
-def _length(value: object) -> bool:
-    return isinstance(value, int | float) and value > 0
-
-
-def _count(value: object) -> bool:
-    return not isinstance(value, int) or 0 <= value <= MOST
-
-
-Setting: TypeAlias = "tuple[str, Callable[[Any], bool]]"
-
-COUNT: Setting = (f"a number from 0 to {MOST}", _count)
-ANY: Setting = ("anything", lambda _: True)
-SETTINGS: Mapping[str, Setting] = {
+SETTINGS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "architectures": ('a list of names of classes, such as ["BertForMaskedLM"]', _names),
     "model_type": ('the name of a family, such as "bert"', lambda value: isinstance(value, str)),
     "auto_map": ("an object: a class's name → where it is", lambda value: isinstance(value, dict)),
-    "fast_tokenizer_files": ("a list of names of files in the model's folder", _own_files),
-    "model_max_length": ("a number of tokens", _length),
+    "fast_tokenizer_files": (
+        "a list of names of files in the model's folder",
+        lambda value: _names(value) and not any("/" in file or "\\" in file for file in value),
+    ),
+    "model_max_length": (
+        "a number of tokens",
+        lambda value: isinstance(value, int | float) and value > 0,
+    ),
     "transformers_weights": (
         "left out: weights are read from model.safetensors or pytorch_model.bin",
         lambda _: False,
@@ -279,7 +268,7 @@ class Files:
     name: str
     """As the user named it."""
     folder: Path
-    revision: str | None
+    revision: str | None = None
     """The hub's commit, or None for a folder."""
 
 
@@ -299,33 +288,31 @@ def locate(name: str, *, weights: bool) -> Files:
         look_over(name, folder)
         if not (folder / "config.json").is_file():
             raise no_config(name, folder)
-        return Files(name=name, folder=folder, revision=None)
+        return Files(name=name, folder=folder)
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise ModelError(
             f"There is no folder '{name}'. Give a folder with a saved model, or a Hugging Face "
             "model (ORG/NAME)."
         )
-    return _fetched(name, weights=weights)
-
-
-def _fetched(name: str, *, weights: bool) -> Files:
-    patterns = list(SMALL_FILES)
-    folder = _snapshot(name, patterns)
+    folder = _snapshot(name)
     if weights:
         # Only one kind of weights is fetched: most repositories hold the same ones twice.
-        folder = _snapshot(name, [*patterns, SAFETENSORS])
+        folder = _snapshot(name, SAFETENSORS)
         if not any(folder.glob(SAFETENSORS)):
-            folder = _snapshot(name, [*patterns, BIN])
+            folder = _snapshot(name, BIN)
     look_over(name, folder)
     if not (folder / "config.json").is_file():
         raise ModelError(f"'{name}' on Hugging Face has no config.json, so it is not a model.")
     return Files(name=name, folder=folder, revision=folder.name)
 
 
-def _snapshot(name: str, patterns: list[str]) -> Path:
+def _snapshot(name: str, *weights: str) -> Path:
+    """The folder of the cache with a model's small files, and with those of its weights."""
     from huggingface_hub import errors, snapshot_download
 
     repository, _, revision = name.partition("@")
+    nearest = "" if repository in STUDIED else did_you_mean(repository, STUDIED)
+    patterns = [*SMALL_FILES, *weights]
     try:
         folder = snapshot_download(repository, revision=revision or None, allow_patterns=patterns)
     except errors.GatedRepoError as error:
@@ -336,7 +323,7 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
     except errors.RepositoryNotFoundError as error:
         raise ModelError(
             f"Hugging Face has no model '{repository}', or it is private and you are not logged "
-            f"in (`hf auth login`).{_nearest(repository)}"
+            f"in (`hf auth login`).{nearest}"
         ) from error
     except errors.RevisionNotFoundError as error:
         raise ModelError(
@@ -346,7 +333,7 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
     except errors.HFValidationError as error:
         raise ModelError(
             f"'{name}' is not a folder, and it is not written like a Hugging Face model (NAME, "
-            f"ORG/NAME or ORG/NAME@REVISION).{_nearest(repository)}"
+            f"ORG/NAME or ORG/NAME@REVISION).{nearest}"
         ) from error
     except PermissionError as error:
         raise unreadable(name, error) from error
@@ -354,14 +341,9 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
         raise ModelError(
             f"'{name}' was not found. There is no such folder, the model is not (or not "
             "completely) downloaded, and Hugging Face cannot be reached. Connect to the "
-            f"internet, or give the folder of a model.{_nearest(repository)}"
+            f"internet, or give the folder of a model.{nearest}"
         ) from error
     return Path(folder)
-
-
-def _nearest(repository: str) -> str:
-    """The studied model that a misspelt id is nearest to, as a sentence, or nothing."""
-    return "" if repository in STUDIED else did_you_mean(repository, STUDIED)
 
 
 def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path]]:
@@ -386,15 +368,15 @@ def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path
 def _listed(files: Files, index: Path) -> list[Path]:
     """The files that an index names; none of them outside the model's folder."""
     parts = read_object(files.name, index).get("weight_map")
-    names = set(parts.values()) if isinstance(parts, dict) and _are_names(parts) else set()
-    if not names:
+    names = list(parts.values()) if isinstance(parts, dict) else []
+    if not names or not all(isinstance(file, str) and file and "\0" not in file for file in names):
         raise ModelError(
             f"The {index.name} of '{files.name}' is damaged: it does not say which file has which "
             "weights. Download or save the model again."
         )
     ours = files.folder.resolve().parent == SHIPPED.resolve()
-    found = []
-    for name in sorted(names):
+    paths = []
+    for name in sorted(set(names)):
         path = files.folder / name
         if not ours and (Path(name).is_absolute() or ".." in Path(name).parts):
             raise ModelError(
@@ -406,12 +388,8 @@ def _listed(files: Files, index: Path) -> list[Path]:
                 f"'{files.name}' has no file {name}, although its {index.name} names it. Download "
                 "or save the model again."
             )
-        found.append(path)
-    return found
-
-
-def _are_names(parts: dict[str, object]) -> bool:
-    return all(isinstance(name, str) and name and "\0" not in name for name in parts.values())
+        paths.append(path)
+    return paths
 
 
 def tokenizer_files(files: Files) -> list[Path]:
@@ -459,32 +437,43 @@ def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
             raise ModelError(
                 f"'{spec}' is not on this machine yet. Download it: goffman models get {spec}"
             )
-        return Files(name=spec, folder=fetched[spec], revision=None)
+        return Files(name=spec, folder=fetched[spec])
     if not spec.startswith("bundled:"):
         return locate(spec, weights=weights)
     name = spec.removeprefix("bundled:")
     if name not in BUNDLED:
-        allowed = ", ".join(sorted(BUNDLED))
         raise ModelError(
             f"There is no bundled model '{name}'.{did_you_mean(name, BUNDLED)} Bundled models: "
-            f"{allowed}. You can also give a folder, or a Hugging Face model (ORG/NAME)."
+            f"{', '.join(sorted(BUNDLED))}. You can also give a folder, or a Hugging Face model "
+            "(ORG/NAME)."
         )
-    return Files(name=spec, folder=BUNDLED[name], revision=None)
+    return Files(name=spec, folder=BUNDLED[name])
 
 
 def prepared(spec: str, options: LoadOptions, *, kind: str) -> tuple[Files, Identity]:
     """The model's files, all that are to be loaded, and which model it is; it may be loaded."""
-    from goffman.models.torch_common import read_config
+    from goffman.models.torch_common import choose_device, device_name, read_config
 
     files = files_of(spec, weights=options.weights, fetched=options.fetched)
     config = read_object(files.name, files.folder / "config.json")
-    notes = remarks(files.folder)
-    notes += _remote_code(files, config, allowed=options.trust_remote_code)
-    if spec.startswith("bundled:"):
-        notes = (*notes, TERMS)
+    notes = remarks(files.folder) + _remote_code(files, config, allowed=options.trust_remote_code)
     read_config(files, options)
-    family = config.get("model_type") or ""
-    return files, _identity(files, options, kind=kind, family=family, notes=notes)
+    identity = Identity(
+        name=files.name,
+        kind=kind,
+        family=config.get("model_type") or "",
+        revision=files.revision,
+        tokenizer_sha256=digest(tokenizer_files(files)),
+        precision=options.precision,
+        device="",
+        notes=(*notes, TERMS) if spec.startswith("bundled:") else notes,
+    )
+    if not options.weights:
+        return files, identity
+    weights, weights_sha256 = _weights_of(files)
+    device = device_name(choose_device(options.device))
+    identity = replace(identity, weights=weights, weights_sha256=weights_sha256, device=device)
+    return files, identity
 
 
 def checked(spec: str, options: LoadOptions) -> Files:
@@ -493,7 +482,7 @@ def checked(spec: str, options: LoadOptions) -> Files:
     Weights are neither fetched nor read.
     """
     from goffman.models.tokenizer import load_tokenizer
-    from goffman.models.torch_common import choose_device, quiet, read_config
+    from goffman.models.torch_common import choose_device, read_config
 
     files = files_of(spec, weights=False, fetched=options.fetched)
     config = read_object(files.name, files.folder / "config.json")
@@ -504,8 +493,7 @@ def checked(spec: str, options: LoadOptions) -> Files:
     check_precision(options.precision)
     if files.revision is None and options.weights:
         weight_files(files)
-    with quiet():
-        load_tokenizer(files.name, files.folder, trust_remote_code=options.trust_remote_code)
+    load_tokenizer(files, options)
     return files
 
 
@@ -528,34 +516,6 @@ def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tupl
     raise ModelError(
         f"'{files.name}' comes with Python code of its own. Read that code. If you trust it, "
         "allow it with --trust-remote-code."
-    )
-
-
-def _identity(
-    files: Files, options: LoadOptions, *, kind: str, family: str, notes: tuple[str, ...]
-) -> Identity:
-    from goffman.models.torch_common import choose_device, device_name
-
-    known = Identity(
-        name=files.name,
-        kind=kind,
-        family=family,
-        revision=files.revision,
-        weights=None,
-        weights_sha256=None,
-        tokenizer_sha256=digest(tokenizer_files(files)),
-        precision=options.precision,
-        device="",
-        notes=notes,
-    )
-    if not options.weights:
-        return known
-    weights, weights_sha256 = _weights_of(files)
-    return replace(
-        known,
-        weights=weights,
-        weights_sha256=weights_sha256,
-        device=device_name(choose_device(options.device)),
     )
 
 

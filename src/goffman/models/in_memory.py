@@ -16,13 +16,16 @@ import torch
 from goffman.errors import ModelError
 from goffman.models.base import Identity, Sampling
 from goffman.models.resolve import Description, kind_of
-from goffman.models.torch_common import DTYPES, device_name, quiet
+from goffman.models.torch_common import DTYPES, device_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 WRAPPED = ("_orig_mod", "module")
 """Where torch.compile, and what trains on several GPUs, keep the model that they wrap."""
+
+PUT_ON = ("forward", "_compiled_call_impl")
+"""Set on the object: accelerate's mixed precision, and torch's compiled call."""
 
 
 def unwrapped(model: Any) -> Any:
@@ -44,13 +47,8 @@ def describe_in_memory(model: Any, tokenizer: Any, *, name: str) -> Description:
         )
     architecture, family = type(model).__name__, str(config.model_type)
     chat = bool(getattr(tokenizer, "chat_template", None))
-    return Description(
-        name=name,
-        kind=kind_of(architecture, family, chat=chat),
-        family=family,
-        architecture=architecture,
-        revision=None,
-    )
+    kind = kind_of(architecture, family, chat=chat)
+    return Description(name=name, kind=kind, family=family, architecture=architecture)
 
 
 def in_memory(
@@ -62,14 +60,27 @@ def in_memory(
     """
     # A copy: ours is told not to cut texts, and may have its mask token mended.
     tokenizer = copy.deepcopy(tokenizer)
-    identity = _identity(model, what)
+    precisions = {dtype: precision for precision, dtype in DTYPES.items()}
+    if model.dtype not in precisions:
+        raise ModelError(
+            f"The weights of {what.name} are {model.dtype}. Allowed: {', '.join(DTYPES)}."
+        )
+    identity = Identity(
+        name=what.name,
+        kind=what.kind,
+        family=what.family,
+        precision=precisions[model.dtype],
+        device=device_name(model.device),
+    )
     if what.kind == "classifier":
         from goffman.models.classifier import Classifier, sentiments_of
 
         meant = sentiments_of(what.name, model.config, given=labels)
         return Classifier(identity, model, tokenizer, labels=meant)
     if what.kind == "masked":
-        return _masked(model, tokenizer, identity)
+        from goffman.models.masked import make_masked
+
+        return make_masked(identity, model, tokenizer, own_code=False)
     if what.kind == "causal":
         from goffman.models.causal import Causal
 
@@ -77,51 +88,6 @@ def in_memory(
     from goffman.models.chat_local import LocalChat
 
     return LocalChat(identity, model, tokenizer, Sampling())
-
-
-def _masked(model: Any, tokenizer: Any, identity: Identity) -> Any:
-    from goffman.models.masked import (
-        Masked,
-        Scoring,
-        check_vocabulary,
-        choose_scoring,
-        head_size,
-        position_limit,
-    )
-    from goffman.models.tokenizer import Tokens
-
-    ours = identity.family != "xlnet"
-    with quiet():
-        limit = position_limit(model) if ours else None
-        tokens = Tokens(identity.name, tokenizer, specials=ours, limit=limit)
-    check_vocabulary(identity.name, len(tokens), head_size(model))
-    if ours:
-        precision = identity.precision or "float32"
-        scoring = choose_scoring(model, tokens, precision=precision, own_code=False)
-    else:
-        from goffman.models.xlnet import two_stream_logits_at
-
-        scoring = Scoring(scorer=two_stream_logits_at, same_length=False)
-    return Masked(identity, model, tokens, scoring=scoring)
-
-
-def _identity(model: Any, what: Description) -> Identity:
-    known = {dtype: precision for precision, dtype in DTYPES.items()}
-    if model.dtype not in known:
-        raise ModelError(
-            f"The weights of {what.name} are {model.dtype}. Allowed: {', '.join(DTYPES)}."
-        )
-    return Identity(
-        name=what.name,
-        kind=what.kind,
-        family=what.family,
-        revision=None,
-        weights=None,
-        weights_sha256=None,
-        tokenizer_sha256=None,
-        precision=known[model.dtype],
-        device=device_name(model.device),
-    )
 
 
 @contextlib.contextmanager
@@ -132,7 +98,6 @@ def set_aside(model: Any) -> Iterator[None]:
     mode comes back, and every generator that training may draw from.
     """
     modes = [(module, module.training) for module in model.modules()]
-    # Set on the object: accelerate's mixed precision, and torch's compiled call.
     put = {name: model.__dict__[name] for name in PUT_ON if name in model.__dict__}
     drawn = random.getstate(), np.random.get_state()  # noqa: NPY002 - training may draw from it
     gpus = [model.device.index] if model.device.type == "cuda" else []
@@ -152,6 +117,3 @@ def set_aside(model: Any) -> Iterator[None]:
             module.training = mode
         random.setstate(drawn[0])
         np.random.set_state(drawn[1])  # noqa: NPY002
-
-
-PUT_ON = ("forward", "_compiled_call_impl")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -30,16 +31,7 @@ from goffman.models.torch_common import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from goffman.models.base import (
-        Filled,
-        Identity,
-        LoadOptions,
-        Precision,
-    )
-    from goffman.models.fast_bert import FastBert
-    from goffman.models.fast_bert_gpu import FastBertOnGpu
+    from goffman.models.base import Filled, Identity, LoadOptions
     from goffman.models.files import Files
 
 MOST_COPIES = 4
@@ -56,7 +48,6 @@ TOLERANCE = {"float32": 1e-4, "bf16": 0.05, "fp16": 0.01}
 """How much probability a faster way may move between tokens: what rounding does in a large model,
 and far less than a wrong head or a padding that is read."""
 
-
 LEAN = (
     "Computed with goffman's own fast code for BERT models, after checking that its output matches "
     "that of the transformers library."
@@ -68,19 +59,12 @@ NOT_LEAN = (
 SLOWER = "Run by a slower method, because this kind of model does not allow the faster one."
 
 
-class Scorer(Protocol):
-    """A way through a model: the logits of the whole vocabulary at one position a sentence."""
-
-    def __call__(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
-        """[sentence, token]: the logits."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
     """How sentences are put through a model to score tokens."""
 
-    scorer: Scorer
+    scorer: Callable[..., torch.Tensor]
+    """Model, positions, inputs → [sentence, token]: the logits at one position a sentence."""
     same_length: bool
     """True: only sentences of one length together, for models that padding changes."""
     note: tuple[str, ...] = ()
@@ -137,7 +121,15 @@ class Masked:
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Later[Filled]:
         """The fills of sentences; a GPU may still be calculating them."""
-        check_wanted(self.identity.name, len(self.tokens), top_k=top_k, targets=targets)
+        name, size = self.identity.name, len(self.tokens)
+        if not 1 <= top_k <= size:
+            raise ModelError(f"top_k is {top_k}, but the vocabulary of '{name}' has {size} words.")
+        outside = [token for token in targets if not 0 <= token < size]
+        if outside:
+            raise ModelError(
+                f"Token id {outside[0]} is no target for '{name}': its ids are 0 to {size - 1}. "
+                "Use the ids that single_tokens gives."
+            )
 
         def ask(part: Sequence[Sequence[int]]) -> Later[Filled]:
             logits = scores(self._model, self._tokens, part, scoring=self._scoring)
@@ -147,18 +139,6 @@ class Masked:
         return Later(
             lambda: together([filled() for filled in parts]),
             lambda: all(filled.there() for filled in parts),
-        )
-
-
-def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) -> None:
-    """Nothing, or the error that more is asked for than the vocabulary holds."""
-    if not 1 <= top_k <= size:
-        raise ModelError(f"top_k is {top_k}, but the vocabulary of '{name}' has {size} words.")
-    outside = [token for token in targets if not 0 <= token < size]
-    if outside:
-        raise ModelError(
-            f"Token id {outside[0]} is no target for '{name}': its ids are 0 to {size - 1}. Use "
-            "the ids that single_tokens gives."
         )
 
 
@@ -183,23 +163,46 @@ def scores(
 
 def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Masked:
     """The masked model in these files, by the fastest way that agrees with the plain one."""
-    from transformers import AutoModelForMaskedLM
+    from transformers import AutoModelForMaskedLM, XLNetLMHeadModel
 
-    with quiet():
-        tokenizer = load_tokenizer(
-            files.name, files.folder, trust_remote_code=options.trust_remote_code
-        )
-    model = load_weights(AutoModelForMaskedLM, files, options)
-    tokens = Tokens(files.name, tokenizer, specials=True, limit=position_limit(model))
-    notes = (*tokens.notes, *check_vocabulary(files.name, len(tokens), head_size(model)))
+    tokenizer = load_tokenizer(files, options)
+    kind = XLNetLMHeadModel if identity.family == "xlnet" else AutoModelForMaskedLM
+    model = load_weights(kind, files, options)
     try:
-        # Without weights there is nothing to compare: the workers choose.
-        plain = Scoring(scorer=full_logits_at, same_length=True)
-        scoring = (
-            choose_scoring(model, tokens, precision=options.precision) if options.weights else plain
-        )
+        return make_masked(identity, model, tokenizer)
     except (RuntimeError, ValueError, IndexError) as error:
         raise ModelError(cannot_load(files.name, error)) from error
+
+
+def make_masked(identity: Identity, model: Any, tokenizer: Any, *, own_code: bool = True) -> Masked:
+    """The model, ready to be asked; XLNet without special tokens and padding text, as studied.
+
+    ``own_code``: ours may be tried, which takes the weights as they are now into its own form.
+    """
+    name, xlnet = identity.name, identity.family == "xlnet"
+    with quiet():
+        limit = None if xlnet else position_limit(model)
+        tokens = Tokens(name, tokenizer, specials=not xlnet, limit=limit)
+    notes, head = tokens.notes, head_size(model)
+    if len(tokens) > head:
+        raise ModelError(
+            f"The tokenizer of '{name}' has {len(tokens)} tokens, but the model has only {head}. "
+            "Give a folder with the tokenizer that the model was trained with."
+        )
+    if len(tokens) < head:
+        note = (
+            f"The model has {head} tokens, but its tokenizer only {len(tokens)}. The other "
+            f"{head - len(tokens)} have no text; their probability counts in the total."
+        )
+        notes += (note,)
+    if xlnet:
+        scoring = Scoring(scorer=two_stream_logits_at, same_length=False)
+    elif model.device.type == "meta":
+        # Without weights there is nothing to compare: the workers choose.
+        scoring = Scoring(scorer=full_logits_at, same_length=True)
+    else:
+        tolerance = TOLERANCE[identity.precision or "float32"]
+        scoring = choose_scoring(model, tokens, tolerance=tolerance, own_code=own_code)
     identity = replace(identity, notes=(*identity.notes, *notes, *scoring.note))
     return Masked(identity, model, tokens, scoring=scoring)
 
@@ -208,22 +211,6 @@ def head_size(model: Any) -> int:
     """How many tokens the model gives a probability."""
     head = model.get_output_embeddings()
     return int(model.config.vocab_size if head is None else head.weight.shape[0])
-
-
-def check_vocabulary(name: str, tokens: int, head: int) -> tuple[str, ...]:
-    """What is to be said of a head larger than the tokenizer; a smaller one is refused."""
-    if tokens > head:
-        raise ModelError(
-            f"The tokenizer of '{name}' has {tokens} tokens, but the model has only {head}. Give "
-            "a folder with the tokenizer that the model was trained with."
-        )
-    if tokens < head:
-        note = (
-            f"The model has {head} tokens, but its tokenizer only {tokens}. The other "
-            f"{head - tokens} have no text; their probability counts in the total."
-        )
-        return (note,)
-    return ()
 
 
 def position_limit(model: Any) -> int | None:
@@ -237,25 +224,14 @@ def position_limit(model: Any) -> int | None:
     return said if said and said > 0 else None
 
 
-def choose_scoring(
-    model: Any, tokens: Tokens, *, precision: Precision, own_code: bool = True
-) -> Scoring:
-    """The fastest way that gives what a plain forward gives for one sentence at a time.
-
-    ``own_code``: ours may be tried, which takes the weights as they are now into its own form.
-    """
+def choose_scoring(model: Any, tokens: Tokens, *, tolerance: float, own_code: bool) -> Scoring:
+    """The fastest way that gives what a plain forward gives for one sentence at a time."""
     plain = Scoring(scorer=full_logits_at, same_length=True, note=(SLOWER,))
     with quiet():
         encoded = tokens.encode(PROBES)
         alone = torch.cat([scores(model, tokens, [one], scoring=plain) for one in encoded])
-    tolerance = TOLERANCE[precision]
-    lean = _own_pass(model, precision) if own_code else None
-    if lean is not None:
-        by_threads = model.device.type == "cpu"
-        scoring = Scoring(scorer=lean.score, same_length=False, note=(LEAN,), by_threads=by_threads)
-        if agrees(model, tokens, scoring, alone=alone, tolerance=tolerance):
-            lean.free()
-            return scoring
+    expected = torch.softmax(alone.float(), dim=-1)
+    lean = (make_fast(model) or make_fast_on_gpu(model)) if own_code else None
     note = () if lean is None else (NOT_LEAN,)
     fast = Longformer(model) if model.config.model_type == "longformer" else logits_at
     ways = [
@@ -263,28 +239,44 @@ def choose_scoring(
         Scoring(scorer=fast, same_length=True, note=note),
         Scoring(scorer=full_logits_at, same_length=False, note=(SLOWER,)),
     ]
+    if lean is not None:
+        on_cpu = model.device.type == "cpu"
+        own = Scoring(scorer=lean.score, same_length=False, note=(LEAN,), by_threads=on_cpu)
+        ways.insert(0, own)
     for scoring in ways:
-        if agrees(model, tokens, scoring, alone=alone, tolerance=tolerance):
+        try:
+            logits = scores(model, tokens, encoded, scoring=scoring)
+        except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
+            continue
+        moved = (torch.softmax(logits.float(), dim=-1) - expected).abs().sum(dim=-1).max() / 2
+        if moved <= tolerance:
+            if lean is not None and scoring.note == (LEAN,):
+                lean.free()
             return scoring
     return plain
 
 
-def _own_pass(model: Any, precision: Precision) -> FastBert | FastBertOnGpu | None:
-    on_cpu = make_fast(model) if precision == "float32" else None
-    return on_cpu or make_fast_on_gpu(model)
+def two_stream_logits_at(
+    model: Any, positions: torch.Tensor, **inputs: torch.Tensor
+) -> torch.Tensor:
+    """[sentence, token]: the logits of XLNet's query stream at one position a sentence.
 
-
-def agrees(
-    model: Any, tokens: Tokens, scoring: Scoring, *, alone: torch.Tensor, tolerance: float
-) -> bool:
-    """Whether a way gives, for the probes together, the probabilities of each one alone."""
-    try:
-        logits = scores(model, tokens, tokens.encode(PROBES), scoring=scoring)
-    except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
-        return False
-    fast, plain = (torch.softmax(given.float(), dim=-1) for given in (logits, alone))
-    moved = (fast - plain).abs().sum(dim=-1).max() / 2
-    return bool(moved <= tolerance)
+    No token sees the one asked about (``perm_mask``), and the query stream, which knows its place
+    but not its content, is computed there alone (``target_mapping``). ``perm_mask`` without
+    ``target_mapping`` would let the content stream answer, which has read the mask token itself.
+    """
+    sentences, length = inputs["input_ids"].shape
+    rows = torch.arange(sentences, device=positions.device)
+    place = torch.zeros(sentences, length, dtype=model.dtype, device=positions.device)
+    place[rows, positions] = 1.0
+    answer = model(
+        input_ids=inputs["input_ids"],
+        attention_mask=inputs["attention_mask"].to(model.dtype),
+        perm_mask=place.unsqueeze(1).expand(-1, length, -1).contiguous(),
+        target_mapping=place.unsqueeze(1),
+        use_mems=False,
+    )
+    return answer.logits[:, 0]  # type: ignore[no-any-return]
 
 
 class Longformer:

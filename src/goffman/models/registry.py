@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from goffman.instruments.types import AnswerTable, InstrumentKind
@@ -22,12 +22,7 @@ from goffman.models.server_address import behind_server
 from goffman.plugins import plugged, raised, refuse
 
 if TYPE_CHECKING:
-    from goffman.models.base import (
-        Chats,
-        Classifies,
-        Fills,
-        Scores,
-    )
+    from goffman.models.base import Fills
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +32,6 @@ class Loading:
     options: LoadOptions = field(default_factory=LoadOptions)
     sampling: Sampling = field(default_factory=Sampling)
     calling: Calling = field(default_factory=Calling)
-
-
-def _no_check(_name: str, _options: LoadOptions) -> None:
-    pass
-
-
-def _nothing(_model: Any) -> Mapping[str, Any]:
-    return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +60,11 @@ class ModelKind:
     """The hub's name for what it does, for model cards."""
     load: Callable[[str, Loading], Any]
     """The model of this name, ready to be asked. Heavy modules are imported inside."""
-    check: Callable[[str, LoadOptions], None] = _no_check
+    check: Callable[[str, LoadOptions], None] = lambda _name, _options: None
     """Nothing, or the error that loading would end with, as far as one can tell quickly."""
     deviation: Callable[[Any, Any, Sample], Mapping[str, Any]] | None = None
     """How far the first is from the second, which is the same model in float32; None: not known."""
-    says: Callable[[Any], Mapping[str, Any]] = _nothing
+    says: Callable[[Any], Mapping[str, Any]] = lambda _model: {}
     """What the manifest says of a model beside its identity."""
     takes: Callable[[str], bool] | None = None
     """Of another package: whether a model of this name is its own. None: the model's configuration
@@ -95,69 +82,44 @@ class ModelKind:
         return (self.served if served else self.here).get(instrument)
 
 
-def _masked(name: str, loading: Loading) -> Fills:
+def _load(name: str, loading: Loading, *, kind: str) -> Any:
+    """The model of one of the built-in kinds."""
+    options, sampling, calling = loading.options, loading.sampling, loading.calling
+    if behind_server(name):
+        from goffman.models.chat_api import call
+
+        return call(name, sampling=sampling, calling=calling)
+    from goffman.models.causal import load_causal
+    from goffman.models.chat_local import load_chat
+    from goffman.models.classifier import load_classifier
     from goffman.models.files import prepared
-
-    files, identity = prepared(name, loading.options, kind="masked")
-    if identity.family == "xlnet":
-        from goffman.models.xlnet import load_xlnet
-
-        return load_xlnet(files, loading.options, identity=identity)
     from goffman.models.masked import load_masked
 
-    return load_masked(files, loading.options, identity=identity)
+    files, identity = prepared(name, options, kind=kind)
+    if kind == "chat":
+        size = calling.batch_size
+        return load_chat(files, options, identity=identity, sampling=sampling, batch_size=size)
+    loaders = {"masked": load_masked, "classifier": load_classifier, "causal": load_causal}
+    return loaders[kind](files, options, identity=identity)
+
+
+def _check(name: str, options: LoadOptions, *, labels: bool = False) -> None:
+    """Nothing, or what is wrong with the model's small files; ``labels``: with its classes, too."""
+    from goffman.models.files import checked
+
+    if behind_server(name):
+        return
+    files = checked(name, options)
+    if labels:
+        from goffman.models.classifier import class_sentiments
+
+        class_sentiments(files, options)
 
 
 def _cased(model: Fills) -> Mapping[str, Any]:
     from goffman.models.tokenizer import has_case
 
     return {"cased": has_case(model.tokens)}
-
-
-def _classifier(name: str, loading: Loading) -> Classifies:
-    from goffman.models.classifier import load_classifier
-    from goffman.models.files import prepared
-
-    files, identity = prepared(name, loading.options, kind="classifier")
-    return load_classifier(files, loading.options, identity=identity)
-
-
-def _causal(name: str, loading: Loading) -> Scores:
-    from goffman.models.causal import load_causal
-    from goffman.models.files import prepared
-
-    files, identity = prepared(name, loading.options, kind="causal")
-    return load_causal(files, loading.options, identity=identity)
-
-
-def _chat(name: str, loading: Loading) -> Chats:
-    sampling, calling = loading.sampling, loading.calling
-    if behind_server(name):
-        from goffman.models.chat_api import call
-
-        return call(name, sampling=sampling, calling=calling)
-    from goffman.models.chat_local import load_chat
-    from goffman.models.files import prepared
-
-    files, identity = prepared(name, loading.options, kind="chat")
-    size = calling.batch_size
-    return load_chat(files, loading.options, identity=identity, sampling=sampling, batch_size=size)
-
-
-def _check_files(name: str, options: LoadOptions) -> None:
-    from goffman.models.files import checked
-
-    if not behind_server(name):
-        checked(name, options)
-
-
-def _check_labels(name: str, options: LoadOptions) -> None:
-    from goffman.models.files import checked
-
-    files = checked(name, options)
-    from goffman.models.classifier import class_sentiments
-
-    class_sentiments(files, options)
 
 
 BUILT_IN = (
@@ -169,8 +131,8 @@ BUILT_IN = (
         doing="filling in blanks",
         needed="a masked model, such as roberta-base",
         task="fill-mask",
-        load=_masked,
-        check=_check_files,
+        load=partial(_load, kind="masked"),
+        check=_check,
         deviation=fills_deviation,
         says=_cased,
     ),
@@ -182,8 +144,8 @@ BUILT_IN = (
         doing="labeling sentences",
         needed="a classifier, such as siebert/sentiment-roberta-large-english",
         task="text-classification",
-        load=_classifier,
-        check=_check_labels,
+        load=partial(_load, kind="classifier"),
+        check=partial(_check, labels=True),
         deviation=labels_deviation,
         says=lambda model: {"labels": list(model.labels)},
     ),
@@ -196,8 +158,8 @@ BUILT_IN = (
         doing="comparing sentences",
         needed="a plain text generator (a causal model), such as gpt2",
         task="text-generation",
-        load=_causal,
-        check=_check_files,
+        load=partial(_load, kind="causal"),
+        check=_check,
         deviation=likelihoods_deviation,
     ),
     ModelKind(
@@ -210,8 +172,8 @@ BUILT_IN = (
         doing="answering questions",
         needed="a chat model (openai:NAME, http://HOST/v1#NAME, or a model with a chat template)",
         task="text-generation",
-        load=_chat,
-        check=_check_files,
+        load=partial(_load, kind="chat"),
+        check=_check,
     ),
 )
 
@@ -219,13 +181,13 @@ BUILT_IN = (
 @cache
 def model_kinds() -> Mapping[str, ModelKind]:
     """Every kind of model by its name: the built-in ones, then those of other packages."""
-    found = {row.name: row for row in BUILT_IN}
+    kinds = {row.name: row for row in BUILT_IN}
     for entry, given in plugged("goffman.models"):
-        if why := _fault(given, found):
+        if why := _fault(given, kinds):
             refuse("goffman.models", entry, why)
         elif isinstance(given, ModelKind):
-            found[given.name] = given
-    return found
+            kinds[given.name] = given
+    return kinds
 
 
 def _fault(given: object, known: Mapping[str, ModelKind]) -> str | None:

@@ -26,7 +26,6 @@ OPTIONS = {"temperature": "--temperature", "top_p": "--top-p"} | dict.fromkeys(
 DEFAULTS = {"temperature": 1.0, "top_p": 1.0}
 """What OpenAI's protocol takes where a request says nothing."""
 
-
 TOP = 20
 """So many tokens a server is asked for with their probabilities: the most that OpenAI's allow."""
 
@@ -77,7 +76,11 @@ class Parameters:
         if name is None:
             return False
         if name in PROBABILITIES:
-            self._fewer(sent["top_logprobs"])
+            # Where another request has not found out at the same time: fewer tokens, or none.
+            if self.top == sent["top_logprobs"]:
+                self.top = FEWER if self.top > FEWER else 0
+                if not self.top:
+                    self.changed += (NO_PROBABILITIES,)
             return True
         if name not in self._said:
             # Another request was refused for it at the same time.
@@ -86,22 +89,15 @@ class Parameters:
             return self._rename(name)
         if name != "seed" and self._said[name] != DEFAULTS[name]:
             return False
-        shown = self._said.pop(name)
-        said = "The server does not take a seed, so the replies cannot be reproduced exactly."
+        value = self._said.pop(name)
+        change = "The server does not take a seed, so the replies cannot be reproduced exactly."
         if name != "seed":
-            said = (
-                f"The server does not accept {name}, so it was left out. Its value was {shown:g}, "
+            change = (
+                f"The server does not accept {name}, so it was left out. Its value was {value:g}, "
                 "which is the default."
             )
-        self.changed += (said,)
+        self.changed += (change,)
         return True
-
-    def _fewer(self, asked: int) -> None:
-        """Fewer tokens than were asked for in vain, or none."""
-        if self.top == asked:
-            self.top = FEWER if asked > FEWER else 0
-            if not self.top:
-                self.changed += (NO_PROBABILITIES,)
 
     def _rename(self, name: str) -> bool:
         other = LIMITS[name == LIMITS[0]]

@@ -13,34 +13,17 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 from goffman.errors import GoffmanError, ModelError
-from goffman.models.base import (
-    Calling,
-    LoadOptions,
-    Sampling,
-    check_precision,
-)
-from goffman.models.files import (
-    files_of,
-    our_own,
-    read_object,
-    tokenizer_settings,
-)
+from goffman.models.base import Calling, LoadOptions, Sampling, check_precision
+from goffman.models.files import files_of, our_own, read_object, tokenizer_settings
 from goffman.models.registry import Loading, model_kinds, plugged_kind
 from goffman.models.server_address import behind_server, parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goffman.models.base import (
-        Chats,
-        Classifies,
-        Fills,
-        Scores,
-    )
-    from goffman.models.files import Files
     from goffman.models.registry import ModelKind
 
 
@@ -53,64 +36,48 @@ class Description:
     kind: str
     """masked, classifier, causal, chat (causal with a chat template), another package's, or other:
     none that goffman can ask."""
-    family: str
+    family: str = ""
     """transformers' model_type: bert, roberta, xlnet …; empty for a model behind a server, and for
     one of another package."""
-    architecture: str
+    architecture: str = ""
     """The class that it was saved from, or empty where the configuration does not say."""
-    revision: str | None
+    revision: str | None = None
     """The hub's commit, or None."""
 
     def __str__(self) -> str:
         made = ", ".join(part for part in (self.architecture, self.family) if part)
         if self.kind == "other":
             return f"'{self.name}' ({made}) is not a kind of model that goffman can ask."
-        return f"'{self.name}' is a {_called(self.kind)}: {model_kinds()[self.kind].can}."
-
-
-def _called(kind: str) -> str:
-    """How a kind is called: masked model, but classifier."""
-    return kind if kind == "classifier" else f"{kind} model"
+        called = self.kind if self.kind == "classifier" else f"{self.kind} model"
+        return f"'{self.name}' is a {called}: {model_kinds()[self.kind].can}."
 
 
 def describe(spec: str, options: LoadOptions | None = None) -> Description:
     """What a model is and can be asked; of a hub id only the small files are fetched."""
     if behind_server(spec):
         parse_address(spec)
-        return Description(name=spec, kind="chat", family="", architecture="", revision=None)
+        return Description(name=spec, kind="chat")
     # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
     ours = our_own(spec) or os.path.isdir(spec)  # noqa: PTH112
     row = None if ours else plugged_kind(spec)
     if row is not None:
-        return Description(name=spec, kind=row.name, family="", architecture="", revision=None)
+        return Description(name=spec, kind=row.name)
     fetched = (options or LoadOptions()).fetched
-    return _described(files_of(spec, weights=False, fetched=fetched))
+    files = files_of(spec, weights=False, fetched=fetched)
+    config = read_object(files.name, files.folder / "config.json")
+    architecture = (config.get("architectures") or [""])[0]
+    family = config.get("model_type") or ""
+    own_template = (files.folder / "chat_template.jinja").is_file()
+    chat = own_template or "chat_template" in tokenizer_settings(files)
+    return Description(
+        name=files.name,
+        kind=kind_of(architecture, family, chat=chat),
+        family=family,
+        architecture=architecture,
+        revision=files.revision,
+    )
 
 
-@overload
-def load(spec: str, *, kind: Literal["masked"], options: LoadOptions = ...) -> Fills: ...
-@overload
-def load(spec: str, *, kind: Literal["classifier"], options: LoadOptions = ...) -> Classifies: ...
-@overload
-def load(spec: str, *, kind: Literal["causal"], options: LoadOptions = ...) -> Scores: ...
-@overload
-def load(
-    spec: str,
-    *,
-    kind: Literal["chat"],
-    options: LoadOptions = ...,
-    sampling: Sampling = ...,
-    calling: Calling = ...,
-) -> Chats: ...
-@overload
-def load(
-    spec: str,
-    *,
-    kind: str,
-    options: LoadOptions = ...,
-    sampling: Sampling = ...,
-    calling: Calling = ...,
-) -> Any: ...
 def load(
     spec: str,
     *,
@@ -156,19 +123,6 @@ def _explained(row: ModelKind, spec: str) -> Iterator[None]:
         ) from error
 
 
-def _described(files: Files) -> Description:
-    config = read_object(files.name, files.folder / "config.json")
-    architecture = (config.get("architectures") or [""])[0]
-    family = config.get("model_type") or ""
-    return Description(
-        name=files.name,
-        kind=kind_of(architecture, family, chat=_has_chat_template(files)),
-        family=family,
-        architecture=architecture,
-        revision=files.revision,
-    )
-
-
 def kind_of(architecture: str, family: str, *, chat: bool) -> str:
     """The kind of a model by its class and family; ``chat``: it has a chat template."""
     if architecture.endswith("ForSequenceClassification"):
@@ -186,9 +140,3 @@ def kind_of(architecture: str, family: str, *, chat: bool) -> str:
         if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
             return "masked"
     return "other"
-
-
-def _has_chat_template(files: Files) -> bool:
-    if (files.folder / "chat_template.jinja").is_file():
-        return True
-    return "chat_template" in tokenizer_settings(files)

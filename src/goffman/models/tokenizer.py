@@ -20,10 +20,13 @@ from typing import TYPE_CHECKING, Any
 from goffman.errors import ModelError
 from goffman.instruments.types import MASK
 from goffman.models.files import VOCABULARY_FILES
+from goffman.models.torch_common import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
+
+    from goffman.models.base import LoadOptions
+    from goffman.models.files import Files
 
 SPACES = ("Ġ", "▁")
 """How byte-level BPE and SentencePiece write the space before a word."""
@@ -45,59 +48,32 @@ PREFIX = "it is"
 """What a word stands after when it is looked up: any words will do, a space follows."""
 
 
-def load_tokenizer(name: str, folder: Path, *, trust_remote_code: bool) -> Any:
+def load_tokenizer(files: Files, options: LoadOptions) -> Any:
     """The tokenizer in a model's folder, found to tell sentences apart."""
     from transformers import AutoTokenizer
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
-        read = token_ids(tokenizer, ALIKE, specials=True)
-    except Exception as error:  # over odd files transformers raises anything
-        raise ModelError(_cannot_load(name, folder, error)) from error
+    name, folder = files.name, files.folder
+    has_vocabulary = any((folder / file).is_file() for file in VOCABULARY_FILES)
+    absent = f"'{name}' has no tokenizer: no tokenizer.json and no vocabulary. {SAVE}"
+    with quiet():
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(
+                folder, trust_remote_code=options.trust_remote_code
+            )
+            read = token_ids(tokenizer, ALIKE, specials=True)
+        except Exception as error:  # over odd files transformers raises anything
+            why = _why_not_loaded(files, error) if has_vocabulary else absent
+            raise ModelError(why) from error
     if len(set(map(tuple, read))) < len(ALIKE):
         # transformers makes an empty tokenizer of a folder that holds none.
         raise ModelError(
             f"The tokenizer of '{name}' reads different sentences as the same. Its vocabulary is "
             f"missing or could not be read. {SAVE}"
-            if _has_vocabulary(folder)
-            else _no_tokenizer(name)
+            if has_vocabulary
+            else absent
         )
-    if type(tokenizer).__name__ == "BertweetTokenizer":
-        _check_bertweet(name, tokenizer)
-    return tokenizer
-
-
-def _has_vocabulary(folder: Path) -> bool:
-    return any((folder / file).is_file() for file in VOCABULARY_FILES)
-
-
-def _no_tokenizer(name: str) -> str:
-    return f"'{name}' has no tokenizer: no tokenizer.json and no vocabulary. {SAVE}"
-
-
-def _cannot_load(name: str, folder: Path, error: Exception) -> str:
-    from transformers.utils import is_protobuf_available
-
-    if not _has_vocabulary(folder):
-        return _no_tokenizer(name)
-    if not is_protobuf_available() and any(folder.glob("*.model")):
-        # transformers would have tiktoken installed, which cannot read it either.
-        return (
-            f"The tokenizer of '{name}' is a SentencePiece file, which needs the package "
-            "protobuf. Install it: pip install protobuf"
-        )
-    return (
-        f"The tokenizer of '{name}' cannot be loaded: {_first_line(error)} The folder needs a "
-        "tokenizer.json or a vocabulary."
-    )
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__
-    return text if text.endswith(".") else f"{text}."
-
-
-def _check_bertweet(name: str, tokenizer: Any) -> None:
+    if type(tokenizer).__name__ != "BertweetTokenizer":
+        return tokenizer
     if tokenizer.demojizer is None:
         raise ModelError(
             f"'{name}' has BERTweet's tokenizer, which needs the package emoji. Install it: "
@@ -109,6 +85,23 @@ def _check_bertweet(name: str, tokenizer: Any) -> None:
             f"The file bpe.codes of '{name}' has no third column, so words are split into single "
             "letters. Copy bpe.codes from the original model, such as vinai/bertweet-base."
         )
+    return tokenizer
+
+
+def _why_not_loaded(files: Files, error: Exception) -> str:
+    from transformers.utils import is_protobuf_available
+
+    if not is_protobuf_available() and any(files.folder.glob("*.model")):
+        # transformers would have tiktoken installed, which cannot read it either.
+        return (
+            f"The tokenizer of '{files.name}' is a SentencePiece file, which needs the package "
+            "protobuf. Install it: pip install protobuf"
+        )
+    first = str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__
+    return (
+        f"The tokenizer of '{files.name}' cannot be loaded: {first.removesuffix('.')}. The folder "
+        "needs a tokenizer.json or a vocabulary."
+    )
 
 
 class Tokens:
@@ -131,32 +124,26 @@ class Tokens:
         self.limit: int | None = min(limits) if limits else None
         self.special_ids = frozenset(tokenizer.all_special_ids)
         self._text = token_reader(tokenizer)
-        self._check_mask()
+        if self._space_before_mask():
+            from transformers import AddedToken
 
-    def _check_mask(self) -> None:
-        if self._stray():
-            self._strip_before_mask()
-            if self._stray():
+            written = str(tokenizer.mask_token)
+            token = AddedToken(written, lstrip=True, normalized=False, special=True)
+            tokenizer.add_special_tokens({"mask_token": token})
+            if self._space_before_mask():
                 raise ModelError(
-                    f"The tokenizer of '{self.name}' puts an extra space before its mask token "
-                    f"{self._tokenizer.mask_token}, which the model was not trained with. Set "
-                    "lstrip on the mask token in tokenizer_config.json."
+                    f"The tokenizer of '{name}' puts an extra space before its mask token "
+                    f"{tokenizer.mask_token}, which the model was not trained with. Set lstrip on "
+                    "the mask token in tokenizer_config.json."
                 )
-            self.notes += (REPAIRED,)
+            self.notes = (REPAIRED,)
 
-    def _stray(self) -> bool:
+    def _space_before_mask(self) -> bool:
         """Whether a piece that is only a space stands before the mask."""
         ids = self.encode([f"It is {MASK} for me"])[0]
         at = ids.index(self.mask_id)
         before = self._tokenizer.convert_ids_to_tokens(ids[at - 1]) if at else ""
         return before in (*SPACES, " ")
-
-    def _strip_before_mask(self) -> None:
-        from transformers import AddedToken
-
-        written = str(self._tokenizer.mask_token)
-        token = AddedToken(written, lstrip=True, normalized=False, special=True)
-        self._tokenizer.add_special_tokens({"mask_token": token})
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, ``<mask>`` as the model's own; one mask each, none too long."""
@@ -170,15 +157,13 @@ class Tokens:
         written = texts if own == MASK else [text.replace(MASK, own) for text in texts]
         encoded = token_ids(self._tokenizer, written, specials=self.specials)
         masks = [ids.count(self.mask_id) for ids in encoded]
-        if masks.count(1) < len(masks) or self._too_long(encoded):
+        too_long = self.limit is not None and max(map(len, encoded), default=0) > self.limit
+        if masks.count(1) < len(masks) or too_long:
             for text, ids, count in zip(texts, encoded, masks, strict=True):
                 if count != 1:
                     raise ModelError(_not_one_mask(text, count))
                 check_length(self.name, text, length=len(ids), limit=self.limit)
         return encoded
-
-    def _too_long(self, encoded: Sequence[Sequence[int]]) -> bool:
-        return self.limit is not None and max(map(len, encoded), default=0) > self.limit
 
     def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
         """Word → token id where it stands after a space, and the words that are not one token."""
@@ -188,16 +173,18 @@ class Tokens:
         single: dict[str, int] = {}
         several: list[str] = []
         for word, ids in zip(distinct, encoded, strict=True):
-            one = len(ids) == len(prefix) + 1 and ids[:-1] == prefix
+            one_more = len(ids) == len(prefix) + 1 and ids[:-1] == prefix
             # A normaliser may put one token for something else: BERTweet writes @USER for a name.
-            if one and word and word == word.strip() and self._reads(ids[-1], word):
+            if (
+                one_more
+                and word
+                and word == word.strip()
+                and _letters(self._text(ids[-1])) == _letters(word)
+            ):
                 single[word] = ids[-1]
             else:
                 several.append(word)
         return single, several
-
-    def _reads(self, token_id: int, word: str) -> bool:
-        return _letters(self._text(token_id)) == _letters(word)
 
     def texts(self, size: int) -> tuple[str, ...]:
         """Every token of a vocabulary of this size as text, by its id: see the top of this file."""
@@ -250,7 +237,8 @@ def token_ids(tokenizer: Any, texts: Sequence[str], *, specials: bool) -> list[l
         core = tokenizer.backend_tokenizer
         core.no_truncation()
         core.no_padding()
-        return [one.ids for one in core.encode_batch_fast(list(texts), add_special_tokens=specials)]
+        read = core.encode_batch_fast(list(texts), add_special_tokens=specials)
+        return [encoding.ids for encoding in read]
     encoded = tokenizer(
         list(texts),
         add_special_tokens=specials,

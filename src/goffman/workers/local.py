@@ -35,28 +35,23 @@ class LocalBackend:
             f"worker {number} ({device} on {host})" for number, device in enumerate(devices, 1)
         ]
         self._outcomes: SimpleQueue[TaskResult] = SimpleQueue()
-        self._started: list[subprocess.Popen[bytes]] = []
-        self._listening: list[threading.Thread] = []
+        self._started: list[tuple[subprocess.Popen[bytes], threading.Thread]] = []
         for number, device in enumerate(devices):
             process = subprocess.Popen(  # noqa: S603 - this Python, and nothing of a user's
                 [sys.executable, "-c", BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
-            self._started.append(process)
-            self._send(number, (sys.path, device))
             thread = threading.Thread(target=self._listen, args=(number, process), daemon=True)
+            self._started.append((process, thread))
+            self.give(number, (sys.path, device))
             thread.start()
-            self._listening.append(thread)
 
-    def give(self, worker: int, task: Task) -> None:
-        """The worker will do it after what it was given before."""
-        self._send(worker, task)
-
-    def _send(self, worker: int, message: object) -> None:
-        pipe = self._started[worker].stdin
+    def give(self, worker: int, task: Task | tuple[list[str], str]) -> None:
+        """The worker will do it after what it was given before; first it is told where it is."""
+        pipe = self._started[worker][0].stdin
         # One that has ended is told of by the thread that listens to it.
         with suppress(OSError):
             if pipe is not None:
-                pickle.dump(message, pipe)
+                pickle.dump(task, pipe)
                 pipe.flush()
 
     def take(self) -> TaskResult:
@@ -66,30 +61,24 @@ class LocalBackend:
     def _listen(self, worker: int, process: subprocess.Popen[bytes]) -> None:
         if process.stdout is None:
             return
-        with process.stdout as pipe:
+        with process.stdout as pipe, suppress(EOFError, OSError, pickle.UnpicklingError):
             while True:
-                try:
-                    value, failure = pickle.load(pipe)  # noqa: S301 - from a process of our own
-                except (EOFError, OSError, pickle.UnpicklingError):
-                    break
+                value, failure = pickle.load(pipe)  # noqa: S301 - from a process of our own
                 self._outcomes.put(TaskResult(worker=worker, value=value, failure=failure))
-        self._outcomes.put(TaskResult(worker=worker, lost=_ended(process.wait())))
+        code = process.wait()
+        lost = f"it ended by itself with exit code {code}"
+        if code < 0:
+            lost = f"it was killed by signal {-code}"
+            with suppress(ValueError):
+                lost += f" ({signal.Signals(-code).name})"
+        self._outcomes.put(TaskResult(worker=worker, lost=lost))
 
     def close(self) -> None:
         """No worker is left."""
-        for process in self._started:
+        for process, _ in self._started:
             process.kill()
-        for process, thread in zip(self._started, self._listening, strict=True):
+        for process, thread in self._started:
             thread.join()
             with suppress(OSError):
                 if process.stdin is not None:
                     process.stdin.close()
-
-
-def _ended(code: int) -> str:
-    """How a process ended, after "it"."""
-    if code >= 0:
-        return f"it ended by itself with exit code {code}"
-    with suppress(ValueError):
-        return f"it was killed by signal {-code} ({signal.Signals(-code).name})"
-    return f"it was killed by signal {-code}"

@@ -1,8 +1,6 @@
-"""The workers of an audit: what each has and does, and what becomes of what a lost one had.
+"""The workers of an audit, and those of them that have one model: which, scheduler.py decides.
 
-The workers that have one model, as those know them who ask it.
-
-Which workers these are, scheduler.py decides.
+What a lost worker had is given to the others.
 """
 
 from __future__ import annotations
@@ -14,21 +12,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goffman.errors import AskingError, InputError, ModelError
-from goffman.workers.protocol import (
-    Ask,
-    ComparePrecision,
-    Handshake,
-    Load,
-    Task,
-)
+from goffman.workers.protocol import Ask, ComparePrecision, Handshake, Load, Task
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity
     from goffman.models.precision_deviation import Sample
     from goffman.workers.protocol import Call, TaskResult, WorkerInfo
-
-GroupTask = tuple[int, Sequence[Sequence[Any]]]
-"""A part's number, and its batches."""
 
 ASK_AGAIN = "All answers so far are kept. To resume, run the same command again."
 
@@ -87,14 +76,16 @@ class ModelGroup:
 
     def deviation(self, sample: Sample) -> Mapping[str, Any] | None:
         """How far the model is from itself in float32, as one worker finds."""
-        found: Mapping[str, Any] | None
-        ((_, found),) = self._answered([(0, ComparePrecision(sample=sample))])
-        return found
+        deviation: Mapping[str, Any] | None
+        ((_, deviation),) = self._answered([(0, ComparePrecision(sample=sample))])
+        return deviation
 
-    def ask(self, call: Call, parts: Iterable[GroupTask]) -> Iterator[tuple[int, list[Any]]]:
+    def ask(
+        self, call: Call, parts: Iterable[tuple[int, Sequence[Sequence[Any]]]]
+    ) -> Iterator[tuple[int, list[Any]]]:
         """Each part's number and answers, batch by batch, in the order in which they come.
 
-        What a lost worker had is given to another.
+        ``parts``: their numbers and batches; what a lost worker had is given to another.
         """
         return self._answered(
             [(number, Ask(call=call, batches=batches)) for number, batches in parts]
@@ -138,11 +129,10 @@ class ModelGroup:
         """Nothing, or the error that not every worker has the model."""
         spec, names = self.task.spec if self.task else "", self.crew.names
         if self.refused:
-            said = " ".join(f"{names[worker]}: {why}" for worker, why in self.refused.items())
+            whys = " ".join(f"{names[worker]}: {why}" for worker, why in self.refused.items())
             count = len(self.refused)
-            raise ModelError(f"{count} of {len(self.workers)} workers cannot load '{spec}'. {said}")
-        known = list(self.identities.items())
-        for (first, one), (worker, other) in pairwise(known):
+            raise ModelError(f"{count} of {len(self.workers)} workers cannot load '{spec}'. {whys}")
+        for (first, one), (worker, other) in pairwise(self.identities.items()):
             for what in SAME:
                 if getattr(one, what) != getattr(other, what):
                     raise ModelError(
@@ -171,22 +161,18 @@ class WorkerBackend(Protocol):
     @property
     def names(self) -> Sequence[str]:
         """Of each worker, for the user."""
-        ...
 
     def give(self, worker: int, task: Task) -> None:
         """The worker will do it after what it was given before."""
-        ...
 
     def take(self) -> TaskResult:
         """What became of the task that some worker was given first, once there is something.
 
         Of a worker that has ended only this is said, once, whatever it was given.
         """
-        ...
 
     def close(self) -> None:
         """No worker is left."""
-        ...
 
 
 class WorkerPool:
@@ -202,15 +188,11 @@ class WorkerPool:
         self._given: dict[int, deque[tuple[ModelGroup, int, Task]]] = {
             worker: deque() for worker in self.living
         }
-        self.cards = self._introduced()
-        """Of the workers that were there at first."""
-        self._check_alike(mixed=mixed)
-
-    def _introduced(self) -> dict[int, WorkerInfo]:
-        """Who each worker is; a lost one is left out."""
+        self.cards: dict[int, WorkerInfo] = {}
+        """Of the workers that were there at first; a lost one is left out."""
         for worker in self.living:
             self._hands.give(worker, Handshake())
-        cards, failed, silent = {}, [], {*self.living}
+        failed, silent = [], {*self.living}
         while silent:
             outcome = self._hands.take()
             silent.discard(outcome.worker)
@@ -219,11 +201,11 @@ class WorkerPool:
             elif outcome.failure is not None:
                 failed.append(f"{self.names[outcome.worker]}: {outcome.failure}")
             else:
-                cards[outcome.worker] = outcome.value
+                self.cards[outcome.worker] = outcome.value
         if failed:
-            said = " ".join(failed)
-            raise ModelError(f"{len(failed)} of {len(self.names)} workers cannot start. {said}")
-        return cards
+            whys = " ".join(failed)
+            raise ModelError(f"{len(failed)} of {len(self.names)} workers cannot start. {whys}")
+        self._check_alike(mixed=mixed)
 
     def _check_alike(self, *, mixed: bool) -> None:
         """Nothing, or the error that not all workers would give the same answers."""
@@ -231,10 +213,13 @@ class WorkerPool:
         for worker, other in others:
             names = self.names[first], self.names[worker]
             if one.versions != other.versions:
+                has = [
+                    ", ".join(f"{name} {version}" for name, version in card.versions.items())
+                    for card in (one, other)
+                ]
                 raise InputError(
-                    f"The workers have other versions of packages: {names[0]} has "
-                    f"{_listed(one.versions)}; {names[1]} has {_listed(other.versions)}. Install "
-                    "the same on both."
+                    f"The workers have other versions of packages: {names[0]} has {has[0]}; "
+                    f"{names[1]} has {has[1]}. Install the same on both."
                 )
             if one.hardware != other.hardware and not mixed:
                 raise InputError(
@@ -272,12 +257,12 @@ class WorkerPool:
                 self.has[outcome.worker] = (task, outcome.value)
             team.hear(number, task, outcome)
             return team
-        its = next((team for team in teams if outcome.worker in team.workers), None)
-        tasks = [(number, task) for team, number, task in given if team is its]
-        if its is not None:
-            its.lose(outcome.worker, tasks)
+        loser = next((team for team in teams if outcome.worker in team.workers), None)
+        tasks = [(number, task) for team, number, task in given if team is loser]
+        if loser is not None:
+            loser.lose(outcome.worker, tasks)
         self._forget(outcome, parts=sum(not isinstance(task, Load) for _, task in tasks))
-        return its
+        return loser
 
     def _give_out(self, team: ModelGroup) -> None:
         """The team's workers have the model to load, and then parts: one each before a second."""
@@ -313,7 +298,3 @@ class WorkerPool:
     def close(self) -> None:
         """No worker is left."""
         self._hands.close()
-
-
-def _listed(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())

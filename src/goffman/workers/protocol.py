@@ -51,8 +51,8 @@ class Call:
         import torch
 
         idle: SimpleQueue[Any] = SimpleQueue()
-        for one in copies:
-            idle.put(one)
+        for copy in copies:
+            idle.put(copy)
 
         def asked(batch: Sequence[Any]) -> Any:
             model = idle.get()
@@ -66,7 +66,7 @@ class Call:
             len(copies), initializer=torch.set_num_threads, initargs=(threads // len(copies),)
         )
         try:
-            for answers in ahead((pool.submit(asked, one) for one in batches), len(copies)):
+            for answers in ahead((pool.submit(asked, batch) for batch in batches), len(copies)):
                 yield answers.result
         finally:
             pool.shutdown(cancel_futures=True)
@@ -78,7 +78,10 @@ class Call:
         begun: deque[Callable[[], Any]] = deque()
         for batch in batches:
             begun.append(self._begun(model, batch))
-            while begun and (len(begun) > AHEAD or _is_there(begun[0])):
+            # A slow host writes answers that are there before it gives the next batch.
+            while begun and (
+                len(begun) > AHEAD or (isinstance(begun[0], Later) and begun[0].there())
+            ):
                 yield begun.popleft()
         yield from begun
 
@@ -94,18 +97,13 @@ class Call:
         return found
 
 
-def _is_there(answers: Callable[[], Any]) -> bool:
-    """Whether they can be had at once: a slow host writes them before it gives the next batch."""
-    return isinstance(answers, Later) and answers.there()
-
-
 def _fail(error: Exception) -> NoReturn:
     raise error
 
 
 @dataclass(frozen=True, kw_only=True)
 class Handshake:
-    """The worker is to say who it is; the answer is a Card."""
+    """The worker is to say who it is; the answer is a WorkerInfo."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,6 @@
 
 A worker keeps its model until that is asked all. Then it takes the next model that nobody has
 begun, and where there is none it helps with the one that has the most left.
-
-Several pieces of work that take turns: each goes on until it must wait for others.
-
-They are threads of which one runs at a time, so what they share needs no lock, and each is written
-as if it were alone.
 """
 
 from __future__ import annotations
@@ -31,7 +26,11 @@ class Cancelled(BaseException):
 
 
 class Task:
-    """One piece of work."""
+    """One of several pieces of work that take turns: each goes on until it must wait for others.
+
+    They are threads of which one runs at a time, so what they share needs no lock, and each is
+    written as if it were alone.
+    """
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self._work = work
@@ -109,11 +108,11 @@ def shares(weights: Sequence[float], workers: int) -> list[int]:
 
     ``weights``: not more of them than workers, the largest first.
     """
-    found = [1] * len(weights)
+    counts = [1] * len(weights)
     for _ in range(workers - len(weights)):
-        most = max(range(len(weights)), key=lambda one: weights[one] / found[one])
-        found[most] += 1
-    return found
+        most = max(range(len(weights)), key=lambda work: weights[work] / counts[work])
+        counts[most] += 1
+    return counts
 
 
 class _Scheduler:
@@ -136,9 +135,15 @@ class _Scheduler:
                 turn.stop()
         return [self._found[number] for number in range(len(self._works))]
 
-    def _free(self) -> list[int]:
+    def _free(self) -> list[tuple[int, str | None]]:
+        """The workers without a team, each with the model that it has from before."""
         taken = {worker for team in self._going for worker in team.workers}
-        return [one for one in self._crew.living if one not in taken and self._crew.idle(one)]
+        has = {worker: task.spec for worker, (task, _) in self._crew.has.items()}
+        return [
+            (worker, has.get(worker))
+            for worker in self._crew.living
+            if worker not in taken and self._crew.idle(worker)
+        ]
 
     def _begin(self) -> None:
         """Every worker has a model: where there are fewer models, the larger have several."""
@@ -146,19 +151,11 @@ class _Scheduler:
         sizes = shares([self._works[number].weight for number in first], len(self._crew.living))
         for number, size in zip(first, sizes, strict=True):
             spec = self._works[number].spec
+            awaited = {self._works[other].spec for other in self._todo}
             # Those that have it from before; then those whose model nobody else is waiting for.
-            free = sorted(
-                self._free(), key=lambda one: (self._has(one) != spec, self._awaited(one))
-            )
-            self._start(number, free[:size])
+            free = sorted(self._free(), key=lambda one: (one[1] != spec, one[1] in awaited))
+            self._start(number, [worker for worker, _ in free[:size]])
         self._occupy_all()
-
-    def _has(self, worker: int) -> str | None:
-        known = self._crew.has.get(worker)
-        return known[0].spec if known else None
-
-    def _awaited(self, worker: int) -> bool:
-        return self._has(worker) in {self._works[number].spec for number in self._todo}
 
     def _start(self, number: int, workers: Sequence[int]) -> None:
         self._todo.remove(number)
@@ -176,28 +173,29 @@ class _Scheduler:
             del self._going[team]
 
     def _occupy_all(self) -> None:
-        while any(self._occupy(worker) for worker in self._free()):
+        while any(self._occupy(worker, spec) for worker, spec in self._free()):
             pass
 
-    def _occupy(self, worker: int) -> bool:
+    def _occupy(self, worker: int, spec: str | None) -> bool:
         """Whether there was something for a worker that has nothing to do."""
         left = [team for team in self._going if not team.workers]
         if not left and self._todo:
-            known = [one for one in self._todo if self._works[one].spec == self._has(worker)]
-            self._start((known or self._todo)[0], [worker])
+            its_own = [number for number in self._todo if self._works[number].spec == spec]
+            self._start((its_own or self._todo)[0], [worker])
             return True
         # A model is loaded once more only where every worker has a part to ask then.
         left = left or [team for team in self._going if len(team.waiting) > len(team.workers)]
         if not left:
             return False
-        team = max(left, key=self._left_to_each)
+
+        def left_to_each(team: ModelGroup) -> float:
+            number, _ = self._going[team]
+            return self._works[number].size * team.sentences / max(1, len(team.workers))
+
+        team = max(left, key=left_to_each)
         team.workers.append(worker)
         team.recall(worker)
         return True
-
-    def _left_to_each(self, team: ModelGroup) -> float:
-        number, _ = self._going[team]
-        return self._works[number].size * team.sentences / max(1, len(team.workers))
 
 
 def parameters_of(spec: str, *, kind: str, options: LoadOptions) -> float:
