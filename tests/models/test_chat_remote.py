@@ -20,7 +20,7 @@ from chat_server import CUT, HALF, Answer, ChatServer, at_once, bomb, completion
 from goffman.errors import AskingError, InputError
 from goffman.models import api_errors, chat_api
 from goffman.models.base import Calling, ChatRequest, Sampling
-from goffman.models.chat_api import call
+from goffman.models.chat_api import RemoteChat
 from goffman.models.rate_limit import backoff
 from goffman.models.resolve import load
 
@@ -342,8 +342,9 @@ def test_a_dead_server_is_told_soon(waits):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    model = RemoteChat(f"{url}#m", sampling=Sampling(), calling=Calling())
     with pytest.raises(AskingError) as refusal:
-        call(f"{url}#m", sampling=Sampling(), calling=Calling()).chat(turns_of(50), lambda *_: None)
+        model.chat(turns_of(50), lambda *_: None)
     assert str(refusal.value) == (
         f"{url}#m: cannot connect to {url}. Start the server, or correct the address. "
         f"goffman tried 3 times.{KEPT}"
@@ -363,7 +364,7 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
             waiting.setblocking(False)
             waiting.connect_ex(address)
         url = f"http://127.0.0.1:{address[1]}/v1"
-        model = call(f"{url}#m", sampling=Sampling(), calling=Calling())
+        model = RemoteChat(f"{url}#m", sampling=Sampling(), calling=Calling())
         with pytest.raises(AskingError, match=r"#m: cannot connect to .* goffman tried 3 times\."):
             model.chat(turns_of(1), lambda *_: None)
 
@@ -453,7 +454,7 @@ chat_api.backoff = lambda *_: 0.01
 turn = ChatRequest(text="Who?", trial=1, seed=7)
 before = None
 for model in ("mini", *sys.argv[2:]):
-    asked = chat_api.call(f"{sys.argv[1]}#{model}", sampling=Sampling(), calling=Calling())
+    asked = chat_api.RemoteChat(f"{sys.argv[1]}#{model}", sampling=Sampling(), calling=Calling())
     try:
         asked.chat([turn], lambda *_: None)
     except AskingError as error:

@@ -9,7 +9,12 @@ import pytest
 
 from goffman.models.base import LoadOptions
 from goffman.models.batching import batch_limits, plan_batches
-from goffman.models.precision_deviation import deviation, draw_sample, labels_deviation
+from goffman.models.precision_deviation import (
+    Sample,
+    draw_sample,
+    fills_deviation,
+    labels_deviation,
+)
 from goffman.models.resolve import load
 from tiny_models import CONDITIONS, sentences
 
@@ -30,12 +35,13 @@ def test_a_lower_precision_deviates_as_counted_by_hand(
     exact = load(str(tiny("roberta")), kind="masked")
     options = LoadOptions(precision=precision)  # type: ignore[arg-type]
     low = load(str(tiny("roberta")), kind="masked", options=options)
-    encoded = exact.encode(sentences()[::20])
-    for sentence in encoded[::5]:
+    texts = sentences()[::20]
+    encoded = exact.encode(texts)
+    for text, sentence in zip(texts[::5], encoded[::5], strict=True):
         (share,), largest = counted_by_hand(low, exact, [sentence])
-        found = deviation(low, exact, encoded=[sentence], top_k=20)
-        assert found.overlap == found.overlap_lowest == share
-        assert found.largest_difference == pytest.approx(largest)
+        found = fills_deviation(low, exact, Sample(texts=[text], top_k=20, seed=0))
+        assert found["overlap"] == found["overlap_lowest"] == share
+        assert found["largest_difference"] == pytest.approx(largest)
     # In the same batches on both sides: how a low precision rounds depends on them, and on the CPU.
     max_tokens, max_size = batch_limits(exact.identity.device)
     lengths = [len(sentence) for sentence in encoded]
@@ -43,11 +49,11 @@ def test_a_lower_precision_deviates_as_counted_by_hand(
     assert 1 < len(batches) < len(encoded)
     each = [counted_by_hand(low, exact, [encoded[index] for index in batch]) for batch in batches]
     shares = [share for found_shares, _ in each for share in found_shares]
-    found = deviation(low, exact, encoded=encoded, top_k=20)
-    assert (found.sentences, found.top_k) == (len(shares), 20)
-    assert found.overlap == pytest.approx(np.mean(shares))
-    assert found.overlap_lowest == min(shares)
-    assert 0 < found.largest_difference == pytest.approx(max(largest for _, largest in each))
+    found = fills_deviation(low, exact, Sample(texts=texts, top_k=20, seed=0))
+    assert (found["sentences"], found["top_k"]) == (len(shares), 20)
+    assert found["overlap"] == pytest.approx(np.mean(shares))
+    assert found["overlap_lowest"] == min(shares)
+    assert 0 < found["largest_difference"] == pytest.approx(max(largest for _, largest in each))
 
 
 def counted_by_hand(low: Fills, exact: Fills, batch: list[list[int]]) -> tuple[list[float], float]:
@@ -65,14 +71,15 @@ def counted_by_hand(low: Fills, exact: Fills, batch: list[list[int]]) -> tuple[l
 
 def test_a_model_does_not_deviate_from_itself(tiny: Callable[..., Path]) -> None:
     model = load(str(tiny("roberta")), kind="masked")
-    found = deviation(model, model, encoded=model.encode(sentences()[:5]), top_k=50)
-    assert (found.overlap, found.overlap_lowest, found.largest_difference) == (1.0, 1.0, 0.0)
+    found = fills_deviation(model, model, Sample(texts=sentences()[:5], top_k=50, seed=0))
+    assert found["overlap"] == found["overlap_lowest"] == 1.0
+    assert found["largest_difference"] == 0.0
 
 
 def test_nothing_cannot_be_measured(tiny: Callable[..., Path]) -> None:
     model = load(str(tiny("roberta")), kind="masked")
     with pytest.raises(ValueError, match="at least one sentence"):
-        deviation(model, model, encoded=[], top_k=5)
+        fills_deviation(model, model, Sample(texts=[], top_k=5, seed=0))
 
 
 def test_the_same_label_is_that_of_classes_of_one_meaning_together(tiny):

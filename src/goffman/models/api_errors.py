@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.errors import did_you_mean
 from goffman.models.rate_limit import server_wait
-from goffman.models.request_params import PARAMETERS, PROBABILITIES, named, refusal_of
+from goffman.models.request_params import PARAMETERS, PROBABILITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -160,14 +160,6 @@ def failure_of(
         unnamed=status in REFUSES and not refused,
         server_said=f"HTTP {status}{words}",
     )
-
-
-def said_plainly(failed: RequestError, sent: Mapping[str, Any]) -> RequestError:
-    """The failure, where it is of a parameter with which option that was given."""
-    name = named(failed.refused, sent)
-    if name is None:
-        return failed
-    return RequestError(f"{refusal_of(name, sent[name])} ({failed.server_said}).", tries=1)
 
 
 def refused_in(told: Mapping[str, Any], text: str) -> list[str]:

@@ -27,31 +27,21 @@ _OPEN = re.compile(rf"\s*(?:<{_NAMES}>|\[THINK\])", re.IGNORECASE)
 _CLOSE = re.compile(rf"(?:</{_NAMES}>|\[/THINK\])", re.IGNORECASE)
 
 
-def split_reasoning(text: str) -> tuple[str, str | None]:
-    """The answer in a text, and the reasoning before it; None: there is none.
+def without_reasoning(reply: Reply) -> Reply:
+    """The reply with its reasoning in the field of its own.
 
     A block may be opened and never closed, where the reply was cut, or closed and never opened,
     where the chat template opens it.
     """
+    text = reply.text or ""
     opened, closed = _OPEN.match(text), list(_CLOSE.finditer(text))
-    if closed:
-        close = closed[-1]
-        reasoning = text[opened.end() if opened else 0 : close.start()]
-        return text[close.end() :].lstrip(), reasoning.strip()
-    if opened:
-        return "", text[opened.end() :].strip()
-    return text, None
-
-
-def without_reasoning(reply: Reply) -> Reply:
-    """The reply with its reasoning in the field of its own."""
-    if reply.text is None:
+    if not opened and not closed:
         return reply
-    text, reasoning = split_reasoning(reply.text)
-    if reasoning is None:
-        return reply
-    parts = [part for part in (reply.reasoning, reasoning) if part]
-    return replace(reply, text=text, reasoning="\n\n".join(parts))
+    begin = opened.end() if opened else 0
+    end = closed[-1].start() if closed else len(text)
+    parts = [part for part in (reply.reasoning, text[begin:end].strip()) if part]
+    answer = text[closed[-1].end() :].lstrip() if closed else ""
+    return replace(reply, text=answer, reasoning="\n\n".join(parts))
 
 
 PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
@@ -67,7 +57,7 @@ MOST_TOKENS = 32
 async def unpacked(
     stream: AsyncIterator[bytes], packing: str, address: Address
 ) -> AsyncIterator[bytes]:
-    """The bytes of an answer as its content encoding says; Failed where that cannot be done."""
+    """The bytes of an answer, unpacked as its content encoding says; RequestError: they cannot."""
     packing = packing.strip().lower()
     plain = packing in {"", "identity"}
     if not plain and packing not in PACKINGS:
@@ -92,7 +82,7 @@ async def unpacked(
 
 
 def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) -> Reply:
-    """What a server's answer says; Failed where it is no reply.
+    """What a server's answer says; RequestError where it is no reply.
 
     ``options``: of its tokens only the one counts with which an answer begins.
     """

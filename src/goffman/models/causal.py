@@ -11,13 +11,7 @@ from goffman.errors import ModelError
 from goffman.models.masked import position_limit
 from goffman.models.next_token import NextWord
 from goffman.models.tokenizer import check_length, load_tokenizer, token_ids
-from goffman.models.torch_common import (
-    accepted,
-    in_halves,
-    load_weights,
-    padded,
-    without_gradients,
-)
+from goffman.models.torch_common import accepted, in_halves, load_weights, padded, without_gradients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,6 @@ from goffman.models.api_errors import (
     ContentFiltered,
     RequestError,
     failure_of,
-    said_plainly,
     unconnected,
     unknown_model,
     unlisted,
@@ -34,7 +33,7 @@ from goffman.models.base import (
     Service,
 )
 from goffman.models.rate_limit import CONNECT_S, AdaptiveConcurrency, RateLimiter, backoff, sleep
-from goffman.models.request_params import PROBABILITIES, Parameters
+from goffman.models.request_params import PROBABILITIES, Parameters, named, refusal_of
 from goffman.models.server_address import Address, parse_address
 
 if TYPE_CHECKING:
@@ -46,6 +45,17 @@ OnReply = Callable[[int, Reply], None]
 
 LAST_S = 20.0
 """Seconds that requests under way have to end in, once the asking is stopped."""
+
+HEADERS = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
+)
+"""What a server is told beside the question and its key: nothing from the environment."""
+
+OPENAI_HEADERS = frozenset({"openai-organization", "openai-project"})
+"""What ``openai:`` models are told too, where the user has set it."""
+
+SHORTEST_KEY = 8
+"""Signs of a key that is a secret."""
 
 
 class RequestLoop:
@@ -70,7 +80,7 @@ class RequestLoop:
         self._loop = asyncio.get_running_loop()
         if self._told_to_stop:
             self._stopped.set()
-        todo = iter(range(len(self._turns)))
+        todo = enumerate(self._turns)
         async with self._model.client() as client:
             count = min(self._model.calling.concurrency, len(self._turns))
             workers = [asyncio.create_task(self._work(client, todo)) for _ in range(count)]
@@ -99,11 +109,11 @@ class RequestLoop:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._stopped.set)
 
-    async def _work(self, client: AsyncOpenAI, todo: Iterator[int]) -> None:
+    async def _work(self, client: AsyncOpenAI, todo: Iterator[tuple[int, ChatRequest]]) -> None:
         """Turn after turn, until none is left or all is stopped."""
         try:
-            for position in todo:
-                reply = await self._reply(client, self._turns[position])
+            for position, turn in todo:
+                reply = await self._reply(client, turn)
                 if reply is not None:
                     self._heard(position, reply)
                     self._heard_count += 1
@@ -120,7 +130,7 @@ class RequestLoop:
         while True:
             body = self._model.body(turn)
             try:
-                return await self._one(client, body, options=turn.options)
+                return await self._send(client, body, options=turn.options)
             except RequestError as failed:
                 refused = failed.refused
                 if failed.unnamed and not self._heard_count:
@@ -128,7 +138,11 @@ class RequestLoop:
                     refused = PROBABILITIES
                 if self._model.parameters.without(refused, body):
                     continue
-                failure = said_plainly(failed, body)
+                failure, name = failed, named(failed.refused, body)
+                if name is not None:
+                    # The user is told of the option with which it was given.
+                    what = f"{refusal_of(name, body[name])} ({failed.server_said})."
+                    failure = RequestError(what, tries=1)
             failures += 1
             # A busy server that has answered others meanwhile will answer this one too.
             in_vain = 1 if failure.busy and self._heard_count > heard else in_vain + 1
@@ -143,10 +157,10 @@ class RequestLoop:
             self._pace.pause(failure.wait or 0.0)
             await sleep(max(failure.wait or 0.0, backoff(failures, self._draw)), self._stopped)
 
-    async def _one(
+    async def _send(
         self, client: AsyncOpenAI, body: Mapping[str, Any], *, options: bool
     ) -> Reply | None:
-        """The reply to one request, once it may go; Failed where there is none."""
+        """The reply to one request, once it may go; RequestError where there is none."""
         crowd = self._model.crowd
         await crowd.enter(self._stopped)
         try:
@@ -170,7 +184,7 @@ class RequestLoop:
             crowd.leave()
 
     async def _ask(self, client: AsyncOpenAI, body: Mapping[str, Any], *, options: bool) -> Reply:
-        """The reply to one request; Failed or Filtered where there is none."""
+        """The reply to one request; RequestError or ContentFiltered where there is none."""
         import openai
 
         model = self._model
@@ -205,7 +219,7 @@ class RequestLoop:
 
 
 async def names_of(client: AsyncOpenAI, address: Address) -> list[str]:
-    """The names of the server's models; none where it does not say. Failed: nobody is there."""
+    """The names of the server's models, where it says them; RequestError: nobody is there."""
     import openai
 
     try:
@@ -226,58 +240,32 @@ async def names_of(client: AsyncOpenAI, address: Address) -> list[str]:
         return []
 
 
-HEADERS = frozenset(
-    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
-)
-"""What a server is told beside the question and its key: nothing from the environment."""
-
-OPENAI_HEADERS = frozenset({"openai-organization", "openai-project"})
-"""What ``openai:`` models are told too, where the user has set it."""
-
-SHORTEST_KEY = 8
-"""Signs of a key that is a secret."""
-
-
-def call(spec: str, *, sampling: Sampling, calling: Calling) -> RemoteChat:
-    """The model at an address; nothing is sent yet."""
-    address = parse_address(spec)
-    key, name = calling.key, calling.key_name
-    if address.openai:
-        key, name = calling.openai_key, "OPENAI_API_KEY"
-        if not key:
-            raise InputError(
-                f"'{spec}' needs a key. Put it into the environment variable OPENAI_API_KEY."
-            )
-    if key is not None and not (key.isascii() and key.isprintable() and " " not in key and key):
-        raise InputError(
-            f"{name} is empty, or it contains a space, a line break or another character that no "
-            "key has. Put only the key there."
-        )
-    if key is not None and not address.safe:
-        raise InputError(
-            f"The key in {name} would be sent to {address.url} unencrypted. Use https://, a "
-            "server on this machine, or no key."
-        )
-    key_name = None if key is None else name
-    return RemoteChat(spec, address, sampling, calling, key=key, key_name=key_name)
-
-
 class RemoteChat:
     """A chat model behind a server."""
 
-    def __init__(
-        self,
-        spec: str,
-        address: Address,
-        sampling: Sampling,
-        calling: Calling,
-        *,
-        key: str | None,
-        key_name: str | None,
-    ) -> None:
+    def __init__(self, spec: str, *, sampling: Sampling, calling: Calling) -> None:
+        """Nothing is sent yet; InputError where a key is needed, is none, or would be read."""
+        address = parse_address(spec)
+        key, name = calling.key, calling.key_name
+        if address.openai:
+            key, name = calling.openai_key, "OPENAI_API_KEY"
+            if not key:
+                raise InputError(
+                    f"'{spec}' needs a key. Put it into the environment variable OPENAI_API_KEY."
+                )
+        if key is not None and not (key.isascii() and key.isprintable() and " " not in key and key):
+            raise InputError(
+                f"{name} is empty, or it contains a space, a line break or another character that "
+                "no key has. Put only the key there."
+            )
+        if key is not None and not address.safe:
+            raise InputError(
+                f"The key in {name} would be sent to {address.url} unencrypted. Use https://, a "
+                "server on this machine, or no key."
+            )
         self.address = address
         self.calling = calling
-        self._key, self._key_name = key, key_name
+        self._key, self._key_name = key, None if key is None else name
         self.crowd = AdaptiveConcurrency(calling.concurrency)
         self.parameters = Parameters(sampling, openai=address.openai)
         self.troubled: Callable[[], None] = lambda: None

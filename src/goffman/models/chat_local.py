@@ -1,8 +1,4 @@
-"""Chat models on this machine: asked in batches, through their own chat template.
-
-A reply depends on its turn alone (its text, its seed), never on what is asked beside it; only where
-two tokens tie to the last digits of a float can another batch decide otherwise.
-"""
+"""Chat models on this machine: asked in batches, through their own chat template."""
 
 from __future__ import annotations
 
@@ -42,7 +38,11 @@ BATCHES = {"cpu": (2_048, 32), "gpu": (65_536, 512)}
 
 
 class LocalChat:
-    """A causal model with a chat template, and how it chooses its words."""
+    """A causal model with a chat template, and how it chooses its words.
+
+    A reply depends on its text and seed, never on what is asked beside it; only where two tokens
+    tie to the last digits of a float can another batch decide otherwise.
+    """
 
     def __init__(
         self,
@@ -88,13 +88,10 @@ class LocalChat:
         texts, of_turn = distinct([turn.text for turn in turns])
         encoded = self.encode(texts)
         # Without sampling every trial of a text has the same reply, and it is asked for once.
-        keys = [
-            (text, turn.seed if self._sampling.temperature > 0 else 0)
-            for text, turn in zip(of_turn, turns, strict=True)
-        ]
         askers: dict[tuple[int, int], list[int]] = {}
-        for position, key in enumerate(keys):
-            askers.setdefault(key, []).append(position)
+        for position, (text, turn) in enumerate(zip(of_turn, turns, strict=True)):
+            seed = turn.seed if self._sampling.temperature > 0 else 0
+            askers.setdefault((text, seed), []).append(position)
         # So many of one text at a time that a batch of chats stays one.
         different = sorted(askers, key=lambda key: (-len(encoded[key[0]]), key))
         lengths = [len(encoded[text]) for text, _ in different]
@@ -173,7 +170,7 @@ class LocalChat:
         ]
         # One number a token, the chat's own, whatever is asked beside it.
         drawn = np.stack([np.random.default_rng(seed).random(max(most)) for seed in seeds])
-        said = self._graphs.said(talk, drawn) if self._graphs.fits(talk) else None
+        said = self._graphs.said(talk, drawn)
         if said is None:
             said = self._plainly(talk, drawn, most)
         return [tokens[:at_most] for tokens, at_most in zip(said, most, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,12 +13,7 @@ import torch
 
 from goffman.errors import ModelError, did_you_mean
 from goffman.models.masked import TOLERANCE, position_limit
-from goffman.models.tokenizer import (
-    UNBOUNDED,
-    check_length,
-    load_tokenizer,
-    token_ids,
-)
+from goffman.models.tokenizer import check_length, load_tokenizer, text_limit, token_ids
 from goffman.models.torch_common import (
     accepted,
     cannot_load,
@@ -38,16 +34,8 @@ if TYPE_CHECKING:
 
 SENTIMENTS = ("negative", "neutral", "positive")
 
-KNOWN = {
-    "negative": "negative",
-    "neg": "negative",
-    "neutral": "neutral",
-    "neu": "neutral",
-    "positive": "positive",
-    "pos": "positive",
-}
+KNOWN = {name: meaning for meaning in SENTIMENTS for name in (meaning, meaning[:3])}
 """Label names, case-folded, that say their sentiment."""
-
 
 Together = Literal["all", "of one length", "alone"]
 """Which sentences go through a model at once."""
@@ -88,11 +76,9 @@ class Classifier:
         self.labels = labels
         self._model = model
         self._tokenizer = tokenizer
-        said = tokenizer.model_max_length
-        limits = [position_limit(model), said if said < UNBOUNDED else None]
-        self._limit = min((limit for limit in limits if limit is not None), default=None)
+        self._limit = text_limit(tokenizer, position_limit(model))
         several = model.config.problem_type == MULTI_LABEL
-        self._activation = torch.sigmoid if several else _softmax
+        self._activation = torch.sigmoid if several else partial(torch.softmax, dim=-1)
         # Without weights there is nothing to compare: the workers find it out.
         self._together = "alone" if model.device.type == "meta" else self._how_together()
         notes = [INDEPENDENT] if several else []
@@ -112,10 +98,10 @@ class Classifier:
         ways: tuple[Together, ...] = ("all", "of one length")
         for way in ways[self._tokenizer.pad_token_id is None :]:
             try:
-                found = self._answers(encoded, groups(encoded, way))
+                answers = self._answers(encoded, groups(encoded, way))
             except (RuntimeError, ValueError, IndexError):
                 continue
-            if np.abs(found - alone).max() <= TOLERANCE[self.identity.precision or "float32"]:
+            if np.abs(answers - alone).max() <= TOLERANCE[self.identity.precision or "float32"]:
                 return way
         return "alone"
 
@@ -128,10 +114,11 @@ class Classifier:
 
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """[sentence, class]: the probability of every class; out of memory, in halves."""
-        return np.concatenate(in_halves(self._ask, encoded))
 
-    def _ask(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        return self._answers(encoded, groups(encoded, self._together))
+        def ask(part: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+            return self._answers(part, groups(part, self._together))
+
+        return np.concatenate(in_halves(ask, encoded))
 
     @without_gradients
     def _answers(
@@ -146,10 +133,6 @@ class Classifier:
             logits = self._model(**inputs).logits
             answers[list(indices)] = self._activation(logits.float()).cpu().numpy()
         return answers
-
-
-def _softmax(logits: torch.Tensor) -> torch.Tensor:
-    return torch.softmax(logits, dim=-1)
 
 
 def groups(encoded: Sequence[Sequence[int]], way: Together) -> list[list[int]]:

@@ -1,9 +1,6 @@
 """Replies on a GPU: one step for all chats, captured once and played again and again.
 
-A step of a small model takes the GPU a few milliseconds, and Python several times as long to ask
-for its hundreds of kernels. Captured as a CUDA graph it is asked for by one call: the words are
-chosen on the GPU too, by the same numbers that the plain loop draws, so that a reply depends on its
-text and seed alone. What was read lies in buffers of a fixed size.
+Python takes several times as long to ask for a small model's kernels as a GPU takes to run them.
 """
 
 from __future__ import annotations
@@ -99,18 +96,21 @@ def _attend(
     rows, heads, _one, width = query.shape
     shared = keys.shape[1]
     together = query.reshape(rows, shared, heads // shared, width)
-    found = torch.nn.functional.scaled_dot_product_attention(
+    mixed = torch.nn.functional.scaled_dot_product_attention(
         together,
         keys,
         values,
         attn_mask=there.expand(-1, shared, heads // shared, -1),
         scale=scaling,
     )
-    return found.reshape(rows, 1, heads, width), None
+    return mixed.reshape(rows, 1, heads, width), None
 
 
 class Step:
-    """One step of a number of chats, captured."""
+    """One step of a number of chats, captured as a CUDA graph, with buffers of a fixed size.
+
+    The words are chosen on the GPU too, by the same numbers that the plain loop draws.
+    """
 
     def __init__(
         self,
@@ -211,16 +211,13 @@ class Graphs:
         self._step: Step | None = None
         self._works = model.device.type == "cuda"
 
-    def fits(self, talk: Generation) -> bool:
-        """Whether these chats can be asked so."""
-        return self._works and talk.layers is not None
-
     def said(self, talk: Generation, drawn: NDArray[np.float64]) -> list[list[int]] | None:
         """The tokens of each reply up to its end, or as many as ``drawn`` has.
 
-        None: this family of models cannot be asked so. ArithmeticError where a probability is not a
-        number.
+        None: they cannot be asked so. ArithmeticError where a probability is not a number.
         """
+        if not self._works or talk.layers is None:
+            return None
         step = self._step_for(talk, *drawn.shape)
         if step is None:
             return None
@@ -238,7 +235,11 @@ class Graphs:
             done += steps
         if not bool(step.sound):
             raise ArithmeticError(not_a_number(self._precision))
-        return [_up_to_end(row, self._ends) for row in step.said[:, :done].tolist()]
+        return [
+            # With the one that ended it, where one did.
+            tokens[: next((at + 1 for at, token in enumerate(tokens) if token in self._ends), done)]
+            for tokens in step.said[:, :done].tolist()
+        ]
 
     def _step_for(self, talk: Generation, rows: int, most: int) -> Step | None:
         """The step of so many chats; None where it cannot be captured."""
@@ -257,9 +258,3 @@ class Graphs:
             self._works = False
             torch.cuda.synchronize()
         return self._step
-
-
-def _up_to_end(tokens: Sequence[int], ends: Sequence[int]) -> list[int]:
-    """The tokens, with the one that ended them, where one did."""
-    at = next((place for place, token in enumerate(tokens) if token in ends), len(tokens))
-    return list(tokens[: at + 1])

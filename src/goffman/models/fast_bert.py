@@ -1,8 +1,6 @@
-"""A forward pass of our own for BERT's kind on a CPU: the same numbers, sooner.
+"""A forward pass of our own for BERT's kind on a CPU: the same numbers, sooner than transformers'.
 
-Saved against transformers' pass: the weights are laid out once as oneDNN wants them, query, key and
-value are one product, nothing is padded, the first layer's product is made once for each token at a
-position, and the last layer is computed at the mask alone.
+Nothing is padded, and the last layer is computed at the mask alone.
 """
 
 from __future__ import annotations
@@ -211,7 +209,11 @@ class Body(torch.nn.Module):
 
 
 class FastBert(Body):
-    """A scorer that puts lean layers between a model's own embeddings and its own head."""
+    """A scorer that puts lean layers between a model's own embeddings and its own head.
+
+    Weights are laid out once as oneDNN wants them, query, key and value are one product, and the
+    first layer's product is made once for each token at a position.
+    """
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)

@@ -1,8 +1,6 @@
 """A forward pass of our own for BERT's kind on a GPU: the same numbers, and no wait for the GPU.
 
-Saved against transformers' pass: nothing is read back to see whether a mask masks anything, which
-waits for all that the GPU was given; Python launches it in less than a third of the time; query,
-key and value are one product; and the last layer is computed at the mask alone.
+transformers' reads back whether a mask masks anything, which waits for all that the GPU was given.
 """
 
 from __future__ import annotations
@@ -25,10 +23,9 @@ class Layer:
     """One layer; its operations are called without the modules around them."""
 
     def __init__(self, parts: Parts, *, heads: int) -> None:
-        streams = (parts.query, parts.key, parts.value)
         self._heads, self._parts = heads, parts
-        self._weights = torch.cat([stream.weight for stream in streams]).detach()
-        self._bias = torch.cat([stream.bias for stream in streams]).detach()
+        self._weights = torch.cat([stream.weight for stream in parts[:3]]).detach()
+        self._bias = torch.cat([stream.bias for stream in parts[:3]]).detach()
 
     def __call__(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         """[sentence, position, width]: the next states."""
@@ -70,10 +67,7 @@ class Layer:
 
     def share(self) -> None:
         """The model's own query, key and value are from now on those that lie in one here."""
-        parts = self._parts
-        for stream, weight in zip(
-            (parts.query, parts.key, parts.value), self._weights.chunk(3), strict=True
-        ):
+        for stream, weight in zip(self._parts[:3], self._weights.chunk(3), strict=True):
             stream.weight = torch.nn.Parameter(weight, requires_grad=False)
 
 

@@ -66,7 +66,7 @@ def look_over(name: str, folder: Path) -> None:
             read_object(name, folder / file)
 
 
-def no_config(name: str, folder: Path) -> ModelError:
+def _no_config(name: str, folder: Path) -> ModelError:
     """The error of a folder without a config.json, which may hold folders with one."""
     numbered = {
         int(path.name.removeprefix("checkpoint-")): path
@@ -164,16 +164,8 @@ def _check_size(name: str, path: Path, *, most: int) -> None:
 
 def _depth(value: object) -> int:
     """How many objects and lists lie within each other."""
-    depth, level = 0, [value]
-    while level:
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
-        depth += 1
-    return depth
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, inner), default=0)
 
 
 def _every(settings: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -287,7 +279,7 @@ def locate(name: str, *, weights: bool) -> Files:
     if is_folder:
         look_over(name, folder)
         if not (folder / "config.json").is_file():
-            raise no_config(name, folder)
+            raise _no_config(name, folder)
         return Files(name=name, folder=folder)
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise ModelError(

@@ -15,6 +15,10 @@ import torch
 
 from goffman.errors import ModelError
 from goffman.models.base import Identity, Sampling
+from goffman.models.causal import Causal
+from goffman.models.chat_local import LocalChat
+from goffman.models.classifier import Classifier, sentiments_of
+from goffman.models.masked import make_masked
 from goffman.models.resolve import Description, kind_of
 from goffman.models.torch_common import DTYPES, device_name
 
@@ -73,20 +77,12 @@ def in_memory(
         device=device_name(model.device),
     )
     if what.kind == "classifier":
-        from goffman.models.classifier import Classifier, sentiments_of
-
         meant = sentiments_of(what.name, model.config, given=labels)
         return Classifier(identity, model, tokenizer, labels=meant)
     if what.kind == "masked":
-        from goffman.models.masked import make_masked
-
         return make_masked(identity, model, tokenizer, own_code=False)
     if what.kind == "causal":
-        from goffman.models.causal import Causal
-
         return Causal(identity, model, tokenizer)
-    from goffman.models.chat_local import LocalChat
-
     return LocalChat(identity, model, tokenizer, Sampling())
 
 

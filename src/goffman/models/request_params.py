@@ -60,12 +60,15 @@ class Parameters:
 
     def body(self, turn: ChatRequest) -> dict[str, Any]:
         """The part of a request that says how its reply is drawn."""
-        said = {**self._said, **({"seed": turn.seed} if "seed" in self._said else {})}
+        said = dict(self._said)
+        if "seed" in said:
+            said["seed"] = turn.seed
         if turn.words:
             # The blank is the first word, or soon after the beginning of the sentence.
             said |= {name: min(said[name], WORDS_LIMIT) for name in LIMITS if name in said}
-        wanted = self.top and (turn.words or turn.options)
-        return said | ({"logprobs": True, "top_logprobs": self.top} if wanted else {})
+        if self.top and (turn.words or turn.options):
+            said |= {"logprobs": True, "top_logprobs": self.top}
+        return said
 
     def without(self, refused: Sequence[str], sent: Mapping[str, Any]) -> bool:
         """Whether a request that was refused for these may be sent again, said otherwise.

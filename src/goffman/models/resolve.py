@@ -1,11 +1,6 @@
 """What a user calls a model → what it is, and the model itself.
 
-roberta-base, org/name, org/name@revision   a model on the hub, or in its cache
-path/to/folder                              a folder that save_pretrained wrote
-bundled:NAME                                one that ships with the package
-smollm2-135m                                one that goffman models get has fetched
-openai:NAME, http://host/v1#NAME            a chat model behind a server: asked, never filled
-another package's form, such as toy:1         a kind of model that it brings: see registry.py
+ORG/NAME@REVISION, a folder, bundled:NAME, openai:NAME, http://HOST/v1#NAME, a package's own form.
 """
 
 from __future__ import annotations

@@ -1,16 +1,4 @@
-"""A masked model's tokenizer: checked at load, texts to token ids, token ids to texts.
-
-How a token reads (``texts``), and how a later stage tells a word from a piece of one:
-
-- RoBERTa's kind (byte-level BPE) and SentencePiece (XLNet, ALBERT, XLM-R, DeBERTa): a token that
-  begins a word has a leading space, `` friend``; one without continues the word before it, ``ing``.
-  Only where the mask opens the text does RoBERTa's kind begin a word without the space.
-- WordPiece (BERT, DistilBERT, ELECTRA, MPNet): ``friend`` begins a word, ``##ing`` continues one.
-- BERTweet: ``friend`` ends a word, ``frie@@`` is to be continued.
-
-Stripped of its space, a token that is a whole word equals the word; ``##ing`` and ``frie@@`` never
-do.
-"""
+"""A masked model's tokenizer: checked at load, texts to token ids, token ids to texts."""
 
 from __future__ import annotations
 
@@ -119,9 +107,7 @@ class Tokens:
             )
         self.mask_id: int = tokenizer.mask_token_id
         self.pad_id: int = tokenizer.pad_token_id or 0
-        said = tokenizer.model_max_length
-        limits = [value for value in (limit, said) if value is not None and value < UNBOUNDED]
-        self.limit: int | None = min(limits) if limits else None
+        self.limit = text_limit(tokenizer, limit)
         self.special_ids = frozenset(tokenizer.all_special_ids)
         self._text = token_reader(tokenizer)
         if self._space_before_mask():
@@ -187,7 +173,7 @@ class Tokens:
         return single, several
 
     def texts(self, size: int) -> tuple[str, ...]:
-        """Every token of a vocabulary of this size as text, by its id: see the top of this file."""
+        """Every token of a vocabulary of this size as text, by its id: see ``token_texts``."""
         return token_texts(self._tokenizer, size)
 
     def __len__(self) -> int:
@@ -195,7 +181,12 @@ class Tokens:
 
 
 def token_texts(tokenizer: Any, size: int) -> tuple[str, ...]:
-    """Every token of a vocabulary of this size as text, by its id: see the top of this file."""
+    """Every token of a vocabulary of this size as text, by its id.
+
+    RoBERTa's kind and SentencePiece write `` friend`` where a word begins and ``ing`` where it goes
+    on (RoBERTa's kind ``friend`` too, where the mask opens the text); WordPiece ``friend`` and
+    ``##ing``; BERTweet ``frie@@`` where it is to be continued, and ``friend`` where it ends.
+    """
     known, text = len(tokenizer), token_reader(tokenizer)
     return tuple(text(i) if i < known else f"[no token {i}]" for i in range(size))
 
@@ -249,6 +240,12 @@ def token_ids(tokenizer: Any, texts: Sequence[str], *, specials: bool) -> list[l
         verbose=False,
     )
     return encoded["input_ids"]  # type: ignore[no-any-return]
+
+
+def text_limit(tokenizer: Any, positions: int | None) -> int | None:
+    """How many tokens a text may have; ``positions``: that the model has, None: without an end."""
+    limits = (positions, tokenizer.model_max_length)
+    return min((limit for limit in limits if limit is not None and limit < UNBOUNDED), default=None)
 
 
 def check_length(name: str, text: str, *, length: int, limit: int | None) -> None:

@@ -211,16 +211,12 @@ def padded(
     lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
     there = np.arange(lengths.max()) < lengths[:, None]
     ids = np.full(there.shape, pad_id, dtype=np.int64)
-    ids[there] = _in_a_row(encoded)
-    return on_device(ids, device), on_device(there.astype(np.int64), device)
-
-
-def _in_a_row(encoded: Sequence[Sequence[int]]) -> NDArray[Any]:
-    """All tokens of the sentences."""
-    arrays = [one for one in encoded if isinstance(one, array)]
+    arrays = [sentence for sentence in encoded if isinstance(sentence, array)]
     if len(arrays) == len(encoded):
-        return np.frombuffer(b"".join(arrays), dtype=np.uint32)
-    return np.fromiter(chain.from_iterable(encoded), dtype=np.int64)
+        ids[there] = np.frombuffer(b"".join(arrays), dtype=np.uint32)
+    else:
+        ids[there] = np.fromiter(chain.from_iterable(encoded), dtype=np.int64)
+    return on_device(ids, device), on_device(there.astype(np.int64), device)
 
 
 def on_device(numbers: NDArray[Any], device: torch.device) -> torch.Tensor:
@@ -304,23 +300,19 @@ def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -
     keys = values.view(torch.int32).long() * size + (size - 1 - candidates)
     ids = size - 1 - torch.topk(keys, top_k, dim=-1).values % size
     wanted = on_device(np.array(targets, dtype=np.int64), probabilities.device)
-    found = on_host(ids.int(), probabilities.gather(1, ids), probabilities[:, wanted])
+    arrays = on_host(ids.int(), probabilities.gather(1, ids), probabilities[:, wanted])
 
     def filled() -> Filled:
-        token_ids, of_top, of_targets = found()
+        token_ids, of_top, of_targets = arrays()
         return Filled(token_ids=token_ids, probabilities=of_top, targets=of_targets)
 
-    return Later(filled, found.there)
+    return Later(filled, arrays.there)
 
 
 def together(parts: Sequence[Filled]) -> Filled:
     """Several parts of a batch as one."""
-
-    def joined(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])
-
     return Filled(
-        token_ids=joined("token_ids"),
-        probabilities=joined("probabilities"),
-        targets=joined("targets"),
+        token_ids=np.concatenate([part.token_ids for part in parts]),
+        probabilities=np.concatenate([part.probabilities for part in parts]),
+        targets=np.concatenate([part.targets for part in parts]),
     )

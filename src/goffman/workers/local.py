@@ -35,19 +35,21 @@ class LocalBackend:
             f"worker {number} ({device} on {host})" for number, device in enumerate(devices, 1)
         ]
         self._outcomes: SimpleQueue[TaskResult] = SimpleQueue()
-        self._started: list[tuple[subprocess.Popen[bytes], threading.Thread]] = []
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._listening: list[threading.Thread] = []
         for number, device in enumerate(devices):
             process = subprocess.Popen(  # noqa: S603 - this Python, and nothing of a user's
                 [sys.executable, "-c", BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
-            thread = threading.Thread(target=self._listen, args=(number, process), daemon=True)
-            self._started.append((process, thread))
+            self._started.append(process)
             self.give(number, (sys.path, device))
+            thread = threading.Thread(target=self._listen, args=(number, process), daemon=True)
             thread.start()
+            self._listening.append(thread)
 
     def give(self, worker: int, task: Task | tuple[list[str], str]) -> None:
         """The worker will do it after what it was given before; first it is told where it is."""
-        pipe = self._started[worker][0].stdin
+        pipe = self._started[worker].stdin
         # One that has ended is told of by the thread that listens to it.
         with suppress(OSError):
             if pipe is not None:
@@ -75,9 +77,9 @@ class LocalBackend:
 
     def close(self) -> None:
         """No worker is left."""
-        for process, _ in self._started:
+        for process in self._started:
             process.kill()
-        for process, thread in self._started:
+        for process, thread in zip(self._started, self._listening, strict=True):
             thread.join()
             with suppress(OSError):
                 if process.stdin is not None:

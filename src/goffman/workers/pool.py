@@ -76,9 +76,8 @@ class ModelGroup:
 
     def deviation(self, sample: Sample) -> Mapping[str, Any] | None:
         """How far the model is from itself in float32, as one worker finds."""
-        deviation: Mapping[str, Any] | None
         ((_, deviation),) = self._answered([(0, ComparePrecision(sample=sample))])
-        return deviation
+        return deviation  # type: ignore[no-any-return]
 
     def ask(
         self, call: Call, parts: Iterable[tuple[int, Sequence[Sequence[Any]]]]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from goffman.models.base import Later
 from goffman.models.batching import ahead
@@ -91,14 +91,11 @@ class Call:
         if later is None or model.identity.device == "cpu":
             return partial(self.of, model, batch)
         try:
-            found: Callable[[], Any] = later(model, batch, **self.told)
+            return later(model, batch, **self.told)  # type: ignore[no-any-return]
         except Exception as error:  # noqa: BLE001 - raised where the answers are wanted
-            return partial(_fail, error)
-        return found
-
-
-def _fail(error: Exception) -> NoReturn:
-    raise error
+            failed: Future[Any] = Future()
+            failed.set_exception(error)
+            return failed.result
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""Workers on a Ray cluster: an actor on each GPU, or on so many cores as one calculates with.
-
-An actor that dies is not started again, nor its task: with Ray's own retries a dead node can stop
-everything. Whoever gave it a part learns that it is lost, and gives the part to another.
-"""
+"""Workers on a Ray cluster: an actor on each GPU, or on so many cores as one calculates with."""
 
 from __future__ import annotations
 
@@ -63,21 +59,23 @@ class RayBackend:
             self._ray.cluster_resources(), address=address, device=device, threads=threads
         )
         try:
+            # With Ray's own retries a dead node can stop everything: what an actor that died had is
+            # given to another by whoever gave it.
             actor = self._ray.remote(Worker).options(max_restarts=0, max_task_retries=0, **needs)
             self._actors = [actor.remote(chosen) for _ in range(count)]
-            hosts = {one.host.remote(): one for one in self._actors}
-            ready = self._ready(list(hosts), address=address, device=device, threads=threads)
-            for one in hosts.keys() - {*ready}:
-                self._ray.kill(hosts[one])
-            self._actors = [hosts[one] for one in ready]
-            found = [self._ray.get(one) for one in ready]
+            actors = {started.host.remote(): started for started in self._actors}
+            ready = self._ready(list(actors), address=address, device=device, threads=threads)
+            for host in actors.keys() - {*ready}:
+                self._ray.kill(actors[host])
+            self._actors = [actors[host] for host in ready]
+            hosts = [self._ray.get(host) for host in ready]
         except (ImportError, self._ray.exceptions.RayError) as error:
             raise InputError(
                 f"A worker at {address} cannot start: {_line(error)}. Install the same goffman, in "
                 "the same version of Python, on every machine of the cluster."
             ) from error
         self.names = [
-            f"worker {number} ({chosen} on {host})" for number, host in enumerate(found, 1)
+            f"worker {number} ({chosen} on {host})" for number, host in enumerate(hosts, 1)
         ]
         if not self._actors:
             raise AskingError(
@@ -191,7 +189,16 @@ def _connected(address: str) -> Any:
     # What goes wrong is said by goffman, once.
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     try:
-        _init(ray, address)
+        for again in reversed(range(TRIES)):
+            try:
+                ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+            except ConnectionAbortedError:
+                # A head that is busy, or has just started, is asked again.
+                if not again:
+                    raise
+                time.sleep(BETWEEN)
+            else:
+                break
     except Exception as error:
         raise InputError(
             f"The Ray cluster at {address} refused the connection: {_line(error)}. Its token must "
@@ -199,19 +206,6 @@ def _connected(address: str) -> Any:
             "same versions here and there."
         ) from error
     return ray
-
-
-def _init(ray: Any, address: str) -> None:
-    """Ray is connected; a head that is busy, or has just started, is asked again."""
-    for again in reversed(range(TRIES)):
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-        except ConnectionAbortedError:
-            if not again:
-                raise
-            time.sleep(BETWEEN)
-        else:
-            return
 
 
 def _without_token(host: str) -> str:
@@ -229,5 +223,5 @@ def _without_token(host: str) -> str:
 
 def _line(error: BaseException) -> str:
     """The last line of what Ray says, which is the reason."""
-    text = str(error).strip().splitlines()
-    return text[-1].strip().removesuffix(".") if text else type(error).__name__
+    lines = str(error).strip().splitlines()
+    return lines[-1].strip().removesuffix(".") if lines else type(error).__name__

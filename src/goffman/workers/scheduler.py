@@ -1,8 +1,4 @@
-"""Several models asked at once: which worker has which, the largest work first.
-
-A worker keeps its model until that is asked all. Then it takes the next model that nobody has
-begun, and where there is none it helps with the one that has the most left.
-"""
+"""Several models asked at once: which worker has which, the largest work first."""
 
 from __future__ import annotations
 
@@ -116,6 +112,11 @@ def shares(weights: Sequence[float], workers: int) -> list[int]:
 
 
 class _Scheduler:
+    """A worker keeps its model until that is asked all; then it takes the next that is not begun.
+
+    Where there is none it helps with the model that has the most left.
+    """
+
     def __init__(self, crew: WorkerPool, works: Sequence[ModelWork]) -> None:
         self._crew, self._works = crew, works
         self._todo = sorted(range(len(works)), key=lambda number: -works[number].weight)

@@ -1,6 +1,6 @@
 """A worker: holds one model, and answers the batches that it is given.
 
-Started by processes.py it reads tasks from its input and writes what became of them; Ray calls it.
+Started by local.py it reads tasks from its input and writes what became of them; Ray calls it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from goffman import __version__
 from goffman.errors import GoffmanError
-from goffman.workers.protocol import (
-    Ask,
-    Handshake,
-    Load,
-    Task,
-    WorkerInfo,
-)
+from goffman.workers.protocol import Ask, Handshake, Load, Task, WorkerInfo
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity
@@ -112,13 +106,11 @@ def _processor() -> str:
     """The processor's name, and the vector instructions that torch calculates with."""
     import torch
 
-    name = platform.processor() or platform.machine()
-    told = Path("/proc/cpuinfo")
-    if told.is_file():
-        lines = told.read_text(encoding="utf-8", errors="replace").splitlines()
-        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-        name = next(iter(names), name)
-    return f"{name}, {torch.backends.cpu.get_cpu_capability()}"
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text("utf-8", errors="replace").splitlines() if info.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    names.append(platform.processor() or platform.machine())
+    return f"{names[0]}, {torch.backends.cpu.get_cpu_capability()}"
 
 
 def main(device: str) -> None:
