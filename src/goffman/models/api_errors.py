@@ -108,15 +108,15 @@ class ContentFiltered(Exception):  # noqa: N818
 
 
 def failure_of(
-    status: int,
+    response: Any,
     text: str,
-    headers: Mapping[str, str],
     *,
     address: Address,
     key_name: str | None,
     hidden: Callable[[str], str],
 ) -> RequestError | ContentFiltered:
-    """What an answer with this HTTP code means; ``hidden`` takes the key out of what is told."""
+    """What an answer without a reply means; ``hidden`` takes the key out of what is told."""
+    status, headers = response.status_code, response.headers
     told = _error(text)
     words = words_of(told, text, hidden)
     if str(told.get("code")) in FILTERED:

@@ -383,12 +383,7 @@ class RemoteChat:
     def failure(self, response: Any, text: str) -> RequestError | ContentFiltered:
         """What an answer without a reply means."""
         return failure_of(
-            response.status_code,
-            text,
-            response.headers,
-            address=self.address,
-            key_name=self._key_name,
-            hidden=self.hidden,
+            response, text, address=self.address, key_name=self._key_name, hidden=self.hidden
         )
 
     def hidden(self, text: str) -> str:

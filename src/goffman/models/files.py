@@ -417,11 +417,6 @@ TERMS = (
 OWN_CODE = "Python code that came with the model was allowed to run: --trust-remote-code."
 
 
-def our_own(spec: str) -> bool:
-    """Whether a name is that of a model which goffman brings itself."""
-    return spec in FETCHABLE or spec.startswith("bundled:")
-
-
 def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
     """Where the model of this name lies; ``weights``: all of it, not the small files only."""
     if spec in FETCHABLE and not Path(spec).is_dir():

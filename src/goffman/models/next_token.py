@@ -28,11 +28,8 @@ is less so is mostly a whole word, and looking at all would take longer than rea
 PIECES = 5
 """A word has at most so many."""
 
-WITHIN = "'’-"
-"""Signs that stand inside of words."""
-
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-"""How a part of a letter reads."""
+WITHIN = frozenset("'’-\N{REPLACEMENT CHARACTER}")
+"""Signs that stand inside of words; as the last one a part of a letter reads."""
 
 
 class _Piece(NamedTuple):
@@ -75,7 +72,9 @@ class NextWord:
         """Every token as text, by its id, a leading space and case kept."""
         if not self._texts:
             self._texts = token_texts(self._tokenizer, int(self._model.config.vocab_size))
-            self._begins = torch.tensor([_begins(text) for text in self._texts])
+            goes_on = [text[:1].isalnum() or text[:1] in WITHIN for text in self._texts]
+            self._begins = ~torch.tensor(goes_on)
+            """[token]: whether it begins something else after a word, rather than going on."""
             specials = torch.tensor(list(self._tokenizer.all_special_ids), dtype=torch.long)
             self._begins[specials[specials < len(self._texts)]] = True
         return self._texts
@@ -194,8 +193,3 @@ class NextWord:
             tokens=tuple(ordered),
             probabilities=np.array([words[word] for word in ordered], dtype=np.float32),
         )
-
-
-def _begins(text: str) -> bool:
-    """Whether a token that reads so begins something else after a word, rather than going on."""
-    return not text or not (text[0].isalnum() or text[0] in WITHIN or text[0] == REPLACEMENT)

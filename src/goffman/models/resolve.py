@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.errors import GoffmanError, ModelError
 from goffman.models.base import Calling, LoadOptions, Sampling, check_precision
-from goffman.models.files import files_of, our_own, read_object, tokenizer_settings
+from goffman.models.files import files_of, read_object, tokenizer_settings
+from goffman.models.pypi_download import FETCHABLE
 from goffman.models.registry import Loading, model_kinds, plugged_kind
 from goffman.models.server_address import behind_server, parse_address
 
@@ -52,9 +53,9 @@ def describe(spec: str, options: LoadOptions | None = None) -> Description:
     if behind_server(spec):
         parse_address(spec)
         return Description(name=spec, kind="chat")
+    own = spec in FETCHABLE or spec.startswith("bundled:")
     # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
-    ours = our_own(spec) or os.path.isdir(spec)  # noqa: PTH112
-    row = None if ours else plugged_kind(spec)
+    row = None if own or os.path.isdir(spec) else plugged_kind(spec)  # noqa: PTH112
     if row is not None:
         return Description(name=spec, kind=row.name)
     fetched = (options or LoadOptions()).fetched
