@@ -29,7 +29,7 @@ PIECES = 5
 """A word has at most so many."""
 
 WITHIN = frozenset("'’-\N{REPLACEMENT CHARACTER}")
-"""Signs that stand inside of words; as the last one a part of a letter reads."""
+"""Signs that stand inside of words; a part of a letter reads as the last of them."""
 
 
 class _Piece(NamedTuple):

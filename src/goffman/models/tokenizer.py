@@ -186,6 +186,7 @@ def token_texts(tokenizer: Any, size: int) -> tuple[str, ...]:
     RoBERTa's kind and SentencePiece write `` friend`` where a word begins and ``ing`` where it goes
     on (RoBERTa's kind ``friend`` too, where the mask opens the text); WordPiece ``friend`` and
     ``##ing``; BERTweet ``frie@@`` where it is to be continued, and ``friend`` where it ends.
+    Stripped of its space, only a token that is a whole word equals the word.
     """
     known, text = len(tokenizer), token_reader(tokenizer)
     return tuple(text(i) if i < known else f"[no token {i}]" for i in range(size))

@@ -1,6 +1,6 @@
-"""The workers of an audit, and those of them that have one model: which, scheduler.py decides.
+"""The workers of an audit, and the groups of them that ask one model each.
 
-What a lost worker had is given to the others.
+What a lost worker had is given to the others; scheduler.py decides who asks which model.
 """
 
 from __future__ import annotations
