@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from goffman.errors import InputError, did_you_mean
 from goffman.validation import check_number
@@ -49,15 +49,17 @@ class Option:
     help: str
     panel: str
     """The heading that the command's help has it under."""
-    kind: Any = str
-    """The type of its value, or of each, on the command line; bool: a flag without one."""
+    kind: Any = None
+    """The type of its value, or of each, on the command line; bool: a flag without one. None: the
+    number or truth value that Python takes, else a text."""
     default: Any = None
+    """None: not given; of a truth value, False; of several values, none of them."""
     flag: str = ""
     """As the command line spells it; empty: as Python does, with hyphens."""
     metavar: str | None = None
     """What stands for its value in the help."""
     several: bool = False
-    """Whether the command line takes it any number of times."""
+    """Whether the command line takes it any number of times, as Python takes a sequence."""
     minimum: float | None = None
     maximum: float | None = None
     heeded_by: str = ""
@@ -72,8 +74,6 @@ class AuditOptions(TypedDict, total=False):
         Option(
             flag="--instrument",
             panel=ASKED,
-            default=(),
-            several=True,
             help="Questions to ask: a name that goffman ls lists, or a folder. May be repeated. "
             "Default: all.",
         ),
@@ -81,18 +81,13 @@ class AuditOptions(TypedDict, total=False):
     limit: Annotated[
         int | None,
         Option(
-            panel=ASKED,
-            kind=int,
-            minimum=1,
-            help="Ask only N prompts of each mode, and the control items.",
+            panel=ASKED, minimum=1, help="Ask only N prompts of each mode, and the control items."
         ),
     ]
     paraphrases: Annotated[
         bool,
         Option(
             panel=ASKED,
-            kind=bool,
-            default=False,
             help="Also ask everything in two other wordings, as a check. This can triple the "
             "number of prompts.",
         ),
@@ -101,19 +96,12 @@ class AuditOptions(TypedDict, total=False):
         bool,
         Option(
             panel=ASKED,
-            kind=bool,
             default=True,
             help="Leave out the control items (easy questions, to see if a model can do the task).",
         ),
     ]
     dry_run: Annotated[
-        bool,
-        Option(
-            panel=ASKED,
-            kind=bool,
-            default=False,
-            help="Ask nothing; only print how many prompts there are.",
-        ),
+        bool, Option(panel=ASKED, help="Ask nothing; only print how many prompts there are.")
     ]
     output: Annotated[
         Text | None,
@@ -127,10 +115,7 @@ class AuditOptions(TypedDict, total=False):
     report: Annotated[
         bool,
         Option(
-            panel=OUTPUT,
-            kind=bool,
-            default=True,
-            help="Write the answers and the numbers, but no report.",
+            panel=OUTPUT, default=True, help="Write the answers and the numbers, but no report."
         ),
     ]
     device: Annotated[
@@ -156,8 +141,6 @@ class AuditOptions(TypedDict, total=False):
         bool,
         Option(
             panel=LOCAL,
-            kind=bool,
-            default=False,
             help="Allow GPUs or CPUs of different kinds in one run. The last digits of answers may "
             "then differ.",
         ),
@@ -186,7 +169,6 @@ class AuditOptions(TypedDict, total=False):
         int | None,
         Option(
             panel=LOCAL,
-            kind=int,
             minimum=1,
             heeded_by=FILLS,
             help="How many of the most probable words to keep for each blank (mask). Default: set "
@@ -197,8 +179,6 @@ class AuditOptions(TypedDict, total=False):
         str | Sequence[str],
         Option(
             panel=LOCAL,
-            default=(),
-            several=True,
             metavar="WORD,…",
             heeded_by=FILLS,
             help="Words whose probability is always recorded, however low it is. May be repeated.",
@@ -216,8 +196,6 @@ class AuditOptions(TypedDict, total=False):
         bool,
         Option(
             panel=LOCAL,
-            kind=bool,
-            default=False,
             heeded_by=HERE,
             help="Allow the Python code that comes with a model to run.",
         ),
@@ -227,8 +205,6 @@ class AuditOptions(TypedDict, total=False):
         Option(
             flag="--mode",
             panel=ASKED,
-            default=(),
-            several=True,
             help="Ask in this mode only (goffman ls explains the modes). May be repeated. Default: "
             "all that the model can answer.",
         ),
@@ -237,8 +213,6 @@ class AuditOptions(TypedDict, total=False):
         bool,
         Option(
             panel=CHATS,
-            kind=bool,
-            default=False,
             heeded_by=GENERATES,
             help="Ask every prompt, with the answer options in every order. Default: a model on "
             "your machine gets every prompt that needs no written reply. Of all others, models get "
@@ -249,8 +223,6 @@ class AuditOptions(TypedDict, total=False):
         bool,
         Option(
             panel=CHATS,
-            kind=bool,
-            default=False,
             heeded_by=GENERATES,
             help="Ask models on your machine only the balanced sample that models on a server get. "
             "Much faster on a CPU. Later, the same command without it asks the rest.",
@@ -260,8 +232,6 @@ class AuditOptions(TypedDict, total=False):
         bool,
         Option(
             panel=CHATS,
-            kind=bool,
-            default=False,
             heeded_by=GENERATES,
             help="In questions with options, leave out the last one, such as “I can't tell”.",
         ),
@@ -289,7 +259,6 @@ class AuditOptions(TypedDict, total=False):
         int | None,
         Option(
             panel=CHATS,
-            kind=int,
             minimum=1,
             heeded_by=REPLIES,
             help="How many times to ask each prompt. Default: set by the instrument.",
@@ -299,7 +268,6 @@ class AuditOptions(TypedDict, total=False):
         float,
         Option(
             panel=CHATS,
-            kind=float,
             default=1.0,
             minimum=0,
             heeded_by=REPLIES,
@@ -310,7 +278,6 @@ class AuditOptions(TypedDict, total=False):
         float | None,
         Option(
             panel=CHATS,
-            kind=float,
             minimum=0,
             maximum=1,
             heeded_by=REPLIES,
@@ -321,19 +288,13 @@ class AuditOptions(TypedDict, total=False):
     max_tokens: Annotated[
         int,
         Option(
-            panel=CHATS,
-            kind=int,
-            default=64,
-            minimum=1,
-            heeded_by=REPLIES,
-            help="Longest reply, in tokens.",
+            panel=CHATS, default=64, minimum=1, heeded_by=REPLIES, help="Longest reply, in tokens."
         ),
     ]
     concurrency: Annotated[
         int,
         Option(
             panel=SERVERS,
-            kind=int,
             default=16,
             minimum=1,
             maximum=1000,
@@ -345,7 +306,6 @@ class AuditOptions(TypedDict, total=False):
         int | None,
         Option(
             panel=SERVERS,
-            kind=int,
             minimum=1,
             heeded_by=SERVED,
             help="How many requests to send per minute at most. Default: no limit.",
@@ -355,7 +315,6 @@ class AuditOptions(TypedDict, total=False):
         float,
         Option(
             panel=SERVERS,
-            kind=float,
             default=120.0,
             minimum=1,
             metavar="SECONDS",
@@ -376,7 +335,6 @@ class AuditOptions(TypedDict, total=False):
         float | None,
         Option(
             panel=SERVERS,
-            kind=float,
             minimum=0,
             metavar="PRICE",
             heeded_by=SERVED,
@@ -386,11 +344,7 @@ class AuditOptions(TypedDict, total=False):
     price_out: Annotated[
         float | None,
         Option(
-            panel=SERVERS,
-            kind=float,
-            minimum=0,
-            metavar="PRICE",
-            help="Price of a million tokens received.",
+            panel=SERVERS, minimum=0, metavar="PRICE", help="Price of a million tokens received."
         ),
     ]
     ratings: Annotated[
@@ -398,8 +352,6 @@ class AuditOptions(TypedDict, total=False):
         Option(
             panel=MEASURING,
             kind=Path,
-            default=(),
-            several=True,
             help="CSV file with your own ratings of words. May be repeated.",
         ),
     ]
@@ -424,8 +376,6 @@ class AuditOptions(TypedDict, total=False):
         Sequence[str | tuple[str, str]],
         Option(
             panel=MEASURING,
-            default=(),
-            several=True,
             metavar="BASE=CLASSIFIER",
             help="Correlate a base model's results with those of a classifier that was fine-tuned "
             "from it. May be repeated.",
@@ -437,18 +387,13 @@ class AuditOptions(TypedDict, total=False):
             flag="--anchor",
             panel=MEASURING,
             kind=Path,
-            default=(),
-            several=True,
             metavar="FOLDER",
             help="Folder with your own data about people (an anchor), to set beside the results. "
             "May be repeated. goffman's own anchors are always used.",
         ),
     ]
     seed: Annotated[
-        int,
-        Option(
-            panel=MEASURING, kind=int, default=0, minimum=0, help="Seed for all random choices."
-        ),
+        int, Option(panel=MEASURING, default=0, minimum=0, help="Seed for all random choices.")
     ]
     vignettes: Annotated[
         Text | None,
@@ -483,8 +428,6 @@ class AuditOptions(TypedDict, total=False):
         bool,
         Option(
             panel=SENTENCES,
-            kind=bool,
-            default=False,
             heeded_by=PAIRS,
             help="Leave out WinoBias sentence pairs that have faults.",
         ),
@@ -493,8 +436,6 @@ class AuditOptions(TypedDict, total=False):
         str | Sequence[str],
         Option(
             panel=SENTENCES,
-            default=(),
-            several=True,
             metavar="MALE,FEMALE",
             heeded_by=PAIRS,
             help="Two adjectives to put before the two occupations of each sentence: first the one "
@@ -517,7 +458,6 @@ class AuditOptions(TypedDict, total=False):
         int | None,
         Option(
             panel=SENTENCES,
-            kind=int,
             heeded_by=PAIRS,
             help="How many sentence pairs to draw at random. Default: set by the instrument.",
         ),
@@ -527,8 +467,16 @@ class AuditOptions(TypedDict, total=False):
 @cache
 def audit_options() -> Mapping[str, Option]:
     """Return every option by its name in Python, in the order of their definition."""
-    hints = get_type_hints(AuditOptions, include_extras=True)
-    return {name: get_args(hint)[1] for name, hint in hints.items()}
+    options = {}
+    for name, hint in get_type_hints(AuditOptions, include_extras=True).items():
+        value, option = get_args(hint)
+        kind = next((one for one in (bool, int, float) if value in (one, one | None)), str)
+        several = any(get_origin(one) is Sequence for one in (value, *get_args(value)))
+        unsaid = () if several else False if kind is bool else None
+        default = unsaid if option.default is None else option.default
+        kind = option.kind or kind
+        options[name] = replace(option, kind=kind, default=default, several=several)
+    return options
 
 
 def flag_of(name: str) -> str:
@@ -546,8 +494,7 @@ def with_defaults(given: AuditOptions) -> SimpleNamespace:
             raise InputError(f"There is no option '{name}'.{did_you_mean(name, known)}")
         option = known[name]
         if option.kind in (int, float):
-            limits = (option.kind, option.minimum, option.maximum)
-            check_number(flag_of(name), value, limits)
+            check_number(flag_of(name), value, (option.kind, option.minimum, option.maximum))
     return SimpleNamespace(**{name: one.default for name, one in known.items()} | dict(given))
 
 

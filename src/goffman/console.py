@@ -263,12 +263,10 @@ class ProgressLines:
         if progress.rate and not ends and now - self._printed < self.EVERY:
             return
         self._printed = now
-        line = f"{what}: {progress.done:,} of {progress.total:,} {progress.what}"
-        if progress.rate:
-            line += f", {rate}"
-        if progress.note:
-            line += f", {progress.note}"
+        if ends and not progress.rate:
+            return
+        said = [f"{what}: {progress.done:,} of {progress.total:,} {progress.what}"]
+        said += [rate] * bool(progress.rate) + [progress.note] * bool(progress.note)
         if progress.rate and not ends:
-            line += f", {(progress.total - progress.done) / progress.rate:,.0f} s left"
-        if progress.rate or not ends:
-            print(line, file=self._stream, flush=True)
+            said.append(f"{(progress.total - progress.done) / progress.rate:,.0f} s left")
+        print(", ".join(said), file=self._stream, flush=True)

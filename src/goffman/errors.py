@@ -1,17 +1,4 @@
-"""Every exception that goffman raises on purpose.
-
-GoffmanError                 base: its text is written for the person at the terminal
-├── InputError               something the user gave cannot be used (exit code 2)
-│   ├── FaultsError          files that the user wrote have faults; carries every one of them
-│   │   ├── InstrumentError  … of an instrument
-│   │   ├── AnchorError      … of an anchor
-│   │   └── LexiconError     … of a lexicon or a file of ratings
-│   ├── SentenceError        a WinoBias file or an adjective setting cannot be used
-│   ├── ModelError           a model cannot be found, loaded, or asked in this way
-│   ├── RunError             a run folder holds something else, is in use, or is damaged
-│   └── PublishedError       a study's published files are missing or in another form
-├── AskingError              a model or the disk failed while a run was under way (exit code 1)
-└── DownloadError            a file that others publish could not be fetched (exit code 1)
+"""Every exception that goffman raises on purpose, all of them a GoffmanError.
 
 The text of each says what was given, where, what is allowed and what to do.
 """

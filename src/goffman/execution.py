@@ -1,78 +1,50 @@
-"""How models are run: in this process, in workers, or as chats; and what is answered already."""
+"""How models are run: in this process or in workers; and what is answered already."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from goffman.errors import InputError, ModelError, RunError
-from goffman.forecast import forecast, forecast_text
-from goffman.instruments.types import Prompt
-from goffman.models.base import (
-    Calling,
-    LoadOptions,
-    Sampling,
-    Serves,
-)
+from goffman.models.base import Calling, LoadOptions
 from goffman.models.files import checksums
 from goffman.models.registry import Loading, model_kinds
 from goffman.models.resolve import load
-from goffman.models.server_address import address_entry, behind_server
-from goffman.options import ChatOptions
-from goffman.progress import Watch
+from goffman.models.server_address import behind_server
 from goffman.runs.answers import answers_folder, as_noted
 from goffman.runs.code_digest import code_digest
 from goffman.runs.collect import Collected
-from goffman.runs.collect_replies import (
-    ChatJob,
-    ask_replies,
-    known_questions,
-    replies_of,
-)
 from goffman.runs.files import Folder
-from goffman.runs.manifest import (
-    Manifest,
-    Workers,
-    asker_of,
-    chat_entry,
-    checksum,
-    read_manifest,
-    with_model,
-)
-from goffman.runs.run import PROMPTS, keep_prompts
+from goffman.runs.manifest import Manifest, Workers, asker_of, checksum
+from goffman.runs.run import PROMPTS
 from goffman.workers.pool import WorkerPool
 from goffman.workers.protocol import Call, Load
-from goffman.workers.ray import host_and_port
+from goffman.workers.ray import RayBackend, host_and_port
 from goffman.workers.scheduler import ModelWork, parameters_of, run_concurrently
 
 if TYPE_CHECKING:
-    from goffman.models.base import Chats
     from goffman.models.precision_deviation import Sample
     from goffman.planning import Assignment, Question
     from goffman.runs.run import Run
     from goffman.workers.pool import ModelGroup, WorkerBackend
     from goffman.workers.protocol import WorkerInfo
 
-Of = TypeVar("Of")
+Found = TypeVar("Found")
 
 
 def with_workers(
     manifest: Manifest, run: Path, cards: Iterable[WorkerInfo], *, mixed: bool
 ) -> Manifest:
-    """The manifest with these workers in it; RunError where earlier ones were on other hardware.
-
-    ``mixed``: whether hardware may differ.
-    """
+    """The manifest with these workers in it; RunError where hardware differs and is not mixed."""
     counts = Counter((card.host, card.device, card.hardware) for card in cards)
     known = {(one.host, one.device, one.hardware): one.workers for one in manifest.workers}
-    before = {hardware for _, _, hardware in known}
-    now = {hardware for _, _, hardware in counts}
+    before, now = ({hardware for _, _, hardware in several} for several in (known, counts))
     if before and before != now and not mixed:
         raise RunError(
             f"{run} has answers of workers on {', '.join(sorted(before))}; now they are on "
@@ -93,13 +65,12 @@ def in_order(manifest: Manifest, names: Sequence[str], *, before: Manifest) -> M
     ``names``: of those that are asked now; ``before``: the manifest when they were not yet. A run
     that was measured keeps the order of those it had.
     """
-    had, now = list(before.models), list(names)
-    if "scores.parquet" in before.tables:
-        now = [name for name in now if name not in had]
+    had, measured = list(before.models), "scores.parquet" in before.tables
+    now = [name for name in names if not (measured and name in had)]
     rest = iter(now)
     order = [next(rest) if name in now else name for name in had] + [*rest]
 
-    def ordered(entries: Mapping[str, Of]) -> dict[str, Of]:
+    def ordered(entries: Mapping[str, Any]) -> dict[str, Any]:
         return {name: entries[name] for name in order if name in entries}
 
     return replace(manifest, models=ordered(manifest.models), answers=ordered(manifest.answers))
@@ -116,28 +87,10 @@ class Executor:
     threads: int = 1
     """Of the CPU, with which workers calculate."""
 
-    def load(
-        self,
-        spec: str,
-        *,
-        kind: str,
-        options: LoadOptions | None = None,
-        sampling: Sampling | None = None,
-        calling: Calling | None = None,
-    ) -> Any:
-        """The model, ready to be asked; where workers have its weights, its tokenizer alone."""
-        loading = Loading(
-            options=options or self.options,
-            sampling=sampling or Sampling(),
-            calling=calling or Calling(),
-        )
-        model = load(
-            spec,
-            kind=kind,
-            options=loading.options,
-            sampling=loading.sampling,
-            calling=loading.calling,
-        )
+    def load(self, spec: str, *, kind: str, **chat: Any) -> Any:
+        """The model, ready to be asked: where workers have its weights, its tokenizer alone."""
+        loading = Loading(options=self.options, **chat)
+        model = load(spec, kind=kind, **vars(loading))
         if self.team is not None:
             self._hand_over(spec, kind, loading, model, self.team)
         return model
@@ -168,9 +121,11 @@ class Executor:
         self, spec: str, *, kind: str, low: Any, sample: Sample
     ) -> Mapping[str, Any] | None:
         """How far the model is from itself in float32; None: its kind cannot say."""
+        if self.team is not None:
+            return self.team.deviation(sample)
         compare = model_kinds()[kind].deviation
-        if compare is None or self.team is not None:
-            return None if self.team is None else self.team.deviation(sample)
+        if compare is None:
+            return None
         exact = load(spec, kind=kind, options=replace(self.options, precision="float32"))
         return compare(low, exact, sample)
 
@@ -183,8 +138,6 @@ class Executor:
 
 
 ALL_GPUS = "cuda:all"
-
-Found = TypeVar("Found")
 
 
 class Executors:
@@ -203,10 +156,8 @@ class Executors:
             first = self._devices[0]
             self.options = replace(given, device=first, weights=not self._elsewhere)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """The workers end."""
         if self._crew is not None:
             self._crew.close()
 
@@ -218,10 +169,7 @@ class Executors:
     def each(
         self, run: Run, pairs: Sequence[Assignment], ask: Callable[[Executor, Assignment], Found]
     ) -> list[Found]:
-        """What ``ask`` returns for each, in their order; where there are workers, all at once.
-
-        The run has the models in the order in which they were named.
-        """
+        """What ``ask`` returns for each, in their order; where there are workers, all at once."""
         before = run.manifest
         apart = [pair for pair in pairs if self._elsewhere and not behind_server(pair.model)]
         found = self._by_workers(run, apart, ask) if apart else {}
@@ -239,11 +187,16 @@ class Executors:
         """By model."""
         import torch
 
-        threads = torch.get_num_threads()
+        from goffman.workers.local import LocalBackend
+
+        given, threads = self._given, torch.get_num_threads()
         if self._crew is None:
-            self._crew = WorkerPool(
-                self._hands(threads), note=self._note, mixed=self._given.mixed_hardware
-            )
+            backend: WorkerBackend
+            if given.workers is None:
+                backend = LocalBackend(self._devices)
+            else:
+                backend = RayBackend(given.workers, device=given.device, threads=threads)
+            self._crew = WorkerPool(backend, note=self._note, mixed=given.mixed_hardware)
 
         def asked(pair: Assignment, team: ModelGroup) -> Found:
             return ask(Executor(options=self.options, team=team, threads=threads), pair)
@@ -259,15 +212,6 @@ class Executors:
         ]
         found = run_concurrently(self._crew, works)
         return dict(zip((pair.model for pair in pairs), found, strict=True))
-
-    def _hands(self, threads: int) -> WorkerBackend:
-        if self._given.workers is not None:
-            from goffman.workers.ray import RayBackend
-
-            return RayBackend(self._given.workers, device=self._given.device, threads=threads)
-        from goffman.workers.local import LocalBackend
-
-        return LocalBackend(self._devices)
 
 
 def sentences_left(pair: Assignment, manifest: Manifest) -> int:
@@ -304,88 +248,6 @@ def _devices(given: str) -> tuple[str, ...]:
     return devices
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChatQuestion:
-    """An instrument as chat models are asked it."""
-
-    instrument: str
-    """Its id."""
-    prompts: Sequence[Prompt]
-    trials: int
-    words: bool = False
-    """Whether a word is to be filled in: see Turn."""
-    options: bool = False
-    """Whether there are options to choose from: see Turn."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChatCollector:
-    """Asks chat models, and tells before what that will take."""
-
-    options: ChatOptions
-    loading: LoadOptions
-    seed: int
-    watch: Watch
-    note: Callable[[str], None]
-    load_model: Callable[..., Any] = load
-    """``load`` of models/resolve.py, or what loads models for workers."""
-    team: ModelGroup | None = None
-    """The workers that have the model."""
-
-    def tell(self, run: Path, model: str, questions: Sequence[ChatQuestion]) -> bool:
-        """Whether anything is left to ask; the user knows what that will take."""
-        requests = []
-        manifest = read_manifest(run) or Manifest()
-        for question in questions:
-            replies = replies_of(run, manifest, model=model, instrument=question.instrument)
-            known = known_questions(replies, question.prompts, trials=question.trials)
-            found = forecast(known, self.options.sampling)
-            if found.requests:
-                requests.append(found.requests)
-                text = forecast_text(found, self.options.prices)
-                self.note(f"{question.instrument}, {model}: {text}")
-        if len(requests) > 1:
-            self.note(f"All instruments, {model}: {sum(requests):,} requests.")
-        return bool(requests)
-
-    def load(self, run: Run, name: str, questions: Sequence[ChatQuestion], *, kind: str) -> Any:
-        """The model, which the run knows now, or has refused; what asking will take is told."""
-        sampling, calling = self.options.sampling, self.options.calling
-        model = self.load_model(
-            name, kind=kind, options=self.loading, sampling=sampling, calling=calling
-        )
-        for note in model.identity.notes:
-            self.note(f"{name}: {note}")
-        entry = {**chat_entry(model.identity, sampling, seed=self.seed), **address_entry(name)}
-        before = run.manifest
-        run.manifest = with_model(before, run.folder, name=name, entry=entry)
-        if self.tell(run.folder, name, questions) and isinstance(model, Serves):
-            try:
-                model.meet()
-            except ModelError:
-                # A name that no one answers to must not bind the folder.
-                run.manifest = before
-                raise
-        return model
-
-    def ask(self, run: Run, model: Chats, questions: Sequence[ChatQuestion]) -> Iterator[Collected]:
-        """What there is of the model's replies."""
-        for question in questions:
-            keep_prompts(run, question.instrument, question.prompts)
-            job = ChatJob(
-                run=run,
-                instrument=question.instrument,
-                prompts=question.prompts,
-                trials=question.trials,
-                seed=self.seed,
-                watch=self.watch,
-                words=question.words,
-                options=question.options,
-                team=self.team,
-            )
-            yield ask_replies(job, model)
-
-
 def known_digest(
     manifest: Manifest,
     question: Question,
@@ -396,8 +258,7 @@ def known_digest(
 ) -> str | None:
     """A digest of all that the sentences to ask depend on, beside the model's files.
 
-    None: it is not known, as the code of other packages and of models is not, and workers have
-    files of their own.
+    None: it is not known, as other packages' and models' code is not, nor are workers' files.
     """
     record = manifest.models.get(model)
     row = model_kinds().get(record.kind) if record else None
@@ -417,19 +278,14 @@ def known_digest(
 def is_answered(
     manifest: Manifest, pair: Assignment, *, options: LoadOptions, batch_size: int | None
 ) -> bool:
-    """Whether the manifest says that the model has answered all that it is asked now.
-
-    Neither the model's files nor the answers are looked at.
-    """
-    there = manifest.answers.get(pair.model, {})
+    """Whether the manifest says that all is answered; files and answers are not looked at."""
     for question in pair.questions:
-        entry = there.get(question.instrument.id)
+        entry = manifest.answers.get(pair.model, {}).get(question.instrument.id)
         if entry is None or entry.known is None or entry.parts is None:
             return False
-        now = known_digest(
+        if entry.known != known_digest(
             manifest, question, model=pair.model, options=options, batch_size=batch_size
-        )
-        if entry.known != now:
+        ):
             return False
     return True
 
@@ -439,8 +295,7 @@ def all_answered(
 ) -> Sequence[Collected] | None:
     """What there is of the answers, where nothing is left to ask; None: the model must be loaded.
 
-    The same code would read the same files and come to the same sentences; their answers, and the
-    prompts, are on disk as they were written.
+    The same code would come to the same sentences from the same files.
     """
     if not is_answered(manifest, pair, options=options, batch_size=batch_size):
         return None
@@ -449,15 +304,14 @@ def all_answered(
         return None
     if manifest.tables.get(PROMPTS) != [checksum(Folder(run).read(PROMPTS) or b"")]:
         return None
-    found = []
+    collected = []
     for question in pair.questions:
         name = question.instrument.id
         entry = manifest.answers[pair.model][name]
-        table = entry.table
-        folder = answers_folder(run, table, model=pair.model, instrument=name)
+        folder = answers_folder(run, entry.table, model=pair.model, instrument=name)
         if not as_noted(folder, parts=entry.parts, sha256=entry.sha256):
             return None
-        found.append(
+        collected.append(
             Collected(
                 model=pair.model,
                 instrument=name,
@@ -468,4 +322,4 @@ def all_answered(
                 not_one_token=entry.not_one_token or (),
             )
         )
-    return found
+    return collected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from goffman.models.registry import answers_to
 from goffman.models.server_address import behind_server
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from goffman.instruments.types import Prompt
     from goffman.models.base import LoadOptions, Sampling
     from goffman.options import AskOptions, Prices
@@ -88,11 +86,8 @@ adds: on a CPU, SmolLM2-135M comes to .9 of it, and its template adds a third to
 def weights_used(spec: str, options: LoadOptions) -> int | None:
     """How many weights each token goes through; None where the configuration does not say."""
     files = files_of(spec, weights=False, fetched=options.fetched)
-    return _weights(read_object(files.name, files.folder / "config.json"))
-
-
-def _weights(config: Mapping[str, Any]) -> int | None:
-    """Without the vocabulary, which is used at one token of a prompt only."""
+    config = read_object(files.name, files.folder / "config.json")
+    # The vocabulary does not count, which is used at one token of a prompt only.
     size = config.get("hidden_size", config.get("n_embd"))
     layers = config.get("num_hidden_layers", config.get("n_layer"))
     if not isinstance(size, int) or not isinstance(layers, int):
@@ -138,28 +133,25 @@ def describe_parts(
         whole = [one for one in pair.questions if len(one.part) not in {0, len(one.prompts)}]
         parts = [one for one in pair.questions if one.every is not None]
         if whole:
-            durations = _durations(pair.model, loading)
-            yield from _of_all(pair.model, whole, durations, chosen=options.thorough)
+            duration = _durations(pair.model, loading)
+            prompts = [prompt for question in whole for prompt in question.prompts]
+            few = [prompt for question in whole for prompt in question.part]
+            time = duration(_tokens(prompts))
+            said = (
+                f"{pair.model} is asked all {len(prompts):,} prompts that need no written "
+                f"reply{time}."
+            )
+            # Who chose to ask all needs no other way, but may want to know the time.
+            if not options.thorough:
+                yield (
+                    f"{said} To ask only a balanced sample of "
+                    f"{len(few):,}{duration(_tokens(few))}, add --balanced."
+                )
+            elif time:
+                yield said
         asked, every = sum(map(_asked, parts)), sum(one.every or 0 for one in parts)
         if asked != every:
             yield _of_part(pair.model, parts, asked, every, options, beside_all=bool(whole))
-
-
-def _of_all(
-    model: str, whole: Sequence[Question], duration: Duration, *, chosen: bool
-) -> Iterator[str]:
-    """``chosen``: the user asked for all, and needs no other way, but may want to know the time."""
-    prompts = [prompt for one in whole for prompt in one.prompts]
-    few = [prompt for one in whole for prompt in one.part]
-    time = duration(_tokens(prompts))
-    said = f"{model} is asked all {len(prompts):,} prompts that need no written reply{time}."
-    if not chosen:
-        said += (
-            f" To ask only a balanced sample of {len(few):,}{duration(_tokens(few))}, add "
-            "--balanced."
-        )
-    if time or not chosen:
-        yield said
 
 
 def _of_part(

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import Calling, Sampling
 from goffman.progress import Progress
-
-if TYPE_CHECKING:
-    from goffman.instruments.types import Instrument
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +29,6 @@ class ChatOptions:
     calling: Calling = field(default_factory=Calling)
     prices: Prices | None = None
     """What the server takes, to be told before it is asked; None: not known."""
-
-    def trials_of(self, instrument: Instrument) -> int:
-        """How often the instrument's prompts are asked."""
-        own = int(instrument.settings.get("trials", 1))
-        return own if self.trials is None else self.trials
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goffman.analysis.summary import Summary
 from goffman.anchors.loader import anchors_with
-from goffman.execution import (
-    ChatCollector,
-    ChatQuestion,
-    Executor,
-    Executors,
-    all_answered,
-    is_answered,
-    known_digest,
-)
-from goffman.forecast import describe_parts
+from goffman.errors import ModelError
+from goffman.execution import Executor, Executors, all_answered, is_answered, known_digest
+from goffman.forecast import describe_parts, forecast, forecast_text
 from goffman.instruments.types import MASK
 from goffman.measures.registry import measure_entry
-from goffman.models.base import LoadOptions
+from goffman.models.base import LoadOptions, Serves
 from goffman.models.precision_deviation import draw_sample
 from goffman.models.registry import answers_to, model_kinds
 from goffman.models.resolve import check
-from goffman.models.server_address import behind_server
+from goffman.models.server_address import address_entry, behind_server
 from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.planning import (
     Assignment,
@@ -43,47 +37,29 @@ from goffman.planning import (
     options_without_effect,
     paraphrase_listener,
     paraphrase_name,
+    table_of,
 )
 from goffman.report.cache import current_report, current_summary
-from goffman.runs.batch_plan import (
-    BatchLimits,
-    limits_for,
-    pronoun_forms,
-    with_one_mask,
-)
-from goffman.runs.collect import (
-    Collected,
-    Job,
-    ask_choices,
-    ask_fills,
-    ask_labels,
-    ask_likelihoods,
-    ask_next_words,
-)
+from goffman.runs.batch_plan import BatchLimits, limits_for, pronoun_forms, with_one_mask
+from goffman.runs.collect import Collected, Job, ask_choices, ask_fills, ask_once
+from goffman.runs.collect_replies import ChatJob, ask_replies, known_questions, replies_of
 from goffman.runs.manifest import (
     Manifest,
+    chat_entry,
     instrument_entry,
     model_entry,
     read_manifest,
     with_instrument,
     with_model,
 )
+from goffman.runs.mode_adapters import Classify, Likelihood, NextWord
 from goffman.runs.reply_probabilities import keep_options, options_of_replies
-from goffman.runs.run import (
-    PARAPHRASES,
-    Run,
-    check_place,
-    default_folder,
-    keep_prompts,
-    open_run,
-)
+from goffman.runs.run import PARAPHRASES, Run, check_place, default_folder, keep_prompts, open_run
 from goffman.scoring import load_words, parser_of
 
 if TYPE_CHECKING:
     from goffman.analysis.summary import MainResult
-    from goffman.anchors.types import Anchor
     from goffman.lexicons.lexicons import Lexicons
-    from goffman.models.base import Identity
     from goffman.runs.manifest import Entry
 
 
@@ -146,22 +122,21 @@ def audit(
     for pair in pairs:
         if not is_answered(there, pair, options=loading, batch_size=batch_size):
             check(pair.model, kind=pair.kind, options=loading)
-    notes += [
-        *options_without_effect(pairs, options),
-        *describe_parts(pairs, loading, options),
-    ]
+    notes += [*options_without_effect(pairs, options), *describe_parts(pairs, loading, options)]
     for note in (*notes, *describe_paraphrases(further)):
         listener.note(note)
     if options.dry_run:
-        _tell(pairs, folder, _chatting(options, places.here, listener), listener.note)
+        _tell(pairs, folder, options, listener.note)
         apart = paraphrase_listener(listener, further)
-        _tell(further, folder / PARAPHRASES, _chatting(options, places.here, apart), apart.note)
+        _tell(further, folder / PARAPHRASES, options, apart.note)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, place=places.here, options=options, listener=listener)
-        with places:
+        with closing(places):
             asked = _ask_all(work, places, pairs) + _ask_paraphrases(work, places, further)
-        said = _measured(work, words, measuring, people)
+        said = current_summary(
+            run, words, seed=options.seed, pairs=measuring.pairs, note=listener.note, anchors=people
+        )
         page = current_report(run, words, note=listener.note) if report else None
     return Audit(folder=folder, asked=tuple(asked), said=said, report=page)
 
@@ -193,7 +168,7 @@ def _ask_paraphrases(
 
 
 def _tell(
-    pairs: Sequence[Assignment], folder: Path, chatting: ChatCollector, note: Callable[[str], None]
+    pairs: Sequence[Assignment], folder: Path, options: AskOptions, note: Callable[[str], None]
 ) -> None:
     """The user is told what would be asked."""
     for pair in pairs:
@@ -202,7 +177,7 @@ def _tell(
             deeper = settings is not None and settings.depth > 1
             more = ", and further sentences that depend on the answers" if deeper else ""
             note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
-        chatting.tell(folder, pair.model, _chat_questions(pair))
+        _tell_requests(pair.model, folder, _chat_questions(pair), options, note)
 
 
 def words_for(pairs: Sequence[Assignment], folder: Path, measuring: MeasureOptions) -> Lexicons:
@@ -223,20 +198,6 @@ class _Work:
     options: AskOptions
     listener: Listener
 
-    def job(self, question: Question, model: str, limits: BatchLimits) -> Job:
-        """What a model that the run has not refused is asked; its prompts are on disk."""
-        keep_prompts(self.run, question.instrument.id, question.prompts)
-        return Job(
-            run=self.run,
-            instrument=question.instrument.id,
-            prompts=asked_prompts(question, self.listener.note),
-            limits=limits,
-            watch=self.listener.progress,
-            team=self.place.team,
-            known=known_digest(self.run.manifest, question, model=model, **self.told),
-            first=question.balanced,
-        )
-
     @property
     def told(self) -> dict[str, Any]:
         """How models are loaded and asked, as far as the sentences to ask depend on it."""
@@ -245,30 +206,16 @@ class _Work:
 
 def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
     """The run knows the instrument, or has refused it."""
-    instrument, prompts = question.instrument, question.prompts
+    instrument = question.instrument
     replied = answers_to(instrument.kind) == "replies" or question.trials > 1
     trials = {"trials": question.trials} if replied else {}
     beside = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
     entry, part = (
         {**instrument_entry(instrument, some, question.settings), **beside}
-        for some in (prompts, question.part)
+        for some in (question.prompts, question.part)
     )
     run.manifest = with_instrument(
         run.manifest, run.folder, name=instrument.id, entry=entry, part=part, models=models
-    )
-
-
-def _measured(
-    work: _Work, words: Lexicons, measuring: MeasureOptions, people: Sequence[Anchor]
-) -> Summary:
-    """The summary; scores, estimates and what stands beside people are on disk."""
-    return current_summary(
-        work.run,
-        words,
-        seed=work.options.seed,
-        pairs=measuring.pairs,
-        note=work.listener.note,
-        anchors=people,
     )
 
 
@@ -278,8 +225,7 @@ def _ask_model(work: _Work, pair: Assignment) -> Iterator[Collected]:
     split: set[str] = set()  # Said once, and not again for each instrument.
     ask = _ask_chat if model_kinds()[pair.kind].answers == "replies" else _ask_local
     for asked in ask(work, pair):
-        if asked.damaged:
-            count = len(asked.damaged)
+        if count := len(asked.damaged):
             files = "1 file" if count == 1 else f"{count} files"
             work.listener.note(
                 f"{asked.instrument}, {name}: {files} of stored answers had been damaged, so "
@@ -312,27 +258,49 @@ def _ask_local(work: _Work, pair: Assignment) -> Iterator[Collected]:
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     if row.answers == "fills":
         check_top_k(model, pair)
-    entry = {**model_entry(model.identity, limits), **row.says(model)}
-    _enter_model(work, model.identity, entry, lambda: _deviation(work, pair, model))
-    work.place.enter(work.run)
+    _enter_model(work, pair, model, {**model_entry(model.identity, limits), **row.says(model)})
+    work.place.enter(run)
     for question in pair.questions:
         yield _ask_question(work, question, model, limits)
 
 
 def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimits) -> Collected:
     """What there is of the answers to one instrument, by batches on this machine."""
-    job = work.job(question, model.identity.name, limits)
-    kind = question.instrument.kind
+    instrument, name, note = question.instrument, model.identity.name, work.listener.note
+    keep_prompts(work.run, instrument.id, question.prompts)
+    job = Job(
+        run=work.run,
+        instrument=instrument.id,
+        prompts=asked_prompts(question, note),
+        limits=limits,
+        watch=work.listener.progress,
+        team=work.place.team,
+        known=known_digest(work.run.manifest, question, model=name, **work.told),
+        first=question.balanced,
+    )
+    kind = instrument.kind
     if kind == "complete" and question.settings:
-        return ask_next_words(job, model, question.settings)
+        return ask_once(job, NextWord(model, question.settings))
     if kind == "choose":
         return ask_choices(job, model)
     table = model_kinds()[model.identity.kind].answers
     if table == "fills" and question.settings:
         return ask_fills(job, model, question.settings)
     if table == "likelihoods":
-        return ask_likelihoods(job, model, pronoun_forms(question.prompts))
-    return ask_labels(job, model)
+        return ask_once(job, Likelihood(model), pronoun_forms(question.prompts))
+    return ask_once(job, Classify(model))
+
+
+def _enter_model(work: _Work, pair: Assignment, model: Any, entry: Entry) -> None:
+    """The run knows the model, and a lower precision's deviation, or has refused it."""
+    run, identity = work.run, model.identity
+    for note in identity.notes:
+        work.listener.note(f"{identity.name}: {note}")
+    lower = identity.precision not in ("float32", None)
+    if lower and identity.name not in run.manifest.models:
+        deviation = _deviation(work, pair, model)
+        entry = {**entry, **({} if deviation is None else {"deviation": deviation})}
+    run.manifest = with_model(run.manifest, run.folder, name=identity.name, entry=entry)
 
 
 def _deviation(work: _Work, pair: Assignment, low: object) -> Entry | None:
@@ -340,14 +308,11 @@ def _deviation(work: _Work, pair: Assignment, low: object) -> Entry | None:
     row = model_kinds()[pair.kind]
     if row.deviation is None:
         return None
+    prompts = [prompt for question in pair.questions for prompt in question.prompts]
     if row.answers == "likelihoods":
-        several = [with_one_mask(question.prompts) for question in pair.questions]
-        texts = [
-            one.text.replace(MASK, one.pronoun or "") for prompts in several for one in prompts
-        ]
+        texts = [one.text.replace(MASK, one.pronoun or "") for one in with_one_mask(prompts)]
     else:
-        every = [prompt.text for question in pair.questions for prompt in question.prompts]
-        texts = [text for text in every if text.count(MASK) <= 1]
+        texts = [prompt.text for prompt in prompts if prompt.text.count(MASK) <= 1]
     top_k = max(question.settings.top_k if question.settings else 0 for question in pair.questions)
     sample = draw_sample(texts, top_k=top_k, seed=work.options.seed)
     return work.place.deviation(pair.model, kind=row.name, low=low, sample=sample)
@@ -355,78 +320,95 @@ def _deviation(work: _Work, pair: Assignment, low: object) -> Entry | None:
 
 def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
     """What there is of a chat model's answers: next words and options, then replies."""
-    chatting = _chatting(work.options, work.place, work.listener)
+    run, place, options = work.run, work.place, work.options
     questions = _chat_questions(pair)
-    model = chatting.load(work.run, pair.model, questions, kind=pair.kind)
-    work.place.enter(work.run)
-    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
+    model = _load_chat(work, pair, questions)
+    place.enter(run)
+    limits = limits_for(model.identity.device, batch_size=options.batch_size)
+    here = () if behind_server(pair.model) else model_kinds()[pair.kind].here
     for question in pair.questions:
-        if (
-            not behind_server(pair.model)
-            and question.instrument.kind in model_kinds()[pair.kind].here
-        ):
+        if question.instrument.kind in here:
             yield _ask_question(work, question, model, limits)
-    for asked in chatting.ask(work.run, model, questions):
-        yield asked
-        yield from _with_replies(work, pair, asked.instrument)
+    for question in questions:
+        instrument = question.instrument
+        keep_prompts(run, instrument.id, question.prompts)
+        job = ChatJob(
+            run=run,
+            instrument=instrument.id,
+            prompts=question.prompts,
+            trials=question.trials,
+            seed=options.seed,
+            watch=work.listener.progress,
+            words=instrument.kind == "complete",
+            options=instrument.kind == "say",
+            team=place.team,
+        )
+        yield ask_replies(job, model)
+        yield from _with_replies(work, pair, instrument.id)
+
+
+def _load_chat(work: _Work, pair: Assignment, questions: Sequence[Question]) -> Any:
+    """The model, which the run knows now, or has refused; what asking will take is told."""
+    run, name, options, note = work.run, pair.model, work.options, work.listener.note
+    sampling = options.chats.sampling
+    calling = replace(options.chats.calling, batch_size=options.batch_size)
+    model = work.place.load(name, kind=pair.kind, sampling=sampling, calling=calling)
+    for remark in model.identity.notes:
+        note(f"{name}: {remark}")
+    entry = {**chat_entry(model.identity, sampling, seed=options.seed), **address_entry(name)}
+    before = run.manifest
+    run.manifest = with_model(before, run.folder, name=name, entry=entry)
+    if _tell_requests(name, run.folder, questions, options, note) and isinstance(model, Serves):
+        try:
+            model.meet()
+        except ModelError:
+            # A name that no one answers to must not bind the folder.
+            run.manifest = before
+            raise
+    return model
+
+
+def _tell_requests(
+    model: str,
+    run: Path,
+    questions: Sequence[Question],
+    options: AskOptions,
+    note: Callable[[str], None],
+) -> bool:
+    """Whether anything is left to ask a chat model; the user knows what that will take."""
+    requests = []
+    manifest = read_manifest(run) or Manifest()
+    for question in questions:
+        name = question.instrument.id
+        replies = replies_of(run, manifest, model=model, instrument=name)
+        known = known_questions(replies, question.prompts, trials=question.trials)
+        missing = forecast(known, options.chats.sampling)
+        if missing.requests:
+            requests.append(missing.requests)
+            note(f"{name}, {model}: {forecast_text(missing, options.chats.prices)}")
+    if len(requests) > 1:
+        note(f"All instruments, {model}: {sum(requests):,} requests.")
+    return bool(requests)
 
 
 def _with_replies(work: _Work, pair: Assignment, said: str) -> Iterator[Collected]:
     """The options' probabilities that a server gave with its replies to an instrument, if any."""
-    if said not in pair.beside:
+    question = pair.beside.get(said)
+    if question is None:
         return
-    question = pair.beside[said]
-    (in_text,) = (one for one in pair.questions if one.instrument.id == said)
-    found = options_of_replies(
-        work.run.folder,
-        in_text.prompts,
-        question.prompts,
-        model=pair.model,
-        note=work.listener.note,
-    )
-    if found is not None:
-        enter_instrument(work.run, question, [pair.model])
-        keep_prompts(work.run, question.instrument.id, question.prompts)
-        yield keep_options(work.run, found, instrument=question.instrument.id)
+    run, note = work.run, work.listener.note
+    (in_text,) = (one.prompts for one in pair.questions if one.instrument.id == said)
+    options = options_of_replies(run.folder, in_text, question.prompts, model=pair.model, note=note)
+    if options is not None:
+        enter_instrument(run, question, [pair.model])
+        keep_prompts(run, question.instrument.id, question.prompts)
+        yield keep_options(run, options, instrument=question.instrument.id)
 
 
-def _chatting(options: AskOptions, place: Executor, listener: Listener) -> ChatCollector:
-    together = replace(options.chats.calling, batch_size=options.batch_size)
-    return ChatCollector(
-        options=replace(options.chats, calling=together),
-        loading=place.options,
-        seed=options.seed,
-        watch=listener.progress,
-        note=listener.note,
-        load_model=place.load,
-        team=place.team,
-    )
-
-
-def _chat_questions(pair: Assignment) -> list[ChatQuestion]:
+def _chat_questions(pair: Assignment) -> list[Question]:
     """What a chat model is to reply to."""
-    row, served = model_kinds()[pair.kind], behind_server(pair.model)
     return [
-        ChatQuestion(
-            instrument=one.instrument.id,
-            prompts=one.prompts,
-            trials=one.trials,
-            words=one.instrument.kind == "complete",
-            options=one.instrument.kind == "say",
-        )
-        for one in pair.questions
-        if row.table_for(one.instrument.kind, served=served) == "replies"
+        question
+        for question in pair.questions
+        if table_of(pair.model, pair.kind, question.instrument) == "replies"
     ]
-
-
-def _enter_model(
-    work: _Work, identity: Identity, entry: Entry, deviation: Callable[[], Entry | None]
-) -> None:
-    """The run knows the model, and a lower precision's deviation, or has refused it."""
-    run = work.run
-    for note in identity.notes:
-        work.listener.note(f"{identity.name}: {note}")
-    lower = identity.precision not in ("float32", None)
-    if lower and identity.name not in run.manifest.models and (found := deviation()) is not None:
-        entry = {**entry, "deviation": found}
-    run.manifest = with_model(run.manifest, run.folder, name=identity.name, entry=entry)

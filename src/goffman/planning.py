@@ -1,9 +1,6 @@
 """Which model is asked which prompts, in which modes, known before anyone is asked.
 
-Whether answers are read in the language that they were asked in: known before anyone is asked.
-
-The shipped ratings and gender words are English, and so are the parsers. A file that a user gives
-is taken to be in the language of the instruments that it is given for.
+So is whether answers are read in the language that they were asked in.
 """
 
 from __future__ import annotations
@@ -51,18 +48,13 @@ from goffman.instruments.types import (
 )
 from goffman.measures.registry import measure_of
 from goffman.models.base import LoadOptions
-from goffman.models.registry import ModelKind, answers_to, model_kinds
+from goffman.models.registry import answers_to, model_kinds
 from goffman.models.resolve import describe
 from goffman.models.server_address import behind_server
 from goffman.modes import modes_named
 from goffman.options import Listener
 from goffman.parsers.registry import OWN
-from goffman.runs.batch_plan import (
-    Settings,
-    pronoun_forms,
-    settings_of,
-    with_one_mask,
-)
+from goffman.runs.batch_plan import Settings, pronoun_forms, settings_of, with_one_mask
 from goffman.scoring import measures_of
 
 if TYPE_CHECKING:
@@ -126,10 +118,11 @@ def questions_of(
     ``tables``: where answers to them go; an option that none of these heeds is as if not given, so
     that a run does not remember it.
     """
-    found: dict[str, Question] = {}
+    questions: dict[str, Question] = {}
     told: set[str] = set()
+    limit = options.limit
     for way in ways:
-        instrument = way.instrument
+        instrument, of_instrument = way.instrument, tables.get(way.instrument.id, set())
         chosen = _chosen_prompts(instrument, options, slowly=instrument.id in slowly)
         rendered = render(instrument, chosen)
         if way.of not in told:
@@ -141,23 +134,23 @@ def questions_of(
         # A few prompts need their controls as much as all of them do.
         scored = options.controls and measure and measure.scores_controls
         controls = rendered.controls if scored else ()
-        asked = (*_first(rendered.prompts, options.limit), *controls)
+        others: Sequence[Prompt] = rendered.prompts
+        if limit is not None and limit < len(others):
+            # Whole conditions, one of each group in turn, so that groups are compared.
+            others = interleaved(others)[:limit]
+        asked = (*others, *controls)
         prompts = with_system(asked, instrument, options.system)
-        found[instrument.id] = Question(
+        questions[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
-            settings=_settings(instrument, prompts, options, tables.get(instrument.id, set())),
+            settings=_settings(instrument, prompts, options, of_instrument),
             measure=measure,
-            trials=_trials(instrument, options)
-            if "replies" in tables.get(instrument.id, set())
-            else 1,
+            trials=_trials(instrument, options) if "replies" in of_instrument else 1,
             every=_every(rendered, instrument, options, controls=bool(controls)),
-            in_all=rendered.every[0] if rendered.every and options.limit is None else None,
-            balanced=_balanced(asked, prompts, rendered.balanced)
-            if options.limit is None
-            else frozenset(),
+            in_all=rendered.every[0] if rendered.every and limit is None else None,
+            balanced=_balanced(asked, prompts, rendered.balanced if limit is None else ()),
         )
-    return found
+    return questions
 
 
 def _balanced(
@@ -169,10 +162,7 @@ def _balanced(
 
 
 def paraphrased_questions(asked: Question, options: AskOptions) -> Question | None:
-    """The same questions in the wordings that are asked only on request; None: there are none.
-
-    Of the same items and conditions, so that wordings can be compared; without control items.
-    """
+    """The same items and conditions in the wordings that are asked on request; None: no others."""
     instrument = asked.instrument
     chosen = _chosen_prompts(instrument, options, slowly=asked.every is not None)
     others = any(getattr(chosen, name) is not None for name in ("vignettes", "questions"))
@@ -187,14 +177,11 @@ def paraphrased_questions(asked: Question, options: AskOptions) -> Question | No
     prompts = [prompt for prompt in rendered.prompts if _cell(prompt) in cells]
     few = {one.id for one in prompts if one.id in rendered.balanced and _cell(one) in of_part}
     told = with_system(prompts, instrument, options.system)
-    every = None
-    if rendered.every is not None:
-        every = rendered.every[0] * _trials(instrument, replace(options, thorough=True))
     return replace(
         asked,
         instrument=replace(instrument, digest=instrument.digest + instrument.paraphrases.digest),
         prompts=told,
-        every=every,
+        every=_every(rendered, instrument, replace(options, limit=None), controls=False),
         balanced=_balanced(prompts, told, few),
     )
 
@@ -202,11 +189,6 @@ def paraphrased_questions(asked: Question, options: AskOptions) -> Question | No
 def _cell(prompt: Prompt) -> tuple[str, str, str | None]:
     """What a prompt asks about, whatever its wording."""
     return prompt.item, prompt.condition, prompt.form
-
-
-def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
-    """So many prompts: whole conditions, one of each group in turn, so that groups are compared."""
-    return prompts if limit is None or limit >= len(prompts) else interleaved(prompts)[:limit]
 
 
 def interleaved(prompts: Sequence[Prompt]) -> list[Prompt]:
@@ -230,20 +212,17 @@ def _every(
     prompts, of_controls = rendered.every
     if options.limit is not None:
         prompts = min(prompts, options.limit)
-    return (prompts + (of_controls if controls else 0)) * _trials(
-        instrument, replace(options, thorough=True)
-    )
+    trials = _trials(instrument, replace(options, thorough=True))
+    return (prompts + (of_controls if controls else 0)) * trials
 
 
 def _trials(instrument: Instrument, options: AskOptions) -> int:
     """How often each prompt is asked: as the user says, else as the instrument does."""
-    if (
-        options.chats.trials is None
-        and not options.thorough
-        and instrument.kind in SUBSAMPLED_KINDS
-    ):
+    if options.chats.trials is not None:
+        return options.chats.trials
+    if not options.thorough and instrument.kind in SUBSAMPLED_KINDS:
         return subsample_trials(instrument)
-    return options.chats.trials_of(instrument)
+    return int(instrument.settings.get("trials", 1))
 
 
 def _settings(
@@ -263,10 +242,7 @@ def _settings(
 
 
 def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
-    """What is asked of an instrument, of the choices that it leaves.
-
-    Of what some model would take too long for, or the user is in a hurry with, a balanced part.
-    """
+    """What is asked of an instrument; a balanced part of what some model is slow with."""
     thorough = options.thorough or not slowly
     given = options.sentences or PromptOptions()
     no_answer = given.no_answer if instrument.kind in CHOICES else None
@@ -301,10 +277,8 @@ def counted(prompts: Sequence[Prompt]) -> str:
     return f"{len(prompts) - controls:,} prompts{beside}"
 
 
-def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
+def _faults_of(rendered: Rendered) -> Iterator[tuple[str, str]]:
     """What was done with faulty sentence pairs, and which they are; at most three are named."""
-    if rendered is None:
-        return
     done = (("left out", rendered.left_out), ("kept, but please check", rendered.remarks))
     for what, faults in done:
         if faults:
@@ -349,7 +323,12 @@ def assign(
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
     chosen = _chosen(ways, described)
     _note_unused(options.sentences, chosen, listener)
-    _check_modes(options.modes, described, chosen)
+    for model, what in described.items():
+        if options.modes and not chosen[model]:
+            raise ModelError(
+                f"{what} It cannot be asked in the mode {' or '.join(options.modes)}. Leave out "
+                "--mode to ask it in every mode that it can answer."
+            )
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
     beside = {model: _beside(model, chosen[model], ways) for model in chosen}
     slowly = {
@@ -385,11 +364,15 @@ def _tables(
     """By instrument's id: where the answers of the models that are asked it will go."""
     tables: dict[str, set[AnswerTable]] = {}
     for model, ways in chosen.items():
-        row, served = model_kinds()[described[model].kind], behind_server(model)
         for way in ways:
-            if table := row.table_for(way.instrument.kind, served=served):
+            if table := table_of(model, described[model].kind, way.instrument):
                 tables.setdefault(way.instrument.id, set()).add(table)
     return tables
+
+
+def table_of(model: str, kind: str, instrument: Instrument) -> AnswerTable | None:
+    """Where a model's answers to an instrument go; None: it cannot be asked it."""
+    return model_kinds()[kind].table_for(instrument.kind, served=behind_server(model))
 
 
 def _beside(
@@ -406,15 +389,6 @@ def _beside(
     }
 
 
-def _can_be_asked(row: ModelKind, model: str, instrument: Instrument) -> bool:
-    """Whether a model of this kind can be asked the instrument in this form."""
-    served = behind_server(model)
-    # A request less: whom a sentence is about is read off what a server writes.
-    if served and instrument.kind == "complete" and instrument.writing:
-        return False
-    return row.table_for(instrument.kind, served=served) is not None
-
-
 def who_can_answer(models: Sequence[str], instruments: Sequence[str]) -> list[str]:
     """Those of the models that can be asked at least one of the instruments."""
     ways = [way for name in dict.fromkeys(instruments or builtin_names()) for way in _ways_of(name)]
@@ -426,13 +400,15 @@ def _chosen(
     ways: Sequence[PromptSet], described: Mapping[str, Description]
 ) -> dict[str, list[PromptSet]]:
     """Of each model what it can be asked."""
-    known = model_kinds()
+
+    def fits(model: str, kind: str, instrument: Instrument) -> bool:
+        # A request less: whom a sentence is about is read off what a server writes.
+        if instrument.kind == "complete" and instrument.writing and behind_server(model):
+            return False
+        return kind in model_kinds() and table_of(model, kind, instrument) is not None
+
     return {
-        model: [
-            way
-            for way in ways
-            if what.kind in known and _can_be_asked(known[what.kind], model, way.instrument)
-        ]
+        model: [way for way in ways if fits(model, what.kind, way.instrument)]
         for model, what in described.items()
     }
 
@@ -460,34 +436,15 @@ def every_way(instruments: Sequence[str], options: AskOptions) -> list[PromptSet
             if any(slug_of(given) == slug_of(way.instrument.id) for way in ways):
                 raise InputError(f"Two instruments have the id '{given}'. Give only one of them.")
             ways.append(one)
-    ways = _of_modes(ways, options.modes)
+    known = list(dict.fromkeys(way.mode for way in ways))
+    for mode in options.modes:
+        if mode not in known:
+            raise InputError(
+                f"--mode is '{mode}'. Allowed here: {', '.join(known)}.{did_you_mean(mode, known)}"
+            )
+    ways = [way for way in ways if not options.modes or way.mode in options.modes]
     _check_sentences(options.sentences, ways)
     return ways
-
-
-def _of_modes(ways: Sequence[PromptSet], forms: Sequence[str]) -> list[PromptSet]:
-    """Those ways that are of the modes that the user named; none named: all."""
-    known = list(dict.fromkeys(way.mode for way in ways))
-    for form in forms:
-        if form not in known:
-            raise InputError(
-                f"--mode is '{form}'. Allowed here: {', '.join(known)}.{did_you_mean(form, known)}"
-            )
-    return [way for way in ways if not forms or way.mode in forms]
-
-
-def _check_modes(
-    forms: Sequence[str],
-    described: Mapping[str, Description],
-    chosen: Mapping[str, Sequence[PromptSet]],
-) -> None:
-    """Nothing, or ModelError where a model can answer in none of the modes that were named."""
-    for model, what in described.items():
-        if forms and not chosen[model]:
-            raise ModelError(
-                f"{what} It cannot be asked in the mode {' or '.join(forms)}. Leave out --mode to "
-                "ask it in every mode that it can answer."
-            )
 
 
 def _check(
@@ -509,26 +466,21 @@ def _check(
             if name in of_model:
                 unasked.pop(name, None)
             elif of_model:
-                needed = ", or ".join(_short(one) for one in _able(forms))
+                # Without examples: this note is for each model and instrument.
+                needed = ", or ".join(re.split(r", such as | \(", who)[0] for who in _able(forms))
                 listener.note(f"{model} is not asked {name}, which needs {needed}.")
         if not of_model:
-            raise ModelError(_nothing_to_ask(what, asked if named else {}))
+            raise ModelError(f"{what} {_needs(asked) if named else 'No instrument fits it.'}")
     if named and unasked:
-        needed = " ".join(_needs(name, forms) for name, forms in unasked.items())
-        raise ModelError(f"None of the models can be asked these questions. {needed}")
+        raise ModelError(f"None of the models can be asked these questions. {_needs(unasked)}")
 
 
-def _nothing_to_ask(what: Description, named: Mapping[str, Sequence[InstrumentKind]]) -> str:
-    """The sentences for a model that can answer none of the instruments, and what to do."""
-    if not named:
-        return f"{what} No instrument fits it."
-    needed = " ".join(_needs(name, forms) for name, forms in named.items())
-    return f"{what} {needed}"
-
-
-def _needs(name: str, forms: Sequence[InstrumentKind]) -> str:
-    """The sentence that says who can answer an instrument."""
-    return f"The instrument '{name}' needs {', or '.join(_able(forms))}."
+def _needs(asked: Mapping[str, Sequence[InstrumentKind]]) -> str:
+    """A sentence for each instrument that says who can answer it, by the kinds of its forms."""
+    return " ".join(
+        f"The instrument '{name}' needs {', or '.join(_able(forms))}."
+        for name, forms in asked.items()
+    )
 
 
 def _able(forms: Sequence[InstrumentKind]) -> list[str]:
@@ -540,15 +492,8 @@ def _able(forms: Sequence[InstrumentKind]) -> list[str]:
     ]
 
 
-def _short(needed: str) -> str:
-    """The same without examples: a note is for each model and instrument."""
-    return re.split(r", such as | \(", needed)[0]
-
-
 def _note_unused(
-    given: PromptOptions | None,
-    chosen: Mapping[str, Sequence[PromptSet]],
-    listener: Listener,
+    given: PromptOptions | None, chosen: Mapping[str, Sequence[PromptSet]], listener: Listener
 ) -> None:
     """A note for each file of the user's own that no model is asked."""
     asked = {way.instrument.settings.get("instead") for ways in chosen.values() for way in ways}
@@ -562,17 +507,16 @@ def _note_unused(
 
 def _check_sentences(given: PromptOptions | None, ways: Sequence[PromptSet]) -> None:
     """Nothing, or InputError where options about some instruments meet none of these."""
+    named = " or ".join(dict.fromkeys(way.of for way in ways))
+    replaceable = {way.instrument.settings.get("instead") for way in ways}
     for name, option in BROUGHT.items():
-        fits = any(way.instrument.settings.get("instead") == name for way in ways)
-        if getattr(given, name, None) is not None and not fits:
-            named = " or ".join(dict.fromkeys(way.of for way in ways))
+        if getattr(given, name, None) is not None and name not in replaceable:
             raise InputError(
                 f"{option} works only with instruments such as {SUCH[name]}, not with {named}."
             )
     if all(isinstance(way.instrument.content, Questionnaire) for way in ways):
         for name, option in FOR_SENTENCE_PAIRS.items():
             if getattr(given, name, None) is not None:
-                named = " or ".join(dict.fromkeys(way.of for way in ways))
                 raise InputError(
                     f"{option} works only with sentence pairs (coreference), not with {named}."
                 )
@@ -610,10 +554,8 @@ def describe_paraphrases(pairs: Sequence[Assignment]) -> Iterator[str]:
 
 
 def paraphrase_listener(listener: Listener, pairs: Sequence[Assignment]) -> Listener:
-    """Who is told while paraphrases are asked, so that it is seen that it is these.
-
-    What is to be said of a model itself was said when it was asked the rest.
-    """
+    """Who is told while paraphrases are asked, so that it is seen that it is these."""
+    # What is to be said of a model itself was said when it was asked the rest.
     of_models = tuple(f"{pair.model}: " for pair in pairs)
 
     def note(text: str) -> None:
@@ -674,8 +616,7 @@ class LexiconUse:
 def lexicon_uses(questions: Iterable[Question], manifest: Manifest | None) -> Iterator[LexiconUse]:
     """How all that is asked now, and all that a run has, is read."""
     for question in questions:
-        asked, measure = question.instrument, question.measure
-        words = measure.words if measure else None
+        asked, words = question.instrument, question.measure.words if question.measure else None
         yield LexiconUse(instrument=asked.id, language=asked.language, words=words)
     if manifest is None:
         return
@@ -738,31 +679,25 @@ def check_names(models: Sequence[str]) -> None:
 
 
 def check_options(
-    of_models: Mapping[str, str],
-    *,
-    labels: Mapping[str, str] | None,
-    pairs: Sequence[tuple[str, str]],
+    kinds: Mapping[str, str], *, labels: Mapping[str, str] | None, pairs: Sequence[tuple[str, str]]
 ) -> None:
-    """Nothing, or InputError where labels or pairs are of no model here.
-
-    ``of_models``: the kind of each model, by its name.
-    """
-    if labels is not None and "classifier" not in of_models.values():
+    """Nothing, or InputError where labels or pairs are of none of the models, by their kinds."""
+    if labels is not None and "classifier" not in kinds.values():
         raise InputError(
-            f"--labels is only for classifiers, and you gave none ({', '.join(of_models)}). Add a "
+            f"--labels is only for classifiers, and you gave none ({', '.join(kinds)}). Add a "
             "classifier, or leave out --labels."
         )
     for pair in pairs:
         for name, answers in zip(pair, ("fills", "labels"), strict=True):
-            if name not in of_models:
+            if name not in kinds:
                 raise InputError(
                     f"--correlate names '{name}', which this audit does not "
-                    f"ask.{did_you_mean(name, of_models)} Add it as a model: goffman audit "
-                    f"{' '.join([*of_models, name])} --correlate {'='.join(pair)}"
+                    f"ask.{did_you_mean(name, kinds)} Add it as a model: goffman audit "
+                    f"{' '.join([*kinds, name])} --correlate {'='.join(pair)}"
                 )
-            if model_kinds()[of_models[name]].answers != answers:
+            if model_kinds()[kinds[name]].answers != answers:
                 raise InputError(
-                    f"--correlate is {'='.join(pair)}, but '{name}' is a {of_models[name]} model. "
+                    f"--correlate is {'='.join(pair)}, but '{name}' is a {kinds[name]} model. "
                     "Write BASE=CLASSIFIER: a masked model, and a classifier that was fine-tuned "
                     "from it."
                 )
@@ -772,9 +707,9 @@ def options_without_effect(pairs: Sequence[Assignment], options: AskOptions) -> 
     """A sentence for each option that none of the models heeds."""
     asked = [question.instrument for pair in pairs for question in pair.questions]
     tables = {
-        model_kinds()[pair.kind].table_for(one.instrument.kind, served=behind_server(pair.model))
+        table_of(pair.model, pair.kind, question.instrument)
         for pair in pairs
-        for one in pair.questions
+        for question in pair.questions
     }
     served = {behind_server(pair.model) for pair in pairs}
     heeded = {

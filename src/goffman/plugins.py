@@ -1,11 +1,5 @@
 """The doors for other packages: what they add to goffman through entry points.
 
-goffman.instruments   the folder of an instrument, or a function that gives it
-goffman.anchors       the folder of an anchor, or a function that gives it
-goffman.measures      a class that does what measures/base.py asks
-goffman.models        a kind of model: see models/registry.py
-goffman.parsers       a function that reads replies: see parsers/registry.py
-
 A plug-in that cannot be loaded is named in a warning and left out; everything else goes on.
 """
 
@@ -29,6 +23,8 @@ Door = Literal[
     "goffman.models",
     "goffman.parsers",
 ]
+"""For the folder of an instrument or an anchor, or a function that gives it; a class that does what
+measures/base.py asks; a kind of model (see models/registry.py); a function that reads replies."""
 
 
 class _Known(Protocol):

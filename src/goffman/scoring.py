@@ -37,10 +37,7 @@ def load_words(
     parser: str = DEFAULT_PARSER,
     shipped: bool = True,
 ) -> Lexicons:
-    """The shipped lexicons, the user's ratings over the attitudes, and the user's gender words.
-
-    ``shipped``: whether the shipped ratings count, which are English.
-    """
+    """The shipped lexicons (their ratings only if ``shipped``), and the user's own over them."""
     parser_named(parser)
     return Lexicons(
         parser=parser,
@@ -88,10 +85,7 @@ def measures_of(manifest: Manifest) -> dict[str, Measure]:
 def score(
     run: Path, manifest: Manifest, words: Lexicons, *, note: Callable[[str], None] = lambda _: None
 ) -> pl.DataFrame:
-    """SCORES of everything that was answered to the end; ``note`` is told what is left out.
-
-    Controls are scored apart: no mean of the others has them in it.
-    """
+    """SCORES of all that was answered to the end, controls apart; ``note`` is told what is not."""
     prompts, controls = read_prompts(run, manifest), read_controls(run, manifest)
     tables = [pl.DataFrame(schema=schema(SCORES))]
     measures = measures_of(manifest)
@@ -103,12 +97,11 @@ def score(
             model for model in sorted(manifest.answers) if instrument in manifest.answers[model]
         ]
         asked, of_controls = (table.filter(of_asked(instrument)) for table in (prompts, controls))
-        finished = _finished(manifest, instrument, models, note)
         each: list[pl.DataFrame] = []
         competence: list[pl.DataFrame] = []
         every = pl.concat([asked, of_controls])
         for model, answers, cased in _answers(
-            run, manifest, instrument, finished, measure=measure, prompts=every, note=note
+            run, manifest, instrument, models, measure=measure, prompts=every, note=note
         ):
             own = _asked_of(model, measure, asked, answers)
             for part in _parts(measure, own):
@@ -143,13 +136,7 @@ def _parts(measure: Measure, prompts: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def prompts_scored(
-    run: Path,
-    manifest: Manifest,
-    words: Lexicons,
-    instrument: str,
-    measure: Measure,
-    *,
-    model: str,
+    run: Path, manifest: Manifest, words: Lexicons, instrument: str, measure: Measure, *, model: str
 ) -> pl.DataFrame:
     """SCORES of the level prompt: one model's answers to an instrument by another measure."""
     asked, answers, cased = answers_of(run, manifest, instrument, measure, model=model)
@@ -164,13 +151,7 @@ def answers_of(
     """One model: the prompts it was asked, its answers to them, and whether words have case."""
     asked = read_prompts(run, manifest).filter(of_asked(instrument))
     for _, answers, cased in _answers(
-        run,
-        manifest,
-        instrument,
-        iter([model]),
-        measure=measure,
-        prompts=asked,
-        note=lambda _: None,
+        run, manifest, instrument, [model], measure=measure, prompts=asked, note=lambda _: None
     ):
         own = _asked_of(model, measure, asked, answers)
         return own, to_prompts(own, answers), cased
@@ -221,24 +202,11 @@ def wordings_of(run: Path, manifest: Manifest | None = None) -> dict[str, list[s
     return dict(order.agg(pl.col("wording").unique(maintain_order=True)).rows())
 
 
-def _finished(
-    manifest: Manifest, instrument: str, models: Sequence[str], note: Callable[[str], None]
-) -> Iterator[str]:
-    """The models that answered the instrument to the end."""
-    for model in models:
-        if manifest.answers[model][instrument].parts is None:
-            note(
-                f"{instrument}, {model}: not all prompts are answered yet, so there are no scores."
-            )
-        else:
-            yield model
-
-
 def _answers(
     run: Path,
     manifest: Manifest,
     instrument: str,
-    models: Iterator[str],
+    models: Sequence[str],
     *,
     measure: Measure,
     prompts: pl.DataFrame,
@@ -246,15 +214,20 @@ def _answers(
 ) -> Iterator[tuple[str, pl.DataFrame, bool]]:
     """One model at a time, its answers as the measure reads them, and whether words have case.
 
-    A model whose answers are not all there any more is left out, with a note: the others' are.
+    A model whose answers are not all there, as yet or any more, is left out, with a note.
     """
     for model in models:
-        table = manifest.answers[model][instrument].table
+        entry = manifest.answers[model][instrument]
+        if entry.parts is None:
+            note(
+                f"{instrument}, {model}: not all prompts are answered yet, so there are no scores."
+            )
+            continue
         try:
-            answers = read_answers(run, table, model=model, instrument=instrument)
+            answers = read_answers(run, entry.table, model=model, instrument=instrument)
         except RunError as error:
             note(f"{instrument}, {model}: left out of scores and estimates. {error}")
             continue
-        if table == "replies" and measure.reads == "fills":
+        if entry.table == "replies" and measure.reads == "fills":
             answers = fills_of_replies(answers, prompts)
         yield model, answers, manifest.models[model].has_case

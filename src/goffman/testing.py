@@ -27,13 +27,7 @@ from goffman.api.results import Run
 from goffman.config import Text
 from goffman.console import printable
 from goffman.errors import InputError
-from goffman.gate.check import (
-    GateInput,
-    RuleResult,
-    counted,
-    gate_input,
-    in_order,
-)
+from goffman.gate.check import GateInput, counted, gate_input, in_order
 from goffman.gate.rules import (
     BOUNDS,
     DEFAULT,
@@ -79,7 +73,7 @@ def assert_within(
         conditions = [read_rule(text) for _, text in rule.texts]
     except RuleSyntaxError as fault:
         raise InputError(f"'{name}' cannot be used: {fault.what}.{fault.hint}") from fault
-    _raise_unless_met(_checkable(run, baseline, models), conditions)
+    _raise_unless_met(conditions, run, baseline, models)
 
 
 def assert_passes(
@@ -92,36 +86,26 @@ def assert_passes(
     """Nothing, if the run meets every rule of the file; the rest is as in ``assert_within``."""
     __tracebackhide__ = True
     conditions = read_thresholds(Path(thresholds))
-    _raise_unless_met(_checkable(run, baseline, models), conditions)
+    _raise_unless_met(conditions, run, baseline, models)
 
 
-def _raise_unless_met(found: GateInput, conditions: Iterable[Condition]) -> None:
+def _raise_unless_met(
+    conditions: Iterable[Condition],
+    run: Run | Text,
+    baseline: Run | Text | None,
+    models: str | Sequence[str],
+) -> None:
     """AssertionError with a line for each rule that is not met, or not decided."""
     __tracebackhide__ = True
-    outcomes = found.gate(conditions)
-    bad = [one for one in in_order(outcomes) if one.status != "ok"]
-    if bad:
-        raise _error(bad)("\n".join([*_lines(bad), counted(outcomes)]))
-
-
-def _error(bad: Sequence[RuleResult]) -> type[AssertionError]:
-    undecided = any(one.status == "not decided" for one in bad)
-    return NotMeasurableError if undecided else AssertionError
-
-
-def _lines(outcomes: Iterable[RuleResult]) -> list[str]:
-    return [printable(one.sentence) for one in outcomes]
-
-
-def _checkable(
-    run: Run | Text, baseline: Run | Text | None, models: str | Sequence[str]
-) -> GateInput:
-    """What can be named, of a run that is read once for all tests of it."""
     named = (models,) if isinstance(models, str) else tuple(models)
     if named and baseline is None:
         raise InputError("models needs baseline: it says which models to compare.")
     before = None if baseline is None else _opened(baseline)
-    return _of(_opened(run), before, named)
+    outcomes = _named_of(_opened(run), before, named).gate(conditions)
+    if bad := [result for result in in_order(outcomes) if result.status != "ok"]:
+        undecided = any(result.status == "not decided" for result in bad)
+        error = NotMeasurableError if undecided else AssertionError
+        raise error("\n".join([*(printable(result.sentence) for result in bad), counted(outcomes)]))
 
 
 def _opened(run: Run | Text) -> Run:
@@ -139,7 +123,8 @@ def _read(folder: Path, _changed: int) -> Run:
 
 
 @lru_cache(maxsize=8)
-def _of(run: Run, baseline: Run | None, models: tuple[str, ...]) -> GateInput:
+def _named_of(run: Run, baseline: Run | None, models: tuple[str, ...]) -> GateInput:
+    """What can be named, of a run that is read once for all tests of it."""
     return gate_input(
         run.measured,
         baseline=None if baseline is None else baseline.measured,

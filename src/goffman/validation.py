@@ -1,7 +1,4 @@
-"""What no text and no number that a user gives can be: said once, for commands and for Python.
-
-Also whether the values of a record that was read from a file are of the types of its fields.
-"""
+"""What texts, numbers and values of records can be: said once, for commands, Python and files."""
 
 from __future__ import annotations
 

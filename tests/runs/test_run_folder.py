@@ -12,12 +12,7 @@ import pytest
 
 from goffman.errors import RunError
 from goffman.instruments.types import Prompt
-from goffman.runs.manifest import (
-    AskedInstrument,
-    begun,
-    read_manifest,
-    with_answers,
-)
+from goffman.runs.manifest import AskedInstrument, read_manifest
 from goffman.runs.run import keep_prompts, open_run, read_prompts
 from goffman.schemas import prompt_table
 
@@ -44,9 +39,7 @@ def ask(folder, *instruments):
             run.manifest = replace(run.manifest, instruments=known)
         for name in instruments:
             keep_prompts(run, name, prompts(name))
-            run.manifest = with_answers(
-                run.manifest, model="m", instrument=name, entry=begun("fills")
-            )
+            run.expect("m", name, table="fills")
             run.begin()
 
 

@@ -1,7 +1,4 @@
-"""Arrays that models give → rows of the answer tables; pure.
-
-Whole columns are gathered from arrays, never row by row: writing must cost little beside asking.
-"""
+"""Arrays that models give → rows of the answer tables, by whole columns, never row by row; pure."""
 
 from __future__ import annotations
 
@@ -13,13 +10,7 @@ import numpy as np
 import polars as pl
 
 from goffman.models.base import Filled, by_meaning
-from goffman.schemas import (
-    CHOICES,
-    FILLS,
-    LABELS,
-    LIKELIHOODS,
-    schema,
-)
+from goffman.schemas import CHOICES, FILLS, LABELS, LIKELIHOODS, schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -200,11 +191,7 @@ def label_rows(
         for name in CLASSES
     }
     rows = pl.DataFrame(
-        {
-            "prompt_id": askers.prompt_ids,
-            "label": names.gather(asked.argmax(axis=1)),
-            **by_class,
-        }
+        {"prompt_id": askers.prompt_ids, "label": names.gather(asked.argmax(axis=1)), **by_class}
     )
     return rows.with_columns(model=pl.lit(model)).select(schema(LABELS).names())
 

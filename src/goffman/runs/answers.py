@@ -1,15 +1,7 @@
 """The answers of a run: every part of them is whole or absent.
 
-runs/<name>/
-  manifest.json
-  prompts.parquet  scores.parquet  estimates.parquet
-  answers/fills|labels|likelihoods|replies/<model>/<instrument>/
-    <step>-<number>-<asked>-<sha256>.parquet
-    journal   of replies
-
-A part's checksum stands in its name, so that both come to be in one rename: there is no moment at
-which one is there without the other. So does a digest of who was asked what, and how: answers are
-never taken for another model's, or for those to other sentences.
+Its name has its checksum, so that both come to be in one rename, and a digest of who was asked what
+and how, so that answers are never taken for another model's, or for those to other sentences.
 """
 
 from __future__ import annotations
@@ -24,15 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from goffman.errors import RunError
 from goffman.runs.files import Folder
-from goffman.schemas import (
-    CHOICES,
-    FILLS,
-    LABELS,
-    LIKELIHOODS,
-    REPLIES,
-    Column,
-    complaints,
-)
+from goffman.schemas import CHOICES, FILLS, LABELS, LIKELIHOODS, REPLIES, Column, complaints
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,9 +26,11 @@ if TYPE_CHECKING:
 PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{16})-([0-9a-f]{64})\.parquet")
 """A part's name: step, number, digest of who was asked what, sha256 of its bytes."""
 
-
 MAX_PARTS = 100_000
 """Numbers of a step's parts are below it: they have five digits."""
+
+ONLY_PART = (1, 0)
+"""The one part of answers that are made from replies once all of them are there."""
 
 
 class AnswerChunk(NamedTuple):
@@ -80,6 +66,17 @@ class AnswerStore:
     def rows(self) -> int:
         """Of all parts together."""
         return sum(part.rows for part in self.parts.values())
+
+    def is_whole(self, *, asked: str) -> bool:
+        """Whether there is the one part with all answers, and no other."""
+        return list(self.parts) == [ONLY_PART] and self.parts[ONLY_PART].asked == asked
+
+    def write_whole(self, frame: pl.DataFrame, *, asked: str) -> None:
+        """All answers are in one part, which is on disk, and no other is there."""
+        for part in self.parts.values():
+            self.folder.remove(part.name)
+        self.parts.clear()
+        self.parts[ONLY_PART] = write_chunk(self.folder, ONLY_PART, frame, asked=asked)
 
 
 def columns_of(table: AnswerTable) -> tuple[Column, ...]:
@@ -155,10 +152,7 @@ def _names_sha256(names: Iterable[str]) -> str:
 
 
 def as_noted(folder: Folder, *, parts: int | None, sha256: str | None) -> bool:
-    """Whether the folder has the parts that a manifest notes, with the bytes that they had then.
-
-    Whose rows they are was looked at before they were noted.
-    """
+    """Whether the folder has the parts that a manifest notes, with the bytes that they had then."""
     found = [match for match in map(PART.fullmatch, folder.names()) if match]
     if (len(found), _names_sha256(match[0] for match in found)) != (parts, sha256):
         return False
@@ -181,10 +175,7 @@ def _rows_of(model: str, content: bytes) -> int | None:
 def drop_stale(
     shelf: AnswerStore, *, step: int, asked: Mapping[int, str], numbers: range = range(MAX_PARTS)
 ) -> int:
-    """How many of these parts of a step answer something else than the digests, by number, say.
-
-    They are gone, from the shelf and from the disk.
-    """
+    """How many parts of a step answer something else than the digests say; they are removed."""
     # A copy: another thread may be putting a part there.
     of_step = [key for key in [*shelf.parts] if key[0] == step and key[1] in numbers]
     others = [key for key in of_step if shelf.parts[key].asked != asked.get(key[1])]

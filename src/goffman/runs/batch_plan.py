@@ -1,9 +1,4 @@
-"""What is to be asked, in which batches, stored in which parts; pure.
-
-Sentences are made ready block by block: the next block while a GPU answers the last one.
-
-On a CPU, making ready takes a thousandth of the time of asking, and all sentences are one block.
-"""
+"""What is to be asked, in which batches, stored in which parts; pure."""
 
 from __future__ import annotations
 
@@ -25,20 +20,8 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from goffman.errors import InputError, did_you_mean
-from goffman.instruments.types import (
-    MASK,
-    Instrument,
-    Prompt,
-    is_control,
-)
-from goffman.models.batching import (
-    ENOUGH,
-    ahead,
-    batch_limits,
-    decided,
-    distinct,
-    plan_batches,
-)
+from goffman.instruments.types import MASK, Instrument, Prompt, is_control
+from goffman.models.batching import ENOUGH, ahead, batch_limits, decided, distinct, plan_batches
 from goffman.runs.answer_rows import PromptRefs
 from goffman.runs.recursive_masking import MaskPlacement
 
@@ -109,39 +92,32 @@ def settings_of(
 ) -> Settings:
     """The instrument's own settings, with the user's top k and target words."""
     own = instrument.settings
+    placements = get_args(MaskPlacement)
     # In sentence pairs it is adjectives that are placed, not masks.
-    masks = own.get("placement", "before-first") if instrument.kind == "fill" else "before-first"
+    placement = own.get("placement", placements[0]) if instrument.kind == "fill" else placements[0]
+    if placement not in placements:
+        raise InputError(
+            f"{instrument.id}: placement is '{placement}'. Allowed: {', '.join(placements)}."
+            f"{did_you_mean(str(placement), placements)}"
+        )
     settings = Settings(
         top_k=top_k if top_k is not None else int(own.get("top_k", 50)),
         depth=int(own.get("depth", 1)),
         width=int(own.get("width", own.get("top_k", 10))),
-        placement=_mask_placement(instrument.id, str(masks)),
+        placement=placement,
         targets=tuple(sorted(set(targets))),
     )
     if min(settings.top_k, settings.depth, settings.width) < 1:
-        message = (
+        raise InputError(
             f"{instrument.id}: top_k is {settings.top_k}, depth {settings.depth} and width "
             f"{settings.width}; each is a whole number of at least 1."
         )
-        raise InputError(message)
     if settings.depth > 1 and settings.top_k < settings.width:
-        message = (
+        raise InputError(
             f"{instrument.id}: --top-k is {settings.top_k}, but each step needs the "
             f"{settings.width} most probable words. Give --top-k {settings.width} or more."
         )
-        raise InputError(message)
     return settings
-
-
-def _mask_placement(instrument: str, given: str) -> MaskPlacement:
-    for allowed in get_args(MaskPlacement):
-        if given == allowed:
-            return given  # type: ignore[return-value]
-    message = (
-        f"{instrument}: placement is '{given}'. Allowed: {', '.join(get_args(MaskPlacement))}."
-        f"{did_you_mean(given, get_args(MaskPlacement))}"
-    )
-    raise InputError(message)
 
 
 def limits_for(device: str, *, batch_size: int | None = None) -> BatchLimits:
@@ -344,6 +320,8 @@ def prefetched(
 ) -> Iterator[Block]:
     """The blocks, each made ready while the one before it is asked.
 
+    On a CPU, making ready takes a thousandth of the time of asking, and all sentences are one.
+
     ``first``: ids of prompts that have blocks of their own before all others, so that their parts
     are those of a run that has answers to them alone.
     """
@@ -404,10 +382,7 @@ def split(nodes: Sequence[Node], first: int | None) -> list[list[Node]]:
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Python hardly looks for garbage, and not among what is there.
-
-    By itself it would go through all objects of torch and of the plans again and again.
-    """
+    """Python hardly looks for garbage, and not among all the objects of torch and of the plans."""
     before = gc.get_threshold()
     if before == FEW:  # whoever is further out sees to it
         yield
@@ -427,10 +402,7 @@ def with_one_mask(prompts: Sequence[Prompt]) -> list[Prompt]:
 
 
 def pronoun_forms(prompts: Sequence[Prompt]) -> dict[str, tuple[str, ...]]:
-    """Prompt id → the pronouns of both sentences of its pair, as they stand there.
-
-    A control is one sentence, and says both itself.
-    """
+    """Prompt id → the pronouns of both sentences of its pair; a control says both itself."""
     of_pair: dict[tuple[str, str], set[str]] = {}
     for prompt in prompts:
         if is_control(prompt):

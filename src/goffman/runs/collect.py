@@ -1,7 +1,4 @@
-"""The only loop that has models asked: plan, skip what is there, ask part by part, write them.
-
-Who asks a part is all the same to it: the model in this process, or workers that have its weights.
-"""
+"""The only loop that has models asked: plan, skip what is there, ask part by part, write them."""
 
 from __future__ import annotations
 
@@ -36,33 +33,17 @@ from goffman.runs.batch_plan import (
     prefetched,
 )
 from goffman.runs.code_digest import code_digest
-from goffman.runs.manifest import asker_of, begun, with_answers
-from goffman.runs.mode_adapters import (
-    Classify,
-    FillMask,
-    Likelihood,
-    ModeAdapter,
-    NextWord,
-    OptionProbability,
-)
-from goffman.runs.recursive_masking import (
-    Node,
-    children,
-    roots,
-    with_forms,
-)
+from goffman.runs.manifest import Answered, asker_of, with_answers
+from goffman.runs.mode_adapters import FillMask, ModeAdapter, OptionProbability
+from goffman.runs.recursive_masking import Node, children, roots, with_forms
 from goffman.runs.run import Run
 from goffman.workers.pool import describe_workers
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from goffman.models.base import (
-        Classifies,
-        Continues,
-        Fills,
-        Scores,
-    )
+    from goffman.instruments.types import AnswerTable
+    from goffman.models.base import Continues, Fills
     from goffman.workers.pool import ModelGroup
 
 WRITERS = 3
@@ -75,17 +56,23 @@ OTHERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Asking:
     """What a model is asked, and where the answers go."""
 
     run: Run
     instrument: str
     """The instrument's id."""
     prompts: Sequence[Prompt]
-    limits: BatchLimits
     watch: Watch
     team: ModelGroup | None = None
-    """Who asks; None: the model in this process."""
+    """The workers that answer for the model; None: it answers in this process, or on a server."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Asking):
+    """What a model is asked in batches."""
+
+    limits: BatchLimits
     known: str | None = None
     """See Answered in manifest.py."""
     first: frozenset[str] = frozenset()
@@ -136,74 +123,49 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Collected:
             break
         if later:
             if there := [node for node in nodes if node[:2] not in under]:
-                grow(there, _fills(shelf, step=step))
+                parts = [part for (at, _), part in sorted(shelf.parts.items()) if at == step]
+                grow(there, read_chunks(shelf.folder, parts, "fills"))
             nodes = [child for node in nodes for child in under.pop(node[:2])]
-    return _finished(job, voice, shelf, counts, not_one_token=voice.not_one_token)
+    return _finished(job, voice, shelf, counts)
 
 
 def _all_there(
     job: Job, voice: ModeAdapter, shelf: AnswerStore, first: tuple[int, int, int]
 ) -> bool:
-    """Whether nothing of the later steps can be missing, given the counts of the first.
-
-    The same answers to the same prompts, and the same code, give the same sentences.
-    """
+    """Whether the same answers, prompts and code give the same sentences in all later steps."""
     there = job.run.manifest.answers[voice.name][job.instrument]
     as_written = (len(shelf.parts), shelf.sha256, code_digest())
     untouched = first[1:] == (0, 0) and not (shelf.damaged or shelf.foreign)
     return untouched and (there.parts, there.sha256, there.code) == as_written
 
 
-def ask_labels(job: Job, model: Classifies) -> Collected:
-    """What there is of the model's labels, once every prompt is answered."""
-    return _ask_once(job, Classify(model))
-
-
-def ask_next_words(job: Job, model: Continues, settings: Settings) -> Collected:
-    """What there is of the words that the model goes on with, as fills, at every blank."""
-    return _ask_once(job, NextWord(model, settings))
-
-
 def ask_choices(job: Job, model: Continues) -> Collected:
     """What there is of the options' probabilities, once every prompt has them."""
-    return _ask_once(job, OptionProbability(model, {one.id: one.options for one in job.prompts}))
+    options = {prompt.id: prompt.options for prompt in job.prompts}
+    return ask_once(job, OptionProbability(model, options))
 
 
 @few_collections()
-def _ask_once(job: Job, voice: ModeAdapter) -> Collected:
-    """What there is of a voice's answers to the prompts themselves."""
-    shelf = _shelf(job, voice)
-    counts = [_ask_step(job, voice, shelf, roots(job.prompts), step=1)]
-    return _finished(job, voice, shelf, counts)
+def ask_once(
+    job: Job, voice: ModeAdapter, forms: Mapping[str, Sequence[str]] | None = None
+) -> Collected:
+    """What there is of a model's answers, once every prompt is answered.
 
-
-@few_collections()
-def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]]) -> Collected:
-    """What there is of the model's likelihoods, once every prompt has one with each of its forms.
-
-    ``forms``: prompt id → the words that may stand in the place of its mask.
+    ``forms``: prompt id → the words that stand in the place of its mask, each asked for itself.
     """
-    voice = Likelihood(model)
     shelf = _shelf(job, voice)
-    nodes = with_forms(roots(job.prompts), forms)
-    counts = [_ask_step(job, voice, shelf, nodes, step=1)]
-    return _finished(job, voice, shelf, counts)
+    nodes = roots(job.prompts)
+    if forms is not None:
+        nodes = with_forms(nodes, forms)
+    return _finished(job, voice, shelf, [_ask_step(job, voice, shelf, nodes, step=1)])
 
 
 def _shelf(job: Job, voice: ModeAdapter) -> AnswerStore:
-    """What is sound on disk; the manifest (to be saved with the first question) knows the pair.
-
-    Steps that are not asked have no place there.
-    """
-    run, instrument = job.run, job.instrument
-    if instrument not in run.manifest.answers.get(voice.name, {}):
-        run.manifest = with_answers(
-            run.manifest, model=voice.name, instrument=instrument, entry=begun(voice.table)
-        )
+    """What is sound on disk, of steps that are asked; the manifest knows the pair."""
+    job.run.expect(voice.name, job.instrument, table=voice.table)
     folder = answers_folder(job.run.place, voice.table, model=voice.name, instrument=job.instrument)
     shelf = verify_chunks(folder, model=voice.name, clear=True)
-    others = {step for step, _ in shelf.parts} - {*range(1, voice.steps + 1)}
-    for step in sorted(others):
+    for step in sorted({step for step, _ in shelf.parts} - {*range(1, voice.steps + 1)}):
         drop_stale(shelf, step=step, asked={})
     return shelf
 
@@ -219,16 +181,14 @@ def _ask_step(
 ) -> tuple[int, int, int]:
     """The numbers of sentences in all, of those asked now, and of parts that answered others.
 
-    Afterwards all parts are on disk. ``then``: what is done with each one that is asked now, while
-    others are.
+    ``then``: what is done with each part that is asked now, while others are.
     """
     asker = asker_of(
         job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
     )
     count = _Counter(job, voice, step=step)
-    todo = _to_ask(
-        job, shelf, prefetched(voice, nodes, job.limits, first=job.first), count, asker=asker
-    )
+    blocks = prefetched(voice, nodes, job.limits, first=job.first)
+    todo = _to_ask(job, shelf, blocks, count, asker=asker)
     ask = _asked_here if job.team is None else _asked_by_workers
     digests: dict[int, Future[str]] = {}
 
@@ -278,8 +238,7 @@ def _to_ask(
             job.run.begin()
             begun = True
         yield from todo
-    beyond = range(end, MAX_PARTS)
-    count.others += drop_stale(shelf, step=count.step, asked={}, numbers=beyond)
+    count.others += drop_stale(shelf, step=count.step, asked={}, numbers=range(end, MAX_PARTS))
 
 
 def _batches(voice: ModeAdapter, part: BlockPart) -> Sequence[Sequence[Sequence[int]]]:
@@ -326,12 +285,11 @@ def _explained(job: Job, voice: ModeAdapter, sentences: Sequence[Sequence[int]])
     try:
         yield
     except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
-        message = (
+        raise AskingError(
             f"{voice.name} failed on {len(sentences)} sentences of up to {len(sentences[0])} "
             f"tokens of {job.instrument}: {str(error).strip().splitlines()[0]} All answers so far "
             "are kept. To resume, run the same command again."
-        )
-        raise AskingError(message) from error
+        ) from error
 
 
 class _Counter:
@@ -373,49 +331,55 @@ class _Counter:
         self._job.watch(progress)
 
 
-def _fills(shelf: AnswerStore, *, step: int) -> pl.DataFrame:
-    """All of a step."""
-    parts = [part for (at, _), part in sorted(shelf.parts.items()) if at == step]
-    return read_chunks(shelf.folder, parts, "fills")
-
-
 def _finished(
-    job: Job,
-    voice: ModeAdapter,
-    shelf: AnswerStore,
-    counts: Sequence[tuple[int, int, int]],
-    *,
-    not_one_token: Sequence[str] = (),
+    job: Job, voice: ModeAdapter, shelf: AnswerStore, counts: Sequence[tuple[int, int, int]]
 ) -> Collected:
     """What there is; the manifest says so too."""
     sentences, asked_now, others = (sum(numbers) for numbers in zip(*counts, strict=True))
     others += len(shelf.foreign)
-    entry = {
-        "table": voice.table,
-        "sentences": sentences,
-        "rows": shelf.rows,
-        "parts": len(shelf.parts),
-        "sha256": shelf.sha256,
-        **({"code": code_digest()} if voice.steps > 1 else {}),
-        **({"known": job.known} if job.known else {}),
-        "not_one_token": list(not_one_token),
-    }
-    manifest = with_answers(
-        job.run.manifest, model=voice.name, instrument=job.instrument, entry=entry
-    )
-    if manifest != job.run.manifest:
-        job.run.manifest = manifest
-        if asked_now:
-            job.run.begin()
-        else:
-            job.run.keep()
-    return Collected(
+    answers = Collected(
         model=voice.name,
         instrument=job.instrument,
         sentences=sentences,
         rows=shelf.rows,
         asked_now=asked_now,
         damaged=shelf.damaged,
-        not_one_token=tuple(not_one_token),
+        not_one_token=tuple(voice.not_one_token),
         remarks=(OTHERS.format(others),) if others else (),
     )
+    code = code_digest() if voice.steps > 1 else None
+    more = {"code": code, "known": job.known, "not_one_token": answers.not_one_token}
+    return note_finished(job.run, shelf, answers, voice.table, begin=asked_now > 0, **more)
+
+
+def note_finished(
+    run: Run,
+    shelf: AnswerStore,
+    answers: Collected,
+    table: AnswerTable,
+    *,
+    begin: bool = True,
+    **more: Any,
+) -> Collected:
+    """What there is; the manifest says so too, and what ``more`` it knows of answers.
+
+    ``begin``: whether this session asked where the manifest did not say so yet.
+    """
+    entry = Answered(
+        table=table,
+        sentences=answers.sentences,
+        rows=answers.rows,
+        parts=len(shelf.parts),
+        sha256=shelf.sha256,
+        **more,
+    )
+    manifest = with_answers(
+        run.manifest, model=answers.model, instrument=answers.instrument, entry=entry
+    )
+    if manifest != run.manifest:
+        run.manifest = manifest
+        if begin:
+            run.begin()
+        else:
+            run.keep()
+    return answers

@@ -18,29 +18,11 @@ import polars as pl
 from goffman.errors import AskingError
 from goffman.models.api_response import without_reasoning
 from goffman.models.base import ChatRequest, Reply, Serves
-from goffman.progress import Progress, Watch
-from goffman.runs.answers import (
-    AnswerStore,
-    answers_folder,
-    read_chunks,
-    verify_chunks,
-    write_chunk,
-)
-from goffman.runs.collect import Collected
-from goffman.runs.journal import (
-    Journal,
-    Line,
-    key_of,
-    open_journal,
-    read_journal,
-)
-from goffman.runs.manifest import (
-    Answered,
-    asker_of,
-    begun,
-    with_answers,
-)
-from goffman.runs.run import Run
+from goffman.progress import Progress
+from goffman.runs.answers import AnswerStore, answers_folder, read_chunks, verify_chunks
+from goffman.runs.collect import Asking, Collected, note_finished
+from goffman.runs.journal import Journal, Line, key_of, open_journal, read_journal
+from goffman.runs.manifest import Answered, asker_of, with_answers
 from goffman.schemas import REPLIES, schema
 from goffman.workers.pool import describe_workers
 
@@ -53,7 +35,6 @@ if TYPE_CHECKING:
     from goffman.models.base import Chats
     from goffman.runs.files import Folder
     from goffman.runs.manifest import Manifest
-    from goffman.workers.pool import ModelGroup
 
 ECHO_WORDS = 8
 """So many words of the prompt in a row, in a reply, are no accident."""
@@ -67,27 +48,35 @@ LIMIT = "length"
 
 
 def remarks_on(
-    replies: pl.DataFrame, prompts: Sequence[Prompt], answered: Answered, *, asked_as: str | None
+    replies: pl.DataFrame, prompts: Sequence[Prompt], entry: Answered, *, asked_as: str | None
 ) -> Iterator[str]:
     """What is odd about the replies, and about the server that gave them."""
-    yield from _on_server(answered, asked_as)
+    for name in replies["served_by"].drop_nulls().unique().sort():
+        if asked_as not in {None, name}:
+            yield f"You asked for '{asked_as}', but the server answered as '{name}'."
+    yield from entry.changed or ()
+    if entry.timeouts:
+        many = (
+            "1 request was not answered in time and was"
+            if entry.timeouts == 1
+            else f"{entry.timeouts:,} requests were not answered in time and were"
+        )
+        yield f"{many} sent again. A longer --timeout or a lower --concurrency avoids this."
     total = f"of {replies.height:,}"
-    cut = replies.filter(pl.col("finish_reason") == LIMIT).height
-    if cut:
+    if cut := replies.filter(pl.col("finish_reason") == LIMIT).height:
         yield f"{cut:,} {total} replies were cut off at the token limit (--max-tokens)."
     reasoned = replies.filter(pl.col("reasoning").is_not_null())
     if reasoned.height:
-        inside = reasoned.filter(pl.col("finish_reason") == LIMIT, _blank()).height
+        blank = pl.col("text").fill_null("").str.strip_chars() == ""
+        inside = reasoned.filter(pl.col("finish_reason") == LIMIT, blank).height
         also = f"; {inside:,} were cut off before the answer" if inside else ""
         yield (
             f"{reasoned.height:,} {total} replies came with reasoning, which is stored separately "
             f"and not read as an answer{also}."
         )
-    none = replies["text"].null_count()
-    if none:
+    if none := replies["text"].null_count():
         yield f"{none:,} {total} prompts got a reply without text."
-    empty = int((replies["text"].str.strip_chars() == "").sum())
-    if empty:
+    if empty := int((replies["text"].str.strip_chars() == "").sum()):
         yield f"{empty:,} {total} replies are empty."
     echoes = echo_count(replies, {prompt.id: prompt.text for prompt in prompts})
     if echoes >= ECHOES * replies.height and cut >= CUTS * replies.height > 0:
@@ -99,20 +88,6 @@ def remarks_on(
     prints = replies["fingerprint"].drop_nulls().n_unique()
     if prints > 1:
         yield f"The server changed during the run: it sent {prints} different fingerprints."
-
-
-def _on_server(answered: Answered, asked_as: str | None) -> Iterator[str]:
-    for name in answered.served_by or ():
-        if asked_as not in {None, name}:
-            yield f"You asked for '{asked_as}', but the server answered as '{name}'."
-    yield from answered.changed or ()
-    if answered.timeouts:
-        many = (
-            "1 request was not answered in time and was"
-            if answered.timeouts == 1
-            else f"{answered.timeouts:,} requests were not answered in time and were"
-        )
-        yield f"{many} sent again. A longer --timeout or a lower --concurrency avoids this."
 
 
 def echo_count(replies: pl.DataFrame, texts: Mapping[str, str]) -> int:
@@ -128,10 +103,6 @@ def _runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[at : at + ECHO_WORDS]) for at in range(len(words) - ECHO_WORDS + 1)}
 
 
-def _blank() -> pl.Expr:
-    return pl.col("text").fill_null("").str.strip_chars() == ""
-
-
 LOOK = 50
 """So many replies are looked at together."""
 
@@ -139,9 +110,7 @@ TOO_MANY = 45
 """So many useless ones of these end the asking."""
 
 CUT_REASONING = "cut off in the reasoning"
-ONLY_REASONING = "reasoning without an answer"
 CUT_EMPTY = "cut off before the first word"
-EMPTY = "empty"
 
 
 def why_stopped(reply: Reply) -> str | None:
@@ -150,8 +119,8 @@ def why_stopped(reply: Reply) -> str | None:
         return None
     cut = reply.finish_reason == LIMIT
     if reply.reasoning:
-        return CUT_REASONING if cut else ONLY_REASONING
-    return CUT_EMPTY if cut else EMPTY
+        return CUT_REASONING if cut else "reasoning without an answer"
+    return CUT_EMPTY if cut else "empty"
 
 
 class EmptyReplyMonitor:
@@ -166,10 +135,8 @@ class EmptyReplyMonitor:
         """AskingError where nearly all of the last replies are useless."""
         self._last.append(why_stopped(reply))
         reasons = Counter(why for why in self._last if why is not None)
-        if len(self._last) == LOOK and reasons.total() >= TOO_MANY:
-            raise AskingError(self._said(reasons))
-
-    def _said(self, reasons: Counter[str]) -> str:
+        if len(self._last) < LOOK or reasons.total() < TOO_MANY:
+            return
         saw = ", ".join(f"{count} {why}" for why, count in reasons.most_common())
         todo = "Check whether the server has a chat model, and what it sends."
         if CUT_REASONING in reasons or CUT_EMPTY in reasons:
@@ -178,7 +145,7 @@ class EmptyReplyMonitor:
                 f"Raise --max-tokens{limit}: a model that reasons needs several thousand. Use a "
                 "new folder (--output). Or turn reasoning off on the server."
             )
-        return (
+        raise AskingError(
             f"{self._model}: {reasons.total()} of the last {LOOK} replies contain no answer "
             f"({saw}). The audit was stopped to save time and money. {todo} All replies so far "
             "are kept."
@@ -223,7 +190,13 @@ class ReplySink:
                 f"{self._model} answered one question twice. This is a bug in goffman; please "
                 "report it."
             )
-        self._check_who(reply)
+        self._served_by = self._served_by or reply.served_by
+        if reply.served_by not in {None, self._served_by}:
+            raise AskingError(
+                f"{self._model}: the server now answers as '{reply.served_by}', but earlier in "
+                f"this run as '{self._served_by}'. goffman never mixes the answers of two models. "
+                "Give another folder with --output, or start the earlier model again."
+            )
         # Models on this machine reason in their text.
         reply = without_reasoning(reply)
         turn = self._turns[position]
@@ -234,21 +207,16 @@ class ReplySink:
         self.watch()
         self._useful.check(reply)
 
-    def _check_who(self, reply: Reply) -> None:
-        self._served_by = self._served_by or reply.served_by
-        if reply.served_by not in {None, self._served_by}:
-            raise AskingError(
-                f"{self._model}: the server now answers as '{reply.served_by}', but earlier in "
-                f"this run as '{self._served_by}'. goffman never mixes the answers of two models. "
-                "Give another folder with --output, or start the earlier model again."
-            )
-
     def watch(self, *, last: bool = False) -> None:
         """The watcher knows how far it is; not for every reply, which would cost more than it."""
         now = time.monotonic()
         if not last and now - self._shown < WATCH_S:
             return
         self._shown = now
+        note = describe_workers(self._job.team)
+        if self._server and (service := self._server.service).timeouts:
+            # A server that does not keep up.
+            note = f"{service.timeouts:,} timed out, {service.at_once} at once"
         self._job.watch(
             Progress(
                 model=self._model,
@@ -258,24 +226,14 @@ class ReplySink:
                 done=self._total - len(self._turns) + self.heard,
                 total=self._total,
                 rate=self.heard / (now - self._start) if self.heard else 0.0,
-                note=self._service_said(),
+                note=note,
                 what="requests",
             )
         )
 
-    def _service_said(self) -> str:
-        """What is shown of a server that does not keep up, or of workers."""
-        service = self._server.service if self._server else None
-        if service is None or not service.timeouts:
-            return describe_workers(self._job.team)
-        return f"{service.timeouts:,} timed out, {service.at_once} at once"
-
 
 LINES = 1024
 """So many lines of the journal are rows in memory before they are columns."""
-
-PART = (1, 0)
-"""The one part that is made from the journal."""
 
 OTHERS = (
     "Stored replies that were not used: {}. They come from another model, from other settings or "
@@ -284,23 +242,16 @@ OTHERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChatJob:
-    """What a chat model is asked, and where its replies go."""
+class ChatJob(Asking):
+    """What a chat model is asked, to reply in text."""
 
-    run: Run
-    instrument: str
-    """The instrument's id."""
-    prompts: Sequence[Prompt]
     trials: int
     seed: int
     """With the text and the trial it gives the seed of a reply."""
-    watch: Watch
     words: bool = False
     """Whether a word is to be filled in: see Turn."""
     options: bool = False
     """Whether there are options to choose from: see Turn."""
-    team: ModelGroup | None = None
-    """The workers that answer for the model; None: nobody does."""
 
     def replies(self, model: str) -> Replies:
         """The model's replies, as far as they are on disk."""
@@ -318,11 +269,6 @@ class Replies:
     asker: str
     """A hash of who answers, and how it is asked; it stands in each line of the journal."""
 
-    def lines(self) -> Iterator[tuple[int, Line | None, bool]]:
-        """The journal's lines: number, content (None: it came to harm), and whether it is ours."""
-        for number, line in enumerate(read_journal(self.folder), start=1):
-            yield number, line, line is not None and line.asker == self.asker
-
     def digest(self, prompts: Sequence[Prompt], trials: int) -> str:
         """What stands in the name of the part with all replies to these prompts."""
         asked = [self.asker, trials, [[prompt.id, prompt.asked] for prompt in prompts]]
@@ -339,11 +285,7 @@ def replies_of(run: Path | Folder, manifest: Manifest, *, model: str, instrument
 
 
 class Questions:
-    """Which texts are asked in which trials, and which of these are answered.
-
-    Prompts that read the same are one question: a reply is to a text in a trial, and its seed comes
-    from these two.
-    """
+    """Which texts are asked in which trials, and which of these are answered."""
 
     def __init__(self, prompts: Sequence[Prompt], trials: int) -> None:
         self.texts = list(dict.fromkeys(prompt.asked for prompt in prompts))
@@ -385,7 +327,7 @@ def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int)
     """The questions, those marked whose replies are on disk; nothing there is changed."""
     questions = Questions(prompts, trials)
     shelf = verify_chunks(replies.folder, model=replies.model, clear=False)
-    if _whole(shelf, asked=replies.digest(prompts, trials)):
+    if shelf.is_whole(asked=replies.digest(prompts, trials)):
         questions.answered[:] = True
     else:
         _known(questions, replies)
@@ -395,17 +337,14 @@ def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int)
 def ask_replies(job: ChatJob, model: Chats) -> Collected:
     """What there is of the model's replies, once every prompt is answered in every trial."""
     name = model.identity.name
-    _begin(job, name)
+    job.run.expect(name, job.instrument, table="replies")
     replies = job.replies(name)
     shelf = verify_chunks(replies.folder, model=name, clear=True)
     digest = replies.digest(job.prompts, job.trials)
-    if _whole(shelf, asked=digest):
-        return _finished(job, shelf, replies, _Found())
-    found = _ask_rest(job, model, replies)
-    for part in shelf.parts.values():
-        shelf.folder.remove(part.name)
-    shelf.parts.clear()
-    shelf.parts[PART] = write_chunk(shelf.folder, PART, reply_rows(job, replies), asked=digest)
+    found = _Found()
+    if not shelf.is_whole(asked=digest):
+        found = _ask_rest(job, model, replies)
+        shelf.write_whole(reply_rows(job, replies), asked=digest)
     return _finished(job, shelf, replies, found)
 
 
@@ -448,7 +387,7 @@ def _note_service(job: ChatJob, model: Chats) -> None:
         changed=tuple(dict.fromkeys((*(there.changed or ()), *service.changed))) or None,
     )
     job.run.manifest = with_answers(
-        job.run.manifest, model=name, instrument=job.instrument, entry=now.entry()
+        job.run.manifest, model=name, instrument=job.instrument, entry=now
     )
 
 
@@ -457,14 +396,14 @@ def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
     questions = Questions(job.prompts, job.trials)
     fresh = (
         (line.key, line.trial, *vars(line.reply).values())
-        for _, line, ours in replies.lines()
-        if line is not None and ours and questions.take(line.key, line.trial)
+        for line in read_journal(replies.folder)
+        if line and line.asker == replies.asker and questions.take(line.key, line.trial)
     )
     names = ["key", "trial", *(field.name for field in fields(Reply))]
     types = pl.Schema({"key": pl.String(), **schema(REPLIES)})
     chunks = [
         pl.DataFrame(list(zip(*rows, strict=True)), schema={name: types[name] for name in names})
-        for rows in _chunks(fresh, LINES)
+        for rows in iter(lambda: list(islice(fresh, LINES)), [])
     ]
     asked = pl.DataFrame(
         {
@@ -474,19 +413,6 @@ def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
     ).with_row_index("place")
     rows = asked.join(pl.concat(chunks), on="key").sort("place", "trial")
     return rows.with_columns(model=pl.lit(replies.model)).select(schema(REPLIES).names())
-
-
-def _begin(job: ChatJob, model: str) -> None:
-    """The manifest (to be saved with the first question) knows the pair."""
-    if job.instrument not in job.run.manifest.answers.get(model, {}):
-        job.run.manifest = with_answers(
-            job.run.manifest, model=model, instrument=job.instrument, entry=begun("replies")
-        )
-
-
-def _whole(shelf: AnswerStore, *, asked: str) -> bool:
-    """Whether the part with all replies is there, and no other: it is made once all is answered."""
-    return list(shelf.parts) == [PART] and shelf.parts[PART].asked == asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -505,19 +431,14 @@ class _Found:
 def _known(questions: Questions, replies: Replies) -> _Found:
     """What the journal holds; the questions that are answered there are marked."""
     served_by, lost, others = None, [], 0
-    for number, line, ours in replies.lines():
+    for number, line in enumerate(read_journal(replies.folder), start=1):
         if line is None:
             lost.append(number)
-        elif not ours:
+        elif line.asker != replies.asker:
             others += 1
         elif questions.take(line.key, line.trial):
             served_by = served_by or line.reply.served_by
     return _Found(served_by=served_by, lost=tuple(lost), others=others)
-
-
-def _chunks(rows: Iterator[tuple[object, ...]], size: int) -> Iterator[list[tuple[object, ...]]]:
-    while chunk := list(islice(rows, size)):
-        yield chunk
 
 
 def _finished(job: ChatJob, shelf: AnswerStore, of_model: Replies, found: _Found) -> Collected:
@@ -526,39 +447,31 @@ def _finished(job: ChatJob, shelf: AnswerStore, of_model: Replies, found: _Found
     replies = read_chunks(shelf.folder, shelf.parts.values(), "replies")
     asked = {prompt.asked: prompt.id for prompt in job.prompts}
     paid = replies.filter(pl.col("prompt_id").is_in(list(asked.values())))
-    sentences = len(asked) * job.trials
-    there = job.run.manifest.answers[model][job.instrument]
-    entry = {
-        **({"timeouts": there.timeouts} if there.timeouts else {}),
-        **({"changed": there.changed} if there.changed else {}),
-        "table": "replies",
-        "sentences": sentences,
-        "rows": replies.height,
-        "parts": len(shelf.parts),
-        "sha256": shelf.sha256,
-        "served_by": sorted(replies["served_by"].drop_nulls().unique()),
-        "fingerprints": sorted(replies["fingerprint"].drop_nulls().unique()),
-        "prompt_tokens": _total(paid["prompt_tokens"]),
-        "completion_tokens": _total(paid["completion_tokens"]),
-    }
+    entry = job.run.manifest.answers[model][job.instrument]
     record = job.run.manifest.models.get(model)
-    remarks = remarks_on(
-        replies, job.prompts, Answered.of(entry), asked_as=record.asked_as if record else None
-    )
-    if said := tuple(remarks):
-        entry["remarks"] = said
-    manifest = with_answers(job.run.manifest, model=model, instrument=job.instrument, entry=entry)
-    if manifest != job.run.manifest:
-        job.run.manifest = manifest
-        job.run.begin()
-    return Collected(
+    asked_as = record.asked_as if record else None
+    remarks = tuple(remarks_on(replies, job.prompts, entry, asked_as=asked_as))
+    answers = Collected(
         model=model,
         instrument=job.instrument,
-        sentences=sentences,
+        sentences=len(asked) * job.trials,
         rows=replies.height,
         asked_now=found.asked_now,
         damaged=(*shelf.damaged, *(f"journal, line {number}" for number in found.lost)),
-        remarks=(*((OTHERS.format(found.others),) if found.others else ()), *said),
+        remarks=(*((OTHERS.format(found.others),) if found.others else ()), *remarks),
+    )
+    return note_finished(
+        job.run,
+        shelf,
+        answers,
+        "replies",
+        served_by=tuple(sorted(replies["served_by"].drop_nulls().unique())),
+        fingerprints=tuple(sorted(replies["fingerprint"].drop_nulls().unique())),
+        prompt_tokens=_total(paid["prompt_tokens"]),
+        completion_tokens=_total(paid["completion_tokens"]),
+        timeouts=entry.timeouts or None,
+        changed=entry.changed or None,
+        remarks=remarks or None,
     )
 
 

@@ -1,18 +1,8 @@
-"""The files of a run: the only way in which they are opened, listed, written and removed.
-
-The run folder may be a link, and so may any part of the path to it: runs lie on other disks. A file
-inside may be read through a link; nothing is written, cut or removed through one. Only plain files
-are opened: a pipe or a device would keep us waiting for ever.
-
-A folder of files that goffman writes where a user says: whole, or as it was before.
-
-Killed in the middle, it leaves a hidden folder, which the next command with the same place removes.
-"""
+"""The files of a run, and folders written for a user: how they are opened, written and removed."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -24,12 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from goffman.errors import (
-    AskingError,
-    InputError,
-    RunError,
-    too_long,
-)
+from goffman.errors import AskingError, InputError, RunError, too_long
 from goffman.os_support import hold
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -103,11 +88,10 @@ def disk_error(path: Path) -> Iterator[None]:
             what, todo = "The disk is full", "Free some space"
         elif error.errno in OPEN_FILES:
             what, todo = OPEN_FILES[error.errno], "Allow more open files (ulimit -n 4096)"
-        message = (
+        raise AskingError(
             f"{what}: {path} could not be written ({error.strerror}). All answers so far are "
             f"kept. {todo}, then run the same command again to resume."
-        )
-        raise AskingError(message) from error
+        ) from error
 
 
 TEMPORARY = re.compile(r"\.goffman-[0-9a-f]{32}\.tmp")
@@ -119,7 +103,12 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder that a user named, or one inside it; what it does not hold yet, it may."""
+    """The folder that a user named, or one inside it; what it does not hold yet, it may.
+
+    It may be a link, and so may any part of the path to it: runs lie on other disks. A file inside
+    may be read through a link; nothing is written, cut or removed through one. Only plain files are
+    opened: a pipe or a device would keep us waiting for ever.
+    """
 
     root: Path
     inside: tuple[str, ...] = ()
@@ -321,10 +310,23 @@ README = "README.md"
 def write_folder(folder: Path, files: Iterable[tuple[str, bytes]], *, heading: str) -> list[Path]:
     """The files, which are now in the folder; InputError where it holds something of others.
 
+    The folder is whole, or as it was before. Killed in the middle, it leaves a hidden folder, which
+    the next command with the same place removes.
+
     ``files``: path within the folder and content. README.md, which is among them, begins with
     ``heading``: by it we know a folder of ours again, and what else lies in it stays.
     """
-    _check_ours(folder, heading)
+    # What a killed process left unfinished is nobody's.
+    left = (_left(folder), TEMPORARY)
+    names = [
+        name for name in Folder(folder).names() if not any(one.fullmatch(name) for one in left)
+    ]
+    about = Folder(folder).read(README) or b""
+    if names and not about.startswith(heading.encode()):
+        shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+        raise InputError(
+            f"{folder} contains other files ({shown}). Give an empty or new folder with --output."
+        )
     within: list[str] = []
     with _unfinished(folder) as made:
         for path, content in files:
@@ -346,20 +348,6 @@ def _at(folder: Path, path: str) -> Folder:
     return Folder(folder, tuple(path.split("/")[:-1]))
 
 
-def _check_ours(folder: Path, heading: str) -> None:
-    # What a killed process left unfinished is nobody's.
-    left = (_left(folder), TEMPORARY)
-    names = [
-        name for name in Folder(folder).names() if not any(one.fullmatch(name) for one in left)
-    ]
-    about = Folder(folder).read(README) or b""
-    if names and not about.startswith(heading.encode()):
-        shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-        raise InputError(
-            f"{folder} contains other files ({shown}). Give an empty or new folder with --output."
-        )
-
-
 def _left(folder: Path) -> re.Pattern[str]:
     """What the unfinished folder for this one is called."""
     return re.compile(rf"\.{re.escape(folder.resolve().name)}\.goffman-[0-9a-f]{{8}}")
@@ -367,32 +355,29 @@ def _left(folder: Path) -> re.Pattern[str]:
 
 @contextmanager
 def _unfinished(folder: Path) -> Iterator[Path]:
-    """A new folder on the same disk, held by this process and gone at the end; others are gone now.
-
-    It is within the folder where that is there already, else beside it.
-    """
+    """A new folder, in this one if there is one, else beside; held until it is gone at the end."""
     beside = folder if folder.is_dir() else folder.parent
     made = beside / f".{folder.resolve().name}.goffman-{secrets.token_hex(4)}"
     with disk_error(folder):
         make_folder(beside)
         for name in filter(_left(folder).fullmatch, os.listdir(beside)):  # noqa: PTH208
-            _remove_unheld_folders(beside / name)
+            _remove_unheld_folder(beside / name)
         made.mkdir()
         held = os.open(made, _FOLDER)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        hold(held, wait=True)
         yield made
     finally:
         os.close(held)
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _remove_unheld_folders(left: Path) -> None:
+def _remove_unheld_folder(left: Path) -> None:
     """The folder of a process that was killed is gone; one that is being written stays."""
     with suppress(OSError):
         held = os.open(left, _FOLDER | os.O_NOFOLLOW)
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hold(held)
             shutil.rmtree(left)
         finally:
             os.close(held)

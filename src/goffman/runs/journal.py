@@ -1,8 +1,6 @@
 """Replies as they come: each on the disk before it counts, one line each, with its checksum.
 
-A line that the process has written outlives it, however it ends. The disk itself is waited for
-behind the replies, for many at once: a power cut loses the last moment, as it loses the requests
-that are under way. A line that came to harm is not read, and its question is asked again.
+A line that the process has written outlives it, however it ends; a power cut may lose the last.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ def key_of(text: str) -> str:
 
 
 class Journal:
-    """A journal that is open for writing."""
+    """A journal that is open for writing; the disk is waited for behind many replies at once."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
@@ -65,7 +63,11 @@ class Journal:
         """The line outlives the process; AskingError where the disk fails, or it has ended."""
         content = line_of(line)
         with self._line, disk_error(self._path):
-            self._check()
+            # Who is stopped twice does not wait for what is under way: its descriptor may soon be
+            # that of another file, into which no reply may come.
+            if self._ending:
+                raise AskingError(f"{self._path} is closed: a reply came after the end.")
+            self._check_disk()
             size = os.fstat(self._descriptor).st_size
             try:
                 while content:
@@ -99,13 +101,6 @@ class Journal:
                 return
             if not self._ending:
                 pause.wait(SYNC_S)
-
-    def _check(self) -> None:
-        # Who is stopped twice does not wait for what is under way: its descriptor may soon be that
-        # of another file, into which no reply may come.
-        if self._ending:
-            raise AskingError(f"{self._path} is closed: a reply came after the end.")
-        self._check_disk()
 
     def _check_disk(self) -> None:
         if self._failure is not None:
@@ -173,15 +168,11 @@ def _line_in(content: bytes) -> Line | None:
     if not fits((key, asker, trial), tuple[str, str, int]):
         raise ValueError(f"{key!a}, {asker!a} and {trial!a} are no question")
     if reply.next_words is not None:
-        _check_next_words(json.loads(reply.next_words))
+        tokens = json.loads(reply.next_words)
+        known = fits(tokens, Sequence[tuple[str, Sequence[tuple[str, float]]]])
+        if not known or not tokens or any(log > 0 for _, others in tokens for _, log in others):
+            raise ValueError("next_words has no tokens with log-probabilities")
     return Line(key, trial, reply, asker)
-
-
-def _check_next_words(tokens: Any) -> None:
-    """ValueError where these are no tokens with what else they could have been, by logarithm."""
-    known = fits(tokens, Sequence[tuple[str, Sequence[tuple[str, float]]]])
-    if not known or not tokens or any(log > 0 for _, others in tokens for _, log in others):
-        raise ValueError("next_words has no tokens with log-probabilities")
 
 
 def _checksum(content: bytes) -> bytes:

@@ -1,9 +1,6 @@
 """manifest.json: who was asked what, with what, when; and the refusal to mix two of them.
 
-What a manifest says, as records: read once, every field known by its name.
-
-A field that this goffman does not know, because a later one wrote it, is kept in ``more`` and
-written back as it was.
+A field that a later goffman wrote is kept in ``more`` and written back as it was.
 """
 
 from __future__ import annotations
@@ -12,8 +9,7 @@ import hashlib
 import json
 import platform
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -23,13 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goffman import __version__
 from goffman.errors import RunError
-from goffman.instruments.types import (
-    ENGLISH,
-    AnswerTable,
-    ControlScore,
-    Questionnaire,
-    is_control,
-)
+from goffman.instruments.types import ENGLISH, AnswerTable, ControlScore, Questionnaire, is_control
 from goffman.runs.files import Folder
 from goffman.validation import check_types
 
@@ -65,6 +55,11 @@ class Record:
         return record
 
     @classmethod
+    def each(cls, entries: Mapping[str, Entry]) -> dict[str, Self]:
+        """The records of several entries, by the same names."""
+        return {name: cls.of(entry) for name, entry in entries.items()}
+
+    @classmethod
     def _read(cls, name: str, value: Any) -> Any:
         kind = cls.WITHIN.get(name)
         if kind is None or value is None:
@@ -73,18 +68,20 @@ class Record:
 
     def entry(self) -> dict[str, Any]:
         """As JSON has it: without what is not set."""
-        told: dict[str, Any] = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name == "more" or (value is None and one.default is None):
-                continue
-            told[one.name] = _json(value)
+        unset = {one.name for one in fields(self) if one.default is None}
+        told = {
+            name: _json(value)
+            for name, value in vars(self).items()
+            if name != "more" and not (value is None and name in unset)
+        }
         return {**told, **self.more}
 
 
 def _json(value: Any) -> Any:
     if isinstance(value, Record):
         return value.entry()
+    if isinstance(value, Session):
+        return asdict(value)
     if isinstance(value, tuple | list):
         return [_json(one) for one in value]
     if isinstance(value, Mapping):
@@ -118,7 +115,6 @@ class HarnessLog(Record):
     """lm-eval or inspect_ai."""
     version: str
     file: str
-    """Its name."""
     sha256: str
 
     @property
@@ -292,6 +288,14 @@ class Answered(Record):
     remarks: tuple[str, ...] | None = None
     """What was said of the replies when all were there."""
 
+    @classmethod
+    def begun(cls, table: AnswerTable, before: Self | None = None) -> Self:
+        """What there is until the model has finished; what a server did BEFORE stays known."""
+        answered = cls(table=table, sentences=None, rows=None, parts=None)
+        if before is None:
+            return answered
+        return replace(answered, timeouts=before.timeouts, changed=before.changed)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconFile(Record):
@@ -395,11 +399,7 @@ _COUNTED = {"prompts": "prompts_sha256", "control_prompts": "control_ids_sha256"
 
 
 def refuse_mixing(
-    run: Path,
-    name: str,
-    *,
-    there: Model | AskedInstrument,
-    here: Model | AskedInstrument,
+    run: Path, name: str, *, there: Model | AskedInstrument, here: Model | AskedInstrument
 ) -> None:
     """RunError where the two differ in more than remarks."""
     if not (differing := differ(there, here)):
@@ -410,9 +410,18 @@ def refuse_mixing(
         what = f"answers to a different set of {name} prompts"
     else:
         what = f"answers to {name} with different settings"
+    told = {checksum for count, checksum in _COUNTED.items() if count in differing}
+    how = []
+    for key, (then, now) in differing.items():
+        if key in _COUNTED:
+            how.append(f"{then or 0:,} {key.replace('_', ' ')} then, {now or 0:,} now")
+        elif key in _OTHER and key not in told:
+            how.append(_OTHER[key])
+        elif key not in told:
+            how.append(f"{key.replace('_', ' ')}: {_shown(then)} then, {_shown(now)} now")
     raise RunError(
-        f"{run} already has {what} ({'; '.join(_describe_differences(differing))}). The two "
-        "cannot be mixed. Give another folder with --output, or use the same options as before."
+        f"{run} already has {what} ({'; '.join(how)}). The two cannot be mixed. Give another "
+        "folder with --output, or use the same options as before."
     )
 
 
@@ -426,18 +435,6 @@ def differ(
         for key in {**flat_there, **flat_here}
         if key not in REMARKS and flat_there.get(key) != flat_here.get(key)
     }
-
-
-def _describe_differences(differing: Mapping[str, tuple[Any, Any]]) -> Iterator[str]:
-    told = {checksum for count, checksum in _COUNTED.items() if count in differing}
-    for key, (there, here) in differing.items():
-        if key in told:
-            continue
-        name = key.replace("_", " ")
-        if key in _COUNTED:
-            yield f"{there or 0:,} {name} then, {here or 0:,} now"
-        else:
-            yield _OTHER.get(key) or f"{name}: {_shown(there)} then, {_shown(here)} now"
 
 
 def _flat(entry: Entry) -> dict[str, Any]:
@@ -484,8 +481,7 @@ class Session:
     """Of the CPU, that sums are made with: another number may change a digit; 0: no sums here."""
     versions: Mapping[str, str] = field(default_factory=dict)
     command: str | None = None
-    """The command line, without secrets; None: it was asked from Python
-    which did not note it."""
+    """The command line, without secrets; None: it was asked from Python."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,9 +489,7 @@ class Manifest:
     """Everything needed to run it again, and what ran."""
 
     models: Mapping[str, Model] = field(default_factory=dict)
-    """By name."""
     instruments: Mapping[str, AskedInstrument] = field(default_factory=dict)
-    """By id."""
     answers: Mapping[str, Mapping[str, Answered]] = field(default_factory=dict)
     """Model → instrument → what there is."""
     lexicons: LexiconEntries = field(default_factory=LexiconEntries)
@@ -521,25 +515,11 @@ class Manifest:
             "wall_s": round(sum(session.wall_s for session in self.sessions), 3),
             "cpu_s": round(sum(session.cpu_s for session in self.sessions), 3),
         }
-        told = {
-            "format": FORMAT,
-            **totals,
-            "models": {name: one.entry() for name, one in self.models.items()},
-            "instruments": {name: one.entry() for name, one in self.instruments.items()},
-            "answers": {
-                model: {name: one.entry() for name, one in of_model.items()}
-                for model, of_model in self.answers.items()
-            },
-            "lexicons": self.lexicons.entry(),
-            "measuring": self.measuring.entry(),
-            "anchors": {name: one.entry() for name, one in self.anchors.items()},
-            "tables": dict(self.tables),
-            "report": self.report.entry(),
-            "sessions": [asdict(session) for session in self.sessions],
-        }
-        if self.workers:
-            told["workers"] = [one.entry() for one in self.workers]
-        return json.dumps({**told, **self.more}, indent=2) + "\n"
+        told = _json(vars(self))
+        del told["more"]
+        if not self.workers:
+            del told["workers"]
+        return json.dumps({"format": FORMAT, **totals, **told, **self.more}, indent=2) + "\n"
 
 
 def read_manifest(run: Path) -> Manifest | None:
@@ -548,54 +528,46 @@ def read_manifest(run: Path) -> Manifest | None:
     text = Folder(run).read("manifest.json")
     if text is None:
         if (Folder(run) / "answers").names():
-            message = (
+            raise RunError(
                 f"{run} has answers but no manifest.json, so it is unknown which model gave them. "
                 "Put the file back, or give another folder with --output."
             )
-            raise RunError(message)
         return None
     try:
         content = json.loads(text)
         if content["format"] != FORMAT:
-            message = (
+            raise RunError(
                 f"{path} has format {content['format']}, but this version of goffman reads format "
                 f"{FORMAT}. Use the version of goffman that wrote it, or give another folder with "
                 "--output."
             )
-            raise RunError(message)
         return _manifest(content)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        message = (
+        raise RunError(
             f"{path} was damaged or edited ({type(error).__name__}: {error}). Put the original "
             "file back, or give another folder with --output."
-        )
-        raise RunError(message) from error
+        ) from error
 
 
 def _manifest(content: Entry) -> Manifest:
     """The records of a manifest's content; an error where it is none."""
     known = {"format", "wall_s", "cpu_s", *(one.name for one in fields(Manifest))}
-    found = Manifest(
-        models={name: Model.of(entry) for name, entry in content["models"].items()},
-        instruments={
-            name: AskedInstrument.of(entry) for name, entry in content["instruments"].items()
-        },
-        answers={
-            model: {name: Answered.of(entry) for name, entry in of_model.items()}
-            for model, of_model in content["answers"].items()
-        },
+    manifest = Manifest(
+        models=Model.each(content["models"]),
+        instruments=AskedInstrument.each(content["instruments"]),
+        answers={model: Answered.each(entries) for model, entries in content["answers"].items()},
         lexicons=LexiconEntries.of(content.get("lexicons", {})),
         measuring=Measuring.of(content.get("measuring", {})),
-        anchors={name: UsedAnchor.of(entry) for name, entry in content.get("anchors", {}).items()},
+        anchors=UsedAnchor.each(content.get("anchors", {})),
         tables=content.get("tables", {}),
         report=Reported.of(content.get("report", {})),
         sessions=tuple(Session(**session) for session in content["sessions"]),
         workers=tuple(map(Workers.of, content.get("workers", ()))),
         more={name: value for name, value in content.items() if name not in known},
     )
-    for record in (found, *found.sessions):
+    for record in (manifest, *manifest.sessions):
         check_types(record)
-    return found
+    return manifest
 
 
 def write_manifest(run: Path | Folder, manifest: Manifest) -> None:
@@ -608,7 +580,7 @@ def new_session(seed: int, command: str | None = None) -> Session:
     # Loaded with the first model that calculates here; one behind a server does not need it.
     torch = sys.modules.get("torch")
     return Session(
-        started=_now(),
+        started=utc_now(),
         seed=seed,
         platform=platform.platform(),
         threads=torch.get_num_threads() if torch else 0,
@@ -624,26 +596,9 @@ def _versions() -> dict[str, str]:
     return {"goffman": __version__, "python": platform.python_version(), **others}
 
 
-def _now() -> str:
+def utc_now() -> str:
+    """UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-@dataclass(frozen=True)
-class Clock:
-    """Wall and CPU time since it was made."""
-
-    wall: float = field(default_factory=time.monotonic)
-    cpu: float = field(default_factory=time.process_time)
-
-    def onto(self, session: Session, *, sentences: int, ended: bool = False) -> Session:
-        """The session with the time and the sentences so far."""
-        return replace(
-            session,
-            ended=_now() if ended else None,
-            wall_s=round(time.monotonic() - self.wall, 3),
-            cpu_s=round(time.process_time() - self.cpu, 3),
-            sentences=sentences,
-        )
 
 
 def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
@@ -652,16 +607,18 @@ def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
     # When sentences are made ready says nothing about the answers; which are asked together is in
     # the digests of parts.
     del batches["first_block"], batches["enough"]
-    entry = asdict(identity) | {"notes": list(identity.notes), "batches": batches}
-    del entry["name"]
-    return entry
+    return _identity_entry(identity) | {"batches": batches}
 
 
 def chat_entry(identity: Identity, sampling: Sampling, *, seed: int) -> Entry:
     """What the manifest says of a chat model; ``seed``: each reply's own is made from it."""
-    entry = asdict(identity) | {"notes": list(identity.notes), "sampling": asdict(sampling)}
+    return _identity_entry(identity) | {"sampling": asdict(sampling), "seed": seed}
+
+
+def _identity_entry(identity: Identity) -> dict[str, Any]:
+    entry = asdict(identity)
     del entry["name"]
-    return entry | {"seed": seed}
+    return entry
 
 
 def instrument_entry(
@@ -685,9 +642,7 @@ def instrument_entry(
             "task": about.task,
             "floor": about.floor,
         }
-    if settings is None:
-        return entry
-    return entry | {"settings": asdict(settings) | {"targets": list(settings.targets)}}
+    return entry if settings is None else entry | {"settings": asdict(settings)}
 
 
 def ids_sha256(prompts: Sequence[Prompt]) -> str:
@@ -725,10 +680,7 @@ def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Man
 def asker_of(
     manifest: Manifest, *, model: str, instrument: str, settings: Mapping[str, Any] | None = None
 ) -> str:
-    """A hash of who answers what, and how it is asked: what this run never mixes with another's.
-
-    ``settings``: how the masks of the instrument are asked.
-    """
+    """A hash of who answers what, and how it is asked: what this run never mixes with another's."""
     record = manifest.models.get(model)
     of_model = record.entry() if record else {}
     who = {name: value for name, value in of_model.items() if name not in REMARKS}
@@ -736,16 +688,10 @@ def asker_of(
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entry) -> Manifest:
+def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Answered) -> Manifest:
     """The manifest with what there is of a model's answers to an instrument."""
-    of_model = {**manifest.answers.get(model, {}), instrument: Answered.of(entry)}
+    of_model = {**manifest.answers.get(model, {}), instrument: entry}
     return replace(manifest, answers={**manifest.answers, model: of_model})
-
-
-def begun(table: str, before: Answered | None = None) -> Entry:
-    """What there is of a model's answers until it has finished; what a server did stays known."""
-    kept = {} if before is None else {"timeouts": before.timeouts, "changed": before.changed}
-    return {"table": table, "sentences": None, "rows": None, "parts": None, **kept}
 
 
 def with_lexicons(manifest: Manifest, lexicons: Entry) -> Manifest:
@@ -761,9 +707,7 @@ def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, 
 
 def with_anchors(manifest: Manifest, anchors: Mapping[str, Entry]) -> Manifest:
     """The manifest with what people said, by id, that the run is now set beside."""
-    return replace(
-        manifest, anchors={name: UsedAnchor.of(entry) for name, entry in anchors.items()}
-    )
+    return replace(manifest, anchors=UsedAnchor.each(anchors))
 
 
 def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:
@@ -780,12 +724,6 @@ def without_tables(manifest: Manifest, *tables: str) -> Manifest:
 def checksum(content: bytes) -> str:
     """The sha256 of a file."""
     return hashlib.sha256(content).hexdigest()
-
-
-def with_session(manifest: Manifest, session: Session, *, first: bool = False) -> Manifest:
-    """The manifest with the session as its last one; ``first``: it was not there before."""
-    before = manifest.sessions if first else manifest.sessions[:-1]
-    return replace(manifest, sessions=(*before, session))
 
 
 def with_instrument(
@@ -806,51 +744,32 @@ def with_instrument(
     here, there = AskedInstrument.of(entry), manifest.instruments.get(name)
     if there is None:
         return replace(manifest, instruments={**manifest.instruments, name: here})
+    answered = {model: of_one[name] for model, of_one in manifest.answers.items() if name in of_one}
     now, then = here.trials or 0, there.trials or 0
-    if part is not None and now >= then and differ(there, here):
-        of_part = replace(AskedInstrument.of(part), trials=there.trials)
-        if not differ(there, of_part):
-            has, all_get = f"a balanced sample of {name}", f"{here.asked:,} prompts"
-            _refuse_others(manifest, run, name, models, has=has, same="prompts", all_get=all_get)
-            return _begun(manifest, name=name, record=here)
-    of_models = [answers[name] for answers in manifest.answers.values() if name in answers]
-    unfinished = any(answers.parts is None for answers in of_models)
-    if now > then or (now < then and unfinished):
-        same = replace(there, trials=now)
-        refuse_mixing(run, name, there=same, here=here)
-        has, all_get = f"{there.trials} trials of {name}", f"{now} trials"
-        _refuse_others(
-            manifest, run, name, models, has=has, same="number of trials", all_get=all_get
-        )
-        return _begun(manifest, name=name, record=same)
-    refuse_mixing(run, name, there=there, here=here)
-    return manifest
-
-
-def _refuse_others(
-    manifest: Manifest,
-    run: Path,
-    name: str,
-    models: Sequence[str],
-    *,
-    has: str,
-    same: str,
-    all_get: str,
-) -> None:
-    """RunError where a model has answers that is not asked now: it would have fewer than others."""
-    answered = [model for model, answers in manifest.answers.items() if name in answers]
+    unfinished = any(answers.parts is None for answers in answered.values())
+    if (
+        part is not None
+        and now >= then
+        and differ(there, here)
+        and not differ(there, replace(AskedInstrument.of(part), trials=there.trials))
+    ):
+        record, has = here, f"a balanced sample of {name}"
+        same, all_get = "prompts", f"{here.asked:,} prompts"
+    elif now > then or (now < then and unfinished):
+        record, has = replace(there, trials=now), f"{there.trials} trials of {name}"
+        same, all_get = "number of trials", f"{now} trials"
+        refuse_mixing(run, name, there=record, here=here)
+    else:
+        refuse_mixing(run, name, there=there, here=here)
+        return manifest
+    # A model that has answers and is not asked now would have fewer than the others.
     if others := [model for model in answered if model not in models]:
         raise RunError(
             f"{run} already has {has} by {', '.join(others)}. All models of a run must have the "
             f"same {same}. Name these models too, so that all get {all_get}, or give another "
             "folder with --output."
         )
-
-
-def _begun(manifest: Manifest, *, name: str, record: AskedInstrument) -> Manifest:
-    """The manifest with this record of an instrument, which no model has finished as yet."""
-    for model, answers in manifest.answers.items():
-        if name in answers:
-            entry = begun(answers[name].table, answers[name])
-            manifest = with_answers(manifest, model=model, instrument=name, entry=entry)
+    for model, answers in answered.items():
+        begun = Answered.begun(answers.table, answers)
+        manifest = with_answers(manifest, model=model, instrument=name, entry=begun)
     return replace(manifest, instruments={**manifest.instruments, name: record})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,14 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.instruments.types import AnswerTable, Option
-    from goffman.models.base import (
-        Classifies,
-        Continues,
-        Filled,
-        Fills,
-        NextWords,
-        Scores,
-    )
+    from goffman.models.base import Continues, Filled, Fills, NextWords
     from goffman.runs.answer_rows import PromptRefs
     from goffman.runs.batch_plan import Settings
 
@@ -51,51 +46,54 @@ def _vocabulary_of(tokens: tuple[str, ...]) -> Vocabulary:
     return Vocabulary.of(tokens)
 
 
-class ModeAdapter(Protocol):
+class ModeAdapter(ABC):
     """What the loop needs of a model: sentences in, rows of its table out."""
 
-    name: str
     table: AnswerTable
-    steps: int
-    settings: Mapping[str, Any] | None
+    steps = 1
+    settings: Mapping[str, Any] | None = None
     """How masks are asked."""
     call: Call
     """How a batch is asked."""
+    not_one_token: Sequence[str] = ()
+    """Target words that have no answers, because they are not one token for this model."""
+
+    def __init__(self, model: Any) -> None:
+        self.name: str = model.identity.name
+        self.model = model
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text."""
-        ...
-
-    @property
-    def model(self) -> Any:
-        """Who answers, where it calculates in this process."""
-        ...
+        encoded: list[list[int]] = self.model.encode(texts)
+        return encoded
 
     def checked(self, answer: Any, batch: Sentences) -> Any:
-        """Whoever asked: the answers as ``rows`` takes them.
+        """The answers to a batch as ``rows`` takes them; ArithmeticError where one is no number."""
+        del batch
+        self._check(answer)
+        return answer
 
-        ArithmeticError where one is not a number.
-        """
-        ...
+    def _check(self, *probabilities: NDArray[np.floating[Any]]) -> None:
+        """ArithmeticError where one is not a number: it must never get into a table."""
+        if not all(np.isfinite(array).all() for array in probabilities):
+            raise ArithmeticError(not_a_number(self.model.identity.precision))
 
+    @abstractmethod
     def rows(self, answers: Sequence[Any], askers: PromptRefs, *, step: int) -> pl.DataFrame:
         """The rows of the answers to several batches."""
-        ...
 
 
-class FillMask:
+class FillMask(ModeAdapter):
     """A masked model."""
 
     table: AnswerTable = "fills"
 
     def __init__(self, model: Fills, settings: Settings) -> None:
-        self.name = model.identity.name
+        super().__init__(model)
         self.steps = settings.depth
-        self.settings: Mapping[str, Any] | None = asdict(settings)
-        self.encode = model.encode
-        self.model = model
-        found, self.not_one_token = model.single_tokens(settings.targets)
-        self._targets = sorted(set(found.values()))
+        self.settings = asdict(settings)
+        token_ids, self.not_one_token = model.single_tokens(settings.targets)
+        self._targets = sorted(set(token_ids.values()))
         told = {"top_k": settings.top_k, "targets": self._targets}
         self.call = Call(method="fill_batch", told=told)
 
@@ -120,7 +118,7 @@ class FillMask:
     def checked(self, answer: Filled, batch: Sentences) -> Filled:
         """The answers to a batch; ArithmeticError where one is not a number."""
         del batch
-        _check(self.model, answer.probabilities, answer.targets)
+        self._check(answer.probabilities, answer.targets)
         return answer
 
     def rows(self, answers: Sequence[Filled], askers: PromptRefs, *, step: int) -> pl.DataFrame:
@@ -135,25 +133,11 @@ class FillMask:
         )
 
 
-class Classify:
+class Classify(ModeAdapter):
     """A classifier."""
 
     table: AnswerTable = "labels"
-    steps = 1
-    settings: Mapping[str, Any] | None = None
-
     call = Call(method="classify_batch")
-
-    def __init__(self, model: Classifies) -> None:
-        self.name = model.identity.name
-        self.encode = model.encode
-        self.model = model
-
-    def checked(self, answer: NDArray[np.float32], batch: Sentences) -> NDArray[np.float32]:
-        """The answers to a batch; ArithmeticError where one is not a number."""
-        del batch
-        _check(self.model, answer)
-        return answer
 
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
@@ -164,26 +148,18 @@ class Classify:
         return label_rows(joined, askers, model=self.name, labels=self.model.labels)
 
 
-class Likelihood:
+class Likelihood(ModeAdapter):
     """A causal model that does not chat."""
 
     table: AnswerTable = "likelihoods"
-    steps = 1
-    settings: Mapping[str, Any] | None = None
-
     call = Call(method="score_batch")
-
-    def __init__(self, model: Scores) -> None:
-        self.name = model.identity.name
-        self.encode = model.encode
-        self.model = model
 
     def checked(self, answer: NDArray[np.float64], batch: Sentences) -> NDArray[np.float64]:
         """The answers to a batch, and its lengths; ArithmeticError where one is not a number."""
         lengths = [len(sentence) - 1 for sentence in batch]
-        found = np.stack([answer, np.array(lengths, dtype=np.float64)])
-        _check(self.model, found)
-        return found
+        scored = np.stack([answer, np.array(lengths, dtype=np.float64)])
+        self._check(scored)
+        return scored
 
     def rows(
         self, answers: Sequence[NDArray[np.float64]], askers: PromptRefs, *, step: int
@@ -194,26 +170,31 @@ class Likelihood:
         return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
 
 
-class NextWord:
+class _BegunReply(ModeAdapter):
+    """A causal or chat model whose reply is begun for it."""
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, up to where the model goes on: the blank, or the answer."""
+        encoded: list[list[int]] = self.model.next_word.encode(
+            [PromptParts.read(text) for text in texts]
+        )
+        return encoded
+
+
+class NextWord(_BegunReply):
     """A causal or chat model whose reply is begun up to the blank."""
 
     table: AnswerTable = "fills"
-    steps = 1
 
     def __init__(self, model: Continues, settings: Settings) -> None:
-        self.name = model.identity.name
-        self.settings: Mapping[str, Any] | None = {"top_k": settings.top_k}
-        self.model = model
-        self.call = Call(method="next_word.words", told={"top_k": settings.top_k})
-
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, up to the blank."""
-        return self.model.next_word.encode([PromptParts.read(text) for text in texts])
+        super().__init__(model)
+        self.settings = {"top_k": settings.top_k}
+        self.call = Call(method="next_word.words", told=self.settings)
 
     def checked(self, answer: list[NextWords], batch: Sentences) -> list[NextWords]:
         """The answers to a batch; ArithmeticError where one is not a number."""
         del batch
-        _check(self.model, *(one.probabilities for one in answer))
+        self._check(*(words.probabilities for words in answer))
         return answer
 
     def rows(
@@ -221,32 +202,21 @@ class NextWord:
     ) -> pl.DataFrame:
         """FILLS."""
         del step  # a word is said once
-        return next_word_rows([one for batch in answers for one in batch], askers, model=self.name)
+        words = list(chain.from_iterable(answers))
+        return next_word_rows(words, askers, model=self.name)
 
 
-class OptionProbability:
+class OptionProbability(_BegunReply):
     """A causal or chat model that is asked for the probability of each option."""
 
     table: AnswerTable = "choices"
-    steps = 1
-    settings: Mapping[str, Any] | None = None
 
     def __init__(self, model: Continues, options: Mapping[str, Sequence[Option]]) -> None:
         """``options``: of each prompt, by its id."""
-        self.name = model.identity.name
-        self.model, self._options = model, options
+        super().__init__(model)
+        self._options = options
         self._labels = sorted({option.label for several in options.values() for option in several})
         self.call = Call(method="next_word.options", told={"labels": self._labels})
-
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, up to where the answer begins."""
-        return self.model.next_word.encode([PromptParts.read(text) for text in texts])
-
-    def checked(self, answer: NDArray[np.float32], batch: Sentences) -> NDArray[np.float32]:
-        """The answers to a batch; ArithmeticError where one is not a number."""
-        del batch
-        _check(self.model, answer)
-        return answer
 
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
@@ -257,11 +227,3 @@ class OptionProbability:
         return choice_rows(
             joined, askers, model=self.name, labels=self._labels, options=self._options
         )
-
-
-def _check(
-    model: Fills | Classifies | Scores | Continues, *probabilities: NDArray[np.floating[Any]]
-) -> None:
-    """ArithmeticError where a probability is not a number: it must never get into a table."""
-    if not all(np.isfinite(array).all() for array in probabilities):
-        raise ArithmeticError(not_a_number(model.identity.precision))

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.errors import RunError, no_run
-from goffman.runs.answers import (
-    answers_folder,
-    as_noted,
-    columns_of,
-    read_chunks,
-    verify_chunks,
-)
+from goffman.runs.answers import answers_folder, as_noted, columns_of, read_chunks, verify_chunks
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import PARAPHRASES
 from goffman.schemas import schema
@@ -61,8 +55,7 @@ def check_answers(run: Path, manifest: Manifest) -> None:
     """RunError where answers of the run are not those that its manifest notes; paraphrases too."""
     for model, of_model in manifest.answers.items():
         for instrument, entry in of_model.items():
-            table = entry.table
-            folder = answers_folder(run, table, model=model, instrument=instrument)
+            folder = answers_folder(run, entry.table, model=model, instrument=instrument)
             # What is not finished yet is behind no number.
             if entry.parts is None or as_noted(folder, parts=entry.parts, sha256=entry.sha256):
                 continue
@@ -76,8 +69,10 @@ def _check(shelf: AnswerStore, entry: Answered, *, model: str, instrument: str) 
     """RunError where the parts on disk are not those that the manifest knows."""
     found = len(shelf.parts)
     if found != entry.parts:
+        unsound = [f"{', '.join(shelf.damaged)} damaged"] if shelf.damaged else []
+        unsound += [f"{', '.join(shelf.foreign)} by another model"] if shelf.foreign else []
         parts = entry.parts or "an unknown number of"
-        what = f"has {found} of {parts} parts{_unsound(shelf)}"
+        what = f"has {found} of {parts} parts" + (f" ({'; '.join(unsound)})" if unsound else "")
     elif entry.sha256 != shelf.sha256:
         what = "does not have the parts that were written"
     else:
@@ -86,10 +81,3 @@ def _check(shelf: AnswerStore, entry: Answered, *, model: str, instrument: str) 
         f"{shelf.folder.path} {what}, so answers of {model} to {instrument} are missing. Run the "
         f"goffman audit command with {model} again: it asks only what is missing."
     )
-
-
-def _unsound(shelf: AnswerStore) -> str:
-    """Which files are no sound parts, in brackets."""
-    said = [f"{', '.join(shelf.damaged)} damaged"] if shelf.damaged else []
-    said += [f"{', '.join(shelf.foreign)} by another model"] if shelf.foreign else []
-    return f" ({'; '.join(said)})" if said else ""

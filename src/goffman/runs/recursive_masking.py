@@ -1,7 +1,4 @@
-"""Recursive masking: a word is put back and a new mask stands before it; pure.
-
-The whole tree is asked, frontier by frontier. Which words end a branch is for a measure to say.
-"""
+"""Recursive masking: a word is put back and a new mask stands before it; pure."""
 
 from __future__ import annotations
 
@@ -32,12 +29,11 @@ def roots(prompts: Iterable[Prompt]) -> list[Node]:
     in_order = sorted(prompts, key=lambda prompt: prompt.id)
     for prompt, following in pairwise(in_order):
         if prompt.id == following.id:
-            message = (
+            raise InputError(
                 f"Two prompts of {prompt.instrument} are identical: item '{prompt.item}', "
                 f"condition '{prompt.condition}', \"{prompt.text}\". Remove one of them from the "
                 "instrument."
             )
-            raise InputError(message)
     return [Node(prompt.id, "", prompt.asked) for prompt in in_order]
 
 
@@ -76,10 +72,7 @@ def children(
 
 
 def around(text: str, *, first: bool, placement: MaskPlacement) -> tuple[str, str]:
-    """What stands before and after a word that is put in the place of the mask, with a new mask.
-
-    ``first``: no word was put back before this one.
-    """
+    """What stands before and after the (``first``) word that is put in the place of the mask."""
     before, _, after = text.partition(MASK)
     if first or placement == "before-last":
         return f"{before}{MASK} ", after

@@ -1,14 +1,4 @@
-"""Replies of a server that names probabilities → the probability of each option, as choices.
-
-One request gives both: the text, and how probable each token was at the place where the answer
-begins. The spellings of a label are added up, as for a model on this machine. A server names some
-twenty tokens; what lies on the others is unseen.
-
-Replies in which a blank was filled → the words that fill it, as fills.
-
-A server either says how probable each word was, or only the word: then a trial counts as one word.
-The reply may go on from its beginning, or write the sentence anew; both are read.
-"""
+"""Replies of a server → the probabilities of options, and of the words that fill a blank."""
 
 from __future__ import annotations
 
@@ -26,27 +16,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from goffman.instruments.types import asked_as
-from goffman.runs.answers import (
-    answers_folder,
-    read_chunks,
-    verify_chunks,
-    write_chunk,
-)
-from goffman.runs.collect import Collected
-from goffman.runs.manifest import with_answers
+from goffman.runs.answers import answers_folder, read_chunks, verify_chunks
+from goffman.runs.collect import Collected, note_finished
 from goffman.schemas import CHOICES, FILLS, schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from goffman.instruments.types import Option, Prompt
     from goffman.runs.run import Run
 
 Rivals: TypeAlias = Sequence[tuple[str, float]]
 """What a token could have been, and the logarithm of how probable that was."""
-
-PART = (1, 0)
-"""The one part that is made from the replies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +50,9 @@ def options_of_replies(
     note: Callable[[str], None],
 ) -> FromReplies | None:
     """What a model's replies say of the options of prompts; None: the server does not say.
+
+    The spellings of a label are added up, as for a model on this machine. A server names some
+    twenty tokens; what lies on the others is unseen.
 
     ``said``: the same questions as they were answered in text, those of one instrument.
     """
@@ -109,8 +91,7 @@ def options_of_replies(
 def _rows(prompt: Prompt, told: Sequence[Rivals], model: str) -> list[tuple[object, ...]]:
     """CHOICES of one prompt: the means over its trials, which differ by the server's chance."""
     trials = [_of_token(rivals, prompt.options) for rivals in told]
-    means = [sum(values) / len(trials) for values in zip(*trials, strict=True)]
-    *probabilities, unseen = means
+    *probabilities, unseen = [sum(values) / len(trials) for values in zip(*trials, strict=True)]
     elsewhere = min(max(1 - sum(probabilities), 0.0), 1.0)
     return [
         (prompt.id, model, option.label, option.code, probability, elsewhere, unseen)
@@ -133,25 +114,9 @@ def keep_options(run: Run, found: FromReplies, *, instrument: str) -> Collected:
     """What there is; the part is on disk, and the manifest knows it."""
     folder = answers_folder(run.place, "choices", model=found.model, instrument=instrument)
     shelf = verify_chunks(folder, model=found.model, clear=True)
-    there = shelf.parts.get(PART)
-    if list(shelf.parts) != [PART] or there is None or there.asked != found.asked:
-        for part in shelf.parts.values():
-            folder.remove(part.name)
-        shelf.parts.clear()
-        shelf.parts[PART] = write_chunk(folder, PART, found.rows, asked=found.asked)
-    entry = {
-        "table": "choices",
-        "sentences": found.sentences,
-        "rows": shelf.rows,
-        "parts": len(shelf.parts),
-        "sha256": shelf.sha256,
-        "not_one_token": [],
-    }
-    manifest = with_answers(run.manifest, model=found.model, instrument=instrument, entry=entry)
-    if manifest != run.manifest:
-        run.manifest = manifest
-        run.begin()
-    return Collected(
+    if not shelf.is_whole(asked=found.asked):
+        shelf.write_whole(found.rows, asked=found.asked)
+    answers = Collected(
         model=found.model,
         instrument=instrument,
         sentences=found.sentences,
@@ -159,6 +124,7 @@ def keep_options(run: Run, found: FromReplies, *, instrument: str) -> Collected:
         asked_now=0,
         damaged=shelf.damaged,
     )
+    return note_finished(run, shelf, answers, "choices", not_one_token=())
 
 
 AROUND = " \n\"“'"
@@ -168,49 +134,45 @@ WORD = re.compile(r"\w[\w'’-]*")
 
 
 def fills_of_replies(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """FILLS: of each prompt the words by their mean probability over trials."""
+    """FILLS: of each prompt the words by their mean probability over trials.
+
+    A server either says how probable each word was, or only the word: then a trial counts as one
+    word. The reply may go on from its beginning, or write the sentence anew; both are read.
+    """
     prefill = dict(prompts.select("prompt_id", pl.col("prefill").fill_null("")).iter_rows())
     rows: list[tuple[object, ...]] = []
     asked = replies.filter(pl.col("prompt_id").is_in(list(prefill)))
     groups = asked.group_by("prompt_id", "model", maintain_order=True)
     for (prompt_id, model), trials in groups:
         said = trials.select("text", "next_words").iter_rows()
-        words = _words(said, prefill=prefill[str(prompt_id)])
-        ordered = sorted(words, key=lambda word: (-words[word], word))
+        begun = prefill[str(prompt_id)]
+        summed: Counter[str] = Counter()
+        for text, told in said:
+            summed.update(_of_trial(text or "", told, prefill=begun))
+        means = {word: value / trials.height for word, value in summed.items()}
+        ordered = sorted(means, key=lambda word: (-means[word], word))
         rows += [
-            (prompt_id, model, 1, "", rank, word, word.strip(), words[word])
+            (prompt_id, model, 1, "", rank, word, word.strip(), means[word])
             for rank, word in enumerate(ordered, start=1)
         ]
     return pl.DataFrame(rows, schema=schema(FILLS), orient="row")
 
 
-def _words(said: Iterable[tuple[str | None, str | None]], *, prefill: str) -> Counter[str]:
-    """The mean probability of each word over the trials."""
-    trials = [_of_trial(text or "", told, prefill=prefill) for text, told in said]
-    summed: Counter[str] = Counter()
-    for trial in trials:
-        summed.update(trial)
-    return Counter({word: value / len(trials) for word, value in summed.items()})
-
-
 def _of_trial(text: str, told: str | None, *, prefill: str) -> dict[str, float]:
     """The words of one reply at the blank, each with its probability."""
     if told is None:
-        word = WORD.search(_after(text, prefill))
+        # What comes after the beginning, where a reply repeats it.
+        word = WORD.search(text[_length(text, prefill) :])
         return {word.group(): 1.0} if word else {}
     tokens = json.loads(told)
-    at = _blank([token for token, _ in tokens], prefill)
-    if at is None:
+    before = _length("".join(token for token, _ in tokens), prefill)
+    begins = [0, *accumulate(len(token) for token, _ in tokens)][:-1]
+    if before not in begins:
         return {}
-    found: dict[str, float] = {}
-    for token, logarithm in tokens[at][1]:
-        found[token] = found.get(token, 0.0) + math.exp(logarithm)
-    return found
-
-
-def _after(text: str, prefill: str) -> str:
-    """What comes after the beginning, where a reply repeats it."""
-    return text[_length(text, prefill) :]
+    words: dict[str, float] = {}
+    for word, logarithm in tokens[begins.index(before)][1]:
+        words[word] = words.get(word, 0.0) + math.exp(logarithm)
+    return words
 
 
 def _length(text: str, prefill: str) -> int:
@@ -218,10 +180,3 @@ def _length(text: str, prefill: str) -> int:
     around = len(text) - len(text.lstrip(AROUND))
     repeats = bool(prefill) and text[around:].casefold().startswith(prefill.casefold())
     return around + len(prefill) if repeats else 0
-
-
-def _blank(tokens: Sequence[str], prefill: str) -> int | None:
-    """The place of the token at the blank; None: no token begins there."""
-    before = _length("".join(tokens), prefill)
-    ends = [0, *accumulate(map(len, tokens))]
-    return ends.index(before) if before in ends[:-1] else None

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,23 +25,20 @@ from goffman.os_support import hold
 from goffman.runs.answers import parquet
 from goffman.runs.files import Folder, disk_error
 from goffman.runs.manifest import (
-    Clock,
+    Answered,
     Manifest,
     checksum,
     new_session,
     read_manifest,
-    with_session,
+    utc_now,
+    with_answers,
     with_table,
     write_manifest,
 )
-from goffman.schemas import (
-    PROMPT_TABLE,
-    complaints,
-    prompt_table,
-)
+from goffman.schemas import PROMPT_TABLE, complaints, prompt_table
 
 if TYPE_CHECKING:
-    from goffman.instruments.types import Prompt
+    from goffman.instruments.types import AnswerTable, Prompt
 
 
 @contextmanager
@@ -54,30 +52,26 @@ def locked(place: Path | Folder) -> Iterator[None]:
     try:
         descriptor = Folder.of(place).append("lock")
     except OSError as error:
-        message = (
+        raise RunError(
             f"goffman cannot write to {folder}: {error.strerror}. Give another folder with "
             "--output."
-        )
-        raise RunError(message) from error
+        ) from error
     try:
         try:
             hold(descriptor)
         except BlockingIOError:
-            raise RunError(_in_use(folder, os.read(descriptor, 20))) from None
+            pid = os.read(descriptor, 20)
+            holder = f"process {pid.decode()}" if pid.isdigit() else "another process"
+            raise RunError(
+                f"{folder} is in use by {holder}. Only one process can use a run at a time. Wait "
+                "until it ends, or give another folder with --output."
+            ) from None
         with disk_error(folder / "lock"):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, str(os.getpid()).encode())
         yield
     finally:
         os.close(descriptor)
-
-
-def _in_use(folder: Path, pid: bytes) -> str:
-    holder = f"process {pid.decode()}" if pid.isdigit() else "another process"
-    return (
-        f"{folder} is in use by {holder}. Only one process can use a run at a time. Wait until it "
-        "ends, or give another folder with --output."
-    )
 
 
 PROMPTS = "prompts.parquet"
@@ -99,7 +93,7 @@ class Run:
         self.manifest = self._on_disk or Manifest()
         self._seed = seed
         self._command = command_line()
-        self._clock = Clock()
+        self._wall, self._cpu = time.monotonic(), time.process_time()
         self._sentences = 0
         self._saved: float | None = None
 
@@ -114,6 +108,14 @@ class Run:
             write_manifest(self.place, self.manifest)
             self._on_disk = self.manifest
 
+    def expect(self, model: str, instrument: str, *, table: AnswerTable) -> None:
+        """The manifest (to be saved with the first question) knows whose answers these will be."""
+        if instrument not in self.manifest.answers.get(model, {}):
+            begun = Answered.begun(table)
+            self.manifest = with_answers(
+                self.manifest, model=model, instrument=instrument, entry=begun
+            )
+
     def bind(self) -> None:
         """There is a manifest on disk, before there are answers that only it can explain."""
         if self._on_disk is None:
@@ -122,9 +124,8 @@ class Run:
     def begin(self) -> None:
         """The manifest on disk says from now on that this session asks."""
         if self._saved is None:
-            self.manifest = with_session(
-                self.manifest, new_session(self._seed, self._command), first=True
-            )
+            session = new_session(self._seed, self._command)
+            self.manifest = replace(self.manifest, sessions=(*self.manifest.sessions, session))
         self.save()
 
     def asked(self, sentences: int) -> None:
@@ -135,8 +136,15 @@ class Run:
 
     def save(self, *, ended: bool = False) -> None:
         """The manifest is on disk, with the time so far."""
-        last = self._clock.onto(self.manifest.sessions[-1], sentences=self._sentences, ended=ended)
-        self.manifest = with_session(self.manifest, last)
+        *before, session = self.manifest.sessions
+        session = replace(
+            session,
+            ended=utc_now() if ended else None,
+            wall_s=round(time.monotonic() - self._wall, 3),
+            cpu_s=round(time.process_time() - self._cpu, 3),
+            sentences=self._sentences,
+        )
+        self.manifest = replace(self.manifest, sessions=(*before, session))
         self.keep()
         self._saved = time.monotonic()
 
@@ -184,11 +192,10 @@ def open_run(folder: Path | Folder, *, seed: int = 0) -> Iterator[Run]:
         # A link that leads nowhere, or too long a name, is what the user must know of.
         if error.errno in (errno.EEXIST, errno.ENAMETOOLONG):
             place.names()
-        message = (
+        raise RunError(
             f"The folder {place.path} cannot be created: {error.strerror}. Give another one with "
             "--output."
-        )
-        raise RunError(message) from error
+        ) from error
     with locked(place):
         place.sweep()
         run = Run(place, seed=seed)
@@ -224,10 +231,7 @@ def keep_prompts(run: Run, instrument: str, prompts: Sequence[Prompt]) -> None:
 
 
 def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
-    """Every prompt of the run but those of controls: PROMPT_TABLE; RunError where some are missing.
-
-    ``manifest``: the run's, where it has been read.
-    """
+    """PROMPT_TABLE of the run without the prompts of controls; RunError where one is missing."""
     return _read_prompts(run, manifest).filter(~pl.col("is_control")).drop("is_control")
 
 
