@@ -275,9 +275,9 @@ def _load_folder(folder: Path) -> Anchor:
 
 def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
     top = toml.top()
-    top.require((*_TEXTS, "instruments", "limits", "items"), faults)
+    top.require((*_TEXTS, "instruments", "limits", "items"))
     others: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
-    given = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **others}, faults)
+    given = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **others})
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
     for key in (*_TEXTS, *_SHORT):
@@ -297,7 +297,7 @@ def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
         if header[key] and given.get("compare") != "difference":
             message = f'{key} goes with compare = "difference" only.'
             faults.add(toml.name, top.lines.get(key), message)
-    header["limits"] = read_limits(top, faults)
+    header["limits"] = read_limits(top)
     return header
 
 
@@ -368,15 +368,15 @@ def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
     """What people were asked; at least one."""
     keys = ("id", "name", "meaning")
     found: dict[str, AnchorItem] = {}
-    tables = toml.tables("items", faults)
+    tables = toml.tables("items")
     row = toml.top().lines.get("items")
     if "items" in toml.values and not 0 < len(tables) <= MOST_ITEMS:
         message = f"there must be 1 to {MOST_ITEMS} tables [[items]]."
         faults.add(toml.name, row, message)
         return ()
     for table in tables:
-        table.require(keys, faults)
-        given = table.take(dict.fromkeys(keys, str), faults)
+        table.require(keys)
+        given = table.take(dict.fromkeys(keys, str))
         line = table.lines.get("id")
         if len(given) < len(keys):
             continue

@@ -294,7 +294,7 @@ def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Conditio
     if TABLE in top.values and not isinstance(top.values[TABLE], list):
         faults.add(file.name, top.lines.get(TABLE), f"write [[{TABLE}]], with two brackets.")
         return
-    tables = file.tables(TABLE, faults)
+    tables = file.tables(TABLE)
     if not tables and not faults.found:
         faults.add(file.name, None, f"there are no rules. Write at least one table [[{TABLE}]].")
     for table in tables:

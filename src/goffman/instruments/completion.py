@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from goffman.instruments.files import Faults, TomlFile
+from goffman.instruments.files import TomlFile, TomlTable
 from goffman.instruments.text import places, stray_braces
-from goffman.instruments.types import (
-    MASK,
-    Instrument,
-    Prompt,
-    Questionnaire,
-    SentencePairs,
-)
+from goffman.instruments.types import MASK, Instrument, Prompt, Questionnaire, SentencePairs
 
 BLANK = "____"
 """How a mask is shown to a model that reads."""
@@ -21,36 +15,31 @@ FURTHER_FORMS: dict[str, type] = {"completion": dict, "writing": dict, "writing-
 """The tables of instrument.toml that say how else its sentences are asked."""
 
 
-def read_completion(toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faults) -> str:
+def read_completion(toml: TomlFile, content: Questionnaire | SentencePairs) -> str:
     """The question of [completion], or nothing where there is none; faults are noted."""
     table = toml.table("completion")
     if "completion" not in toml.values:
         return ""
-    table.require(["question"], faults)
-    given = table.take({"question": str}, faults)
+    table.require(["question"])
+    given = table.take({"question": str})
     if not _are_masked(content, frames=True):
         message = f"[completion] needs sentences with {MASK}, but this instrument has none."
-        faults.add(toml.name, toml.top().lines.get("completion"), message)
-    return _with_sentence(toml, "completion", "question", given.get("question"), faults)
+        toml.top().note("completion", message)
+    return _with_sentence(table, "question", given.get("question"))
 
 
-def read_writing(
-    toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faults
-) -> tuple[str, str]:
+def read_writing(toml: TomlFile, content: Questionnaire | SentencePairs) -> tuple[str, str]:
     """The request of [writing] and what stands for the mask there; empty texts: there is none."""
     table = toml.table("writing")
     if "writing" not in toml.values:
         return "", ""
-    table.require(["request", "someone"], faults)
-    given = table.take({"request": str, "someone": str}, faults)
+    table.require(["request", "someone"])
+    given = table.take({"request": str, "someone": str})
     if not _are_masked(content, frames=False):
-        message = f"[writing] needs {MASK} in every item of items.csv."
-        faults.add(toml.name, toml.top().lines.get("writing"), message)
+        toml.top().note("writing", f"[writing] needs {MASK} in every item of items.csv.")
     someone = given.get("someone", "")
-    faults.check_plain(
-        toml.name, table.lines.get("someone"), what="someone in [writing]", text=someone
-    )
-    return _with_sentence(toml, "writing", "request", given.get("request"), faults), someone
+    table.check_plain("someone", "someone in [writing]", someone)
+    return _with_sentence(table, "request", given.get("request")), someone
 
 
 def _are_masked(content: Questionnaire | SentencePairs, *, frames: bool) -> bool:
@@ -63,17 +52,15 @@ def _are_masked(content: Questionnaire | SentencePairs, *, frames: bool) -> bool
     )
 
 
-def _with_sentence(toml: TomlFile, table: str, key: str, text: str | None, faults: Faults) -> str:
+def _with_sentence(table: TomlTable, key: str, text: str | None) -> str:
     """A text that has {sentence} once, and no other place."""
     if text is None:
         return ""
-    row, what = toml.table(table).lines.get(key), f"{key} in [{table}]"
+    what = f"{key}{table.inside}"
     if places(text) != ["sentence"]:
-        faults.add(
-            toml.name, row, f"{what} must contain {{sentence}} exactly once, and no other place."
-        )
+        table.note(key, f"{what} must contain {{sentence}} exactly once, and no other place.")
     elif stray_braces(text) or MASK in text:
-        faults.add(toml.name, row, f"{what} cannot have a stray brace or {MASK}: '{text}'.")
+        table.note(key, f"{what} cannot have a stray brace or {MASK}: '{text}'.")
     return text
 
 

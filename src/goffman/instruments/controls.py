@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from goffman.instruments.files import (
-    Faults,
-    Row,
-    TomlFile,
-    read_table,
-)
+from goffman.instruments.files import Row, TomlFile, is_number, read_table
 from goffman.instruments.questionnaire import check_your_text
 from goffman.instruments.text import places, put_in, stray_braces
 from goffman.instruments.types import (
     CONTROL,
     EXPECTED,
+    KEYED,
     MASK,
     Control,
     Controls,
@@ -58,7 +54,6 @@ def read_controls(
     content: Questionnaire | SentencePairs,
     *,
     kind: InstrumentKind | None,
-    faults: Faults,
     file: str = FILE,
     about: str = "controls",
     alone: bool = False,
@@ -72,80 +67,55 @@ def read_controls(
     if about not in toml.values:
         if path.exists():
             message = f"there are controls, but {toml.name} has no [{about}] with their floor."
-            faults.add(file, None, message)
+            toml.faults.add(file, None, message)
         return None, []
-    table.require(["score", "task", "floor"], faults)
-    given = table.take({"score": str, "task": str, "floor": object}, faults)
+    table.require(["score", "task", "floor"])
+    given = table.take({"score": str, "task": str, "floor": object})
     of_pairs = isinstance(content, SentencePairs)
     score = None
     # Where the kind is wrong, nothing is known about the score.
     if "score" in given and (of_pairs or kind is not None):
-        score = faults.check_one_of(
-            toml.name,
-            table.lines.get("score"),
-            what=f"score in [{about}]",
-            given=given["score"],
-            allowed=("answer",) if of_pairs else _SCORES.get(kind, ()),
-        )
+        allowed = ("answer",) if of_pairs else _SCORES.get(kind, ())
+        score = table.check_one_of("score", given["score"], allowed, what=f"score in [{about}]")
     floor = given.get("floor", 0.5)
-    if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor <= 1:
+    if not is_number(floor) or not 0 < floor <= 1:
         message = f"floor in [{about}] is {floor!r}. Allowed: a number above 0, up to 1."
-        faults.add(toml.name, table.lines.get("floor"), message)
+        table.note("floor", message)
         floor = 0.5
     further = ("pronoun", "other") if of_pairs else ("your_text", *(_OF_CHOICES if alone else ()))
-    rows = read_table(path, required=["id", "text", "expected"], optional=further, faults=faults)
-    items = tuple(_items(rows, content, kind=kind, faults=faults))
+    rows = read_table(
+        path, required=["id", "text", "expected"], optional=further, faults=toml.faults
+    )
+    items = tuple(_items(rows, content, kind=kind))
     if score is None:
         return None, []
-    _check_expected(rows, score, faults)
+    _check_expected(rows, score)
     if of_pairs:
-        _check_places(rows, faults)
-    found = Controls(score=score, task=given.get("task", ""), floor=float(floor), items=items)
-    return found, [path]
+        _check_places(rows)
+    task = given.get("task", "")
+    return Controls(score=score, task=task, floor=float(floor), items=items), [path]
 
 
 def _items(
-    rows: Sequence[Row],
-    content: Questionnaire | SentencePairs,
-    *,
-    kind: InstrumentKind | None,
-    faults: Faults,
+    rows: Sequence[Row], content: Questionnaire | SentencePairs, *, kind: InstrumentKind | None
 ) -> Iterator[Control]:
     seen: set[str] = set()
     for row in rows:
-        faults.check_id(row.file, row.number, what="id", given=row["id"])
+        row.check_id("id")
         if row["id"] in seen:
-            faults.add(row.file, row.number, f"there are two controls '{row['id']}'.")
+            row.note(f"there are two controls '{row['id']}'.")
         seen.add(row["id"])
         if isinstance(content, Questionnaire):
             wrong = _faults_of_item(row["text"], content, kind)
         else:
             wrong = _faults_of_sentence(row)
-        check_your_text(row, faults)
+        check_your_text(row)
         # The others mostly follow from the first.
         if message := next(wrong, None):
-            faults.add(row.file, row.number, message)
-        yield Control(
-            id=row["id"],
-            text=row["text"],
-            your_text=row["your_text"],
-            expected=row["expected"],
-            other=row["other"],
-            pronoun=row["pronoun"],
-            question=row["question"],
-            asks=row["asks"],
-            keyed=_keyed(row, faults),
-        )
-
-
-def _keyed(row: Row, faults: Faults) -> Literal["plain", "reversed"]:
-    if not row["keyed"]:
-        return "plain"
-    allowed: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
-    found = faults.check_one_of(
-        row.file, row.number, what="keyed", given=row["keyed"], allowed=allowed
-    )
-    return found or "plain"
+            row.note(message)
+        keyed = row.check_one_of("keyed", KEYED) if row["keyed"] else None
+        texts = ("id", "text", "your_text", "expected", "other", "pronoun", "question", "asks")
+        yield Control(keyed=keyed or "plain", **{column: row[column] for column in texts})
 
 
 def _faults_of_item(
@@ -199,37 +169,32 @@ def _at(row: Row, column: str) -> int | None:
     return found.start() if found else None
 
 
-def _check_expected(rows: Sequence[Row], score: ControlScore, faults: Faults) -> None:
+def _check_expected(rows: Sequence[Row], score: ControlScore) -> None:
     """Only answers that can be scored; and more than one, or a constant answer would pass."""
     allowed = EXPECTED[score]
-    if not allowed:
-        return
-    for row in rows:
-        faults.check_one_of(
-            row.file, row.number, what="expected", given=row["expected"], allowed=allowed
-        )
+    for row in rows if allowed else ():
+        row.check_one_of("expected", allowed)
     expected = {row["expected"] for row in rows}
     if len(allowed) > 1 and len(expected) == 1:
         message = (
             f"every control item expects '{expected.pop()}', so a model that always gives this "
             "answer would pass."
         )
-        faults.add(rows[0].file, None, message)
+        rows[0].faults.add(rows[0].file, None, message)
 
 
-def _check_places(rows: Sequence[Row], faults: Faults) -> None:
+def _check_places(rows: Sequence[Row]) -> None:
     """A model that always names the first person, or always writes one pronoun, must not pass."""
-    asked = [row for row in rows if MASK not in row["text"]]
-    places_of = [(_at(row, "expected"), _at(row, "other")) for row in asked]
-    first = [one < two for one, two in places_of if one is not None and two is not None]
+    asked = [(_at(row, "expected"), _at(row, "other")) for row in rows if MASK not in row["text"]]
+    first = [right < wrong for right, wrong in asked if right is not None and wrong is not None]
     if len(first) > 1 and len(set(first)) == 1:
         which = "first" if first[0] else "second"
         message = f"the right answer is always mentioned {which}. Change the order in some of them."
-        faults.add(FILE, None, message)
+        rows[0].faults.add(FILE, None, message)
     masked = [row["expected"] for row in rows if MASK in row["text"]]
     if len(masked) > 1 and len(set(masked)) == 1:
         message = f"the right pronoun is always '{masked[0]}'. Use the other one in some sentences."
-        faults.add(FILE, None, message)
+        rows[0].faults.add(FILE, None, message)
 
 
 def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tuple[Prompt, ...]:
@@ -239,34 +204,28 @@ def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tup
         return ()
     if isinstance(content, SentencePairs):
         return tuple(_of_pairs(instrument, content, controls))
-    chosen = [wording for wording in content.wordings if wording.id in wordings]
-    return tuple(_of_wordings(instrument, content, controls, chosen))
-
-
-def _of_wordings(
-    instrument: Instrument,
-    content: Questionnaire,
-    controls: Controls,
-    wordings: Sequence[Wording],
-) -> Iterator[Prompt]:
-    seen: set[str] = set()
-    for wording in wordings:
-        for control in controls.items:
+    prompts: dict[str, Prompt] = {}
+    for wording in content.wordings:
+        for control in controls.items if wording.id in wordings else ():
             text = put_in(wording.frame.replace("{item}", control.text), content.fields)
             # Wordings that differ in their items alone would ask the same again.
-            if text in seen:
-                continue
-            seen.add(text)
-            yield Prompt(
-                instrument=instrument.base,
-                mode=instrument.mode,
-                item=control.id,
-                wording=wording.id,
-                condition=CONTROL,
-                group=CONTROL,
-                text=text,
-                answer=control.expected,
+            prompts.setdefault(
+                text, control_prompt(instrument, control, wording=wording.id, text=text)
             )
+    return tuple(prompts.values())
+
+
+def control_prompt(instrument: Instrument, control: Control, **further: Any) -> Prompt:
+    """The prompt of a control item, with what else it says of itself."""
+    return Prompt(
+        instrument=instrument.base,
+        mode=instrument.mode,
+        item=control.id,
+        condition=CONTROL,
+        group=CONTROL,
+        answer=control.expected,
+        **further,
+    )
 
 
 def _of_pairs(
@@ -279,18 +238,13 @@ def _of_pairs(
     masked = instrument.kind == "prefer"
     alone = instrument.kind in {"prefer", "choose", "say"}
     for control in controls.items:
-        if (MASK in control.text) is not masked:
-            continue
-        question = content.question.replace("{pronoun}", control.pronoun)
-        yield Prompt(
-            instrument=instrument.base,
-            mode=instrument.mode,
-            item=control.id,
-            wording=CONTROL,
-            condition=CONTROL,
-            group=CONTROL,
-            text=control.text if alone else f"{control.text} {question}",
-            answer=control.expected,
-            other=control.other,
-            pronoun=control.expected if masked else control.pronoun,
-        )
+        if (MASK in control.text) is masked:
+            question = content.question.replace("{pronoun}", control.pronoun)
+            yield control_prompt(
+                instrument,
+                control,
+                wording=CONTROL,
+                text=control.text if alone else f"{control.text} {question}",
+                other=control.other,
+                pronoun=control.expected if masked else control.pronoun,
+            )

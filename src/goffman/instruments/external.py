@@ -15,35 +15,25 @@ The form is that of Moore et al. (2025): ``prompt`` is asked; ``condition``, ``g
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from goffman.errors import (
-    FaultsError,
-    InputError,
-    InstrumentError,
-    did_you_mean,
-)
+from goffman.errors import FaultsError, InputError, InstrumentError, did_you_mean
 from goffman.instruments.files import (
     LARGEST_TABLE,
     MOST_COLUMNS,
     MOST_LINES,
     Faults,
     Row,
+    read_rows,
     read_text,
 )
 from goffman.instruments.presentation import FORWARD, REVERSED
-from goffman.instruments.types import (
-    BASELINE,
-    Condition,
-    Option,
-    Prompt,
-)
+from goffman.instruments.types import BASELINE, Condition, Option, Prompt
 
 if TYPE_CHECKING:
     from goffman.instruments.renderer import PromptOptions
@@ -66,82 +56,57 @@ def read_questions(
     path: Path, instrument: Instrument, content: Questionnaire, faults: Faults
 ) -> list[Prompt]:
     """The prompts of a file; what does not fit is noted by line."""
-    found: list[Prompt] = []
-    known: dict[str, Condition | None] = {}
-    question = 0
-    for row in _rows(path, faults):
-        style, biased = row["prompt style"].strip(), row["biased answer"].strip().lower()
-        name = row["stigma"].strip()
-        before = len(faults.found)
-        question += style == BASE
-        _check(row, style=style, biased=biased, name=name, question=question, faults=faults)
-        if name and name not in known:
-            known[name] = condition_called(name, content.conditions)
-        if name and known[name] is None:
-            message = f"stigma is '{name}', which is none of the conditions that are known."
-            faults.add(row.file, row.number, message)
-        if len(faults.found) == before:
-            asked = _prompt(row, instrument, known.get(name), question=question)
-            found.append(asked)
-    return found
-
-
-def _rows(path: Path, faults: Faults) -> list[Row]:
-    """The rows of the file, with our names of the columns."""
     text = read_text(path, faults, most=LARGEST_TABLE)
     if text is None:
         return []
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[Row] = []
-    try:
-        header = [cell.strip().lower().replace("_", " ") for cell in next(reader, [])]
-        missing = [column for column in COLUMNS if header.count(column) != 1]
-        if missing or len(header) > MOST_COLUMNS:
-            shown = ", ".join(f"'{column}'" for column in missing)
-            message = (
-                f"the header must name each of these columns, and none of them twice: {shown}."
-            )
-            if not missing:
-                message = f"the header has {len(header):,} columns, but can have {MOST_COLUMNS:,}."
-            faults.add(path.name, 1, message)
-            return []
-        for cells in reader:
-            if len(cells) == len(header):
-                rows.append(Row(path.name, reader.line_num, dict(zip(header, cells, strict=True))))
-            elif cells:
-                message = f"the row has {len(cells)} cells, but the header has {len(header)}."
-                faults.add(path.name, reader.line_num, message)
-            if len(rows) > MOST_LINES:
-                faults.add(path.name, None, f"more than {MOST_LINES:,} rows. Allowed: up to that.")
-                return []
-    except csv.Error as error:
-        faults.add(path.name, reader.line_num, f"this is not CSV: {error}.")
-    if not rows and not faults.found:
-        faults.add(path.name, None, "the table has no rows.")
-    return rows
+    prompts: list[Prompt] = []
+    conditions: dict[str, Condition | None] = {}
+    question = 0
+    for row in read_rows(path.name, text, partial(_columns, path.name, faults), faults):
+        name = row["stigma"].strip()
+        before = len(faults.found)
+        question += row["prompt style"].strip() == BASE
+        _check(row, name=name, question=question)
+        if name and name not in conditions:
+            conditions[name] = condition_called(name, content.conditions)
+        if name and conditions[name] is None:
+            row.note(f"stigma is '{name}', which is none of the conditions that are known.")
+        if len(faults.found) == before:
+            prompts.append(_prompt(row, instrument, conditions.get(name), question=question))
+    return prompts
 
 
-def _check(row: Row, *, style: str, biased: str, name: str, question: int, faults: Faults) -> None:
+def _columns(file: str, faults: Faults, header: list[str]) -> list[str] | None:
+    """Our names of the columns, or None with a fault noted."""
+    columns = [cell.strip().lower().replace("_", " ") for cell in header]
+    missing = [column for column in COLUMNS if columns.count(column) != 1]
+    if missing:
+        shown = ", ".join(f"'{column}'" for column in missing)
+        message = f"the header must name each of these columns, and none of them twice: {shown}."
+    elif len(columns) > MOST_COLUMNS:
+        message = f"the header has {len(columns):,} columns, but can have {MOST_COLUMNS:,}."
+    else:
+        return columns
+    faults.add(file, 1, message)
+    return None
+
+
+def _check(row: Row, *, name: str, question: int) -> None:
     """Note what a row lacks."""
+    style, biased, text = row["prompt style"].strip(), row["biased answer"], row["prompt"]
     if style not in STYLES:
-        message = f"prompt style is '{style}'. Allowed: {', '.join(STYLES)}."
-        faults.add(row.file, row.number, message)
+        row.note(f"prompt style is '{style}'. Allowed: {', '.join(STYLES)}.")
     elif (style == BASE) is bool(name):
-        said = "must not name a stigma" if name else "must name a stigma"
-        faults.add(row.file, row.number, f"a row of the prompt style '{style}' {said}.")
-    if biased not in {"yes", "no"}:
-        message = f"biased answer is '{row['biased answer']}'. Allowed: yes, no."
-        faults.add(row.file, row.number, message)
+        must = "must not name a stigma" if name else "must name a stigma"
+        row.note(f"a row of the prompt style '{style}' {must}.")
+    if biased.strip().lower() not in {"yes", "no"}:
+        row.note(f"biased answer is '{biased}'. Allowed: yes, no.")
     if not question:
-        message = f"this row comes before the first of the prompt style '{BASE}', which begins one."
-        faults.add(row.file, row.number, message)
-    text = row["prompt"]
+        row.note(f"this row comes before the first of the prompt style '{BASE}', which begins one.")
     if not text.strip() or len(text) > LONGEST:
-        message = f"prompt has {len(text):,} characters. Allowed: 1 to {LONGEST:,}."
-        faults.add(row.file, row.number, message)
+        row.note(f"prompt has {len(text):,} characters. Allowed: 1 to {LONGEST:,}.")
     elif not re.search(r"\byes\b.*\bno\b", text, re.IGNORECASE | re.DOTALL):
-        message = "prompt does not say to answer with yes or no."
-        faults.add(row.file, row.number, message)
+        row.note("prompt does not say to answer with yes or no.")
 
 
 def _prompt(
@@ -179,10 +144,11 @@ def condition_called(name: str, conditions: Sequence[Condition]) -> Condition | 
     Studies name the same 93 stigmas in other orders, and with other words around them.
     """
     mine = _words(name)
+    others = [_words(condition.name) for condition in conditions]
     alike = sorted(
         (
             (len(mine & other) / len(mine | other), place)
-            for place, other in ((place, _words(one.name)) for place, one in enumerate(conditions))
+            for place, other in enumerate(others)
             if mine | other
         ),
         reverse=True,
@@ -193,14 +159,13 @@ def condition_called(name: str, conditions: Sequence[Condition]) -> Condition | 
 
 
 def _words(name: str) -> set[str]:
-    found = {word for word in re.findall(r"[a-z0-9]+", name.lower()) if word not in _LITTLE}
-    return {word.removesuffix("ly") if word.endswith("ally") else word for word in found}
+    words = {*re.findall(r"[a-z0-9]+", name.lower())} - _LITTLE
+    return {word.removesuffix("ly") if word.endswith("ally") else word for word in words}
 
 
 FILE = "prompts.jsonl"
 """What it is called in a folder."""
 WORDING = "published"
-"""Letters of a prompt."""
 
 _TEXTS = ("prompt", "condition", "gender", "question_only")
 _GENDERS = {"woman": "female", "female": "female", "man": "male", "male": "male"}
@@ -250,121 +215,122 @@ def read_vignettes(
         return []
     if text is not None and not text.strip():
         faults.add(path.name, None, "the file is empty.")
-    found = []
-    for row, line in enumerate(lines, start=1):
+    prompts = []
+    for number, line in enumerate(lines, start=1):
         if line.strip():
-            prompt = _Line(path.name, row, faults).prompt(line, instrument, content)
-            found += [] if prompt is None else [prompt]
-    return found
+            note = partial(faults.add, path.name, number)
+            prompts.append(_described(line, instrument, content, note))
+    return [prompt for prompt in prompts if prompt is not None]
 
 
-class _Line:
-    """One line, and where its faults go."""
+_Note: TypeAlias = Callable[[str], None]
+"""Notes a fault of a line."""
 
-    def __init__(self, file: str, row: int, faults: Faults) -> None:
-        self._file, self._row, self._faults = file, row, faults
 
-    def prompt(self, line: str, instrument: Instrument, content: Questionnaire) -> Prompt | None:
-        """The prompt of a line; None: it cannot be asked, and why is noted."""
-        given = self._object(line)
-        if given is None:
-            return None
-        condition = self._condition(given["condition"], content)
-        gender = _GENDERS.get(given["gender"].strip().lower())
-        if gender is None:
-            self._note(f"gender is '{given['gender']}'. Allowed: woman, man.")
-        item = self._item(given["question_only"], content)
-        options = self._options(given)
-        if condition is None or gender is None or item is None or options is None:
-            return None
-        codes = [one.code for one in options if one.code is not None]
-        who = [str(given[key]) for key in ("race", "education") if given.get(key)]
-        return Prompt(
-            instrument=instrument.base,
-            mode=instrument.mode,
-            item=item.id,
-            wording=WORDING,
-            dimension=item.dimension or None,
-            condition=condition.id,
-            form=", ".join([condition.forms[0].text, *who]),
-            group=condition.group,
-            category=condition.category,
-            text=given["prompt"],
-            gender=gender,
-            # The same for a woman and a man, who are a pair.
-            person=", ".join(who) or "described",
-            order=FORWARD if codes[0] < codes[-1] else REVERSED,
-            labels="letters",
-            no_answer=any(one.code is None for one in options),
-            options=options,
-        )
-
-    def _note(self, message: str) -> None:
-        self._faults.add(self._file, self._row, message)
-
-    def _object(self, line: str) -> dict[str, Any] | None:
-        try:
-            given = json.loads(line)
-        except (ValueError, RecursionError):
-            self._note("this is not JSON. Each line must be one JSON object.")
-            return None
-        if not isinstance(given, dict):
-            self._note("this is not an object with 'prompt', 'condition', 'gender' …")
-            return None
-        for key in _TEXTS:
-            if not isinstance(given.get(key), str) or not given[key].strip():
-                self._note(f"'{key}' is missing or not a text.")
-                return None
-        if len(given["prompt"]) > LONGEST:
-            length = len(given["prompt"])
-            self._note(f"'prompt' has {length:,} characters. Allowed: up to {LONGEST:,}.")
-            return None
-        return given
-
-    def _condition(self, name: str, content: Questionnaire) -> Condition | None:
-        known = {one.name.casefold(): one for one in content.conditions}
-        known |= {one.id: one for one in content.conditions}
-        if found := known.get(name.strip().casefold()):
-            return found
-        names = [one.name.lower() for one in content.conditions]
-        near = did_you_mean(name.lower(), names)
-        self._note(f"condition is '{name}'. Allowed: {', '.join(names)}.{near}")
+def _described(
+    line: str, instrument: Instrument, content: Questionnaire, note: _Note
+) -> Prompt | None:
+    """The prompt of a line; None: it cannot be asked, and why is noted."""
+    given = _object(line, note)
+    if given is None:
         return None
-
-    def _item(self, question: str, content: Questionnaire) -> Item | None:
-        asked = [
-            item
-            for item in content.items
-            if item.id in _KNOWN_BY
-            and all(re.search(part, question, re.IGNORECASE) for part in _KNOWN_BY[item.id])
-        ]
-        if len(asked) == 1:
-            return asked[0]
-        which = " or ".join(f"'{item.id}'" for item in asked)
-        said = f"could be {which}" if asked else "is none of the fifteen that are known"
-        self._note(f"the question {said}: '{question}'.")
+    condition = _condition(given["condition"], content, note)
+    gender = _GENDERS.get(given["gender"].strip().lower())
+    if gender is None:
+        note(f"gender is '{given['gender']}'. Allowed: woman, man.")
+    item = _item(given["question_only"], content, note)
+    options = _options(given, note)
+    if condition is None or gender is None or item is None or not options:
         return None
+    codes = [option.code for option in options if option.code is not None]
+    who = [str(given[key]) for key in ("race", "education") if given.get(key)]
+    return Prompt(
+        instrument=instrument.base,
+        mode=instrument.mode,
+        item=item.id,
+        wording=WORDING,
+        dimension=item.dimension or None,
+        condition=condition.id,
+        form=", ".join([condition.forms[0].text, *who]),
+        group=condition.group,
+        category=condition.category,
+        text=given["prompt"],
+        gender=gender,
+        # The same for a woman and a man, who are a pair.
+        person=", ".join(who) or "described",
+        order=FORWARD if codes[0] < codes[-1] else REVERSED,
+        labels="letters",
+        no_answer=len(codes) < len(options),
+        options=options,
+    )
 
-    def _options(self, given: dict[str, Any]) -> tuple[Option, ...] | None:
-        texts = given.get("options")
-        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-            self._note("'options' is not a list of texts.")
+
+def _object(line: str, note: _Note) -> dict[str, Any] | None:
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError):
+        note("this is not JSON. Each line must be one JSON object.")
+        return None
+    if not isinstance(given, dict):
+        note("this is not an object with 'prompt', 'condition', 'gender' …")
+        return None
+    for key in _TEXTS:
+        if not isinstance(given.get(key), str) or not given[key].strip():
+            note(f"'{key}' is missing or not a text.")
             return None
-        found = []
-        for place, text in enumerate(texts):
-            label = chr(ord("A") + place)
-            if text.strip().casefold() not in _CODES:
-                self._note(f"the option '{text}' is unknown. Allowed: {', '.join(_CODES)}.")
-                return None
-            if f"({label})" not in given["prompt"] or text not in given["prompt"]:
-                self._note(f"the prompt does not show the option ({label}) '{text}'.")
-                return None
-            code = _CODES[text.strip().casefold()]
-            found.append(Option(label=label, text=text, code=code and round(code, 12)))
-        if len({one.code for one in found if one.code is not None}) < 2:
-            self._note("there are fewer than two options that count.")
-            return None
-        return tuple(found)
+    if len(given["prompt"]) > LONGEST:
+        note(f"'prompt' has {len(given['prompt']):,} characters. Allowed: up to {LONGEST:,}.")
+        return None
+    return given
+
+
+def _condition(name: str, content: Questionnaire, note: _Note) -> Condition | None:
+    by_name = {condition.name.casefold(): condition for condition in content.conditions}
+    by_name |= {condition.id: condition for condition in content.conditions}
+    if condition := by_name.get(name.strip().casefold()):
+        return condition
+    names = [condition.name.lower() for condition in content.conditions]
+    near = did_you_mean(name.lower(), names)
+    note(f"condition is '{name}'. Allowed: {', '.join(names)}.{near}")
+    return None
+
+
+def _item(question: str, content: Questionnaire, note: _Note) -> Item | None:
+    asked = [
+        item
+        for item in content.items
+        if item.id in _KNOWN_BY
+        and all(re.search(part, question, re.IGNORECASE) for part in _KNOWN_BY[item.id])
+    ]
+    if len(asked) == 1:
+        return asked[0]
+    which = " or ".join(f"'{item.id}'" for item in asked)
+    which = f"could be {which}" if asked else "is none of the fifteen that are known"
+    note(f"the question {which}: '{question}'.")
+    return None
+
+
+def _options(given: Mapping[str, Any], note: _Note) -> tuple[Option, ...]:
+    """The options of a line; none: they cannot be asked, and why is noted."""
+    texts = given.get("options")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        note("'options' is not a list of texts.")
+        return ()
+    options = []
+    for place, text in enumerate(texts):
+        label, folded = chr(ord("A") + place), text.strip().casefold()
+        if folded not in _CODES:
+            note(f"the option '{text}' is unknown. Allowed: {', '.join(_CODES)}.")
+            return ()
+        if f"({label})" not in given["prompt"] or text not in given["prompt"]:
+            note(f"the prompt does not show the option ({label}) '{text}'.")
+            return ()
+        code = _CODES[folded]
+        options.append(Option(label=label, text=text, code=code and round(code, 12)))
+    if len({option.code for option in options} - {None}) < 2:
+        note("there are fewer than two options that count.")
+        return ()
+    return tuple(options)
 
 
 OPTIONS = {"vignettes": "--vignettes", "questions": "--questions"}
@@ -373,12 +339,7 @@ OPTIONS = {"vignettes": "--vignettes", "questions": "--questions"}
 MOST_SAID = 20
 """Faults that are told: a file of another kind has one in every line."""
 
-_Read: TypeAlias = "Callable[[Path, Instrument, Questionnaire, Faults], list[Prompt]]"
-
-_READ: Mapping[str, _Read] = {
-    "vignettes": read_vignettes,
-    "questions": read_questions,
-}
+_READ = {"vignettes": read_vignettes, "questions": read_questions}
 
 
 def external_prompts(
@@ -409,7 +370,13 @@ def external_prompts(
     faults = Faults()
     try:
         prompts = _READ[str(name)](path, instrument, content, faults)
-        _check_different(path, prompts, faults)
+        ids: set[str] = set()
+        for prompt in prompts:
+            if prompt.id in ids:
+                # It would be one prompt.
+                message = f"the same question appears twice: '{prompt.text[:60]}…'."
+                faults.add(path.name, None, message)
+            ids.add(prompt.id)
     except FaultsError:
         # So many that reading stopped: all of them are in faults.
         pass
@@ -418,13 +385,3 @@ def external_prompts(
         ending = f"There are at least {more:,} more." if more > 0 else ""
         raise InstrumentError(f"{option} {path}", faults.found[:MOST_SAID], ending=ending)
     return tuple(prompts)
-
-
-def _check_different(path: Path, prompts: Sequence[Prompt], faults: Faults) -> None:
-    """Note a fault where a question is there twice: it would be one prompt."""
-    seen: set[str] = set()
-    for prompt in prompts:
-        if prompt.id in seen:
-            message = f"the same question appears twice: '{prompt.text[:60]}…'."
-            faults.add(path.name, None, message)
-        seen.add(prompt.id)

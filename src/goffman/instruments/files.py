@@ -9,17 +9,13 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
-from goffman.errors import (
-    Fault,
-    FaultsError,
-    InputError,
-    did_you_mean,
-)
+from goffman.errors import Fault, FaultsError, InputError, did_you_mean
 from goffman.instruments.types import MASK
 
 LARGEST_TABLE = 16 * 1024 * 1024
@@ -122,12 +118,9 @@ class Faults:
         """Note a fault where an id has letters that an id may not have, or too many."""
         if not ID.fullmatch(given) or len(given) > LONGEST_ID:
             shown = given if len(given) <= LONGEST_ID else f"{given[:LONGEST_ID]}…"
-            self.add(
-                file,
-                row,
-                f"{what} is '{shown}'. Allowed: up to {LONGEST_ID} lower-case letters, digits and "
-                "single hyphens, such as 'social-distance'.",
-            )
+            allowed = f"up to {LONGEST_ID} lower-case letters, digits and single hyphens"
+            message = f"{what} is '{shown}'. Allowed: {allowed}, such as 'social-distance'."
+            self.add(file, row, message)
 
     def check_one_of(
         self, file: str, row: int | None, *, what: str, given: str, allowed: Sequence[Word]
@@ -153,8 +146,7 @@ class Faults:
         """Note a fault where a text that is put into others has a place or a mask of its own."""
         for sign in ("{", "}", MASK):
             if sign in text:
-                message = f"{what} is '{text}'. It must not contain '{sign}'."
-                self.add(file, row, message)
+                self.add(file, row, f"{what} is '{text}'. It must not contain '{sign}'.")
 
 
 @dataclass(frozen=True)
@@ -165,9 +157,24 @@ class Row:
     number: int
     """The line that the row ends on, as an editor counts."""
     cells: Mapping[str, str]
+    faults: Faults = field(repr=False)
 
     def __getitem__(self, column: str) -> str:
         return self.cells.get(column, "")
+
+    def note(self, message: str) -> None:
+        """Note a fault of the row."""
+        self.faults.add(self.file, self.number, message)
+
+    def check_id(self, column: str) -> None:
+        """Note a fault where a cell cannot be an id."""
+        self.faults.check_id(self.file, self.number, what=column, given=self[column])
+
+    def check_one_of(self, column: str, allowed: Sequence[Word]) -> Word | None:
+        """The allowed word that a cell holds, or None with a fault noted."""
+        return self.faults.check_one_of(
+            self.file, self.number, what=column, given=self[column], allowed=allowed
+        )
 
 
 def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
@@ -180,7 +187,9 @@ def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
         faults.add(path.name, None, str(error))
     except FileNotFoundError:
         where = "the current folder" if path.parent == Path() else str(path.parent)
-        near = did_you_mean(path.name, _names_in(path.parent))
+        there = {entry.name for entry in path.parent.iterdir()} if path.parent.is_dir() else set()
+        # What the missing file may have been called by mistake.
+        near = did_you_mean(path.name, sorted(there - _OWN_NAMES))
         faults.add(path.name, None, f"not found in {where}.{near}")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
@@ -192,12 +201,6 @@ def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
     return None
 
 
-def _names_in(folder: Path) -> list[str]:
-    """What a missing file may have been called by mistake."""
-    there = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-    return sorted(name for name in there if name not in _OWN_NAMES)
-
-
 @dataclass(frozen=True)
 class TomlTable:
     """A table of a TOML file, and the line on which each of its keys stands."""
@@ -207,42 +210,66 @@ class TomlTable:
     """As it stands in brackets; empty for the top of the file."""
     values: Mapping[str, Any]
     lines: Mapping[str, int]
+    faults: Faults
 
-    def take(self, expected: Mapping[str, type], faults: Faults) -> dict[str, Any]:
+    @property
+    def inside(self) -> str:
+        """Which table a key stands in, as a message says it."""
+        return f" in [{self.name}]" if self.name else ""
+
+    def note(self, key: str, message: str) -> None:
+        """Note a fault on the line of a key."""
+        self.faults.add(self.file, self.lines.get(key), message)
+
+    def take(self, expected: Mapping[str, type]) -> dict[str, Any]:
         """The values that are as expected; strange ones are left out and noted."""
-        inside = f" in [{self.name}]" if self.name else ""
         good = {}
         for key, value in self.values.items():
-            row = self.lines.get(key)
+            what = f"{key}{self.inside}"
             if key not in expected:
                 near = did_you_mean(key, expected)
-                message = f"unknown key '{key}'{inside}. Allowed: {', '.join(expected)}.{near}"
-                faults.add(self.file, row, message)
+                allowed = f"Allowed: {', '.join(expected)}.{near}"
+                self.note(key, f"unknown key '{key}'{self.inside}. {allowed}")
             elif not isinstance(value, expected[key]):
-                must_be = _TYPE_NAMES[expected[key]]
-                faults.add(
-                    self.file, row, f"{key}{inside} is {_shown(value)}. It must be {must_be}."
-                )
+                is_list = "a list" if isinstance(value, list) else repr(value)
+                shown = "a table" if isinstance(value, dict) else is_list
+                self.note(key, f"{what} is {shown}. It must be {_TYPE_NAMES[expected[key]]}.")
             elif isinstance(value, str) and not value.strip():
-                faults.add(self.file, row, f"{key}{inside} is empty.")
+                self.note(key, f"{what} is empty.")
             else:
                 if isinstance(value, str):
-                    faults.check_text(self.file, row, what=f"{key}{inside}", text=value)
+                    self.check_text(key, what, value)
                 good[key] = value
         return good
 
-    def require(self, keys: Sequence[str], faults: Faults) -> None:
+    def require(self, keys: Sequence[str]) -> None:
         """Note a fault for each key that is not there."""
-        inside = f" in [{self.name}]" if self.name else ""
         for key in keys:
             if key not in self.values:
-                faults.add(self.file, None, f"the key '{key}' is missing{inside}.")
+                self.faults.add(self.file, None, f"the key '{key}' is missing{self.inside}.")
 
+    def check_id(self, given: str) -> None:
+        """Note a fault where the table's id cannot be one; none where it is missing or empty."""
+        if given:
+            row = self.lines.get("id")
+            self.faults.check_id(self.file, row, what=f"id{self.inside}", given=given)
 
-def _shown(value: object) -> str:
-    if isinstance(value, dict):
-        return "a table"
-    return "a list" if isinstance(value, list) else repr(value)
+    def check_one_of(
+        self, key: str, given: str, allowed: Sequence[Word], *, what: str = ""
+    ) -> Word | None:
+        """The allowed word that was given at a key, or None with a fault noted."""
+        row = self.lines.get(key)
+        return self.faults.check_one_of(
+            self.file, row, what=what or key, given=given, allowed=allowed
+        )
+
+    def check_text(self, key: str, what: str, text: str) -> None:
+        """Note a fault where a text at a key has spaces or signs that nobody means."""
+        self.faults.check_text(self.file, self.lines.get(key), what=what, text=text)
+
+    def check_plain(self, key: str, what: str, text: str) -> None:
+        """Note a fault where a text at a key has a place or a mask of its own."""
+        self.faults.check_plain(self.file, self.lines.get(key), what=what, text=text)
 
 
 @dataclass(frozen=True)
@@ -253,29 +280,39 @@ class TomlFile:
     values: Mapping[str, Any]
     lines: Mapping[tuple[str, int], Mapping[str, int]]
     """(table, which of that name) → key → line."""
+    faults: Faults
+
+    def note(self, message: str) -> None:
+        """Note a fault of the file as a whole."""
+        self.faults.add(self.name, None, message)
 
     def top(self) -> TomlTable:
         """The keys before the first table, and the names of the tables."""
-        return TomlTable(self.name, "", self.values, self.lines[("", 0)])
+        return TomlTable(self.name, "", self.values, self.lines[("", 0)], self.faults)
 
     def table(self, name: str) -> TomlTable:
         """The table of a name; empty where it is missing or something else."""
         value = self.values.get(name, {})
         values = value if isinstance(value, dict) else {}
-        return TomlTable(self.name, name, values, self.lines.get((name, 0), {}))
+        return TomlTable(self.name, name, values, self.lines.get((name, 0), {}), self.faults)
 
-    def tables(self, name: str, faults: Faults) -> list[TomlTable]:
+    def tables(self, name: str) -> list[TomlTable]:
         """The tables of a name that may stand several times."""
         value = self.values.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-            if isinstance(value, list):
-                message = f"{name} must be {_TYPE_NAMES[list]}."
-                faults.add(self.name, self.top().lines.get(name), message)
+        if not isinstance(value, list):
+            return []
+        if not all(isinstance(entry, dict) for entry in value):
+            self.top().note(name, f"{name} must be {_TYPE_NAMES[list]}.")
             return []
         return [
-            TomlTable(self.name, name, entry, self.lines.get((name, index), {}))
+            TomlTable(self.name, name, entry, self.lines.get((name, index), {}), self.faults)
             for index, entry in enumerate(value)
         ]
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value of a TOML file is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 NO_QUOTE = "a text has no closing quote"
@@ -288,7 +325,7 @@ def read_toml(path: Path, faults: Faults) -> TomlFile | None:
     if text is None or not _is_small(path.name, text, faults):
         return None
     try:
-        return TomlFile(path.name, tomllib.loads(text), _lines_of_keys(text))
+        return TomlFile(path.name, tomllib.loads(text), _lines_of_keys(text), faults)
     except ValueError as error:
         # A TOMLDecodeError says the line; a number of too many digits is another ValueError.
         at_line = re.search(r"line (\d+)", str(error))
@@ -343,90 +380,87 @@ def read_table(
     path: Path, *, required: Sequence[str], optional: Sequence[str] = (), faults: Faults
 ) -> list[Row]:
     """The rows of a CSV file that have all their cells; every fault is noted."""
-    text = _text_of_table(path, faults)
+    text = read_text(path, faults, most=LARGEST_TABLE)
     if text is None:
         return []
+    lines = max(text.count("\n"), text.count("\r"))
+    if not text.strip():
+        faults.add(path.name, None, "the file is empty.")
+        return []
+    if lines > MOST_LINES:
+        faults.add(path.name, None, f"the file has {lines:,} lines. Allowed: up to {MOST_LINES:,}.")
+        return []
+
+    def columns(header: list[str]) -> list[str] | None:
+        faulty = False
+        for message in _faults_of_header(header, required, optional):
+            faults.add(path.name, 1, message)
+            faulty = True
+        return None if faulty else header
+
+    rows = read_rows(path.name, text, columns, faults)
+    for row in rows:
+        for column, cell in row.cells.items():
+            if column in required and not cell.strip():
+                row.note(f"{column} is empty.")
+            else:
+                faults.check_text(row.file, row.number, what=column, text=cell)
+    return rows
+
+
+def read_rows(
+    file: str, text: str, columns: Callable[[list[str]], list[str] | None], faults: Faults
+) -> list[Row]:
+    """The rows of CSV that have all their cells; every fault is noted.
+
+    ``columns``: from the header to our names of its columns, or None with a fault noted.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[Row] = []
     before = len(faults.found)
     try:
-        header = next(reader, [])
-        if not _check_header(
-            path.name, header, required=required, optional=optional, faults=faults
-        ):
+        header = columns(next(reader, []))
+        if header is None:
             return []
         for cells in reader:
             if len(cells) == len(header):
-                rows.append(Row(path.name, reader.line_num, dict(zip(header, cells, strict=True))))
+                named = dict(zip(header, cells, strict=True))
+                rows.append(Row(file, reader.line_num, named, faults))
             elif cells:
                 message = f"the row has {len(cells)} cells, but the header has {len(header)}."
-                faults.add(path.name, reader.line_num, message)
+                faults.add(file, reader.line_num, message)
+            if len(rows) > MOST_LINES:
+                faults.add(file, None, f"more than {MOST_LINES:,} rows. Allowed: up to that.")
+                return []
     except csv.Error as error:
-        faults.add(path.name, reader.line_num, f"this is not CSV: {error}.")
+        faults.add(file, reader.line_num, f"this is not CSV: {error}.")
     if not rows and len(faults.found) == before:
-        faults.add(path.name, None, "the table has no rows.")
-    for row in rows:
-        _check_cells(row, required=required, faults=faults)
+        faults.add(file, None, "the table has no rows.")
     return rows
 
 
-def _text_of_table(path: Path, faults: Faults) -> str | None:
-    text = read_text(path, faults, most=LARGEST_TABLE)
-    if text is None:
-        return None
-    lines = max(text.count("\n"), text.count("\r"))
-    if not text.strip():
-        faults.add(path.name, None, "the file is empty.")
-    elif lines > MOST_LINES:
-        faults.add(path.name, None, f"the file has {lines:,} lines. Allowed: up to {MOST_LINES:,}.")
-    else:
-        return text
-    return None
-
-
-def _check_cells(row: Row, *, required: Sequence[str], faults: Faults) -> None:
-    for column, cell in row.cells.items():
-        if column in required and not cell.strip():
-            faults.add(row.file, row.number, f"{column} is empty.")
-        else:
-            faults.check_text(row.file, row.number, what=column, text=cell)
-
-
-def _check_header(
-    file: str,
-    header: Sequence[str],
-    *,
-    required: Sequence[str],
-    optional: Sequence[str],
-    faults: Faults,
-) -> bool:
-    """Whether the header has the required columns and no others than the optional ones."""
+def _faults_of_header(
+    header: Sequence[str], required: Sequence[str], optional: Sequence[str]
+) -> Iterator[str]:
+    """What keeps a header from having the required columns and no others than the optional ones."""
     if len(header) > MOST_COLUMNS:
-        message = f"the table has {len(header):,} columns. Allowed: up to {MOST_COLUMNS}."
-        faults.add(file, 1, message)
-        return False
-    if len(header) == 1 and (named := _separator(header[0])):
-        faults.add(file, 1, f"the columns are separated by {named}. Use commas.")
-        return False
-    before = len(faults.found)
-    known = [*required, *optional]
+        yield f"the table has {len(header):,} columns. Allowed: up to {MOST_COLUMNS}."
+        return
+    for sign, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and sign in header[0]:
+            yield f"the columns are separated by {name}. Use commas."
+            return
+    allowed = [*required, *optional]
     for column in header:
-        if column not in known:
-            near = did_you_mean(column, [name for name in known if name not in header])
-            message = f"unknown column '{column}'. Allowed: {', '.join(known)}.{near}"
-            faults.add(file, 1, message)
+        if column not in allowed:
+            near = did_you_mean(column, [name for name in allowed if name not in header])
+            yield f"unknown column '{column}'. Allowed: {', '.join(allowed)}.{near}"
     for column in required:
         if column not in header:
-            faults.add(file, 1, f"the column '{column}' is missing.")
-    for column in dict.fromkeys(header):
-        if header.count(column) > 1:
-            faults.add(file, 1, f"the column '{column}' appears {header.count(column)} times.")
-    return len(faults.found) == before
-
-
-def _separator(header: str) -> str:
-    """What separates columns that seem to be one, as other programs write them; empty: nothing."""
-    return "semicolons" if ";" in header else "tabs" if "\t" in header else ""
+            yield f"the column '{column}' is missing."
+    for column, count in Counter(header).items():
+        if count > 1:
+            yield f"the column '{column}' appears {count} times."
 
 
 def digest_of(paths: Sequence[Path]) -> str:

@@ -19,6 +19,7 @@ from goffman.instruments.files import (
     TomlFile,
     TomlTable,
     digest_of,
+    is_number,
     read_toml,
 )
 from goffman.instruments.multiple_choice import read_choice
@@ -30,7 +31,6 @@ from goffman.instruments.types import (
     INSTRUMENT_KINDS,
     Instrument,
     Noun,
-    Paraphrases,
     Questionnaire,
     SentencePairs,
     primary_language,
@@ -48,60 +48,46 @@ _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
 """Of BCP 47: a language, and if wanted its script and region."""
 
 
-def read_about(
-    toml: TomlFile, header: Mapping[str, Any], faults: Faults, *, of_pairs: bool
-) -> dict[str, Any]:
-    """language, limits and noun as an Instrument has them; faults are noted."""
-    top = toml.top()
-    return {
-        "language": _language(top, header, faults, of_pairs=of_pairs),
-        "limits": read_limits(top, faults),
-        "noun": _noun(toml.table("nouns"), faults),
-    }
-
-
-def _language(top: TomlTable, header: Mapping[str, Any], faults: Faults, *, of_pairs: bool) -> str:
+def _language(top: TomlTable, header: Mapping[str, Any], *, of_pairs: bool) -> str:
     given = str(header.get("language", ENGLISH))
-    row = top.lines.get("language")
     if not _TAG.fullmatch(given):
         allowed = "Allowed: a BCP 47 tag such as 'en', 'de' or 'pt-BR'."
-        faults.add(top.file, row, f"language is '{given}'. {allowed}")
+        top.note("language", f"language is '{given}'. {allowed}")
     elif of_pairs and primary_language(given) != ENGLISH:
         message = (
             f"language is '{given}', but sentence pairs can only be in English: goffman does not "
             "know the pronouns and articles of other languages."
         )
-        faults.add(top.file, row, message)
+        top.note("language", message)
     return given
 
 
-def read_limits(top: TomlTable, faults: Faults) -> tuple[str, ...]:
+def read_limits(top: TomlTable) -> tuple[str, ...]:
     """The sentences of limits; faults are noted."""
-    given, row = top.values.get("limits", []), top.lines.get("limits")
+    given = top.values.get("limits", [])
     if not _are_texts(given):
         message = 'limits must be a list of sentences, such as ["All names are from one country."].'
-        faults.add(top.file, row, message)
+        top.note("limits", message)
         return ()
     if len(given) > MOST_LIMITS:
-        message = f"limits has {len(given)} sentences. Allowed: up to {MOST_LIMITS}."
-        faults.add(top.file, row, message)
+        top.note("limits", f"limits has {len(given)} sentences. Allowed: up to {MOST_LIMITS}.")
         return ()
     for number, text in enumerate(given, start=1):
-        _check(top, "limits", f"sentence {number} of limits", text, LONGEST_LIMIT, faults)
+        _check(top, "limits", f"sentence {number} of limits", text, LONGEST_LIMIT)
     return tuple(given)
 
 
-def _noun(table: TomlTable, faults: Faults) -> Noun:
-    given = table.take({"condition": object}, faults).get("condition", ["condition", "conditions"])
+def _noun(table: TomlTable) -> Noun:
+    given = table.take({"condition": object}).get("condition", ["condition", "conditions"])
     if not _are_texts(given) or len(given) != 2:
         message = (
             "condition in [nouns] must be the singular and the plural, such as "
             '["diagnosis", "diagnoses"].'
         )
-        faults.add(table.file, table.lines.get("condition"), message)
+        table.note("condition", message)
         return Noun()
     for which, text in zip(("singular", "plural"), given, strict=True):
-        _check(table, "condition", f"the {which} in [nouns]", text, LONGEST_NOUN, faults)
+        _check(table, "condition", f"the {which} in [nouns]", text, LONGEST_NOUN)
     return Noun(one=given[0], many=given[1])
 
 
@@ -109,16 +95,14 @@ def _are_texts(given: object) -> bool:
     return isinstance(given, list) and all(isinstance(text, str) for text in given)
 
 
-def _check(table: TomlTable, key: str, what: str, text: str, longest: int, faults: Faults) -> None:
+def _check(table: TomlTable, key: str, what: str, text: str, longest: int) -> None:
     """Note a fault where a text is empty, too long, or has signs that nobody means."""
-    row = table.lines.get(key)
     if not text.strip():
-        faults.add(table.file, row, f"{what} is empty.")
+        table.note(key, f"{what} is empty.")
     elif len(text) > longest:
-        message = f"{what} has {len(text):,} characters. Allowed: up to {longest}."
-        faults.add(table.file, row, message)
+        table.note(key, f"{what} has {len(text):,} characters. Allowed: up to {longest}.")
     else:
-        faults.check_text(table.file, row, what=what, text=text)
+        table.check_text(key, what, text)
 
 
 _BUILT_IN = Path(__file__).parent / "data"
@@ -187,114 +171,90 @@ def _load_folder(folder: Path) -> Instrument:
     if toml is None:
         raise InstrumentError(str(folder), faults.found)
     of_pairs = "question" in toml.values
-    header = _read_header(toml, faults, of_pairs=of_pairs)
+    header = _read_header(toml, of_pairs=of_pairs)
     content: Questionnaire | SentencePairs
     kind = next((kind for kind in INSTRUMENT_KINDS if kind == header.get("kind")), None)
     if of_pairs:
-        content, tables = read_sentence_pairs(folder, toml, faults=faults)
+        content, tables = read_sentence_pairs(folder, toml)
     else:
-        content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
-    controls, files = read_controls(folder, toml, content, kind=kind, faults=faults)
+        content, tables = read_questionnaire(folder, toml, kind=kind)
+    controls, files = read_controls(folder, toml, content, kind=kind)
     choice, choice_files = read_choice(folder, content, kind=kind, faults=faults)
-    about = read_about(toml, header, faults, of_pairs=of_pairs)
-    about["completion"] = read_completion(toml, content, faults)
-    about["writing"], about["someone"] = read_writing(toml, content, faults)
+    about: dict[str, Any] = {
+        "language": _language(toml.top(), header, of_pairs=of_pairs),
+        "limits": read_limits(toml.top()),
+        "noun": _noun(toml.table("nouns")),
+        "completion": read_completion(toml, content),
+    }
+    about["writing"], about["someone"] = read_writing(toml, content)
     about["writing_controls"], writing_files = read_controls(
-        folder, toml, content, kind="write", faults=faults, file=WRITING_FILE, about=WRITING_TABLE
+        folder, toml, content, kind="write", file=WRITING_FILE, about=WRITING_TABLE
     )
-    paraphrases = Paraphrases()
-    # Where anything else is at fault, theirs may only follow from it.
-    if not faults.found:
-        paraphrases = read_paraphrases(folder, content, choice, kind=kind, faults=faults)
-    settings = _read_settings(toml, faults)
+    paraphrases = read_paraphrases(folder, content, choice, kind=kind, faults=faults)
+    settings = _read_settings(toml)
     if isinstance(content, Questionnaire):
-        _check_contrast(toml, settings, content, faults)
+        _check_contrast(toml, settings, content)
     else:
-        _check_drawing(toml, settings, faults)
+        _check_drawing(toml, settings)
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
-    texts = {key: header[key] for key in _TEXTS}
     others = [*files, *choice_files, *writing_files]
-    digest = digest_of([folder / "instrument.toml", *tables, *others])
     return Instrument(
-        **texts,
+        **{key: header[key] for key in _TEXTS},
         **about,
         settings=settings,
         content=content,
-        digest=digest,
+        digest=digest_of([folder / "instrument.toml", *tables, *others]),
         controls=controls,
         choice=choice,
         paraphrases=paraphrases,
     )
 
 
-def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str, Any]:
+def _read_header(toml: TomlFile, *, of_pairs: bool) -> dict[str, Any]:
     top = toml.top()
-    top.require(_TEXTS, faults)
+    top.require(_TEXTS)
     further = _FOR_SENTENCE_PAIRS if of_pairs else _FOR_QUESTIONNAIRES
     tables = {"settings": dict, "controls": dict, **FURTHER_FORMS}
-    given = top.take({**dict.fromkeys(_TEXTS, str), **ABOUT, **further, **tables}, faults)
-    if "id" in given:
-        faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
+    given = top.take({**dict.fromkeys(_TEXTS, str), **ABOUT, **further, **tables})
+    top.check_id(given.get("id", ""))
     if "kind" in given:
-        allowed = ("ask",) if of_pairs else INSTRUMENT_KINDS
-        row = top.lines.get("kind")
-        faults.check_one_of(toml.name, row, what="kind", given=given["kind"], allowed=allowed)
+        top.check_one_of("kind", given["kind"], ("ask",) if of_pairs else INSTRUMENT_KINDS)
     return given
 
 
-def _read_settings(toml: TomlFile, faults: Faults) -> dict[str, str | int | float | bool]:
+def _read_settings(toml: TomlFile) -> dict[str, str | int | float | bool]:
     """The settings that are known; counts are whole and above 0, sizes finite and above 0."""
     table = toml.table("settings")
     known: dict[str, type] = dict.fromkeys(_TEXT_SETTINGS, str)
     known |= dict.fromkeys((*_NUMBER_SETTINGS, *_SIZE_SETTINGS), object)
-    settings: dict[str, str | int | float | bool] = table.take(known, faults)
+    settings: dict[str, str | int | float | bool] = table.take(known)
     for key in _NUMBER_SETTINGS:
         value = settings.get(key, 1)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            message = f"{key} in [settings] must be a whole number above 0."
-            faults.add(toml.name, table.lines.get(key), message)
+        if type(value) is not int or value < 1:
+            table.note(key, f"{key} in [settings] must be a whole number above 0.")
     for key in _SIZE_SETTINGS:
         value = settings.get(key, 1)
-        if (
-            not isinstance(value, int | float)
-            or isinstance(value, bool)
-            or not 0 < value < math.inf
-        ):
-            message = f"{key} in [settings] must be a number above 0."
-            faults.add(toml.name, table.lines.get(key), message)
+        if not is_number(value) or not 0 < value < math.inf:
+            table.note(key, f"{key} in [settings] must be a number above 0.")
     return settings
 
 
-def _check_contrast(
-    toml: TomlFile, settings: Mapping[str, object], content: Questionnaire, faults: Faults
-) -> None:
+def _check_contrast(toml: TomlFile, settings: Mapping[str, object], content: Questionnaire) -> None:
     """The two groups that are set against each other must be different groups of conditions."""
     groups = list(dict.fromkeys(condition.group for condition in content.conditions))
-    lines = toml.table("settings").lines
+    table = toml.table("settings")
     for key in ("contrast", "against"):
         if key in settings and groups:
-            faults.check_one_of(
-                toml.name,
-                lines.get(key),
-                what=f"{key} in [settings]",
-                given=str(settings[key]),
-                allowed=groups,
-            )
+            table.check_one_of(key, str(settings[key]), groups, what=f"{key} in [settings]")
     if "contrast" in settings and settings["contrast"] == settings.get("against"):
-        message = "contrast and against in [settings] are the same group."
-        faults.add(toml.name, lines.get("against"), message)
+        table.note("against", "contrast and against in [settings] are the same group.")
 
 
-def _check_drawing(toml: TomlFile, settings: Mapping[str, object], faults: Faults) -> None:
+def _check_drawing(toml: TomlFile, settings: Mapping[str, object]) -> None:
     """How many sentence pairs are drawn, and where adjectives go, must be said."""
     table = toml.table("settings")
-    table.require(["pairs", "placement"], faults)
+    table.require(["pairs", "placement"])
     if "placement" in settings:
-        faults.check_one_of(
-            toml.name,
-            table.lines.get("placement"),
-            what="placement in [settings]",
-            given=str(settings["placement"]),
-            allowed=ADJECTIVE_PLACEMENTS,
-        )
+        what, placement = "placement in [settings]", str(settings["placement"])
+        table.check_one_of("placement", placement, ADJECTIVE_PLACEMENTS, what=what)

@@ -6,18 +6,11 @@ for them is asked what was always asked, and a run of the instrument without the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from goffman.instruments.files import (
-    Faults,
-    Row,
-    TomlFile,
-    digest_of,
-    read_table,
-    read_toml,
-)
+from goffman.instruments.files import Faults, Row, TomlFile, digest_of, read_table, read_toml
 from goffman.instruments.multiple_choice import check_items, read_stems
 from goffman.instruments.questionnaire import check_sentence, read_wordings
 from goffman.instruments.text import places, put_in, stray_braces
@@ -53,8 +46,8 @@ def read_paraphrases(
 ) -> Paraphrases:
     """The paraphrases of a folder; none where it has no such file. Faults are noted."""
     path, texts = folder / FILE, folder / TEXTS
+    # Where anything else is at fault, theirs may only follow from it.
     if faults.found:
-        # What they paraphrase is to be mended first.
         return Paraphrases()
     if not path.exists():
         if texts.exists():
@@ -63,38 +56,33 @@ def read_paraphrases(
     toml = read_toml(path, faults)
     if toml is None:
         return Paraphrases()
-    toml.top().take({"wordings": list, "stems": list}, faults)
-    stems = _stems(toml, content, choice, kind=kind, faults=faults)
+    toml.top().take({"wordings": list, "stems": list})
+    stems = _stems(toml, content, choice, kind=kind)
     items: tuple[Item, ...] = ()
     if isinstance(content, Questionnaire):
-        slot = content.slot.name
-        wordings = read_wordings(toml, faults, known=[*content.fields, slot])
+        wordings = read_wordings(toml, known=[*content.fields, content.slot.name])
         own = [wording.id for wording in content.wordings]
         if texts.exists():
             items = _items(texts, content, wordings, kind=kind, faults=faults)
-        _check_frames(toml, content, wordings, written=items, kind=kind, faults=faults)
+        masked = wordings if kind == "fill" else ()
+        _check_frames(toml, content, masked, written={item.wording for item in items})
     else:
-        wordings, own = _of_pairs(toml, faults), [OWN_PAIRS]
-    _refuse_known(toml, "wordings", [one.id for one in wordings], own, faults)
+        wordings, own = _of_pairs(toml), [OWN_PAIRS]
     named = [stem.id for stem in choice.stems] if choice else []
-    _refuse_known(toml, "stems", [one.id for one in stems], named, faults)
+    for what, ids, known in (
+        ("wordings", [wording.id for wording in wordings], own),
+        ("stems", [stem.id for stem in stems], named),
+    ):
+        for table, name in zip(toml.tables(what), ids, strict=False):
+            if name in known or name == ON_REQUEST:
+                table.note("id", f"'{name}' is already the name of a wording.")
     files = [path, *([texts] if texts.exists() else [])]
     return Paraphrases(
-        wordings=tuple(replace(one, default=False) for one in wordings),
+        wordings=tuple(replace(wording, default=False) for wording in wordings),
         items=items,
         stems=stems,
         digest="" if faults.found else digest_of(files),
     )
-
-
-def _refuse_known(
-    toml: TomlFile, what: str, given: Sequence[str], own: Collection[str], faults: Faults
-) -> None:
-    """A paraphrase may not have the name of a wording that there is, or of all of them."""
-    lines = [table.lines.get("id") for table in toml.tables(what, faults)]
-    for name, row in zip(given, lines, strict=False):
-        if name in own or name == ON_REQUEST:
-            faults.add(toml.name, row, f"'{name}' is already the name of a wording.")
 
 
 def _stems(
@@ -103,44 +91,43 @@ def _stems(
     choice: MultipleChoice | None,
     *,
     kind: InstrumentKind | None,
-    faults: Faults,
 ) -> tuple[Stem, ...]:
     if "stems" not in toml.values:
         return ()
     if choice is None:
-        row = toml.top().lines.get("stems")
-        faults.add(toml.name, row, "there are [[stems]], but the instrument has no choice.toml.")
+        message = "there are [[stems]], but the instrument has no choice.toml."
+        toml.top().note("stems", message)
         return ()
-    alone = isinstance(content, Questionnaire) and kind == "choose"
+    alone = content if isinstance(content, Questionnaire) and kind == "choose" else None
     stems = read_stems(
         toml,
         choice.scales,
-        faults,
         of_pairs=isinstance(content, SentencePairs),
-        slot=content.slot.name if isinstance(content, Questionnaire) and alone else None,
+        slot=alone.slot.name if alone else None,
         further=True,
     )
-    if isinstance(content, Questionnaire) and alone:
-        check_items(toml, content, stems, faults)
+    if alone:
+        check_items(toml, alone, stems)
     return tuple(replace(stem, default=False) for stem in stems)
 
 
-def _of_pairs(toml: TomlFile, faults: Faults) -> tuple[Wording, ...]:
+def _of_pairs(toml: TomlFile) -> tuple[Wording, ...]:
     """Of sentence pairs: a frame around the sentence, and a question after it."""
-    found: list[Wording] = []
-    for table in toml.tables("wordings", faults):
-        table.require(["id", "frame", "question"], faults)
-        given = table.take({"id": str, "frame": str, "question": str}, faults)
-        one = Wording(**({"id": ""} | given))
-        if one.id:
-            faults.check_id(toml.name, table.lines.get("id"), what="id", given=one.id)
+    wordings: list[Wording] = []
+    for table in toml.tables("wordings"):
+        table.require(["id", "frame", "question"])
+        given = table.take({"id": str, "frame": str, "question": str})
+        wording = Wording(**({"id": ""} | given))
+        if wording.id:
+            row = table.lines.get("id")
+            toml.faults.check_id(toml.name, row, what="id", given=wording.id)
         for key, place in (("frame", "item"), ("question", "pronoun")):
             text = str(given.get(key, f"{{{place}}}"))
             if places(text) != [place] or stray_braces(text):
                 message = f"{key} must contain {{{place}}} exactly once, and no other place."
-                faults.add(toml.name, table.lines.get(key), message)
-        found.append(one)
-    return tuple(found)
+                table.note(key, message)
+        wordings.append(wording)
+    return tuple(wordings)
 
 
 def _items(
@@ -155,73 +142,50 @@ def _items(
     rows = read_table(
         path, required=["wording", "item", "text"], optional=["baseline"], faults=faults
     )
-    own: dict[str, Item] = {}
-    for item in content.items:
-        own.setdefault(item.id, item)
+    own = {item.id: item for item in reversed(content.items)}
     by_id = {wording.id: wording for wording in wordings}
-    found: dict[tuple[str, str], Item] = {}
+    items: dict[tuple[str, str], Item] = {}
     for row in rows:
-        wording = faults.check_one_of(
-            row.file, row.number, what="wording", given=row["wording"], allowed=list(by_id)
-        )
+        wording = row.check_one_of("wording", list(by_id))
         # A copy of an instrument may have fewer items; a slip leaves one without its text.
         if wording is None or (name := row["item"]) not in own:
             continue
-        if (wording, name) in found:
-            faults.add(row.file, row.number, f"the item '{name}' appears twice.")
-        _check_text(row, own[name], by_id[wording], content, kind=kind, faults=faults)
-        found[wording, name] = replace(
-            own[name],
-            wording=wording,
-            text=row["text"],
-            baseline=row["baseline"],
-            your_text="",
+        if (wording, name) in items:
+            row.note(f"the item '{name}' appears twice.")
+        _check_text(row, own[name], by_id[wording], content, kind=kind)
+        items[wording, name] = replace(
+            own[name], wording=wording, text=row["text"], baseline=row["baseline"], your_text=""
         )
-    for wording in dict.fromkeys(wording for wording, _ in found):
-        if missing := [name for name in own if (wording, name) not in found]:
-            listed = ", ".join(map(repr, missing))
+    for wording in dict.fromkeys(wording for wording, _ in items):
+        if missing := [item.id for item in content.items if (wording, item.id) not in items]:
+            listed = ", ".join(map(repr, dict.fromkeys(missing)))
             faults.add(path.name, None, f"the wording '{wording}' has no item {listed}.")
-    return tuple(found.values())
+    return tuple(items.values())
 
 
 def _check_frames(
-    toml: TomlFile,
-    content: Questionnaire,
-    wordings: Sequence[Wording],
-    *,
-    written: Sequence[Item],
-    kind: InstrumentKind | None,
-    faults: Faults,
+    toml: TomlFile, content: Questionnaire, wordings: Sequence[Wording], *, written: Collection[str]
 ) -> None:
     """Every item in a wording without texts of its own has one mask; the first bad one is told."""
-    own = {item.wording for item in written}
-    lines = [table.lines.get("id") for table in toml.tables("wordings", faults)]
-    for wording, row in zip(wordings, lines, strict=False):
-        for item in content.items if kind == "fill" and wording.id not in own else ():
+    for table, wording in zip(toml.tables("wordings"), wordings, strict=False):
+        for item in content.items if wording.id not in written else ():
             sentence = wording.frame.replace("{item}", item.text)
             values = {name: content.fields.get(name, "…") for name in places(sentence)}
             masks = put_in(sentence, values).count(MASK)
             if masks != 1:
                 message = f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
-                faults.add(toml.name, row, message)
+                table.note("id", message)
                 break
 
 
 def _check_text(
-    row: Row,
-    own: Item,
-    wording: Wording,
-    content: Questionnaire,
-    *,
-    kind: InstrumentKind | None,
-    faults: Faults,
+    row: Row, own: Item, wording: Wording, content: Questionnaire, *, kind: InstrumentKind | None
 ) -> None:
     """A paraphrase has the places of a sentence, and a baseline where the item has one."""
-    values: Mapping[str, str] = {**content.fields, content.slot.name: "…"}
-    check_sentence(row, [wording], values=values, slot=content.slot.name, kind=kind, faults=faults)
+    values = {**content.fields, content.slot.name: "…"}
+    check_sentence(row, [wording], values=values, slot=content.slot.name, kind=kind)
     if bool(row["baseline"]) is not bool(own.baseline):
-        message = "baseline must be given where the item has one, and only there."
-        faults.add(row.file, row.number, message)
+        row.note("baseline must be given where the item has one, and only there.")
 
 
 def texts_in(content: Questionnaire, wording: Wording) -> list[Item]:

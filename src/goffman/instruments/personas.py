@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from goffman.errors import FaultsError, InputError, did_you_mean
-from goffman.instruments.files import Faults, read_toml
+from goffman.instruments.files import Faults, TomlFile, read_toml
 from goffman.instruments.subsample import SUBSAMPLED_KINDS
 from goffman.instruments.types import Instrument, Prompt
 
@@ -53,52 +53,49 @@ def persona(given: str) -> Persona:
 
 def _chosen(path: Path, name: str | None) -> Persona:
     """The one persona of a file, or that of a name."""
-    found = {one.id: one for one in read_personas(path)}
-    if name is None and len(found) == 1:
-        return next(iter(found.values()))
-    if name in found:
-        return found[name]
-    ids = ", ".join(found)
-    if name is None:
+    personas = {one.id: one for one in read_personas(path)}
+    first, ids = next(iter(personas)), ", ".join(personas)
+    if name is None and len(personas) > 1:
         raise InputError(
-            f"{path} has {len(found)} personas: {ids}. Give one of them: --persona "
-            f"{path}:{next(iter(found))}"
+            f"{path} has {len(personas)} personas: {ids}. Give one of them: --persona "
+            f"{path}:{first}"
         )
-    raise InputError(
-        f"{path} has no persona '{name}'. It has: {ids}.{did_you_mean(name, [*found])}"
-    )
+    if name is not None and name not in personas:
+        near = did_you_mean(name, [*personas])
+        raise InputError(f"{path} has no persona '{name}'. It has: {ids}.{near}")
+    return personas[first if name is None else name]
 
 
 def read_personas(path: Path) -> list[Persona]:
     """The personas of a file; FaultsError where it has a fault."""
     faults = Faults()
-    found: list[Persona] = []
+    personas: list[Persona] = []
     toml = read_toml(path, faults)
     if toml is not None:
-        toml.top().take({"personas": list}, faults)
-        tables = toml.tables("personas", faults)
+        toml.top().take({"personas": list})
+        tables = toml.tables("personas")
         for table in tables:
-            table.require(["id", "text"], faults)
-            given = table.take({"id": str, "text": str}, faults)
+            table.require(["id", "text"])
+            given = table.take({"id": str, "text": str})
             if {"id", "text"} <= {*given}:
-                found.append(Persona(id=given["id"], text=given["text"].strip()))
-        _check(path.name, found, faults)
+                personas.append(Persona(id=given["id"], text=given["text"].strip()))
+        _check(toml, personas)
         if not tables and not faults.found:
-            faults.add(path.name, None, "[[personas]] is missing.")
+            toml.note("[[personas]] is missing.")
     if faults.found:
         raise FaultsError(str(path), faults.found)
-    return found
+    return personas
 
 
-def _check(file: str, personas: Sequence[Persona], faults: Faults) -> None:
+def _check(toml: TomlFile, personas: Sequence[Persona]) -> None:
     """Every fault of ids and texts is noted."""
-    for place, one in enumerate(personas):
-        faults.check_id(file, None, what="id", given=one.id)
-        if one.id in {other.id for other in personas[:place]}:
-            faults.add(file, None, f"the id '{one.id}' appears twice.")
-        if len(one.text) > LONGEST:
-            length = f"has {len(one.text):,} characters"
-            faults.add(file, None, f"the text of '{one.id}' {length}. Allowed: up to {LONGEST:,}.")
+    for place, persona in enumerate(personas):
+        toml.faults.check_id(toml.name, None, what="id", given=persona.id)
+        if persona.id in {other.id for other in personas[:place]}:
+            toml.note(f"the id '{persona.id}' appears twice.")
+        if len(persona.text) > LONGEST:
+            length = f"{len(persona.text):,} characters"
+            toml.note(f"the text of '{persona.id}' has {length}. Allowed: up to {LONGEST:,}.")
 
 
 def is_told(instrument: Instrument) -> bool:

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
-from typing import Literal
 
+from goffman.instruments.controls import control_prompt
 from goffman.instruments.text import about_person, put_in
 from goffman.instruments.types import (
-    CONTROL,
     MASK,
     ChoiceLabels,
     Instrument,
@@ -26,8 +25,6 @@ from goffman.instruments.types import (
 FORWARD, REVERSED = "forward", "reversed"
 
 _ONE: dict[ChoiceLabels, str] = {"letters": "letter", "numbers": "number"}
-
-Keyed = Literal["plain", "reversed"]
 
 StandIn = tuple[Prompt, str]
 """A prompt of the condition without text and item, and what stands in the slot."""
@@ -55,13 +52,13 @@ def labelled(
     else:
         # Of a scale from 1 to 9 the no-answer option is no tenth point.
         names = [*(str(place + 1) for place in range(len(options))), "0"]
-    found = [
+    shown = [
         Option(label=name, text=text, code=code)
         for name, (text, code) in zip(names, options, strict=False)
     ]
     if no_answer:
-        found.append(Option(label=names[-1], text=no_answer, code=None))
-    return tuple(found)
+        shown.append(Option(label=names[-1], text=no_answer, code=None))
+    return tuple(shown)
 
 
 def laid_out(stem: str, options: Sequence[Option], request: str) -> str:
@@ -93,10 +90,11 @@ def presented(
             people = list(_people(form, place + 2 * turn))
             for stem in stems_for(stems, item.asks):
                 for person, described in people:
-                    one = prompt
+                    one, values = prompt, {**content.fields}
                     if person:
                         one = replace(prompt, gender=person.gender, person=person.id)
-                    values = {**content.fields, **_places_of(person, described)}
+                    if person and person.gender != "unstated":
+                        values |= about_person(described, person.gender)
                     values[content.slot.name] = put_in(stands_there, values)
                     text = _stem_text(stem, item, described, values, bare=not base.form)
                     yield from _in_orders(form, one, stem, text, no_answer=no_answer)
@@ -105,18 +103,6 @@ def presented(
 def stems_for(stems: Sequence[Stem], asks: str) -> list[Stem]:
     """The stems of an item, one a wording: those for what it asks."""
     return [stem for stem in stems if stem.asks in {"", asks}]
-
-
-def _places_of(person: PersonDescription | None, described: str) -> dict[str, str]:
-    """What stands at the places of a text about a woman or a man; nothing of others."""
-    if person is None or person.gender == "unstated":
-        return {}
-    return about_person(described, person.gender)
-
-
-def _keyed(plain: bool) -> Keyed:  # noqa: FBT001 - the one thing that it is about
-    """reversed: agreeing means less stigma."""
-    return "plain" if plain else "reversed"
 
 
 def _people(form: MultipleChoice, turn: int) -> Iterator[tuple[PersonDescription | None, str]]:
@@ -150,9 +136,9 @@ def _in_orders(
 ) -> Iterator[Prompt]:
     """The prompt in every order of its options, with their codes after all keying."""
     scale = next(scale for scale in form.scales if scale.id == stem.scale)
-    keyed = _keyed(stem.keyed == prompt.keyed)
+    plain = stem.keyed == prompt.keyed
     # Rounded, so that a third is the same number from either end.
-    codes = [round(code if keyed == "plain" else 1 - code, 12) for code in scale.codes]
+    codes = [round(code if plain else 1 - code, 12) for code in scale.codes]
     options = list(zip(scale.texts, codes, strict=True))
     request = form.request.replace("{labels}", _ONE[scale.labels])
     for name, order in orders_of(form, len(options)).items():
@@ -163,7 +149,7 @@ def _in_orders(
             prompt,
             wording=stem.id,
             paraphrase=None if stem.default else stem.id,
-            keyed=keyed,
+            keyed="plain" if plain else "reversed",
             text=laid_out(text, shown, request),
             order=name,
             labels=scale.labels,
@@ -188,17 +174,7 @@ def presented_controls(
             your_text=control.your_text,
             question=control.question,
         )
-        prompt = Prompt(
-            instrument=instrument.base,
-            mode=instrument.mode,
-            item=control.id,
-            wording="",
-            condition=CONTROL,
-            group=CONTROL,
-            text="",
-            answer=control.expected,
-            keyed=control.keyed,
-        )
+        prompt = control_prompt(instrument, control, wording="", text="", keyed=control.keyed)
         values = {**content.fields, content.slot.name: ""}
         for stem in stems_for(stems, control.asks):
             text = _stem_text(stem, item, "", values, bare=False)
@@ -214,11 +190,10 @@ def presented_pairs(
     """
     request = form.request.replace("{labels}", _ONE["letters"])
     for prompt in sentences:
-        right, wrong = str(prompt.answer), str(prompt.other)
-        people = sorted(
-            [(_as_option(right), 1.0), (_as_option(wrong), 0.0)],
-            key=lambda one: _at(prompt.text, right if one[1] else wrong),
-        )
+        both = ((str(prompt.answer), 1.0), (str(prompt.other), 0.0))
+        mentioned = sorted(both, key=lambda person: _at(prompt.text, person[0]))
+        # A first name stands as it is, others with "the".
+        people = [(name if name[:1].isupper() else f"the {name}", code) for name, code in mentioned]
         text = put_in(stem.text, {"item": prompt.text, "pronoun": str(prompt.pronoun)})
         for name, order in ((FORWARD, people), (REVERSED, people[::-1])):
             shown = labelled(order, "letters", form.no_answer if no_answer else "")
@@ -231,11 +206,6 @@ def presented_pairs(
                 no_answer=no_answer,
                 options=shown,
             )
-
-
-def _as_option(name: str) -> str:
-    """A person as an option: a first name as it is, others with "the"."""
-    return name if name[:1].isupper() else f"the {name}"
 
 
 def _at(text: str, name: str) -> int:

@@ -12,12 +12,7 @@ from goffman.instruments.completion import completed, written
 from goffman.instruments.controls import control_prompts
 from goffman.instruments.external import OPTIONS as BROUGHT
 from goffman.instruments.external import external_prompts
-from goffman.instruments.paraphrases import (
-    ON_REQUEST,
-    OWN_PAIRS,
-    on_request,
-    texts_in,
-)
+from goffman.instruments.paraphrases import ON_REQUEST, OWN_PAIRS, on_request, texts_in
 from goffman.instruments.presentation import presented, presented_controls, presented_pairs
 from goffman.instruments.sentence_pairs import (
     draw,
@@ -26,17 +21,10 @@ from goffman.instruments.sentence_pairs import (
     parse_setting,
     prompts_of,
 )
-from goffman.instruments.subsample import (
-    SIZED_PAIRS,
-    SUBSAMPLED_KINDS,
-    part_of,
-    subsample,
-)
+from goffman.instruments.subsample import SIZED_PAIRS, SUBSAMPLED_KINDS, part_of, subsample
 from goffman.instruments.text import put_in, slot_text
 from goffman.instruments.types import (
     BASELINE,
-    Condition,
-    Form,
     Instrument,
     InstrumentKind,
     MultipleChoice,
@@ -162,10 +150,7 @@ def _choices(
     form = _form_of(instrument)
     stems = _chosen_stems(instrument, options.wordings)
     no_answer = options.no_answer is not False
-    bases = (
-        (_base(instrument, condition, one), stands_there)
-        for condition, one, stands_there in _stand_ins(content)
-    )
+    bases = _stand_ins(instrument, content)
     prompts = presented(content, form, bases, stems=stems, no_answer=no_answer)
     own = [stem for stem in stems if stem.default]
     controls = presented_controls(instrument, content, form, stems=own, no_answer=no_answer)
@@ -252,15 +237,14 @@ def _refuse(
 def wordings_known(instrument: Instrument) -> dict[str, bool]:
     """By id: the wordings of an instrument in its form, and whether each is on by default."""
     further = instrument.paraphrases
-    own: Sequence[Stem | Wording] = ()
+    every: Sequence[Stem | Wording]
     if instrument.kind in CHOICES:
-        own, more = _form_of(instrument).stems, further.stems
-        return {one.id: one.default for one in (*own, *more)}
-    if isinstance(instrument.content, SentencePairs):
-        own = (Wording(id=OWN_PAIRS),)
+        every = (*_form_of(instrument).stems, *further.stems)
+    elif isinstance(instrument.content, SentencePairs):
+        every = (Wording(id=OWN_PAIRS), *further.wordings)
     else:
-        own = instrument.content.wordings
-    return {one.id: one.default for one in (*own, *further.wordings)}
+        every = (*instrument.content.wordings, *further.wordings)
+    return {one.id: one.default for one in every}
 
 
 def has_paraphrases(instrument: Instrument) -> bool:
@@ -274,20 +258,21 @@ def chosen_wordings(instrument: Instrument, names: Sequence[str] | None) -> list
     For "paraphrases" those that are off by default.
     """
     known = wordings_known(instrument)
-    groups = {"all": list(known), ON_REQUEST: [name for name, on in known.items() if not on]}
-    found: dict[str, None] = {}
+    default = [name for name, on in known.items() if on]
+    groups = {"all": list(known), ON_REQUEST: [name for name in known if name not in default]}
+    chosen: set[str] = set()
     for name in names or ():
-        some = groups.get(name, [name])
-        if name not in {*known, *(group for group, members in groups.items() if members)}:
-            one = f"'{next(iter(known))}' (its one wording) or 'all'"
-            allowed = [*known, *(group for group, members in groups.items() if members)]
-            several = ", ".join(f"'{each}'" for each in allowed)
+        allowed = [*known, *(group for group, members in groups.items() if members)]
+        if name not in allowed:
+            shown = ", ".join(f"'{one}'" for one in allowed)
+            if len(known) == 1:
+                shown = f"'{allowed[0]}' (its one wording) or 'all'"
             raise InputError(
                 f"{instrument.id} has no wording '{name}'. Allowed: "
-                f"{one if len(known) == 1 else several}.{did_you_mean(name, list(known))}"
+                f"{shown}.{did_you_mean(name, list(known))}"
             )
-        found |= dict.fromkeys(some)
-    return [name for name in known if name in found] or [name for name, on in known.items() if on]
+        chosen |= {*groups.get(name, [name])}
+    return [name for name in known if name in chosen] or default
 
 
 def chosen_settings(content: SentencePairs, given: Sequence[str] | None) -> list[Setting]:
@@ -333,12 +318,11 @@ def _questionnaire_prompts(
         if wording.id in wordings
         for item in texts_in(content, wording)
     ]
-    for condition, form, stands_there in _stand_ins(content):
-        base = _base(instrument, condition, form)
+    for base, stands_there in _stand_ins(instrument, content):
         values = {**content.fields, content.slot.name: stands_there}
         for item, wording in sentences:
             # Left out, a condition may take more of the sentence with it than its slot.
-            text = item.text if condition else item.baseline or item.text
+            text = item.text if base.form is not None else item.baseline or item.text
             yield replace(
                 base,
                 item=item.id,
@@ -350,25 +334,22 @@ def _questionnaire_prompts(
             )
 
 
-def _base(instrument: Instrument, condition: Condition | None, form: Form | None) -> Prompt:
-    """What all prompts about a form of a condition share."""
-    return Prompt(
-        instrument=instrument.base,
-        mode=instrument.mode,
-        item="",
-        wording="",
-        condition=condition.id if condition else BASELINE,
-        form=form.text if form else None,
-        group=condition.group if condition else BASELINE,
-        category=condition.category if condition else None,
-        text="",
+def _stand_ins(instrument: Instrument, content: Questionnaire) -> Iterator[tuple[Prompt, str]]:
+    """Everything that may stand in the slot: nothing (the baseline), then each form.
+
+    Each with what all prompts about it share.
+    """
+    shared = partial(
+        Prompt, instrument=instrument.base, mode=instrument.mode, item="", wording="", text=""
     )
-
-
-def _stand_ins(content: Questionnaire) -> Iterator[tuple[Condition | None, Form | None, str]]:
-    """Everything that may stand in the slot: nothing (the baseline), then each form."""
     if content.slot.empty is not None or any(item.baseline for item in content.items):
-        yield None, None, content.slot.empty or ""
+        yield shared(condition=BASELINE, group=BASELINE), content.slot.empty or ""
     for condition in content.conditions:
         for form in condition.forms:
-            yield condition, form, slot_text(content.slot, form)
+            base = shared(
+                condition=condition.id,
+                form=form.text,
+                group=condition.group,
+                category=condition.category,
+            )
+            yield base, slot_text(content.slot, form)

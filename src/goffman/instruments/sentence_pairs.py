@@ -7,23 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from goffman.errors import InputError, SentenceError, did_you_mean
-from goffman.instruments.files import (
-    Faults,
-    Row,
-    TomlFile,
-    read_table,
-)
-from goffman.instruments.text import (
-    PRONOUNS,
-    Gender,
-    places,
-    put_before,
-    stray_braces,
-)
+from goffman.instruments.files import Row, TomlFile, read_table
+from goffman.instruments.text import PRONOUNS, Gender, places, put_before, stray_braces
 from goffman.instruments.types import (
     MASK,
     Frame,
@@ -37,10 +27,9 @@ from goffman.instruments.types import (
 )
 
 AdjectivePlacement = Literal["by-stereotype", "by-position"]
+ADJECTIVE_PLACEMENTS: tuple[AdjectivePlacement, ...] = get_args(AdjectivePlacement)
 _HOLE = "\N{NULL}"
 """What stands in the place of a pronoun while adjectives are put in."""
-
-ADJECTIVE_PLACEMENTS: tuple[AdjectivePlacement, ...] = ("by-stereotype", "by-position")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,19 +96,13 @@ def with_adjectives(
 
 
 def with_holes(sentence: Sentence) -> Sentence:
-    """The sentence with a hole for each marked pronoun, into which ``masked`` puts a mask."""
+    """The sentence with a hole for each marked pronoun, into which a mask is put."""
     text = sentence.text
     for at in sentence.pronouns_at:
-        word = re.match(r"\w+", text[at:])
-        length = len(word[0]) if word else 0
         # As long as the pronoun, so that everything else stays where it is.
-        text = text[:at] + _HOLE * length + text[at + length :]
+        hole = re.sub(r"\A\w+", lambda word: _HOLE * len(word[0]), text[at:])
+        text = text[:at] + hole
     return replace(sentence, text=text)
-
-
-def masked(text: str) -> str:
-    """The text with a mask in each hole."""
-    return re.sub(f"{_HOLE}+", MASK, text)
 
 
 def pronoun_as_written(sentence: Sentence) -> str:
@@ -184,46 +167,37 @@ def prompts_of(
     around = wording or Wording(id="", question=content.question)
     prefers = instrument.kind == "prefer"
     alone = instrument.kind in {"choose", "say"}
-    return [
-        Prompt(
-            instrument=instrument.base,
-            mode=instrument.mode,
-            item=pair.id,
-            wording=side,
-            dimension=pair.type,
-            condition=setting.id,
-            group=setting.group,
-            category=f"{pair.stereotype}-referent",
-            paraphrase=wording.id if wording else None,
-            text=_asked(text, around, sentence, prefers=prefers, alone=alone),
-            answer=pair.referent,
-            other=pair.other,
-            pronoun=pronoun_as_written(sentence) if prefers else sentence.pronoun,
-        )
-        for pair in pairs
-        for sides in [_sides(pair, prefers=prefers)]
-        for setting in settings
-        for side, sentence, asked in sides
-        for text in [
-            with_adjectives(asked, setting, stereotype=pair.stereotype, placement=placement)
+    prompts: list[Prompt] = []
+    for pair in pairs:
+        sides = [
+            (side, sentence, with_holes(sentence) if prefers else sentence)
+            for side, sentence in (("pro", pair.pro), ("anti", pair.anti))
         ]
-    ]
-
-
-def _sides(pair: Pair, *, prefers: bool) -> list[tuple[str, Sentence, Sentence]]:
-    """Both sentences of a pair, each also as it is asked, to which adjectives come."""
-    both = (("pro", pair.pro), ("anti", pair.anti))
-    return [(side, one, with_holes(one) if prefers else one) for side, one in both]
-
-
-def _asked(text: str, wording: Wording, sentence: Sentence, *, prefers: bool, alone: bool) -> str:
-    """The sentence as a prompt has it: masked, alone, or with the question."""
-    if alone:
-        return text
-    if prefers:
-        return wording.frame.replace("{item}", masked(text))
-    question = wording.question.replace("{pronoun}", sentence.pronoun)
-    return f"{wording.frame.replace('{item}', text)} {question}"
+        for setting, (side, sentence, bare) in product(settings, sides):
+            text = with_adjectives(bare, setting, stereotype=pair.stereotype, placement=placement)
+            if prefers:
+                text = around.frame.replace("{item}", re.sub(f"{_HOLE}+", MASK, text))
+            elif not alone:
+                question = around.question.replace("{pronoun}", sentence.pronoun)
+                text = f"{around.frame.replace('{item}', text)} {question}"
+            prompts.append(
+                Prompt(
+                    instrument=instrument.base,
+                    mode=instrument.mode,
+                    item=pair.id,
+                    wording=side,
+                    dimension=pair.type,
+                    condition=setting.id,
+                    group=setting.group,
+                    category=f"{pair.stereotype}-referent",
+                    paraphrase=wording.id if wording else None,
+                    text=text,
+                    answer=pair.referent,
+                    other=pair.other,
+                    pronoun=pronoun_as_written(sentence) if prefers else sentence.pronoun,
+                )
+            )
+    return prompts
 
 
 def without_a_chat(instrument: Instrument) -> Instrument:
@@ -325,17 +299,17 @@ def _pair(frame: Frame, first: Occupation, second: Occupation) -> Pair:
 
 def _sentence(frame: Frame, first: Occupation, second: Occupation, *, pronoun: Gender) -> Sentence:
     """The frame's sentence with its places filled, and where the occupations came to stand."""
-    text = ""
+    text, asked = "", ""
     at: dict[str, int] = {}
-    asked = ""
+    names = {"first": first.name, "second": second.name}
     for part in re.split(r"(\{\w+\})", frame.text):
         name = part[1:-1]
-        if name in _REFERENTS:
+        if name in names:
             at[name] = len(text)
-            text += first.name if name == "first" else second.name
+            text += names[name]
         elif part.startswith("{"):
-            asked = PRONOUNS[name][pronoun]
             at["pronoun"] = len(text)
+            asked = PRONOUNS[name][pronoun]
             text += asked
         else:
             text += part
@@ -349,51 +323,42 @@ def _sentence(frame: Frame, first: Occupation, second: Occupation, *, pronoun: G
     )
 
 
-def read_sentence_pairs(
-    folder: Path, toml: TomlFile, *, faults: Faults
-) -> tuple[SentencePairs, list[Path]]:
+def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, list[Path]]:
     """The frames, occupations and adjectives of a folder and their files; faults are noted."""
     paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
-    question = str(toml.values.get("question", ""))
+    question, faults = str(toml.values.get("question", "")), toml.faults
     if places(question) != ["pronoun"]:
         message = "question must contain {pronoun} exactly once, and no other place."
-        faults.add(toml.name, toml.top().lines.get("question"), message)
+        toml.top().note("question", message)
     frames = read_table(paths[0], required=["frame", "type", "referent", "text"], faults=faults)
     jobs = read_table(
         paths[1], required=["occupation", "gender"], optional=["spellings"], faults=faults
     )
-    adjectives = read_table(
-        paths[2],
-        required=[],
-        optional=["male", "female", "male_origin", "female_origin"],
-        faults=faults,
-    )
+    columns = ["male", "female", "male_origin", "female_origin"]
+    adjectives = read_table(paths[2], required=[], optional=columns, faults=faults)
     content = SentencePairs(
         question=question,
-        frames=tuple(_frames(frames, faults)),
-        occupations=tuple(_occupations(jobs, faults)),
-        settings=tuple(_settings(adjectives, faults)),
+        frames=tuple(_frames(frames)),
+        occupations=tuple(_occupations(jobs)),
+        settings=tuple(_settings(adjectives)),
     )
     return content, paths
 
 
-def _frames(rows: Sequence[Row], faults: Faults) -> Iterator[Frame]:
+def _frames(rows: Sequence[Row]) -> Iterator[Frame]:
     seen: set[str] = set()
     for row in rows:
-        where = (row.file, row.number)
-        faults.check_id(*where, what="frame", given=row["frame"])
+        row.check_id("frame")
         if row["frame"] in seen:
-            faults.add(*where, f"the frame '{row['frame']}' appears twice.")
+            row.note(f"the frame '{row['frame']}' appears twice.")
         seen.add(row["frame"])
-        kind = faults.check_one_of(*where, what="type", given=row["type"], allowed=_TYPES)
-        referent = faults.check_one_of(
-            *where, what="referent", given=row["referent"], allowed=_REFERENTS
-        )
-        if kind and referent and _is_sentence(row, faults):
+        kind = row.check_one_of("type", _TYPES)
+        referent = row.check_one_of("referent", _REFERENTS)
+        if kind and referent and _is_sentence(row):
             yield Frame(id=row["frame"], type=kind, referent=referent, text=row["text"])
 
 
-def _is_sentence(row: Row, faults: Faults) -> bool:
+def _is_sentence(row: Row) -> bool:
     """Whether a frame's text can be filled and read; noted where not."""
     text = row["text"]
     names = places(text)
@@ -401,56 +366,50 @@ def _is_sentence(row: Row, faults: Faults) -> bool:
     if sorted(names) != sorted(["first", "second", *pronouns]) or len(pronouns) != 1:
         allowed = ", ".join(f"{{{name}}}" for name in PRONOUNS)
         needed = f"{{first}}, {{second}} and one of {allowed}, each once"
-        faults.add(row.file, row.number, f"text must have {needed}: '{text}'.")
+        row.note(f"text must have {needed}: '{text}'.")
     elif stray_braces(text):
-        faults.add(row.file, row.number, f"text has a stray brace: '{text}'.")
+        row.note(f"text has a stray brace: '{text}'.")
     elif not re.search(r"\b[Tt]he \{first\}", text) or "the {second}" not in text:
         # "a" would have to become "an" before some occupations.
-        faults.add(
-            row.file, row.number, f"{{first}} and {{second}} must stand after 'the': '{text}'."
-        )
+        row.note(f"{{first}} and {{second}} must stand after 'the': '{text}'.")
     elif not text[0].isupper():
-        faults.add(row.file, row.number, f"text must begin with a capital letter: '{text}'.")
+        row.note(f"text must begin with a capital letter: '{text}'.")
     else:
         return True
     return False
 
 
-def _occupations(rows: Sequence[Row], faults: Faults) -> Iterator[Occupation]:
+def _occupations(rows: Sequence[Row]) -> Iterator[Occupation]:
     seen: dict[str, str] = {}
     for row in rows:
-        where = (row.file, row.number)
         name = row["occupation"]
         if not is_words(name):
-            faults.add(*where, f"occupation is '{name}'. Allowed: words of letters.")
+            row.note(f"occupation is '{name}'. Allowed: words of letters.")
         spellings = tuple(word.strip() for word in row["spellings"].split(";") if word.strip())
         # "construction worker" and "construction-worker" would give pairs of one id.
         for spelling in (name, *spellings):
             folded = spelling.casefold().replace("-", " ")
             if folded in seen:
-                message = f"'{spelling}' is already used for '{seen[folded]}'."
-                faults.add(*where, message)
+                row.note(f"'{spelling}' is already used for '{seen[folded]}'.")
             seen[folded] = name
-        gender = faults.check_one_of(*where, what="gender", given=row["gender"], allowed=_GENDERS)
-        if gender:
+        if gender := row.check_one_of("gender", _GENDERS):
             yield Occupation(name=name, gender=gender, spellings=spellings)
     for each in _GENDERS:
         if rows and not any(row["gender"] == each for row in rows):
             message = f"no occupation has the gender '{each}'; a sentence needs one of each."
-            faults.add(rows[0].file, None, message)
+            rows[0].faults.add(rows[0].file, None, message)
 
 
-def _settings(rows: Sequence[Row], faults: Faults) -> Iterator[Setting]:
+def _settings(rows: Sequence[Row]) -> Iterator[Setting]:
     seen: set[Setting] = set()
     for row in rows:
         setting = Setting(male=row["male"], female=row["female"])
         for column in ("male", "female"):
             if row[column] and not is_words(row[column]):
-                message = f"{column} is '{row[column]}'. Allowed: words of letters."
-                faults.add(row.file, row.number, message)
+                row.note(f"{column} is '{row[column]}'. Allowed: words of letters.")
         if not (setting.male or setting.female):
-            faults.add(row.file, row.number, "male and female are both empty.")
+            row.note("male and female are both empty.")
         elif setting in seen:
-            faults.add(row.file, row.number, f"the setting '{setting.id}' appears twice.")
+            row.note(f"the setting '{setting.id}' appears twice.")
         seen.add(setting)
         yield setting

@@ -23,14 +23,7 @@ def put_in(template: str, values: Mapping[str, str]) -> str:
 
 def slot_text(slot: Slot, form: Form) -> str:
     """A form of a condition as it stands in the slot: "someone who has depression"."""
-    values = {
-        "form": form.text,
-        "verb": form.verb,
-        "plural": form.plural,
-        "plural_verb": form.plural_verb,
-        "vignette": form.vignette,
-    }
-    return put_in(slot.filled, values)
+    return put_in(slot.filled, {**vars(form), "form": form.text})
 
 
 def stray_braces(template: str) -> bool:

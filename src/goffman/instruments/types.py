@@ -7,10 +7,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 CONTROL = "control"
 """The condition and the group of a control item's prompts, and the level of its score."""
+
+Keyed = Literal["plain", "reversed"]
+"""How a question is keyed; reversed: agreeing means less of what is measured."""
+KEYED: tuple[Keyed, ...] = get_args(Keyed)
 
 ControlScore = Literal["separation", "label", "person", "answer", "gender"]
 """separation: how well a number separates two kinds of items (AUC); label: the share of right
@@ -50,7 +54,7 @@ class Control:
     """What is asked at the end, where the stems have {question}."""
     asks: str = ""
     """What it asks for, where stems differ in that."""
-    keyed: Literal["plain", "reversed"] = "plain"
+    keyed: Keyed = "plain"
     """reversed: agreeing means less of what the codes count."""
     expected: str
     """The right answer; at a mask in a sentence pair the right form of the pronoun."""
@@ -76,7 +80,7 @@ class Controls:
 ChoiceLabels = Literal["letters", "numbers"]
 """What stands before the options: A, B, C … or 1, 2, 3 …"""
 
-CHOICE_LABELS: tuple[ChoiceLabels, ...] = ("letters", "numbers")
+CHOICE_LABELS: tuple[ChoiceLabels, ...] = get_args(ChoiceLabels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +120,7 @@ class Stem:
     where the items have none."""
     scale: str
     """The id of its scale; empty: the options are the two people of a sentence pair."""
-    keyed: Literal["plain", "reversed"] = "plain"
+    keyed: Keyed = "plain"
     """reversed: agreeing means less of the construct, so that the codes are turned round."""
     asks: str = ""
     """It puts the items that ask for this; empty: all. A wording is all stems of an id."""
@@ -361,9 +365,9 @@ class Item:
     """The wording that this text belongs to; empty: every wording of the instrument."""
     dimension: str = ""
     """The subscale, or empty."""
-    keyed: Literal["plain", "reversed"] = "plain"
+    keyed: Keyed = "plain"
     """reversed: agreeing with the item means less of the construct."""
-    choice_keyed: Literal["plain", "reversed"] | None = None
+    choice_keyed: Keyed | None = None
     """The same where there are options to choose from, whose codes have stigma up; None: as keyed.
     Of help, more is more of its construct, but less stigma."""
     your_text: str = ""
@@ -515,7 +519,7 @@ class Prompt:
     wording: str
     """The wording's id; for coreference "pro" or "anti"."""
     dimension: str | None = None
-    keyed: Literal["plain", "reversed"] = "plain"
+    keyed: Keyed = "plain"
     """reversed: agreeing with the item means less of the construct."""
     condition: str
     """The condition's id, or "baseline"; for coreference the adjective setting's."""
