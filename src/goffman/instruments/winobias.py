@@ -91,10 +91,12 @@ def unmark(line: str) -> Marked:
         # "the [the chief]": the article stands twice.
         if article and text[-len(article[0]) - 1 :].lower() == f" {article[0].lower()}":
             content, article = content[article.end() :], None
-        if mark[1] is not None and (
-            pronoun := _pronoun(text[-1:], content, _LETTERS.match(line, end))
-        ):
-            marked.append((len(text), pronoun, content))
+        # The pronoun with what the mark cut off, in lower case: [him]self.
+        after = _LETTERS.match(line, end)
+        word = (content + (after[0] if after else "")).casefold()
+        begins = not _LETTERS.match(text[-1:])
+        if mark[1] is not None and begins and word in GENDER_OF_PRONOUN:
+            marked.append((len(text), word, content))
         else:
             skip = article.end() if article else 0
             noun = Noun(len(text) + skip, content[skip:].removesuffix("'s"))
@@ -112,12 +114,6 @@ def _word_at(text: str, at: int) -> str:
     """The word that begins there, in lower case."""
     word = _LETTERS.match(text, at)
     return word[0].casefold() if word else ""
-
-
-def _pronoun(before: str, content: str, after: re.Match[str] | None) -> str:
-    """The pronoun that is marked, in lower case, with what the mark cut off: [him]self; or ""."""
-    word = (content + (after[0] if after else "")).casefold()
-    return word if word in GENDER_OF_PRONOUN and not _LETTERS.match(before) else ""
 
 
 _FILE = re.compile(r"(pro|anti)_stereotyped_type[12]\.txt\.(dev|test)")
@@ -167,7 +163,11 @@ def read_winobias(
     left_out: list[Fault] = []
     remarks: list[tuple[str, Fault]] = []
     unusable: list[Fault] = []
-    names = _by_spelling(occupations)
+    names = {
+        spelling.casefold(): occupation
+        for occupation in occupations
+        for spelling in (occupation.name, *occupation.spellings)
+    }
     for pro_path, anti_path in _sets_in(path):
         for number, pair, findings in _read_set(pro_path, anti_path, names):
             faults = [Fault(file=pro_path.name, row=number, message=f.message) for f in findings]
@@ -243,30 +243,12 @@ def _read_set(
     marks_other = all(line.count("(") == 1 for line in (*pro_lines, *anti_lines))
     read = []
     for number, (pro, anti) in enumerate(zip(pro_lines, anti_lines, strict=True), start=1):
-        both, findings = _read_pair(unmark(pro), unmark(anti), names, marks_other=marks_other)
-        pair = _pair(f"winobias-{set_name}/{number}", type_, both) if both else None
+        pair_id = f"winobias-{set_name}/{number}"
+        pair, findings = _read_pair(
+            pair_id, type_, unmark(pro), unmark(anti), names, marks_other=marks_other
+        )
         read.append((number, pair, findings))
     return read
-
-
-def _pair(pair_id: str, type_: Literal["type-1", "type-2"], both: _Both) -> Pair:
-    return Pair(
-        id=pair_id,
-        type=type_,
-        referent=both.referent.name,
-        other=both.other.name,
-        stereotype=both.referent.gender,
-        pro=both.pro,
-        anti=both.anti,
-    )
-
-
-def _by_spelling(occupations: Sequence[Occupation]) -> dict[str, Occupation]:
-    return {
-        spelling.casefold(): occupation
-        for occupation in occupations
-        for spelling in (occupation.name, *occupation.spellings)
-    }
 
 
 @dataclass(frozen=True)
@@ -279,20 +261,16 @@ class _Found:
     """Where the file marks it, if by mistake that is another word."""
 
 
-@dataclass(frozen=True)
-class _Both:
-    """Both sentences of a line."""
-
-    referent: Occupation
-    other: Occupation
-    pro: Sentence
-    anti: Sentence
-
-
 def _read_pair(
-    pro: Marked, anti: Marked, names: Mapping[str, Occupation], *, marks_other: bool
-) -> tuple[_Both | None, list[_Finding]]:
-    """The two sentences of a line, or None where they cannot be asked; and what is wrong."""
+    pair_id: str,
+    type_: Literal["type-1", "type-2"],
+    pro: Marked,
+    anti: Marked,
+    names: Mapping[str, Occupation],
+    *,
+    marks_other: bool,
+) -> tuple[Pair | None, list[_Finding]]:
+    """The pair of a line, or None where it cannot be asked; and what is wrong."""
     findings: list[_Finding] = []
     read = []
     for side, line in (("pro", pro), ("anti", anti)):
@@ -305,20 +283,27 @@ def _read_pair(
     if len(read) < 2:
         return None, findings
     (pro_referent, pro_other), (anti_referent, anti_other) = read
-    if pro_referent.job != anti_referent.job:
-        names_of = f"'{pro_referent.job.name}' in pro, '{anti_referent.job.name}' in anti"
+    job = pro_referent.job
+    if job != anti_referent.job:
+        names_of = f"'{job.name}' in pro, '{anti_referent.job.name}' in anti"
         return None, [*findings, _Finding("unusable", f"the referents differ: {names_of}.")]
-    findings += [*_differences(pro, anti), *_two_genders(pro_referent, pro_other)]
-    both = _Both(
-        referent=pro_referent.job,
-        other=pro_other.job,
+    findings += _differences(pro, anti)
+    if job.gender == pro_other.job.gender:
+        both = f"'{job.name}' and '{pro_other.job.name}'"
+        findings.append(_Finding("faulty", f"both occupations are {job.gender}: {both}."))
+    pair = Pair(
+        id=pair_id,
+        type=type_,
+        referent=job.name,
+        other=pro_other.job.name,
+        stereotype=job.gender,
         pro=_sentence(pro, pro_referent, pro_other),
         anti=_sentence(anti, anti_referent, anti_other),
     )
-    if GENDER_OF_PRONOUN[both.pro.pronoun] != both.referent.gender:
-        stands = f"'{both.pro.pronoun}' for the {both.referent.name} stands in the pro file"
+    if GENDER_OF_PRONOUN[pair.pro.pronoun] != job.gender:
+        stands = f"'{pair.pro.pronoun}' for the {job.name} stands in the pro file"
         findings.append(_Finding("faulty", f"{stands}, against the stereotype."))
-    return both, findings
+    return pair, findings
 
 
 def _referent(
@@ -387,7 +372,9 @@ def _occupation(names: tuple[str, ...]) -> re.Pattern[str]:
 
 def _differences(pro: Marked, anti: Marked) -> list[_Finding]:
     """What keeps two sentences from differing in the gender of the referent's pronouns alone."""
-    pro_words, anti_words = _words(pro), _words(anti)
+    pro_words, anti_words = (
+        [match[0].casefold() for match in _WORD.finditer(line.text)] for line in (pro, anti)
+    )
     if pro_words == anti_words:
         return [_Finding("faulty", "pro and anti do not differ.")]
     two = list(zip_longest(pro_words, anti_words, fillvalue=""))
@@ -425,23 +412,10 @@ def _unlike(pronouns: Sequence[tuple[str, str]]) -> list[_Finding]:
     ]
 
 
-def _words(line: Marked) -> list[str]:
-    """The words and signs of a line, in lower case."""
-    return [match[0].casefold() for match in _WORD.finditer(line.text)]
-
-
 def _marked_words(line: Marked) -> list[int]:
     """Which of its words are the marked pronouns."""
     numbers = {match.start(): number for number, match in enumerate(_WORD.finditer(line.text))}
     return [numbers[at] for at in line.pronouns_at]
-
-
-def _two_genders(referent: _Found, other: _Found) -> list[_Finding]:
-    """The finding that both occupations are associated with one gender, or nothing."""
-    if referent.job.gender != other.job.gender:
-        return []
-    both = f"'{referent.job.name}' and '{other.job.name}'"
-    return [_Finding("faulty", f"both occupations are {referent.job.gender}: {both}.")]
 
 
 def _sentence(line: Marked, referent: _Found, other: _Found) -> Sentence:

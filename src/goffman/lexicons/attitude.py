@@ -34,12 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from goffman.errors import LexiconError, RunError
-from goffman.instruments.files import (
-    Faults,
-    Row,
-    read_plain,
-    read_table,
-)
+from goffman.instruments.files import Faults, Row, read_plain, read_table
 from goffman.instruments.types import Attitude
 
 if TYPE_CHECKING:
@@ -91,7 +86,7 @@ class Attitudes:
         """
         import polars as pl
 
-        folded = _folded(fills["word"])
+        folded = folded_words(fills["word"])
         asked = prompts.select("prompt_id", "item", "wording")
         known = (
             fills.select("prompt_id", "word")
@@ -114,21 +109,16 @@ class Attitudes:
         """Each word, item and wording with the label of its strongest rating, or null."""
         import polars as pl
 
-        found = []
+        fitting = []
         for level in LEVELS:
             bound = [pl.col(name) != "" for name in level]
             free = [pl.col(name) == "" for name in ("item", "wording") if name not in level]
             ratings = self.table.filter(*bound, *free).rename({"word": "folded"})
             keys = ["folded", *level]
-            found.append(where.join(ratings.select(*keys, "label", "place"), on=keys, how="inner"))
-        strongest = (
-            pl.concat(
-                [frame.select("folded", "item", "wording", "label", "place") for frame in found]
-            )
-            .sort("place", descending=True)
-            .unique(["folded", "item", "wording"], keep="first")
-        )
-        return strongest.drop("place")
+            rated = where.join(ratings.select(*keys, "label", "place"), on=keys, how="inner")
+            fitting.append(rated.select("folded", "item", "wording", "label", "place"))
+        strongest = pl.concat(fitting).sort("place", descending=True)
+        return strongest.unique(["folded", "item", "wording"], keep="first").drop("place")
 
 
 def load_attitudes(
@@ -170,12 +160,14 @@ def _file_of(path: Path, by: str) -> tuple[pl.DataFrame, Source]:
     import polars as pl
 
     rows = read_ratings(path)
+    levels = [tuple(name for name in ("item", "wording") if row[name]) for row in rows]
     columns = {
         "word": [fold(row["word"]) for row in rows],
         "item": [row["item"] for row in rows],
         "wording": [row["wording"] for row in rows],
         "label": [row[by] or row["label"] for row in rows],
-        "place": [_specific(row) for row in rows],
+        # 0 for a rating everywhere, up to 3 for one of an item in a wording.
+        "place": [len(LEVELS) - 1 - LEVELS.index(level) for level in levels],
     }
     name = "shipped" if path == SHIPPED else str(path)
     digest = hashlib.sha256(read_plain(path)).hexdigest()
@@ -190,12 +182,6 @@ def _columns() -> dict[str, Any]:
     return {**strings, "place": pl.Int64}
 
 
-def _specific(row: Row) -> int:
-    """0 for a rating everywhere, up to 3 for one of an item in a wording."""
-    bound = tuple(name for name in ("item", "wording") if row[name])
-    return len(LEVELS) - 1 - LEVELS.index(bound)
-
-
 def read_ratings(path: Path) -> list[Row]:
     """The rows of a CSV file with one label a word; LexiconError with every fault by line."""
     faults = Faults()
@@ -205,17 +191,13 @@ def read_ratings(path: Path) -> list[Row]:
     for row in rows:
         for column in ("label", *SINGLE):
             if row[column]:
-                faults.check_one_of(
-                    row.file, row.number, what=column, given=row[column], allowed=ATTITUDES
-                )
+                row.check_one_of(column, ATTITUDES)
         key = (fold(row["word"]), row["item"], row["wording"])
         if (line := lines.setdefault(key, row.number)) != row.number:
-            faults.add(
-                row.file,
-                row.number,
+            row.note(
                 f"'{row['word']}' is already rated on line {line}. A word can have only one "
                 "label. If several people rated it, settle their disagreements first: goffman "
-                "agree --settle",
+                "agree --settle"
             )
     if faults.found:
         raise LexiconError(str(path), faults.found)
@@ -239,7 +221,7 @@ def no_word(word: str) -> bool:
     return "Cc" in kinds or not any(kind[0] in "LM" or kind == "So" for kind in kinds)
 
 
-def _folded(words: pl.Series) -> pl.DataFrame:
+def folded_words(words: pl.Series) -> pl.DataFrame:
     """word, folded, no_word: one row for each different word."""
     import polars as pl
 

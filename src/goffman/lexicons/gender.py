@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
@@ -18,12 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from goffman.errors import InputError, LexiconError, did_you_mean
-from goffman.instruments.files import (
-    ID,
-    Faults,
-    Row,
-    read_table,
-)
+from goffman.instruments.files import ID, Faults, Row, read_table
+from goffman.lexicons.attitude import fold
 from goffman.schemas import GENDER, schema
 
 if TYPE_CHECKING:
@@ -108,15 +105,15 @@ class GenderLexicon:
         names: dict[str, GenderWord] = {}
         for entry in filter(self._is_in_reach, self.words):
             if entry.kind == "name":
-                names[entry.word if cased else _folded(entry.word)] = entry
+                names[entry.word if cased else fold(entry.word)] = entry
             else:
-                words[_folded(entry.word)] = entry
+                words[fold(entry.word)] = entry
 
         def find(word: str) -> GenderWord | None:
-            entry = words.get(_folded(word))
+            entry = words.get(fold(word))
             if entry is not None and self.counts(entry):
                 return entry
-            return names.get(word.strip() if cased else _folded(word), entry)
+            return names.get(word.strip() if cased else fold(word), entry)
 
         return find
 
@@ -151,7 +148,7 @@ def _shipped_words() -> tuple[GenderWord, ...]:
 def _words_of(name: str, paths: Sequence[Path]) -> tuple[GenderWord, ...]:
     """The words of all the files; LexiconError with every fault."""
     faults = Faults()
-    words = tuple(entry for path in paths for entry in _read_words(path, faults))
+    words = tuple(word for path in paths for word in _read_words(path, faults))
     if faults.found:
         raise LexiconError(name, faults.found)
     return words
@@ -181,10 +178,6 @@ def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> 
     )
 
 
-def _folded(word: str) -> str:
-    return word.strip().casefold()
-
-
 def _read_words(path: Path, faults: Faults) -> list[GenderWord]:
     """The words of a file; every fault is noted."""
     rows = read_table(
@@ -197,42 +190,33 @@ def _read_words(path: Path, faults: Faults) -> list[GenderWord]:
     words = []
     for row in rows:
         # A word may stand twice only as a name and as something else, which then comes first.
-        key = (_folded(row["word"]), row["kind"] == "name")
-        if key in lines:
-            message = f"the word '{row['word']}' is already on line {lines[key]}."
-            faults.add(row.file, row.number, message)
-        lines.setdefault(key, row.number)
-        if entry := _read_word(row, faults):
-            words.append(entry)
+        line = lines.setdefault((fold(row["word"]), row["kind"] == "name"), row.number)
+        if line != row.number:
+            row.note(f"the word '{row['word']}' is already on line {line}.")
+        if word := _read_word(row):
+            words.append(word)
     return words
 
 
-def _read_word(row: Row, faults: Faults) -> GenderWord | None:
+def _read_word(row: Row) -> GenderWord | None:
     """The word of a row, or None with its faults noted."""
-    before = len(faults.found)
+    before = len(row.faults.found)
     if row["group"] and not ID.fullmatch(row["group"]):
-        faults.add(
-            row.file,
-            row.number,
+        row.note(
             f"group is '{row['group']}'. Allowed: lower-case letters, digits and single hyphens, "
-            "such as 'female'.",
+            "such as 'female'."
         )
-    if row["kind"]:
-        faults.check_one_of(
-            row.file, row.number, what="kind", given=row["kind"], allowed=WORD_KINDS
-        )
+    kind = row.check_one_of("kind", WORD_KINDS) if row["kind"] else None
     if row["count"] and not (row["count"].isascii() and row["count"].isdigit()):
-        message = f"count is '{row['count']}'. Allowed: a whole number, or nothing."
-        faults.add(row.file, row.number, message)
-    percent = _percent(row["percent"])
-    if row["percent"] and percent is None:
-        message = f"percent is '{row['percent']}'. Allowed: a number from 0 to 100, or nothing."
-        faults.add(row.file, row.number, message)
+        row.note(f"count is '{row['count']}'. Allowed: a whole number, or nothing.")
+    percent = None
+    with suppress(ValueError):
+        percent = float(row["percent"])
+    if row["percent"] and (percent is None or not 0 <= percent <= 100):
+        row.note(f"percent is '{row['percent']}'. Allowed: a number from 0 to 100, or nothing.")
     if row["common_word"] not in _TRUTHS:
-        message = f"common_word is '{row['common_word']}'. Allowed: true, false, or nothing."
-        faults.add(row.file, row.number, message)
-    kind = next((kind for kind in WORD_KINDS if kind == row["kind"]), None)
-    if len(faults.found) > before or kind is None:
+        row.note(f"common_word is '{row['common_word']}'. Allowed: true, false, or nothing.")
+    if len(row.faults.found) > before or kind is None:
         return None
     return GenderWord(
         word=row["word"],
@@ -242,12 +226,3 @@ def _read_word(row: Row, faults: Faults) -> GenderWord | None:
         percent=percent,
         common_word=_TRUTHS[row["common_word"]],
     )
-
-
-def _percent(text: str) -> float | None:
-    """The number, or None where there is none from 0 to 100."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if 0 <= number <= 100 else None

@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goffman.lexicons.attitude import (
-    ATTITUDES,
-    SHIPPED,
-    fold,
-    load_attitudes,
-    raters_of,
-)
+from goffman.lexicons.attitude import ATTITUDES, SHIPPED, fold, load_attitudes, raters_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,12 +82,19 @@ class LexiconVariant:
         import polars as pl
 
         if self.rater or self.shipped_alone:
-            given = _loaded(given, rater=self.rater, shipped_alone=self.shipped_alone)
+            files = [source.file for source in given.sources]
+            others = [Path(file) for file in files if file != "shipped" and not self.shipped_alone]
+            by = self.rater or "label"
+            given = load_attitudes(others, shipped="shipped" in files, by=by)
         table, label = given.table, pl.col("label")
         if not self.neutral:
             table = table.with_columns(label=label.replace({"neutral": "irrelevant"}))
         if self.without:
-            table = _without(table, fold(self.without))
+            # Irrelevant everywhere.
+            word = fold(self.without)
+            row = {"word": word, "item": "", "wording": "", "label": "irrelevant", "place": 0}
+            alone = pl.DataFrame([row], schema=table.schema)
+            table = pl.concat([table.filter(pl.col("word") != word), alone])
         if self.wrong:
             table = _wrong(table, self.wrong, np.random.default_rng(self.seed))
         return replace(given, table=table)
@@ -113,34 +114,15 @@ class LexiconVariant:
 
 def single_raters(attitudes: Attitudes) -> Iterator[str]:
     """The columns of single ratings that any of the files has, in order."""
-    found = {name for one in attitudes.sources for name in raters_of(_path(one.file))}
-    yield from sorted(found)
+    files = [source.file for source in attitudes.sources]
+    paths = [SHIPPED if file == "shipped" else Path(file) for file in files]
+    yield from sorted({name for path in paths for name in raters_of(path)})
 
 
 def has_others(attitudes: Attitudes) -> bool:
     """Whether a user's ratings stand over the shipped ones."""
     files = {one.file for one in attitudes.sources}
     return "shipped" in files and len(files) > 1
-
-
-def _path(file: str) -> Path:
-    return SHIPPED if file == "shipped" else Path(file)
-
-
-def _loaded(given: Attitudes, *, rater: str, shipped_alone: bool) -> Attitudes:
-    """The same files, or the shipped one alone, by one rater."""
-    files = [one.file for one in given.sources]
-    others = [] if shipped_alone else [Path(one) for one in files if one != "shipped"]
-    return load_attitudes(others, shipped="shipped" in files, by=rater or "label")
-
-
-def _without(table: pl.DataFrame, word: str) -> pl.DataFrame:
-    """The ratings with this word irrelevant everywhere."""
-    import polars as pl
-
-    kept = table.filter(pl.col("word") != word)
-    row = {"word": word, "item": "", "wording": "", "label": "irrelevant", "place": 0}
-    return pl.concat([kept, pl.DataFrame([row], schema=table.schema)])
 
 
 def _wrong(table: pl.DataFrame, rate: float, rng: np.random.Generator) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.errors import InputError
 from goffman.lexicons.attitude import ATTITUDES
-from goffman.rating.journal import (
-    SETTLED,
-    Record,
-    Unit,
-    open_journal,
-)
+from goffman.rating.journal import SETTLED, Record, open_journal
 from goffman.rating.ratings import (
     ENOUGH,
     Raters,
+    count_of_words,
     need_two,
     rate_command,
     ratings_folder,
@@ -29,13 +25,7 @@ from goffman.rating.ratings import (
     settled_csv,
 )
 from goffman.rating.server import Desk
-from goffman.rating.worklist import (
-    Entry,
-    Sentence,
-    Worklist,
-    run_key,
-    sentences_of,
-)
+from goffman.rating.worklist import Entry, Sentence, Worklist, run_key, sentences_of
 from goffman.runs.files import Folder
 from goffman.stats.agreement import (
     MISSING,
@@ -116,31 +106,23 @@ def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
     short = ENOUGH - pair.kappa.n
     if short <= 0:
         return
-    names = (pair.first, pair.second)
-    first, second = names
+    first, second = names = (pair.first, pair.second)
     yield (
-        f"{first} and {second} both rated {_words(pair.kappa.n)}. κ needs at least {ENOUGH}: "
-        f"{short:,} more, or every word of the run."
+        f"{first} and {second} both rated {count_of_words(pair.kappa.n)}. κ needs at least "
+        f"{ENOUGH}: {short:,} more, or every word of the run."
     )
-    given = [{unit for unit, by in raters.labels.items() if name in by} for name in names]
-    for mine, name, theirs, other in (
-        (given[1], second, given[0], first),
-        (given[0], first, given[1], second),
-    ):
-        behind = min(len(theirs - mine), short)
+    units = {name: {unit for unit, by in raters.labels.items() if name in by} for name in names}
+    for name, other in ((second, first), (first, second)):
+        behind = min(len(units[other] - units[name]), short)
         if behind:
             short -= behind
             yield (
-                f"{name}: rate {_words(behind)} that {other} has rated: "
+                f"{name}: rate {count_of_words(behind)} that {other} has rated: "
                 f"{command} --rater {shlex.quote(name)}"
             )
     if short:
         each = " and ".join(f"{command} --all --rater {shlex.quote(name)}" for name in names)
-        yield f"{first} and {second}: each rate the next {_words(short)} alone: {each}"
-
-
-def _words(count: int) -> str:
-    return "1 word" if count == 1 else f"{count:,} words"
+        yield f"{first} and {second}: each rate the next {count_of_words(short)} alone: {each}"
 
 
 def _codes(raters: Raters) -> NDArray[np.int64]:
@@ -179,23 +161,18 @@ def agreement_text(comparison: Comparison, *, rows: int = 20) -> str:
     parts.append(f"All raters: {_describe_agreement(comparison.alpha)}\n")
     differing = disagreement_rows(comparison.raters)
     if differing:
-        parts.append(f"\n{_words(len(differing))} got different labels:\n")
-        parts.append(_disagreements_text(differing[:rows], comparison.raters.names))
+        parts.append(f"\n{count_of_words(len(differing))} got different labels:\n")
+        # Where no rating is bound to an item or wording, two empty columns help nobody.
+        shown = differing[:rows]
+        bound = [name for name in ("item", "wording") if any(row[name] for row in shown)]
+        by = {f"by {name}": name for name in comparison.raters.names}
+        lines = [{**row, **{head: row["labels"].get(by[head]) for head in by}} for row in shown]
+        parts.append(table_text(lines, ("word", *bound, *by)))
     if len(differing) > rows:
         parts.append(f"… and {len(differing) - rows:,} more. --json prints all of them.\n")
     if comparison.advice:
         parts.append("\n" + "".join(f"{printable(line)}\n" for line in comparison.advice))
     return "".join(parts)
-
-
-def _disagreements_text(differing: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
-    from goffman.console import table_text
-
-    # Where no rating is bound to an item or wording, two empty columns help nobody.
-    bound = [name for name in ("item", "wording") if any(row[name] for row in differing)]
-    by = {f"by {name}": name for name in names}
-    lines = [{**row, **{head: row["labels"].get(by[head]) for head in by}} for row in differing]
-    return table_text(lines, ("word", *bound, *by))
 
 
 def _describe_agreement(agreement: Agreement, *, alike: int | None = None) -> str:
@@ -239,18 +216,13 @@ def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator
     work = _worklist(raters, runs, title=output.stem)
     run = next((path for path in runs if output.is_relative_to(path)), None)
     with open_journal(journal_path, run=run) as journal:
-        write = _writer(raters, output, run=run)
+        folder = Folder.at(output.parent, run=run)
+
+        def write(record: Record) -> None:
+            folder.write(output.name, settled_csv(raters, record.labels).encode())
+
         write(journal.record)
         yield Desk(mode="settle", worklist=work, journal=journal, rater="", after=write)
-
-
-def _writer(raters: Raters, output: Path, *, run: Path | None) -> Callable[[Record], None]:
-    folder = Folder.at(output.parent, run=run)
-
-    def write(record: Record) -> None:
-        folder.write(output.name, settled_csv(raters, record.labels).encode())
-
-    return write
 
 
 def _worklist(raters: Raters, runs: Sequence[Path], *, title: str) -> Worklist:
@@ -259,21 +231,14 @@ def _worklist(raters: Raters, runs: Sequence[Path], *, title: str) -> Worklist:
     sentences: dict[str, tuple[Sentence, ...]] = {}
     for run in runs:
         sentences |= sentences_of(run, [unit.word for unit in differing])
-    entries = tuple(
-        Entry(
-            unit=unit,
-            shown=_shown(unit, sentences),
-            sentences=sentences.get(unit.word, ()),
-            given=tuple(sorted(raters.labels[unit].values(), key=ATTITUDES.index)),
-        )
-        for unit in differing
-    )
+    entries = []
+    for unit in differing:
+        mine = sentences.get(unit.word, ())
+        shown = mine[0].word if mine else unit.word
+        given = tuple(sorted(raters.labels[unit].values(), key=ATTITUDES.index))
+        entries.append(Entry(unit=unit, shown=shown, sentences=mine, given=given))
     if len(runs) == 1:
-        return Worklist(title=runs[0].resolve().name, key=run_key(runs[0]), entries=entries)
-    key = hashlib.sha256(repr(differing).encode()).hexdigest()[:16]
-    return Worklist(title=title, key=key, entries=entries)
-
-
-def _shown(unit: Unit, sentences: dict[str, tuple[Sentence, ...]]) -> str:
-    found = sentences.get(unit.word, ())
-    return found[0].word if found else unit.word
+        title, key = runs[0].resolve().name, run_key(runs[0])
+    else:
+        key = hashlib.sha256(repr(differing).encode()).hexdigest()[:16]
+    return Worklist(title=title, key=key, entries=tuple(entries))

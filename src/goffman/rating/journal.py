@@ -24,12 +24,7 @@ from goffman.instruments.files import LARGEST_TABLE, Faults
 from goffman.instruments.types import Attitude
 from goffman.lexicons.attitude import ATTITUDES
 from goffman.os_support import hold
-from goffman.runs.files import (
-    FULL,
-    Folder,
-    disk_error,
-    make_folder,
-)
+from goffman.runs.files import FULL, Folder, disk_error, make_folder
 
 Action = Literal["rate", "skip", "undo", "note"]
 ACTIONS: tuple[Action, ...] = get_args(Action)

@@ -5,17 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
-from goffman.errors import (
-    InputError,
-    LexiconError,
-    did_you_mean,
-    no_run,
-)
+from goffman.errors import InputError, LexiconError, did_you_mean, no_run
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.instruments.types import Attitude, Rating
 from goffman.lexicons.attitude import ATTITUDES, SINGLE, fold
@@ -74,27 +68,27 @@ def ratings_folder(run: Path) -> Path:
 
 def read_raters(paths: Sequence[Path]) -> Raters:
     """The ratings in run folders, journals and CSV files; InputError where two have one name."""
-    found: dict[str, tuple[Path, list[Rating]]] = {}
+    by_rater: dict[str, tuple[Path, list[Rating]]] = {}
     for path in _files(paths):
         of_file: dict[str, list[Rating]] = {}
         for rating in _read(path):
             of_file.setdefault(rating.rater, []).append(rating)
         for name, ratings in of_file.items():
-            if name in found:
+            if name in by_rater:
                 raise InputError(
-                    f"{found[name][0]} and {path} both have ratings by '{name}'. Rename one of "
+                    f"{by_rater[name][0]} and {path} both have ratings by '{name}'. Rename one of "
                     "the raters, or leave out one of the files."
                 )
-            found[name] = (path, ratings)
+            by_rater[name] = (path, ratings)
     labels: dict[Unit, dict[str, Attitude]] = {}
     notes: dict[tuple[Unit, str], str] = {}
-    for name, (_, ratings) in found.items():
+    for name, (_, ratings) in by_rater.items():
         for rating in ratings:
             unit = Unit(rating.word, rating.item, rating.wording)
             labels.setdefault(unit, {})[name] = rating.label
             if rating.note:
                 notes[unit, name] = rating.note
-    return Raters(names=tuple(found), labels=labels, notes=notes)
+    return Raters(names=tuple(by_rater), labels=labels, notes=notes)
 
 
 def need_two(raters: Raters, given: Sequence[Path]) -> None:
@@ -114,8 +108,11 @@ def rate_command(given: Sequence[Path]) -> str:
     return f"goffman rate {shlex.quote(runs[0]) if len(runs) == 1 else 'RUN'}"
 
 
-def settled_rows(raters: Raters, decided: Mapping[Unit, Attitude]) -> list[dict[str, str]]:
-    """A row for each unit that two raters rated alike or whose disagreement was decided."""
+def settled_csv(raters: Raters, decided: Mapping[Unit, Attitude]) -> str:
+    """The settled ratings as a file that --ratings takes: the single ratings, and one label.
+
+    It has the units that two raters rated alike or whose disagreement was decided.
+    """
     columns = SINGLE[: max(len(given) for given in raters.labels.values())]
     rows = []
     for unit in sorted(raters.shared()):
@@ -124,14 +121,7 @@ def settled_rows(raters: Raters, decided: Mapping[Unit, Attitude]) -> list[dict[
         if label is not None:
             single = dict.fromkeys(columns, "") | dict(zip(columns, given, strict=False))
             rows.append({**unit._asdict(), **single, "label": str(label)})
-    return rows
-
-
-def settled_csv(raters: Raters, decided: Mapping[Unit, Attitude]) -> str:
-    """The settled ratings as a file that --ratings takes: the single ratings, and one label."""
-    columns = SINGLE[: max(len(given) for given in raters.labels.values())]
-    names = (*Unit._fields, *columns, "label")
-    return _csv(settled_rows(raters, decided), names)
+    return _csv(rows, (*Unit._fields, *columns, "label"))
 
 
 def ratings_csv(ratings: Sequence[Rating]) -> str:
@@ -177,31 +167,26 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 
 def _read(path: Path) -> list[Rating]:
     if path.suffix == ".jsonl":
-        return _from_journal(path)
+        record = read_journal(path)
+        return [
+            Rating(**unit._asdict(), rater=path.stem, label=label, note=record.notes.get(unit, ""))
+            for unit, label in record.labels.items()
+        ]
     faults = Faults()
     optional = ("label", "item", "wording", "rater", "note", *SINGLE)
     rows = read_table(path, required=("word",), optional=optional, faults=faults)
-    ratings = [] if faults.found else _from_rows(rows, path.stem, faults)
+    ratings = [] if faults.found else list(_from_rows(rows, path.stem))
     if faults.found:
         raise LexiconError(str(path), faults.found)
     return ratings
 
 
-def _from_journal(path: Path) -> list[Rating]:
-    record = read_journal(path)
-    return [
-        Rating(**unit._asdict(), rater=path.stem, label=label, note=record.notes.get(unit, ""))
-        for unit, label in record.labels.items()
-    ]
-
-
-def _from_rows(rows: Sequence[Row], stem: str, faults: Faults) -> list[Rating]:
+def _from_rows(rows: Sequence[Row], stem: str) -> Iterator[Rating]:
     """One rater a file, or those of the column rater, or one for each column of single ratings."""
     single = [column for column in SINGLE if column in rows[0].cells]
     if not single and "label" not in rows[0].cells:
-        faults.add(rows[0].file, 1, "the column 'label' is missing.")
-        return []
-    ratings: list[Rating] = []
+        rows[0].faults.add(rows[0].file, 1, "the column 'label' is missing.")
+        return
     lines: dict[tuple[Unit, str], int] = {}
     for row in rows:
         unit = Unit(fold(row["word"]), row["item"], row["wording"])
@@ -209,20 +194,13 @@ def _from_rows(rows: Sequence[Row], stem: str, faults: Faults) -> list[Rating]:
             if single and not row[column]:
                 continue
             rater = column if single else row["rater"] or stem
-            label = row[column]
-            sound = faults.check_one_of(
-                row.file, row.number, what=column, given=label, allowed=ATTITUDES
-            )
+            label = row.check_one_of(column, ATTITUDES)
             if (line := lines.setdefault((unit, rater), row.number)) != row.number:
-                message = f"'{rater}' already rated '{row['word']}' on line {line}."
-                faults.add(row.file, row.number, message)
-            elif sound:
-                ratings.append(
-                    Rating(
-                        **unit._asdict(),
-                        rater=rater,
-                        label=cast("Attitude", label),
-                        note=row["note"],
-                    )
-                )
-    return ratings
+                row.note(f"'{rater}' already rated '{row['word']}' on line {line}.")
+            elif label:
+                yield Rating(**unit._asdict(), rater=rater, label=label, note=row["note"])
+
+
+def count_of_words(count: int) -> str:
+    """So many words, as people read it."""
+    return "1 word" if count == 1 else f"{count:,} words"

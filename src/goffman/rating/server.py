@@ -25,15 +25,8 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Route
 
 from goffman.errors import AskingError, InputError
-from goffman.rating.journal import (
-    Event,
-    Journal,
-    Record,
-    check_rater,
-    open_journal,
-    parse_event,
-)
-from goffman.rating.ratings import ratings_folder
+from goffman.rating.journal import Journal, Record, check_rater, open_journal, parse_event
+from goffman.rating.ratings import count_of_words, ratings_folder
 from goffman.rating.worklist import MOST, Entry, Worklist
 
 if TYPE_CHECKING:
@@ -70,7 +63,7 @@ class Desk:
         """What the page is about and how long it takes, and how to get more words."""
         left = self.left()
         if self.mode == "settle":
-            return f"{_words(len(left))} to settle."
+            return f"{count_of_words(len(left))} to settle."
         title = self.worklist.title
         if not self.worklist.entries:
             most = f"the words that make up {MOST:.0%} of the probability in"
@@ -80,8 +73,8 @@ class Desk:
             return f"'{self.rater}' has rated every word on this list.{self._more()}"
         share = sum(entry.mass for entry in left)
         return (
-            f"{_words(len(left))} to rate, as rater '{self.rater}'. They make up {share:.1%} of "
-            f"the probability of all words in {title}. This takes {how_long(len(left))}, at "
+            f"{count_of_words(len(left))} to rate, as rater '{self.rater}'. They make up "
+            f"{share:.1%} of the probability of all words in {title}. This takes {how_long(len(left))}, at "
             f"{SECONDS} seconds per word.{self._more()}"
         )
 
@@ -90,11 +83,11 @@ class Desk:
         every = self.worklist.words
         if every <= len(self.worklist.entries):
             return ""
-        return f" To rate all {_words(every)} ({how_long(every)}), use --all."
+        return f" To rate all {count_of_words(every)} ({how_long(every)}), use --all."
 
     def summary(self) -> str:
         """What was saved and where, in one sentence."""
-        done = _words(len(self.worklist.entries) - len(self.left()))
+        done = count_of_words(len(self.worklist.entries) - len(self.left()))
         what = "settled" if self.mode == "settle" else f"rated by {self.rater}"
         return f"{done} {what}, {len(self.left()):,} left. Saved in {self.journal.path}."
 
@@ -107,16 +100,25 @@ class Desk:
     def state(self) -> dict[str, Any]:
         """What the page shows."""
         left, record = self.left(), self.journal.record
-        here = sum(entry.mass for entry in left)
+        first = left[0] if left else None
         return {
             "run": self.worklist.key,
-            "entry": _told(left[0], record) if left else None,
+            "entry": first
+            and {
+                **first.unit._asdict(),
+                "shown": first.shown,
+                "mass": first.mass,
+                "count": first.count,
+                "sentences": [[part.before, part.word, part.after] for part in first.sentences],
+                "given": list(first.given),
+                "note": record.notes.get(first.unit, ""),
+            },
             "total": len(self.worklist.entries),
             "left": len(left),
             "skipped": sum(record.skips[entry.unit] > 0 for entry in left),
             "mass": {
                 "known": self.worklist.rated,
-                "left": here,
+                "left": sum(entry.mass for entry in left),
                 "beyond": self.worklist.beyond,
             },
             "time": how_long(len(left)) if left and self.mode == "rate" else "",
@@ -139,12 +141,6 @@ class Desk:
             raise PostError(
                 422, f"This rating cannot be used: {error} Nothing was saved."
             ) from error
-        self._check(event)
-        self.journal.add(event)
-        self.after(self.journal.record)
-        return self.state()
-
-    def _check(self, event: Event) -> None:
         if event.do == "undo":
             if self.journal.record.last is None:
                 raise PostError(422, "There is nothing to undo.")
@@ -153,6 +149,9 @@ class Desk:
             raise PostError(
                 422, f"'{word[:60]}' is not among the words of this page. Nothing was saved."
             )
+        self.journal.add(event)
+        self.after(self.journal.record)
+        return self.state()
 
 
 @contextmanager
@@ -167,22 +166,6 @@ def how_long(words: int) -> str:
     """What rating so many words takes, in whole minutes, never too few."""
     minutes = -(-words * SECONDS // 60)
     return "about 1 minute" if minutes <= 1 else f"about {minutes:,} minutes"
-
-
-def _words(count: int) -> str:
-    return "1 word" if count == 1 else f"{count:,} words"
-
-
-def _told(entry: Entry, record: Record) -> dict[str, Any]:
-    return {
-        **entry.unit._asdict(),
-        "shown": entry.shown,
-        "mass": entry.mass,
-        "count": entry.count,
-        "sentences": [[part.before, part.word, part.after] for part in entry.sentences],
-        "given": list(entry.given),
-        "note": record.notes.get(entry.unit, ""),
-    }
 
 
 PAGE = Path(__file__).parent / "page"
@@ -291,15 +274,11 @@ class Guard:
             return f"A request with {shown} does not come from this page."
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return "A request that another site makes is refused. Open the address by hand."
-        given = scope_token(request.url.path)
+        path = request.url.path
+        given = path.split("/", 2)[1] if path.startswith("/") else ""
         if not secrets.compare_digest(given.encode(), self._token.encode()):
             return "The token in the address is not this server's. Use the address in the terminal."
         return ""
-
-
-def scope_token(path: str) -> str:
-    """The first part of a path."""
-    return path.split("/", 2)[1] if path.startswith("/") else ""
 
 
 def page(desk: Desk) -> Starlette:

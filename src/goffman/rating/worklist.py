@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from goffman.errors import InputError, did_you_mean, no_run
-from goffman.instruments.types import (
-    ENGLISH,
-    MASK,
-    Attitude,
-    primary_language,
-)
+from goffman.instruments.types import ENGLISH, MASK, Attitude, primary_language
 from goffman.modes import asked_ids
 from goffman.rating.journal import Unit
 
@@ -96,18 +91,18 @@ def words_to_rate(
     """
     import polars as pl
 
-    from goffman.lexicons.attitude import no_word
-
     fills = _fills(run, instruments)
     labelled = attitudes.label(fills, fills.unique("prompt_id"))
-    words = fills["word"].unique()
-    none = words.filter([no_word(word) for word in words])
-    words_only = _folded(labelled.filter(~pl.col("word").is_in(none.to_list())))
+    words_only = _folded(labelled).filter(~pl.col("no_word"))
     total = float(words_only["probability"].sum())
     left = words_only if offer == "all" else words_only.filter(~pl.col("rated"))
     asked = left
     if offer == "most":
-        asked = left.filter(pl.col("folded").is_in(_weightiest(words_only)))
+        # The fewest words that make up so much of the probability.
+        masses = _masses(words_only).sort("probability", "folded", descending=[True, False])
+        before = pl.col("probability").cum_sum() - pl.col("probability")
+        weightiest = masses.filter(before < MOST * pl.col("probability").sum())["folded"]
+        asked = left.filter(pl.col("folded").is_in(weightiest.to_list()))
     entries = tuple(_entries(asked, total=total))
     beyond = (float(left["probability"].sum()) - float(asked["probability"].sum())) / (total or 1)
     rated = 1 - beyond - sum(entry.mass for entry in entries) if total else 0.0
@@ -120,15 +115,6 @@ def words_to_rate(
         offer=offer,
         entries=entries,
     )
-
-
-def _weightiest(fills: pl.DataFrame) -> list[str]:
-    """The words that make up MOST of the fills' probability: the fewest that do."""
-    import polars as pl
-
-    masses = _masses(fills).sort("probability", "folded", descending=[True, False])
-    before = pl.col("probability").cum_sum() - pl.col("probability")
-    return masses.filter(before < MOST * pl.col("probability").sum())["folded"].to_list()
 
 
 def asked_in_english(run: Path, instruments: Sequence[str]) -> bool:
@@ -190,35 +176,24 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
             )
     prompts = read_prompts(run, manifest).filter(asked_ids().is_in(chosen))
     asked = prompts.select("prompt_id", "item", "wording", "text")
+    several = []
     # Instrument by instrument: another one that is not answered to the end is no hindrance.
-    several = [
-        read_answers(run, "fills", instrument=name).filter(
-            pl.col("step") == 1, pl.col("rank").is_not_null(), _counted(manifest, name)
-        )
-        for name in dict.fromkeys(chosen)
-    ]
+    for name in dict.fromkeys(chosen):
+        fills = read_answers(run, "fills", instrument=name)
+        fills = fills.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
+        # A measure may take fewer words than are stored.
+        top_k = manifest.instruments[name].measured.get("top_k")
+        several.append(fills if top_k is None else fills.filter(pl.col("rank") <= top_k))
     return pl.concat(several).join(asked, on="prompt_id", how="inner", maintain_order="left")
 
 
-def _counted(manifest: Manifest, instrument: str) -> pl.Expr:
-    """Whether a fill counts: a measure may take fewer words than are stored."""
-    import polars as pl
-
-    top_k = manifest.instruments[instrument].measured.get("top_k")
-    return pl.lit(value=True) if top_k is None else pl.col("rank") <= top_k
-
-
 def _folded(fills: pl.DataFrame) -> pl.DataFrame:
-    """The fills with each word as it is compared, and probabilities that add up exactly."""
+    """The fills with each word as it is compared, whether it is none, and exact probabilities."""
     import polars as pl
 
-    from goffman.lexicons.attitude import fold
+    from goffman.lexicons.attitude import folded_words
 
-    different = fills["word"].unique().to_list()
-    folded = pl.DataFrame(
-        {"word": different, "folded": [fold(word) for word in different]},
-        schema={"word": pl.String, "folded": pl.String},
-    )
+    folded = folded_words(fills["word"])
     together = fills.join(folded, on="word", how="left", maintain_order="left")
     return together.with_columns(pl.col("probability").cast(pl.Float64))
 
@@ -243,17 +218,14 @@ def _entries(fills: pl.DataFrame, *, total: float) -> Iterable[Entry]:
     )
     table = masses.join(shown, on="folded").sort("probability", "folded", descending=[True, False])
     for row in table.iter_rows(named=True):
+        parts = [text.partition(MASK) for text in row["text"]]
         yield Entry(
             unit=Unit(row["folded"]),
             shown=row["word"][0],
             mass=row["probability"] / total,
             count=row["len"],
             sentences=tuple(
-                _sentence(text, word) for text, word in zip(row["text"], row["word"], strict=True)
+                Sentence(before=before, word=word, after=after)
+                for (before, _, after), word in zip(parts, row["word"], strict=True)
             ),
         )
-
-
-def _sentence(text: str, word: str) -> Sentence:
-    before, _, after = text.partition(MASK)
-    return Sentence(before=before, word=word, after=after)
