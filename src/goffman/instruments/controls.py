@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from goffman.instruments.files import Row, TomlFile, is_number, read_table
 from goffman.instruments.questionnaire import check_your_text
-from goffman.instruments.text import places, put_in, stray_braces
+from goffman.instruments.text import places, put_in, stray_braces, word_at
 from goffman.instruments.types import (
     CONTROL,
     EXPECTED,
@@ -158,15 +157,8 @@ def _faults_of_sentence(row: Row) -> Iterator[str]:
             yield f"pronoun is '{row['pronoun']}'. Leave it empty, because the sentence has {MASK}."
     else:
         for what in ("pronoun", "expected", "other"):
-            if _at(row, what) is None:
+            if word_at(text, row[what]) is None:
                 yield f"{what} is '{row[what]}', but '{text}' does not contain it."
-
-
-def _at(row: Row, column: str) -> int | None:
-    """Where a word stands in the sentence."""
-    word = row[column]
-    found = re.search(rf"\b{re.escape(word)}\b", row["text"], re.IGNORECASE) if word else None
-    return found.start() if found else None
 
 
 def _check_expected(rows: Sequence[Row], score: ControlScore) -> None:
@@ -185,7 +177,11 @@ def _check_expected(rows: Sequence[Row], score: ControlScore) -> None:
 
 def _check_places(rows: Sequence[Row]) -> None:
     """A model that always names the first person, or always writes one pronoun, must not pass."""
-    asked = [(_at(row, "expected"), _at(row, "other")) for row in rows if MASK not in row["text"]]
+    asked = [
+        [word_at(row["text"], row[column]) for column in ("expected", "other")]
+        for row in rows
+        if MASK not in row["text"]
+    ]
     first = [right < wrong for right, wrong in asked if right is not None and wrong is not None]
     if len(first) > 1 and len(set(first)) == 1:
         which = "first" if first[0] else "second"

@@ -1,17 +1,4 @@
-"""Files of other studies that are asked as they are, in place of an instrument's own questions.
-
-A CSV of questions to be answered by yes, no or can't tell → prompts, asked as they are.
-
-The form is that of SocialStigmaQA (Nagireddy et al. 2024): ``prompt`` is asked; ``stigma`` names a
-condition, or nothing; ``prompt style`` is base, original, positive or doubt; ``biased answer`` is
-yes or no. A row of the style base, which names no stigma, begins a new question. What else a file
-has, such as a model's answers, is left alone.
-
-A file of descriptions with questions, one JSON object a line → prompts, asked as they are.
-
-The form is that of Moore et al. (2025): ``prompt`` is asked; ``condition``, ``gender``,
-``question_only`` and ``options`` say what it is about. ``race`` and ``education`` may be there.
-"""
+"""Files of other studies that are asked as they are, in place of an instrument's own questions."""
 
 from __future__ import annotations
 
@@ -55,7 +42,13 @@ _LITTLE |= {"symptoms", "the", "time"}
 def read_questions(
     path: Path, instrument: Instrument, content: Questionnaire, faults: Faults
 ) -> list[Prompt]:
-    """The prompts of a file; what does not fit is noted by line."""
+    """The prompts of a CSV file of questions; what does not fit is noted by line.
+
+    The form is that of SocialStigmaQA (Nagireddy et al. 2024): ``prompt`` is asked; ``stigma``
+    names a condition, or nothing; ``prompt style`` is base, original, positive or doubt; ``biased
+    answer`` is yes or no. A row of the style base, which names no stigma, begins a new question.
+    What else a file has, such as a model's answers, is left alone.
+    """
     text = read_text(path, faults, most=LARGEST_TABLE)
     if text is None:
         return []
@@ -206,7 +199,12 @@ _CODES = {
 def read_vignettes(
     path: Path, instrument: Instrument, content: Questionnaire, faults: Faults
 ) -> list[Prompt]:
-    """The prompts of a file, or of the one in a folder; what does not fit is noted by line."""
+    """The prompts of a file, or of the one in a folder; what does not fit is noted by line.
+
+    The form is that of Moore et al. (2025), one JSON object a line: ``prompt`` is asked;
+    ``condition``, ``gender``, ``question_only`` and ``options`` say what it is about. ``race`` and
+    ``education`` may be there.
+    """
     path = path / FILE if path.is_dir() else path
     text = read_text(path, faults, most=LARGEST_TABLE)
     lines = [] if text is None else text.splitlines()

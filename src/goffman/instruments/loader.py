@@ -37,9 +37,6 @@ from goffman.instruments.types import (
 )
 from goffman.plugins import plugged_folders
 
-ABOUT: Mapping[str, type] = {"language": str, "limits": object, "nouns": dict}
-"""The keys at the top of the file. A list has a check of its own: it is no list of tables."""
-
 LONGEST_LIMIT = 300
 MOST_LIMITS = 20
 LONGEST_NOUN = 40
@@ -108,14 +105,6 @@ def _check(table: TomlTable, key: str, what: str, text: str, longest: int) -> No
 _BUILT_IN = Path(__file__).parent / "data"
 
 _TEXTS = ("id", "version", "title", "kind", "citation", "licence")
-
-_FOR_QUESTIONNAIRES: dict[str, type] = {
-    "conditions": str,
-    "slot": dict,
-    "fields": dict,
-    "wordings": list,
-}
-_FOR_SENTENCE_PAIRS: dict[str, type] = {"question": str}
 
 _TEXT_SETTINGS = ("measure", "contrast", "against", "placement", "counted", "instead")
 _NUMBER_SETTINGS = ("top_k", "depth", "width", "pairs", "trials")
@@ -214,9 +203,14 @@ def _load_folder(folder: Path) -> Instrument:
 def _read_header(toml: TomlFile, *, of_pairs: bool) -> dict[str, Any]:
     top = toml.top()
     top.require(_TEXTS)
-    further = _FOR_SENTENCE_PAIRS if of_pairs else _FOR_QUESTIONNAIRES
-    tables = {"settings": dict, "controls": dict, **FURTHER_FORMS}
-    given = top.take({**dict.fromkeys(_TEXTS, str), **ABOUT, **further, **tables})
+    # A list has a check of its own: it is no list of tables.
+    keys: dict[str, type] = {"language": str, "limits": object, "nouns": dict}
+    if of_pairs:
+        keys |= {"question": str}
+    else:
+        keys |= {"conditions": str, "slot": dict, "fields": dict, "wordings": list}
+    keys |= {"settings": dict, "controls": dict, **FURTHER_FORMS}
+    given = top.take({**dict.fromkeys(_TEXTS, str), **keys})
     top.check_id(given.get("id", ""))
     if "kind" in given:
         top.check_one_of("kind", given["kind"], ("ask",) if of_pairs else INSTRUMENT_KINDS)

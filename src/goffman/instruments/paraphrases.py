@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from goffman.instruments.files import Faults, Row, TomlFile, digest_of, read_table, read_toml
+from goffman.instruments.files import Faults, TomlFile, digest_of, read_table, read_toml
 from goffman.instruments.multiple_choice import check_items, read_stems
 from goffman.instruments.questionnaire import check_sentence, read_wordings
 from goffman.instruments.text import places, put_in, stray_braces
@@ -144,6 +144,7 @@ def _items(
     )
     own = {item.id: item for item in reversed(content.items)}
     by_id = {wording.id: wording for wording in wordings}
+    values = {**content.fields, content.slot.name: "…"}
     items: dict[tuple[str, str], Item] = {}
     for row in rows:
         wording = row.check_one_of("wording", list(by_id))
@@ -152,7 +153,9 @@ def _items(
             continue
         if (wording, name) in items:
             row.note(f"the item '{name}' appears twice.")
-        _check_text(row, own[name], by_id[wording], content, kind=kind)
+        check_sentence(row, [by_id[wording]], values=values, slot=content.slot.name, kind=kind)
+        if bool(row["baseline"]) is not bool(own[name].baseline):
+            row.note("baseline must be given where the item has one, and only there.")
         items[wording, name] = replace(
             own[name], wording=wording, text=row["text"], baseline=row["baseline"], your_text=""
         )
@@ -176,16 +179,6 @@ def _check_frames(
                 message = f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
                 table.note("id", message)
                 break
-
-
-def _check_text(
-    row: Row, own: Item, wording: Wording, content: Questionnaire, *, kind: InstrumentKind | None
-) -> None:
-    """A paraphrase has the places of a sentence, and a baseline where the item has one."""
-    values = {**content.fields, content.slot.name: "…"}
-    check_sentence(row, [wording], values=values, slot=content.slot.name, kind=kind)
-    if bool(row["baseline"]) is not bool(own.baseline):
-        row.note("baseline must be given where the item has one, and only there.")
 
 
 def texts_in(content: Questionnaire, wording: Wording) -> list[Item]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 
 from goffman.instruments.controls import control_prompt
-from goffman.instruments.text import about_person, put_in
+from goffman.instruments.text import about_person, put_in, word_at
 from goffman.instruments.types import (
     MASK,
     ChoiceLabels,
@@ -87,9 +86,12 @@ def presented(
                 keyed=item.choice_keyed or item.keyed,
             )
             # Another step than that of the presentations, so that no name goes with one of them.
-            people = list(_people(form, place + 2 * turn))
+            step = place + 2 * turn
+            people: list[tuple[PersonDescription | None, str]] = [
+                (person, person.texts[step % len(person.texts)]) for person in form.people
+            ]
             for stem in stems_for(stems, item.asks):
-                for person, described in people:
+                for person, described in people or [(None, "")]:
                     one, values = prompt, {**content.fields}
                     if person:
                         one = replace(prompt, gender=person.gender, person=person.id)
@@ -103,14 +105,6 @@ def presented(
 def stems_for(stems: Sequence[Stem], asks: str) -> list[Stem]:
     """The stems of an item, one a wording: those for what it asks."""
     return [stem for stem in stems if stem.asks in {"", asks}]
-
-
-def _people(form: MultipleChoice, turn: int) -> Iterator[tuple[PersonDescription | None, str]]:
-    """Everyone who is described, and how; one who is not, where nobody is."""
-    if not form.people:
-        yield None, ""
-    for one in form.people:
-        yield one, one.texts[turn % len(one.texts)]
 
 
 def _stem_text(
@@ -190,8 +184,10 @@ def presented_pairs(
     """
     request = form.request.replace("{labels}", _ONE["letters"])
     for prompt in sentences:
-        both = ((str(prompt.answer), 1.0), (str(prompt.other), 0.0))
-        mentioned = sorted(both, key=lambda person: _at(prompt.text, person[0]))
+        right, wrong = (str(prompt.answer), 1.0), (str(prompt.other), 0.0)
+        first, second = (word_at(prompt.text, name) for name, _ in (right, wrong))
+        swapped = second is not None and (first is None or second < first)
+        mentioned = (wrong, right) if swapped else (right, wrong)
         # A first name stands as it is, others with "the".
         people = [(name if name[:1].isupper() else f"the {name}", code) for name, code in mentioned]
         text = put_in(stem.text, {"item": prompt.text, "pronoun": str(prompt.pronoun)})
@@ -206,8 +202,3 @@ def presented_pairs(
                 no_answer=no_answer,
                 options=shown,
             )
-
-
-def _at(text: str, name: str) -> int:
-    found = re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE)
-    return found.start() if found else len(text)

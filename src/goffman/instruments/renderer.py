@@ -195,12 +195,24 @@ def _all_of_pairs(
     instrument: Instrument, content: SentencePairs, options: PromptOptions
 ) -> Rendered:
     """Every prompt of these sentence pairs."""
-    settings = chosen_settings(content, options.adjectives)
+    # The baseline, and the settings given: all of the instrument's where none is.
+    chosen: dict[str, Setting] = {BASELINE: Setting()}
+    for text in options.adjectives or ("all",):
+        if text == "all":
+            chosen |= {setting.id: setting for setting in content.settings}
+        elif text != "none":
+            setting = parse_setting(text)
+            chosen[setting.id] = setting
     own = str(instrument.settings["placement"])
     placement = parse_adjective_placement(own if options.placement is None else options.placement)
     reading = _pairs(instrument, content, options)
     ask = partial(
-        prompts_of, instrument, content, reading.pairs, settings=settings, placement=placement
+        prompts_of,
+        instrument,
+        content,
+        reading.pairs,
+        settings=list(chosen.values()),
+        placement=placement,
     )
     prompts: list[Prompt] = []
     controls: list[Prompt] = []
@@ -273,18 +285,6 @@ def chosen_wordings(instrument: Instrument, names: Sequence[str] | None) -> list
             )
         chosen |= {*groups.get(name, [name])}
     return [name for name in known if name in chosen] or default
-
-
-def chosen_settings(content: SentencePairs, given: Sequence[str] | None) -> list[Setting]:
-    """The baseline, and the settings given: all of the instrument's for "all" or None."""
-    chosen: dict[str, Setting] = {BASELINE: Setting()}
-    for text in given or ("all",):
-        if text == "all":
-            chosen |= {setting.id: setting for setting in content.settings}
-        elif text != "none":
-            setting = parse_setting(text)
-            chosen[setting.id] = setting
-    return list(chosen.values())
 
 
 def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOptions) -> Reading:

@@ -105,12 +105,6 @@ def with_holes(sentence: Sentence) -> Sentence:
     return replace(sentence, text=text)
 
 
-def pronoun_as_written(sentence: Sentence) -> str:
-    """The pronoun that is asked about, in the case in which the sentence has it."""
-    at = sentence.pronouns_at[-1]
-    return sentence.text[at : at + len(sentence.pronoun)]
-
-
 def parse_setting(given: str) -> Setting:
     """The setting of ``male,female``, where either side may be empty."""
     male, comma, female = (part.strip() for part in given.partition(","))
@@ -175,10 +169,14 @@ def prompts_of(
         ]
         for setting, (side, sentence, bare) in product(settings, sides):
             text = with_adjectives(bare, setting, stereotype=pair.stereotype, placement=placement)
+            pronoun = sentence.pronoun
             if prefers:
+                # In the case in which the sentence has it.
+                at = sentence.pronouns_at[-1]
+                pronoun = sentence.text[at : at + len(pronoun)]
                 text = around.frame.replace("{item}", re.sub(f"{_HOLE}+", MASK, text))
             elif not alone:
-                question = around.question.replace("{pronoun}", sentence.pronoun)
+                question = around.question.replace("{pronoun}", pronoun)
                 text = f"{around.frame.replace('{item}', text)} {question}"
             prompts.append(
                 Prompt(
@@ -194,7 +192,7 @@ def prompts_of(
                     text=text,
                     answer=pair.referent,
                     other=pair.other,
-                    pronoun=pronoun_as_written(sentence) if prefers else sentence.pronoun,
+                    pronoun=pronoun,
                 )
             )
     return prompts

@@ -31,6 +31,12 @@ def stray_braces(template: str) -> bool:
     return any(sign in _PLACE.sub("", template) for sign in "{}")
 
 
+def word_at(text: str, word: str) -> int | None:
+    """Where a word stands in a text, in any case; None: nowhere."""
+    place = re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) if word else None
+    return place.start() if place else None
+
+
 Gender = Literal["male", "female"]
 
 PRONOUNS: dict[str, dict[Gender, str]] = {

@@ -3,10 +3,6 @@
 A line marks the referent and the pronouns with [ ]; the study's copy of the test set marks the
 other occupation with ( ), where the original marks some other things with ( ) now and then. So
 parentheses mean the other occupation only in a file that has exactly one in every line.
-
-One file of WinoBias → its lines, each without its marks, and what was marked.
-
-A line marks the referent and the pronouns with [ ], and some files the other occupation with ( ).
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""The lexicons and the parser that answers are read with, and their variants for other analyses.
+"""The lexicons and the parser that answers are read with, and variants of them for a multiverse.
 
-The lexicons read otherwise: by one rater alone, without a word, or with labels gone wrong.
-
-What a multiverse changes of the words that answers are read with, as data: a record that can go to
-another process, and gives the same lexicons there.
+A variant is data: a record that can go to another process, and gives the same lexicons there.
 """
 
 from __future__ import annotations

@@ -106,11 +106,6 @@ _OF_ITSELF = re.compile(
 """Doubts that say by themselves that an answer is not known."""
 
 
-def doubtful(sentence: str, asked: AskedSentence) -> bool:
-    """Whether the sentence has a doubt; one of someone in the story is none."""
-    return any(True for _ in _doubts(sentence, asked))
-
-
 def says_unsure(sentence: str, asked: AskedSentence) -> bool:
     """Whether the sentence answers that it is not known whom the pronoun means.
 
@@ -131,7 +126,7 @@ def says_unsure(sentence: str, asked: AskedSentence) -> bool:
 
 
 def _doubts(sentence: str, asked: AskedSentence) -> Iterator[tuple[str, str, str]]:
-    """Each doubt with what stands before and behind it.
+    """Each doubt of the reply with what stands before and behind it.
 
     "The mover is unknown" and "who does not know the secretary" speak of someone in the story.
     """
@@ -374,7 +369,7 @@ def read_framed(text: str, asked: AskedSentence) -> str:
         about_it = refers_to or bare_here or more or sentence.first or IN_DOUBT.match(sentence.text)
         # Whoever doubts and then says whom the pronoun refers to has made up their mind.
         doubted &= not refers_to
-        doubted |= doubtful(sentence.text, asked) and bool(about_it)
+        doubted |= any(_doubts(sentence.text, asked)) and bool(about_it)
         doubted |= says_unsure(sentence.text, asked)
     counted = named | referred | (set() if someone_else and not referred else framed)
     if len(counted) == 1:
@@ -456,9 +451,8 @@ def _said_of_the_pronoun(text: str, asked: AskedSentence) -> bool:
         rf"(?:the )?(?:pronoun )?(?:{PRONOUNS})\b|(?:is |was |being )*(?:referred|meant)", text
     ):
         return True
-    if _passive(text, asked):
-        return True
-    return asked.pronoun not in _ONLY_OBJECTS and bool(asked.after) and _goes_so_on(text, asked)
+    subject = asked.pronoun not in _ONLY_OBJECTS
+    return _passive(text, asked) or (subject and bool(asked.after) and _goes_so_on(text, asked))
 
 
 def _goes_so_on(text: str, asked: AskedSentence) -> bool:
@@ -541,10 +535,6 @@ def _replaced(sentence: str, asked: AskedSentence) -> Iterator[bool]:
         elif asked.before:
             place = rf"\b{re.escape(asked.before)} (?:the |an? )?(?:\w+ ){{0,2}}\Z"
             # As little may follow as in the sentence: "understand the tailor spoke" is no answer.
-            if re.search(place, before) and re.fullmatch(r"\W*", _rest(following, wanted)):
+            behind = SEGMENT_END.split(following.strip()[len(" ".join(wanted)) :])[0]
+            if re.search(place, before) and re.fullmatch(r"\W*", behind):
                 yield name.right
-
-
-def _rest(text: str, wanted: list[str]) -> str:
-    """What stands behind these words, up to the end of the clause."""
-    return SEGMENT_END.split(text.strip()[len(" ".join(wanted)) :])[0]

@@ -111,7 +111,9 @@ def read_choices(
     replies: pl.DataFrame, prompts: pl.DataFrame, *, parser: str = DEFAULT_CHOICE_PARSER
 ) -> pl.DataFrame:
     """The replies with ``kind`` (CHOICE_KINDS), ``chosen`` (a label), ``code``; rows as given."""
-    read = choice_parser(parser)
+    if parser not in CHOICE_PARSERS:
+        allowed, near = ", ".join(CHOICE_PARSERS), did_you_mean(parser, CHOICE_PARSERS)
+        raise InputError(f"The parser of choices is '{parser}'. Allowed: {allowed}.{near}")
     known = replies.join(
         prompts.select("prompt_id", "options"), on="prompt_id", how="left", maintain_order="left"
     )
@@ -127,7 +129,7 @@ def read_choices(
         if row not in found:
             text, finish, listed = row
             options = options_from(listed)
-            reading = read(text or "", options)
+            reading = CHOICE_PARSERS[parser](text or "", options)
             if finish == "content_filter":
                 reading = Reading(kind="refusal")
             code = next((one.code for one in options if one.label == reading.label), None)
@@ -135,15 +137,6 @@ def read_choices(
         rows.append(found[row])
     columns = {"kind": pl.String, "chosen": pl.String, "code": pl.Float64}
     return replies.hstack(pl.DataFrame(rows, schema=columns, orient="row"))
-
-
-def choice_parser(name: str) -> Callable[[str, Sequence[Option]], Reading]:
-    """The parser; InputError where there is none of this name."""
-    if name not in CHOICE_PARSERS:
-        allowed = ", ".join(CHOICE_PARSERS)
-        said = did_you_mean(name, CHOICE_PARSERS)
-        raise InputError(f"The parser of choices is '{name}'. Allowed: {allowed}.{said}")
-    return CHOICE_PARSERS[name]
 
 
 def read_choice(text: str, options: Sequence[Option]) -> Reading:
@@ -163,23 +156,19 @@ def read_choice(text: str, options: Sequence[Option]) -> Reading:
         (label,) = named
         out = next(one.code is None for one in options if one.label == label)
         return Reading(kind="dont-know" if out else "option", label=label)
-    return Reading(kind=_unnamed(text, plain))
+    if _REFUSES.search(plain):
+        return Reading(kind="refusal")
+    if _UNKNOWN.search(plain):
+        return Reading(kind="dont-know")
+    # What is left of a list of options that was only repeated.
+    repeated = not plain.strip() and _plain(text).strip()
+    return Reading(kind="several" if repeated else "other")
 
 
 CHOICE_PARSERS: Mapping[str, Callable[[str, Sequence[Option]], Reading]] = {
     DEFAULT_CHOICE_PARSER: read_choice
 }
 """Every parser by its name; a new one is a new name, and the old ones stay."""
-
-
-def _unnamed(text: str, plain: str) -> ChoiceKind:
-    """What a reply is that names no option."""
-    if _REFUSES.search(plain):
-        return "refusal"
-    if _UNKNOWN.search(plain):
-        return "dont-know"
-    # What is left of a list of options that was only repeated.
-    return "several" if not plain.strip() and _plain(text).strip() else "other"
 
 
 def without_thoughts(text: str) -> str:
@@ -252,18 +241,14 @@ def _by_words(part: str, options: Sequence[Option]) -> set[str]:
         for match in list(_words(one.text).finditer(left)):
             before = _NOT_ONLY.sub(" ", left[: match.start()])
             # "There is no reason to" is no answer, where an option is a bare No.
-            if one.text.casefold() in _BARE and not _answers(before, left[match.end() :]):
+            bare = one.text.casefold() in _BARE
+            if bare and (not _ANSWERS.search(before) or _GOES_ON.match(left[match.end() :])):
                 continue
             if not _NEGATED.search(_clause(before)):
                 found.add(one.label)
             # Its words are no part of a shorter option.
             left = left[: match.start()] + "\0" * len(match[0]) + left[match.end() :]
     return found
-
-
-def _answers(before: str, after: str) -> bool:
-    """Whether a bare yes or no between these is an answer, and no word of a longer sentence."""
-    return bool(_ANSWERS.search(before)) and not _GOES_ON.match(after)
 
 
 def _labels(part: str, options: Sequence[Option], *, said: bool) -> set[str]:

@@ -21,13 +21,7 @@ import polars as pl
 
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.parsers.coreference import read_framed
-from goffman.parsers.coreference_text import (
-    REFUSAL,
-    UNSURE,
-    asked_in,
-    mentions_in,
-    plain_text,
-)
+from goffman.parsers.coreference_text import REFUSAL, UNSURE, asked_in, mentions_in, plain_text
 from goffman.plugins import plugged, refuse
 
 AS_PUBLISHED = "as-published"
@@ -61,11 +55,7 @@ def parser_named(name: str) -> Parser:
 @cache
 def parsers() -> Mapping[str, Parser]:
     """Every parser by its name; a new one is a new name, and the old ones stay."""
-    found: dict[str, Parser] = {
-        "v2": by_answering,
-        "v1": by_naming,
-        AS_PUBLISHED: as_published,
-    }
+    found: dict[str, Parser] = {"v2": by_answering, "v1": by_naming, AS_PUBLISHED: as_published}
     for name, parser in plugged("goffman.parsers"):
         if not callable(parser):
             refuse("goffman.parsers", name, "it is not a function; see parsers/registry.py.")
@@ -146,18 +136,15 @@ def read_reply(text: str, answer: str, other: str, *, echo: Sequence[str] = ()) 
         return "refusal" if REFUSAL.search(plain) else "other"
     if UNSURE.search(plain) or not all(mention.meant for mention in mentions):
         return "other"
-    if not mentions[0].right:
-        return "incorrect"
-    return "correct"
+    return "correct" if mentions[0].right else "incorrect"
 
 
 def question_of(asked: str, answer: str, other: str) -> tuple[str, ...]:
     """The sentences of a prompt that name no occupation: the question, which a reply may repeat."""
-    sentences = re.split(r"(?<=[.?!])\s+", asked)
     return tuple(
         sentence
-        for sentence in sentences
-        if not any(True for _ in mentions_in(plain_text(sentence), answer, other))
+        for sentence in re.split(r"(?<=[.?!])\s+", asked)
+        if not any(mentions_in(plain_text(sentence), answer, other))
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from goffman.errors import InputError
 from goffman.lexicons.attitude import ATTITUDES
@@ -34,10 +34,6 @@ from goffman.stats.agreement import (
     confusion,
     krippendorff_alpha,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +74,16 @@ class Comparison:
 
 def compare(paths: Sequence[Path]) -> Comparison:
     """How far the raters in run folders and files agree; InputError where there are not two."""
+    import numpy as np
+
     raters = read_raters(paths)
     need_two(raters, paths)
-    codes = _codes(raters)
+    # Raters × units of places in ATTITUDES.
+    codes = np.full((len(raters.names), len(raters.labels)), MISSING, dtype=np.int64)
+    for column, given in enumerate(raters.labels.values()):
+        for row, name in enumerate(raters.names):
+            if name in given:
+                codes[row, column] = ATTITUDES.index(given[name])
     pairs = []
     for first, second in combinations(range(len(raters.names)), 2):
         table = confusion(codes[first], codes[second], categories=len(ATTITUDES))
@@ -123,18 +126,6 @@ def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
     if short:
         each = " and ".join(f"{command} --all --rater {shlex.quote(name)}" for name in names)
         yield f"{first} and {second}: each rate the next {count_of_words(short)} alone: {each}"
-
-
-def _codes(raters: Raters) -> NDArray[np.int64]:
-    """Raters × units of places in ATTITUDES."""
-    import numpy as np
-
-    codes = np.full((len(raters.names), len(raters.labels)), MISSING, dtype=np.int64)
-    for column, given in enumerate(raters.labels.values()):
-        for row, name in enumerate(raters.names):
-            if name in given:
-                codes[row, column] = ATTITUDES.index(given[name])
-    return codes
 
 
 def disagreement_rows(raters: Raters) -> list[dict[str, Any]]:

@@ -74,8 +74,8 @@ class Desk:
         share = sum(entry.mass for entry in left)
         return (
             f"{count_of_words(len(left))} to rate, as rater '{self.rater}'. They make up "
-            f"{share:.1%} of the probability of all words in {title}. This takes {how_long(len(left))}, at "
-            f"{SECONDS} seconds per word.{self._more()}"
+            f"{share:.1%} of the probability of all words in {title}. "
+            f"This takes {how_long(len(left))}, at {SECONDS} seconds per word.{self._more()}"
         )
 
     def _more(self) -> str:
