@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, get_args
+
+from goffman.stats.intervals import Z, share_interval
 
 Compare = Literal["profile", "difference"]
 """profile: over conditions, a model's numbers are correlated with people's, whatever their units.
@@ -20,9 +21,6 @@ OFS: tuple[Of, ...] = get_args(Of)
 GENDERS: tuple[Gender, ...] = get_args(Gender)
 
 EVERYONE: Gender = "all"
-
-Z = 1.959963984540054
-"""Standard errors from the middle of a 95% interval to its ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +128,7 @@ def interval_of(value: AnchorValue, anchor: Anchor) -> tuple[float, float] | Non
     n = value.n_effective or value.n
     if not n or (anchor.lowest, anchor.highest) != (0.0, 1.0):
         return None
-    middle, by = value.value + Z * Z / (2 * n), 1 + Z * Z / n
-    room = Z * math.sqrt(value.value * (1 - value.value) / n + Z * Z / (4 * n * n))
-    return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
+    return share_interval(value.value, n)
 
 
 def error_of(value: AnchorValue, anchor: Anchor) -> float | None:

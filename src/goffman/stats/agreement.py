@@ -87,9 +87,15 @@ def cohen_kappa(
     """
     n = int(table.sum())
     method = "Cohen's κ" if weights == "none" else f"Cohen's κ, {weights} weights"
-    value, reason = _special(table, n)
-    if reason:
+    # Counts decide where the formula says nothing: sums of shares would be off in the last digit.
+    used = np.count_nonzero(table.sum(axis=1)), np.count_nonzero(table.sum(axis=0))
+    if n == 0:
+        return Agreement(value=None, n=n, method=method, reason=NO_OVERLAP)
+    if np.trace(table) == n:
+        value, reason = (None, ONE_CATEGORY) if used[0] == 1 else (1.0, NO_WIDTH)
         return Agreement(value=value, n=n, method=method, reason=reason)
+    if min(used) == 1:
+        return Agreement(value=0.0, n=n, method=method, reason=ONE_SIDED)
     shares, weight = table / n, _weights(len(table), weights)
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     expected = float((weight * np.outer(rows, columns)).sum())
@@ -109,19 +115,6 @@ def cohen_kappa(
         n=n,
         method=method,
     )
-
-
-def _special(table: NDArray[np.int64], n: int) -> tuple[float | None, str | None]:
-    """κ and the reason for what it lacks where the formula says nothing; else two Nones.
-
-    Counts decide it, since sums of shares would be off in the last digit.
-    """
-    rows, columns = np.count_nonzero(table.sum(axis=1)), np.count_nonzero(table.sum(axis=0))
-    if n == 0:
-        return None, NO_OVERLAP
-    if np.trace(table) == n:
-        return (None, ONE_CATEGORY) if rows == 1 else (1.0, NO_WIDTH)
-    return (0.0, ONE_SIDED) if min(rows, columns) == 1 else (None, None)
 
 
 def _weights(categories: int, weights: Weights) -> NDArray[np.float64]:
@@ -146,19 +139,13 @@ def krippendorff_alpha(
     values = pairable.sum(axis=0)
     if np.count_nonzero(values) == 1:
         return Agreement(value=None, n=n, method=method, reason=ONE_CATEGORY)
-    sizes = pairable.sum(axis=1)
-    within = (pairable / (sizes - 1)[:, None]).T @ pairable
-    coincidences = within - np.diag((pairable / (sizes - 1)[:, None]).sum(axis=0))
+    weighted = pairable / (pairable.sum(axis=1) - 1)[:, None]
+    coincidences = weighted.T @ pairable - np.diag(weighted.sum(axis=0))
     chance = np.outer(values, values) - np.diag(values)
-    difference = _differences(values, level)
+    difference = 1 - np.eye(categories)
+    if level == "ordinal":
+        middles = np.cumsum(values) - values / 2
+        difference = (middles[:, None] - middles[None, :]) ** 2
     observed = float((coincidences * difference).sum())
     expected = float((chance * difference).sum()) / (values.sum() - 1)
     return Agreement(value=float(1 - observed / expected), n=n, method=method)
-
-
-def _differences(values: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
-    """Squared differences between categories."""
-    if level == "nominal":
-        return 1 - np.eye(len(values))
-    middles = np.cumsum(values) - values / 2
-    return np.asarray((middles[:, None] - middles[None, :]) ** 2)

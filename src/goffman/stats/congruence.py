@@ -30,12 +30,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from goffman.stats.crossed import mean_square
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 SAME_FACTOR = 0.95
@@ -90,35 +91,25 @@ def congruence(
     """Tucker's φ of the first components of two tables of conditions × items."""
     conditions, items = before.shape
     size = {"conditions": conditions, "items": items}
-    if why := _obstacle(before, after):
-        return Congruence(**size, reason=why)
+    reason = None
+    if items < LEAST_ITEMS:
+        reason = f"it takes {LEAST_ITEMS} items, and there are {items}"
+    elif conditions < LEAST_CONDITIONS:
+        reason = f"it takes {LEAST_CONDITIONS} conditions, and there are {conditions}"
+    elif np.isnan(before).any() or np.isnan(after).any():
+        reason = "not every item has a value for every condition in both runs"
+    elif any((np.ptp(table, axis=0) <= DUST).all() for table in (before, after)):
+        reason = "in one of the runs no item differs between conditions"
+    if reason:
+        return Congruence(**size, reason=reason)
     both = np.stack([before, after])
     loaded = loadings(both)
     shares = (loaded**2).sum(axis=-1) / np.maximum((_scaled(both) ** 2).sum(axis=(-2, -1)), DUST)
     drawn = rng.integers(conditions, size=(draws, conditions))
     sides = [loadings(table[drawn]) for table in (before, after)]
-    ends = np.quantile(tucker(*sides), (0.025, 0.975))
-    return Congruence(
-        phi=float(tucker(*loaded)),
-        low=float(ends[0]),
-        high=float(ends[1]),
-        explained=(float(shares[0]), float(shares[1])),
-        **size,
-    )
-
-
-def _obstacle(before: Values, after: Values) -> str | None:
-    """Why there is no φ; None: there is."""
-    conditions, items = before.shape
-    if items < LEAST_ITEMS:
-        return f"it takes {LEAST_ITEMS} items, and there are {items}"
-    if conditions < LEAST_CONDITIONS:
-        return f"it takes {LEAST_CONDITIONS} conditions, and there are {conditions}"
-    if np.isnan(before).any() or np.isnan(after).any():
-        return "not every item has a value for every condition in both runs"
-    if any((np.ptp(table, axis=0) <= DUST).all() for table in (before, after)):
-        return "in one of the runs no item differs between conditions"
-    return None
+    low, high = np.quantile(tucker(*sides), (0.025, 0.975)).tolist()
+    phi, explained = float(tucker(*loaded)), (float(shares[0]), float(shares[1]))
+    return Congruence(phi=phi, low=low, high=high, explained=explained, **size)
 
 
 def tucker(first: Values, second: Values) -> Values:
@@ -158,23 +149,14 @@ def interaction(changes: Sequence[Values]) -> Interaction | None:
     gaps = one.mean(axis=0) - other.mean(axis=0)
     free = len(gaps) - 1
     spread = float(gaps.var(ddof=1))
-    noise = [_residual(table) / len(table) for table in changes]
+    noise = [mean_square(table, (0, 1)) / len(table) for table in changes]
     within = sum(noise)
-    found = tuple(float(gap) for gap in gaps)
-    if within <= DUST**2:
-        return Interaction(variance=max(0.0, spread), statistic=None, p=None, changes=found)
-    parts = (
-        part**2 / ((len(table) - 1) * free) for part, table in zip(noise, changes, strict=True)
-    )
-    statistic = spread / within
-    p = float(special.fdtrc(free, within**2 / sum(parts), statistic))
-    return Interaction(variance=max(0.0, spread - within), statistic=statistic, p=p, changes=found)
-
-
-def _residual(table: Values) -> float:
-    """The mean square of rows × columns."""
-    rows, columns = table.shape
-    left = (
-        table - table.mean(axis=0, keepdims=True) - table.mean(axis=1, keepdims=True) + table.mean()
-    )
-    return float((left**2).sum() / ((rows - 1) * (columns - 1)))
+    statistic = p = None
+    if within > DUST**2:
+        statistic = spread / within
+        parts = (
+            part**2 / ((len(table) - 1) * free) for part, table in zip(noise, changes, strict=True)
+        )
+        p = float(special.fdtrc(free, within**2 / sum(parts), statistic))
+    variance = max(0.0, spread if p is None else spread - within)
+    return Interaction(variance=variance, statistic=statistic, p=p, changes=tuple(gaps.tolist()))

@@ -36,7 +36,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-if TYPE_CHECKING:
     Table = NDArray[np.float64]
 
 LEAST = 3
@@ -51,9 +50,7 @@ class Interval(NamedTuple):
     df: float
 
 
-def crossed_interval(
-    tables: Sequence[NDArray[np.float64]], clusters: Sequence[Sequence[Hashable]]
-) -> Interval:
+def crossed_interval(tables: Sequence[Table], clusters: Sequence[Sequence[Hashable]]) -> Interval:
     """The first table's mean minus the second's (or 0), for other clusters, items and wordings.
 
     ``tables``: complete, units × items × wordings, with the same items and wordings.
@@ -83,15 +80,12 @@ def crossed_interval(
             np.diag(share * scale**2) - np.outer(share * scale, share * scale)
         )
     parts = []
+    sampled = [axis for axis in (1, 2) if axis not in few]
     for table, sign, df in ((scores, 1, np.trace(spread) ** 2 / (spread**2).sum()), (gaps, -1, 1)):
-        for size in range(table is gaps, 3 - len(few)):
-            for axes in combinations([axis for axis in (1, 2) if axis not in few], size):
-                part = table
-                for axis in (1, 2):
-                    mean = part.mean(axis=axis, keepdims=True)
-                    part = part - mean if axis in axes else mean
-                free = np.prod([part.shape[axis] - 1 for axis in axes])
-                square = (part**2).sum() / free / part[0].size
+        for size in range(table is gaps, len(sampled) + 1):
+            for source in combinations(sampled, size):
+                square = mean_square(table, source, free=1) / table[0].size
+                free = np.prod([table.shape[axis] - 1 for axis in source])
                 parts.append((sign * (-1) ** size * square, df * free))
     each, degrees = np.array(parts).T
     variance = max(each.sum(), each[0])
@@ -105,34 +99,34 @@ Source = tuple[int, ...]
 """Axes of a table."""
 
 
-def variance_components(table: NDArray[np.float64]) -> dict[Source, float]:
+def variance_components(table: Table) -> dict[Source, float]:
     """Of every source its variance; ValueError where a cell is empty or a factor has one level."""
     if np.isnan(table).any():
         raise ValueError("every cell needs a value")
     if min(table.shape) < 2:
         raise ValueError("every factor needs two levels or more")
     axes = range(table.ndim)
-    sources = [one for size in axes for one in combinations(axes, size + 1)]
-    squares = {one: _mean_square(table, one) for one in sources}
+    sources = [source for size in axes for source in combinations(axes, size + 1)]
+    squares = {source: mean_square(table, source) for source in sources}
     return {
-        one: sum(
-            (-1) ** (len(other) - len(one)) * squares[other]
-            for other in sources
-            if {*one} <= {*other}
+        source: sum(
+            (-1) ** (len(other) - len(source)) * square
+            for other, square in squares.items()
+            if {*source} <= {*other}
         )
-        / (table.size / np.prod([table.shape[axis] for axis in one]))
-        for one in sources
+        / (table.size / np.prod([table.shape[axis] for axis in source]))
+        for source in sources
     }
 
 
-def _mean_square(table: NDArray[np.float64], source: Source) -> float:
-    """What the means of a source have beyond those of the sources that are parts of it."""
-    shape = [size if axis in source else 1 for axis, size in enumerate(table.shape)]
-    effect = np.zeros(shape)
-    for size in range(len(source) + 1):
-        for part in combinations(source, size):
-            away = tuple(axis for axis in range(table.ndim) if axis not in part)
-            sign = (-1) ** (len(source) - size)
-            effect = effect + sign * table.mean(axis=away, keepdims=True)
-    degrees = np.prod([table.shape[axis] - 1 for axis in source])
+def mean_square(table: Table, source: Source, *, free: int | None = None) -> float:
+    """Return the mean square of what a source's means have beyond those of its parts.
+
+    ``free``: the degrees of freedom of the first axis, where its rows are to be taken as they are.
+    """
+    effect = table
+    for axis in range(free is not None, table.ndim):
+        mean = effect.mean(axis=axis, keepdims=True)
+        effect = effect - mean if axis in source else mean
+    degrees = np.prod([table.shape[axis] - 1 for axis in source]) * (free or 1)
     return float((effect**2).sum() * table.size / effect.size / degrees)

@@ -7,8 +7,6 @@ from typing import Literal
 
 Alternative = Literal["two-sided", "greater", "less"]
 
-Correction = Literal["benjamini-hochberg"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
@@ -63,7 +61,7 @@ class Estimate:
     """0 < p ≤ 1, not corrected; one too small to be written is the smallest normal float."""
     p_adjusted: float | None = None
     """Corrected over the family; None: not corrected, or there is no p."""
-    correction: Correction | None = None
+    correction: Literal["benjamini-hochberg"] | None = None
     family: str | None = None
     """The declared family of tests that the correction is over."""
     family_size: int | None = None

@@ -20,26 +20,31 @@ import numpy as np
 from scipy import special
 
 LEVEL = 0.95
-Ends = tuple[float, float]
+Z = float(special.ndtri((1 + LEVEL) / 2))
+"""Standard errors from the middle of a 95% interval to its ends."""
 
 
-def share_interval(share: float, n: int) -> Ends:
-    """Of a share of n."""
-    return _turned(share, lambda p: p * (1 - p) / n)
+def share_interval(share: float, n: float, *, z: float = Z) -> tuple[float, float]:
+    """Of a share of n, z standard errors away."""
+    middle, by = share + z * z / (2 * n), 1 + z * z / n
+    room = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
 
 
-def area_interval(area: float, greater: int, less: int) -> Ends:
+def area_interval(area: float, greater: int, less: int) -> tuple[float, float]:
     """Of an area under the ROC curve, by how many values should be greater and how many less."""
 
-    def squared(a: float) -> float:
+    def near(a: float) -> bool:
+        """Whether the area is no more than z errors away from this true one."""
         one, two = a / (2 - a), 2 * a * a / (1 + a)
         parts = (greater - 1) * (one - a * a) + (less - 1) * (two - a * a)
-        return (a * (1 - a) + parts) / (greater * less)
+        squared = (a * (1 - a) + parts) / (greater * less)
+        return abs(area - a) <= Z * math.sqrt(max(squared, 0.0))
 
-    return _turned(area, squared)
+    return _edge(area, 0.0, near), _edge(area, 1.0, near)
 
 
-def mean_interval(values: Sequence[float]) -> Ends | None:
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
     """Of a mean of values from 0 to 1; None: fewer than two of them say nothing of their spread."""
     n = len(values)
     if n < 2:
@@ -47,16 +52,6 @@ def mean_interval(values: Sequence[float]) -> Ends | None:
     mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(n)
     half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error
     return max(0.0, mean - half), min(1.0, mean + half)
-
-
-def _turned(found: float, squared: Callable[[float], float]) -> Ends:
-    """The least and the greatest true value from which the one found is z errors away."""
-    z = float(special.ndtri((1 + LEVEL) / 2))
-
-    def near(true: float) -> bool:
-        return abs(found - true) <= z * math.sqrt(max(squared(true), 0.0))
-
-    return _edge(found, 0.0, near), _edge(found, 1.0, near)
 
 
 def _edge(inside: float, outside: float, near: Callable[[float], bool]) -> float:

@@ -31,13 +31,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import special, stats
 
-from goffman.stats.correlation import NAMES, NO_SPREAD, ON_A_LINE
+from goffman.stats.correlation import NO_SPREAD, ON_A_LINE
 from goffman.stats.crossed import LEAST as LEAST_SAMPLED
+from goffman.stats.crossed import mean_square
 from goffman.stats.estimate import Estimate
 from goffman.stats.reliability import components, obstacle
 
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 LEAST = 10
@@ -64,6 +65,7 @@ FIXED = "; treated as fixed: "
 """In ``interval_over``, before what was asked too seldom to be a sample."""
 
 Coefficient = Literal["pearson", "spearman"]
+NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,17 +88,14 @@ class Profile:
 
     def kept(self, these: NDArray[np.bool_]) -> Profile:
         """The same of these conditions."""
-        parts = (self.table, self.model_error, self.people_error)
-        table, model_error, people_error = (None if one is None else one[these] for one in parts)
-        return Profile(
-            model=self.model[these],
-            people=self.people[these],
-            table=table,
-            model_error=model_error,
-            people_error=people_error,
-            clusters=[one for one, there in zip(self.clusters, these, strict=False) if there],
-            strata=[one for one, there in zip(self.strata, these, strict=False) if there],
-        )
+        changes: dict[str, Any] = {
+            name: None if (values := getattr(self, name)) is None else values[these]
+            for name in ("model", "people", "table", "model_error", "people_error")
+        }
+        changes |= {
+            name: list(compress(getattr(self, name), these)) for name in ("clusters", "strata")
+        }
+        return replace(self, **changes)
 
     def reliability(self) -> tuple[float | None, float | None]:
         """Of the model's means and of people's values; None: not known."""
@@ -108,7 +107,12 @@ class Profile:
 
 def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Estimate:
     """The correlation as the effect, that of true scores as the second, each with its interval."""
-    profile, groups = _comparable(profile)
+    groups = 1
+    if profile.strata:
+        # A condition alone in its category says nothing.
+        names, counts = np.unique(profile.strata, return_counts=True)
+        profile = profile.kept(np.isin(profile.strata, names[counts > 1]))
+        groups = len({*profile.strata})
     n, given = len(profile.model), f", given {groups} categories" if groups > 1 else ""
     over = _over(profile)
     base = Estimate(
@@ -127,35 +131,41 @@ def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Est
         interval_over=over,
     )
     few = f"it takes {LEAST} conditions that can be compared"
+    without = replace(base, interval_over=None)
     if n < 2:
-        return _without(base, few)
-    one, other = _deviations(profile, coefficient)
-    if min(np.ptp(one), np.ptp(other)) == 0:
-        return _without(base, NO_SPREAD)
-    r = float(_r(one, other))
+        return replace(without, reason=few)
+    model, people = _deviations(profile, coefficient)
+    if min(np.ptp(model), np.ptp(people)) == 0:
+        return replace(without, reason=NO_SPREAD)
+    r = _r(model, people)
     if n < max(LEAST, groups + LEAST - 1):
-        return _without(base, few, effect=r)
-    if 1 - abs(r) < 1e-12:
-        return _without(base, ON_A_LINE, effect=r)
-    return _tested(base, profile, r, coefficient=coefficient)
+        return replace(without, effect=r, reason=few)
+    tested = None if 1 - abs(r) < 1e-12 else _tested(base, profile, r, coefficient=coefficient)
+    return tested or replace(without, effect=r, reason=ON_A_LINE)
 
 
-def _tested(base: Estimate, profile: Profile, r: float, *, coefficient: Coefficient) -> Estimate:
-    left_out, df = _leaving_one_out(profile, coefficient)
-    by_conditions = float((left_out**2).sum())
+def _tested(
+    base: Estimate, profile: Profile, r: float, *, coefficient: Coefficient
+) -> Estimate | None:
+    """Return the estimate with interval and p; None where the variance is 0 or has no bound."""
+    by_conditions, df = _jackknifed(profile, coefficient)
     by_sentences, sentence_df = sentence_variance(profile)
     by_sentences /= (1 - r * r) ** 2
     squared = by_conditions + by_sentences
     if not math.isfinite(squared) or squared == 0:
-        return _without(base, ON_A_LINE, effect=r)
+        return None
     df_all = squared**2 / (by_conditions**2 / df + by_sentences**2 / sentence_df)
     error, z = math.sqrt(squared), math.atanh(r)
     reach = float(special.stdtrit(df_all, (1 + (base.level or 0.95)) / 2)) * error
-    low, high = math.tanh(z - reach), math.tanh(z + reach)
-    p = 2 * float(special.stdtr(df_all, -abs(z / error)))
-    found: dict[str, object] = {"effect": r, "effect_low": low, "effect_high": high}
-    found |= {"statistic": z / error, "df": df_all, "p": max(p, float(np.finfo(float).tiny))}
-    tested = _with(base, **found)
+    tested = replace(
+        base,
+        effect=r,
+        effect_low=math.tanh(z - reach),
+        effect_high=math.tanh(z + reach),
+        statistic=z / error,
+        df=df_all,
+        p=max(2 * float(special.stdtr(df_all, -abs(z / error))), float(np.finfo(float).tiny)),
+    )
     few = profile.table is not None and profile.table.shape[1] < LEAST_SAMPLED
     if coefficient == "spearman" or few:
         # How far two items agree says little of how far others would.
@@ -164,24 +174,23 @@ def _tested(base: Estimate, profile: Profile, r: float, *, coefficient: Coeffici
     corrected = of_true_scores(tested, model, 1.0 if people is None else people)
     if people is None and corrected.second_effect is not None:
         # Taken as 1 it makes the correction too small, never too large.
-        corrected = _with(corrected, second_effect_name=f"{TRUE_SCORES}, model's side")
+        return replace(corrected, second_effect_name=f"{TRUE_SCORES}, model's side")
     return corrected
 
 
-def of_true_scores(found: Estimate, one: float | None, other: float | None) -> Estimate:
+def of_true_scores(observed: Estimate, one: float | None, other: float | None) -> Estimate:
     """The correlation, and beside it that without what both sides measure imprecisely.
 
     ``one``, ``other``: their reliabilities; as it was where either is not known, or too low.
     """
-    if found.effect is None or one is None or other is None or min(one, other) < LEAST_RELIABLE:
-        return found
-    by = math.sqrt(one * other)
+    if observed.effect is None or one is None or other is None or min(one, other) < LEAST_RELIABLE:
+        return observed
     value, low, high = (
-        None if end is None else max(-1.0, min(1.0, end / by))
-        for end in (found.effect, found.effect_low, found.effect_high)
+        None if end is None else max(-1.0, min(1.0, end / math.sqrt(one * other)))
+        for end in (observed.effect, observed.effect_low, observed.effect_high)
     )
-    return _with(
-        found,
+    return replace(
+        observed,
         second_effect=value,
         second_effect_name=TRUE_SCORES,
         second_effect_low=low,
@@ -196,51 +205,38 @@ def _from_errors(values: Values, errors: Values | None) -> float | None:
     return max(0.0, 1.0 - float((errors**2).mean() / values.var(ddof=1)))
 
 
-def _comparable(profile: Profile) -> tuple[Profile, int]:
-    """Without the conditions that are alone in their category; and how many categories are left."""
-    if not profile.strata:
-        return profile, 1
-    of = np.array(profile.strata)
-    names, counts = np.unique(of, return_counts=True)
-    kept = profile.kept(np.isin(of, names[counts > 1]))
-    return kept, len({*kept.strata})
-
-
 def _over(profile: Profile) -> str:
     """Return what the interval takes as sampled, and what it takes as given."""
-    table = profile.table
+    shape = () if profile.table is None else profile.table.shape[1:]
+    sizes = dict(zip(("items", "wordings"), shape, strict=False))
     units = "conditions by category" if _by_category(profile) else "conditions"
-    sizes = {"items": 1, "wordings": 1} if table is None else _sizes(table)
     names = [units, *(name for name, size in sizes.items() if size >= LEAST_SAMPLED)]
     fixed = [f"{size} {name}" for name, size in sizes.items() if 1 < size < LEAST_SAMPLED]
-    said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{said}{FIXED}{' and '.join(fixed)}" if fixed else said
-
-
-def _sizes(table: Values) -> dict[str, int]:
-    return dict(zip(("items", "wordings"), table.shape[1:], strict=True))
+    sampled = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{sampled}{FIXED}{' and '.join(fixed)}" if fixed else sampled
 
 
 def _centered(values: Values, strata: Sequence[str]) -> Values:
     """Each value less the mean of its category; along the first axis."""
     if not len(strata):
         return np.asarray(values - values.mean(axis=0), dtype=np.float64)
-    found, of = np.empty_like(values), np.array(strata)
+    centered, of = np.empty_like(values), np.array(strata)
     for name in np.unique(of):
-        found[of == name] = values[of == name] - values[of == name].mean(axis=0)
-    return found
+        centered[of == name] = values[of == name] - values[of == name].mean(axis=0)
+    return centered
 
 
 def _deviations(profile: Profile, coefficient: Coefficient) -> tuple[Values, Values]:
+    """Both sides, or their ranks, less the mean of their category."""
     model, people = profile.model, profile.people
     if coefficient == "spearman":
         model, people = stats.rankdata(model), stats.rankdata(people)
     return _centered(model, profile.strata), _centered(people, profile.strata)
 
 
-def _r(one: Values, other: Values) -> float:
+def _r(model: Values, people: Values) -> float:
     """Of deviations."""
-    return float(one @ other / math.sqrt(float(one @ one) * float(other @ other)))
+    return float(model @ people / math.sqrt(float(model @ model) * float(people @ people)))
 
 
 def _by_category(profile: Profile) -> bool:
@@ -248,69 +244,41 @@ def _by_category(profile: Profile) -> bool:
     return FEWEST_CLUSTERS <= len({*profile.clusters}) < len(profile.clusters)
 
 
-def _leaving_one_out(profile: Profile, coefficient: Coefficient) -> tuple[Values, float]:
-    """Return what leaving out each category in turn changes in Fisher's z, and its df.
-
-    The squares of the changes add up to the jackknife's variance.
-    """
+def _jackknifed(profile: Profile, coefficient: Coefficient) -> tuple[float, float]:
+    """Return the variance of Fisher's z by leaving out each category in turn, and its df."""
     n = len(profile.model)
     of = np.array(profile.clusters) if _by_category(profile) else np.arange(n)
     names, sizes = np.unique(of, return_counts=True)
     kept = [_deviations(profile.kept(of != name), coefficient) for name in names]
-    z = np.array([math.atanh(_r(*one)) for one in kept if min(map(np.ptp, one)) > 0])
+    z = np.array([math.atanh(_r(*sides)) for sides in kept if min(map(np.ptp, sides)) > 0])
     shares = sizes / np.maximum(n - sizes, 1)
     df = max(1.0, float(shares.sum() ** 2 / (shares**2).sum()) - 2)
-    return np.asarray((z - z.mean()) * math.sqrt((len(z) - 1) / len(z))), df
+    return float(((z - z.mean()) ** 2).sum() * (len(z) - 1) / len(z)), df
 
 
 def sentence_variance(profile: Profile) -> tuple[float, float]:
     """V_sentences of r, before Fisher's z, and its degrees of freedom; 0 without a table."""
     if profile.table is None:
         return 0.0, math.inf
-    few = tuple(axis for axis in (1, 2) if profile.table.shape[axis] < LEAST_SAMPLED)
-    table = profile.table.mean(axis=few, keepdims=True)
-    if max(table.shape[1:]) == 1:
+    sampled = tuple(axis for axis in (1, 2) if profile.table.shape[axis] >= LEAST_SAMPLED)
+    if not sampled:
         return 0.0, math.inf
+    table = profile.table.mean(axis=tuple({1, 2} - {*sampled}), keepdims=True)
     n, items, wordings = table.shape
     people = _centered(profile.people, profile.strata)
     people = people / math.sqrt(float((people**2).mean()))
     cells = _centered(table, profile.strata)
-    slopes = np.einsum("c,ciw->iw", people, cells) / n
+    slopes = np.einsum("c,ciw->iw", people, cells)[None] / n
     residuals = cells - people[:, None, None] * slopes
     free = n - max(1, len({*profile.strata})) - 1
-    of_slopes = _mean_squares(slopes[None], 1)
-    of_cells = _mean_squares(residuals, free)
-    at = np.array([1.0, 1.0, -1.0])
-    total = float(at @ of_slopes) / (items * wordings)
-    counted = float(at @ of_cells) / (items * wordings * n)
+    total = counted = below = 0.0
+    # Items add to the variance, and wordings; what both have in common is in it twice.
+    for source in dict.fromkeys([(sampled[0],), (sampled[-1],), sampled]):
+        sign = 1 if len(source) == 1 else -1
+        part = mean_square(slopes, source, free=1) / (items * wordings)
+        total += sign * part
+        counted += sign * mean_square(residuals, source, free=free) / (items * wordings * n)
+        below += part**2 / math.prod(table.shape[axis] - 1 for axis in source)
+    df = total**2 / below if total > 0 else math.inf
     spread = float((_centered(profile.model, profile.strata) ** 2).mean())
-    ways = np.array([items - 1, wordings - 1, (items - 1) * (wordings - 1)], dtype=np.float64)
-    parts = (of_slopes / (items * wordings)) ** 2 / np.maximum(ways, 1)
-    df = total**2 / float(parts.sum()) if total > 0 else math.inf
     return max(0.0, total - counted) / spread, max(df, 1.0)
-
-
-def _mean_squares(table: Values, free: int) -> Values:
-    """MS of items, of wordings and of both together; 0 for a way that has one level only.
-
-    ``free``: the degrees of freedom of the first axis.
-    """
-    _, items, wordings = table.shape
-    whole = table.mean(axis=(1, 2), keepdims=True)
-    by_item = table.mean(axis=2, keepdims=True) - whole
-    by_wording = table.mean(axis=1, keepdims=True) - whole
-    rest = table - whole - by_item - by_wording
-    sums = (
-        (wordings * (by_item**2).sum(), items - 1),
-        (items * (by_wording**2).sum(), wordings - 1),
-        ((rest**2).sum(), (items - 1) * (wordings - 1)),
-    )
-    return np.array([float(total) / (ways * free) if ways else 0.0 for total, ways in sums])
-
-
-def _without(base: Estimate, reason: str, **more: object) -> Estimate:
-    return _with(base, reason=reason, interval_over=None, **more)
-
-
-def _with(base: Estimate, **changes: object) -> Estimate:
-    return replace(base, **changes)  # type: ignore[arg-type]

@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goffman.stats.crossed import variance_components
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 LEAST_CONDITIONS = 3
@@ -82,6 +83,18 @@ class Components:
         return _share(self.conditions, self.absolute_error)
 
 
+_SOURCES = {
+    "conditions": (0,),
+    "items": (1,),
+    "wordings": (2,),
+    "conditions_items": (0, 1),
+    "conditions_wordings": (0, 2),
+    "items_wordings": (1, 2),
+    "cells": (0, 1, 2),
+}
+"""Of each component the axes of the table that it is about."""
+
+
 def obstacle(table: Values) -> str | None:
     """Why a table of conditions × items × wordings has no components; None: it has."""
     conditions, items, _ = table.shape
@@ -98,53 +111,10 @@ def components(table: Values) -> Components:
     """The components of a complete table, by ANOVA; ValueError where there is an obstacle."""
     if why := obstacle(table):
         raise ValueError(why)
-    sizes = table.shape
-    squares = {kept: _mean_square(table, kept) for kept in _PARTS if _there(sizes, kept)}
-    cells = squares.get((0, 1, 2), 0.0)
-    ci, cw, iw = (squares.get(kept, 0.0) for kept in ((0, 1), (0, 2), (1, 2)))
-    conditions, items, wordings = sizes
-    if wordings == 1:
-        parts = (squares[0,] - ci) / items, (squares[1,] - ci) / conditions, 0.0, ci, 0.0, 0.0, 0.0
-    else:
-        parts = (
-            (squares[0,] - ci - cw + cells) / (items * wordings),
-            (squares[1,] - ci - iw + cells) / (conditions * wordings),
-            (squares[2,] - cw - iw + cells) / (conditions * items),
-            (ci - cells) / wordings,
-            (cw - cells) / items,
-            (iw - cells) / conditions,
-            cells,
-        )
-    c, i, w, ci, cw, iw, e = (max(0.0, float(part)) for part in parts)
-    return Components(
-        conditions=c,
-        items=i,
-        wordings=w,
-        conditions_items=ci,
-        conditions_wordings=cw,
-        items_wordings=iw,
-        cells=e,
-        sizes=(conditions, items, wordings),
-    )
-
-
-_PARTS = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
-"""The sources of variance, by the axes of the table that they are about."""
-
-
-def _there(sizes: tuple[int, ...], kept: tuple[int, ...]) -> bool:
-    return all(sizes[axis] > 1 for axis in kept)
-
-
-def _mean_square(table: Values, kept: tuple[int, ...]) -> float:
-    """Of one source: what its means have beyond those of the sources that are parts of it."""
-    effect = np.zeros([table.shape[axis] if axis in kept else 1 for axis in range(3)])
-    for size in range(len(kept) + 1):
-        for axes in combinations(kept, size):
-            away = tuple(axis for axis in range(3) if axis not in axes)
-            effect = effect + (-1) ** (len(kept) - size) * table.mean(axis=away, keepdims=True)
-    degrees = np.prod([table.shape[axis] - 1 for axis in kept])
-    return float((effect**2).sum() * table.size / effect.size / degrees)
+    conditions, items, wordings = table.shape
+    variances = variance_components(table if wordings > 1 else table[:, :, 0])
+    parts = {name: max(0.0, float(variances.get(of, 0.0))) for name, of in _SOURCES.items()}
+    return Components(**parts, sizes=(conditions, items, wordings))
 
 
 def alpha(scores: Values) -> float | None:
@@ -167,17 +137,13 @@ def split_halves(scores: Values, *, rng: np.random.Generator, draws: int = HALVE
     if len(scores) < LEAST_CONDITIONS:
         return np.array([], dtype=np.float64)
     first = _halves(scores.shape[1], rng, draws)
-    one, other = (_centred(scores @ half.T) for half in (first, ~first))
+    sums = [scores @ half.T for half in (first, ~first)]
+    # What rounding leaves of a constant column is none.
+    one, other = (np.where(np.ptp(of, axis=0) > 0, of - of.mean(axis=0), 0.0) for of in sums)
     scale = np.sqrt((one**2).sum(axis=0) * (other**2).sum(axis=0))
     vary = scale > 0
     r = (one * other).sum(axis=0)[vary] / scale[vary]
     return np.asarray(2 * r / (1 + np.abs(r)), dtype=np.float64)
-
-
-def _centred(sums: Values) -> Values:
-    """Each column without its mean; what rounding leaves of a constant one is none."""
-    away = sums - sums.mean(axis=0)
-    return np.where(np.ptp(sums, axis=0) > 0, away, 0.0)
 
 
 def _halves(items: int, rng: np.random.Generator, draws: int) -> NDArray[np.bool_]:
@@ -186,12 +152,12 @@ def _halves(items: int, rng: np.random.Generator, draws: int) -> NDArray[np.bool
     if not size:
         return np.empty((0, items), dtype=np.bool_)
     if comb(items, size) <= draws:
-        chosen = [list(one) for one in combinations(range(items), size)]
+        chosen = [list(half) for half in combinations(range(items), size)]
         # Of an even number each split would come twice, once from either side.
-        chosen = [one for one in chosen if items % 2 or 0 in one]
+        chosen = [half for half in chosen if items % 2 or 0 in half]
     else:
         chosen = [rng.permutation(items)[:size].tolist() for _ in range(draws)]
-    return np.array([np.isin(np.arange(items), one) for one in chosen])
+    return np.array([np.isin(np.arange(items), half) for half in chosen])
 
 
 def _share(part: float, rest: float) -> float | None:

@@ -18,7 +18,6 @@ from goffman.stats.multiple_testing import benjamini_hochberg
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 SPARE = 10

@@ -13,7 +13,6 @@ from goffman.stats.estimate import Estimate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-if TYPE_CHECKING:
     Values = Sequence[float | None] | Sequence[float] | NDArray[np.float64]
     """None and NaN are values that are missing."""
 
@@ -66,7 +65,10 @@ class Samples:
 
     def estimate(self, *, contrast: str, method: str, reason: str | None) -> Estimate:
         """Numbers and means of these values, before any test."""
-        first, second = _mean(self.first), _mean(self.second)
+        first, second = (
+            float(values.mean()) if len(values) and np.isfinite(values).all() else None
+            for values in (self.first, self.second)
+        )
         return Estimate(
             contrast=contrast,
             n=len(self.first) if self.paired else len(self.first) + len(self.second),
@@ -93,10 +95,10 @@ def in_pairs(first: Values, second: Values) -> Samples:
 
 def apart(first: Values, second: Values) -> Samples:
     """The values of two independent sets that are not missing."""
-    one, other = numbers(first), numbers(second)
-    gaps = np.isnan(one), np.isnan(other)
-    left_out = int(gaps[0].sum() + gaps[1].sum())
-    return Samples(first=one[~gaps[0]], second=other[~gaps[1]], paired=False, left_out=left_out)
+    values = numbers(first), numbers(second)
+    one, other = (of[~np.isnan(of)] for of in values)
+    left_out = sum(map(len, values)) - len(one) - len(other)
+    return Samples(first=one, second=other, paired=False, left_out=left_out)
 
 
 def numbers(values: Values, *, dimensions: int = 1) -> NDArray[np.float64]:
@@ -123,7 +125,3 @@ def check_choice(name: str, given: str, *, allowed: tuple[str, ...]) -> None:
     """Nothing, or an error for a choice that there is not."""
     if given not in allowed:
         raise ValueError(f"no {name} '{given}'; allowed: {', '.join(allowed)}")
-
-
-def _mean(values: NDArray[np.float64]) -> float | None:
-    return float(values.mean()) if len(values) and np.isfinite(values).all() else None

@@ -26,8 +26,8 @@ import numpy as np
 from scipy import optimize, special
 
 from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Z, share_interval
 
-Z = float(special.ndtri(0.975))
 NEAREST, FARTHEST = 1e-6, 37.0
 """Standard errors; p is 1 of what lies nearer to 0, and too small to be written of the farther."""
 
@@ -61,10 +61,7 @@ class Share:
         """Wilson's (1927), z standard errors away."""
         if self.replies is None:
             return self.value, self.value
-        n, p = self.worth or self.replies, self.value
-        middle, room = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        by = 1 + z * z / n
-        return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
+        return share_interval(self.value, self.worth or self.replies, z=z)
 
 
 Weighted = Sequence[tuple[float, Share]]
@@ -72,16 +69,12 @@ Weighted = Sequence[tuple[float, Share]]
 
 def mean_share(shares: Sequence[Share]) -> Share:
     """The mean over questions."""
-    value = _mean(share.value for share in shares)
+    value = float(np.mean([share.value for share in shares]))
     counts = [share.replies for share in shares if share.replies is not None]
     if not counts:
         return Share(value=value)
-    worth = [share.worth or share.replies for share in shares]
-    return Share(
-        value=value,
-        replies=sum(counts),
-        worth=len(counts) ** 2 / sum(1 / one for one in worth if one),
-    )
+    worth = sum(1 / n for share in shares if (n := share.worth or share.replies))
+    return Share(value=value, replies=sum(counts), worth=len(counts) ** 2 / worth)
 
 
 def minus_people(
@@ -90,11 +83,12 @@ def minus_people(
     """Return the model's number minus people's."""
     value = sum(weight * share.value for weight, share in model)
     replies = [share.replies for _, share in model if share.replies is not None]
+    n = sum(replies) if replies else len(model)
     difference = value - people.value
     base = Estimate(
         contrast=contrast,
-        n=sum(replies) if replies else len(model),
-        n_first=sum(replies) if replies else len(model),
+        n=n,
+        n_first=n,
         n_second=round(people.n),
         mean_first=value,
         mean_second=people.value,
@@ -105,9 +99,9 @@ def minus_people(
     )
     low, high = ends(model, people, float(special.ndtri((1 + level) / 2)))
     if low == high:
-        return _with(base, reason="neither side has an error")
+        return replace(base, reason="neither side has an error")
     p = _p(model, people, difference)
-    return _with(
+    return replace(
         base,
         low=low,
         high=high,
@@ -122,11 +116,11 @@ def minus_people(
 def side(model: Weighted, *, contrast: str) -> Estimate:
     """The model's number alone, with its interval; without one where it is known exactly."""
     none = People(value=0.0, low=0.0, high=0.0, n=0.0)
-    found = minus_people(model, none, contrast=contrast)
+    estimate = minus_people(model, none, contrast=contrast)
     # There is one side: what it is made of stands in the place of two.
-    means = dict(zip(("mean_first", "mean_second"), (one.value for _, one in model), strict=True))
-    over = None if found.low is None else "the model's replies"
-    return _with(found, **means, interval_over=over)
+    first, second = (share.value for _, share in model)
+    over = None if estimate.low is None else "the model's replies"
+    return replace(estimate, mean_first=first, mean_second=second, interval_over=over)
 
 
 def people_side(first: People, second: People, *, contrast: str) -> Estimate:
@@ -152,16 +146,22 @@ def people_side(first: People, second: People, *, contrast: str) -> Estimate:
 
 def ends(model: Weighted, people: People, z: float) -> tuple[float, float]:
     """The interval of the model's number minus people's, z standard errors away."""
-    difference = sum(weight * share.value for weight, share in model) - people.value
+    parts = [(weight, share.value, *share.ends(z)) for weight, share in model]
     # People's ends are given at 95%, and taken to widen in proportion.
-    by = z / Z
-    below, above = [(people.high - people.value) * by], [(people.value - people.low) * by]
-    for weight, share in model:
-        low, high = share.ends(z)
-        one, other = weight * (share.value - low), weight * (high - share.value)
-        below.append(one if weight > 0 else other)
-        above.append(other if weight > 0 else one)
-    return difference - math.hypot(*below), difference + math.hypot(*above)
+    by, value = z / Z, people.value
+    low, high = value - (value - people.low) * by, value + (people.high - value) * by
+    return _mover([*parts, (-1, value, low, high)])[1:]
+
+
+def _mover(parts: Iterable[tuple[float, float, float, float]]) -> tuple[float, float, float]:
+    """Return the weighted sum of values, given each with its ends, and the ends of the sum."""
+    value, below, above = 0.0, [], []
+    for weight, part, *its_ends in parts:
+        value += weight * part
+        offs = sorted(weight * (end - part) for end in its_ends)
+        below.append(offs[0])
+        above.append(offs[1])
+    return value, value - math.hypot(*below), value + math.hypot(*above)
 
 
 def _p(model: Weighted, people: People, difference: float) -> float:
@@ -183,23 +183,15 @@ def _p(model: Weighted, people: People, difference: float) -> float:
 
 def widened(people: People, design_effect: float) -> People:
     """The share as it is, with ends farther off: its variance is so many times larger."""
-    by = math.sqrt(design_effect)
-    return replace(
-        people,
-        low=max(0.0, people.value - (people.value - people.low) * by),
-        high=min(1.0, people.value + (people.high - people.value) * by),
-    )
+    by, value = math.sqrt(design_effect), people.value
+    low, high = value - (value - people.low) * by, value + (people.high - value) * by
+    return replace(people, low=max(0.0, low), high=min(1.0, high))
 
 
 def nearer(people: People, by: float) -> People:
     """The share, and its ends, drawn toward one half: so many times as far from it."""
-
-    def drawn(value: float) -> float:
-        return 0.5 + by * (value - 0.5)
-
-    return replace(
-        people, value=drawn(people.value), low=drawn(people.low), high=drawn(people.high)
-    )
+    value, low, high = (0.5 + by * (end - 0.5) for end in (people.value, people.low, people.high))
+    return replace(people, value=value, low=low, high=high)
 
 
 def mean_of(people: Sequence[People]) -> People:
@@ -208,37 +200,19 @@ def mean_of(people: Sequence[People]) -> People:
     How the answers go together is not published. Their errors are added as if they went together
     wholly, which makes the error too large and never too small.
     """
-    return People(
-        value=_mean(one.value for one in people),
-        low=_mean(one.low for one in people),
-        high=_mean(one.high for one in people),
-        n=min(one.n for one in people),
-    )
+    means = np.mean([(of.value, of.low, of.high) for of in people], axis=0).tolist()
+    return People(value=means[0], low=means[1], high=means[2], n=min(of.n for of in people))
 
 
 def apart(first: People, second: People) -> People:
     """One number minus another, of different respondents."""
-    value = first.value - second.value
-    return People(
-        value=value,
-        low=value - math.hypot(first.value - first.low, second.high - second.value),
-        high=value + math.hypot(first.high - first.value, second.value - second.low),
-        n=min(first.n, second.n),
-    )
+    sides = ((1, first), (-1, second))
+    value, low, high = _mover((sign, of.value, of.low, of.high) for sign, of in sides)
+    return People(value=value, low=low, high=high, n=min(first.n, second.n))
 
 
 def pooled(people: Sequence[People]) -> People:
     """One share of several surveys that asked the same: each by how many were asked."""
-    n = sum(one.n for one in people)
-    value = sum(one.value * one.n for one in people) / n
-    below = math.hypot(*((one.value - one.low) * one.n / n for one in people))
-    above = math.hypot(*((one.high - one.value) * one.n / n for one in people))
-    return People(value=value, low=value - below, high=value + above, n=n)
-
-
-def _mean(values: Iterable[float]) -> float:
-    return float(np.mean(list(values)))
-
-
-def _with(base: Estimate, **changes: object) -> Estimate:
-    return replace(base, **changes)  # type: ignore[arg-type]
+    n = sum(of.n for of in people)
+    value, low, high = _mover((of.n / n, of.value, of.low, of.high) for of in people)
+    return People(value=value, low=low, high=high, n=n)

@@ -16,16 +16,11 @@ from scipy import special
 
 from goffman.stats.effect_sizes import D_POOLED, cohen_d, pooled_sd
 from goffman.stats.estimate import Alternative
-from goffman.stats.samples import (
-    apart,
-    check_choice,
-    check_level,
-    in_pairs,
-)
+from goffman.stats.samples import apart, check_choice, check_level, in_pairs
 
 if TYPE_CHECKING:
     from goffman.stats.estimate import Estimate
-    from goffman.stats.samples import Values
+    from goffman.stats.samples import Samples, Values
 
 Variances = Literal["equal", "unequal"]
 
@@ -39,27 +34,8 @@ def paired_t(
     level: float = 0.95,
 ) -> Estimate:
     """Return Student's t of the pairs' differences, with Cohen's d beside it."""
-    check_level(level)
-    check_choice("alternative", alternative, allowed=get_args(Alternative))
     samples = in_pairs(first, second)
-    estimate = replace(
-        samples.estimate(
-            contrast=contrast,
-            method="interval by t",
-            reason=samples.obstacle,
-        ),
-        test="paired t",
-        alternative=alternative,
-        level=level,
-    )
-    if not samples.obstacle:
-        differences, n = samples.differences, len(samples.first)
-        error = float(differences.std(ddof=1) / np.sqrt(n))
-        centre = float(differences.mean())
-        estimate = by_t(
-            estimate, centre, error=error, df=float(n - 1), alternative=alternative, level=level
-        )
-    return replace(estimate, effect=cohen_d(samples), effect_name=D_POOLED)
+    return _tested(samples, "paired t", contrast=contrast, alternative=alternative, level=level)
 
 
 def independent_t(
@@ -72,34 +48,47 @@ def independent_t(
     level: float = 0.95,
 ) -> Estimate:
     """Return Welch's t of two sets, or with equal variances Student's, with Cohen's d beside it."""
+    check_choice("variances", variances, allowed=get_args(Variances))
+    test = "Welch's t" if variances == "unequal" else "Student's t"
+    samples = apart(first, second)
+    return _tested(samples, test, contrast=contrast, alternative=alternative, level=level)
+
+
+def _tested(
+    samples: Samples, test: str, *, contrast: str, alternative: Alternative, level: float
+) -> Estimate:
     check_level(level)
     check_choice("alternative", alternative, allowed=get_args(Alternative))
-    check_choice("variances", variances, allowed=get_args(Variances))
-    samples = apart(first, second)
+    about = samples.estimate(contrast=contrast, method="interval by t", reason=samples.obstacle)
     estimate = replace(
-        samples.estimate(
-            contrast=contrast,
-            method="interval by t",
-            reason=samples.obstacle,
-        ),
-        test="Welch's t" if variances == "unequal" else "Student's t",
+        about,
+        test=test,
+        alternative=alternative,
+        level=level,
+        effect=cohen_d(samples),
+        effect_name=D_POOLED,
+    )
+    if samples.obstacle:
+        return estimate
+    n1, n2 = len(samples.first), len(samples.second)
+    centre = samples.first.mean() - samples.second.mean()
+    if samples.paired:
+        centre = samples.differences.mean()
+        error, df = samples.differences.std(ddof=1) / np.sqrt(n1), n1 - 1
+    elif test == "Student's t":
+        error, df = pooled_sd(samples) * np.sqrt(1 / n1 + 1 / n2), n1 + n2 - 2
+    else:
+        v1, v2 = samples.first.var(ddof=1) / n1, samples.second.var(ddof=1) / n2
+        share = v1 / (v1 + v2)
+        error, df = np.sqrt(v1 + v2), 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
+    return by_t(
+        estimate,
+        float(centre),
+        error=float(error),
+        df=float(df),
         alternative=alternative,
         level=level,
     )
-    n1, n2 = len(samples.first), len(samples.second)
-    if not samples.obstacle:
-        if variances == "equal":
-            error, df = pooled_sd(samples) * np.sqrt(1 / n1 + 1 / n2), float(n1 + n2 - 2)
-        else:
-            v1, v2 = samples.first.var(ddof=1) / n1, samples.second.var(ddof=1) / n2
-            share = v1 / (v1 + v2)
-            error = np.sqrt(v1 + v2)
-            df = 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
-        centre = float(samples.first.mean() - samples.second.mean())
-        estimate = by_t(
-            estimate, centre, error=float(error), df=float(df), alternative=alternative, level=level
-        )
-    return replace(estimate, effect=cohen_d(samples), effect_name=D_POOLED)
 
 
 def as_p(p: float) -> float:
