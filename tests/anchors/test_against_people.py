@@ -23,12 +23,12 @@ from goffman.anchors.loader import load_anchor
 from goffman.instruments.loader import load_instrument
 from goffman.measures.vignettes import VignetteCode
 from goffman.schemas import PROMPT_TABLE, SCORES, schema
+from goffman.stats.intervals import Z
 from goffman.stats.share_difference import (
     GIVEN,
     REPLIES,
     People,
     Share,
-    Z,
     apart,
     ends,
     mean_of,

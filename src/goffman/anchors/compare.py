@@ -18,7 +18,6 @@ that, as seen from people's (one-sided).
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -34,21 +33,17 @@ from goffman.instruments.types import CONTROL, base_of
 from goffman.measures.controls import DECIDED
 from goffman.modes import asked_ids, mode_of_rows, of_asked
 from goffman.runs.answers import parquet
-from goffman.schemas import (
-    ANCHOR_POINTS,
-    CONTRASTS,
-    VERDICTS,
-    schema,
-)
+from goffman.schemas import ANCHOR_POINTS, CONTRASTS, VERDICTS, schema
 from goffman.scoring import measures_of, without_controls
 from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Z
 from goffman.stats.multiple_testing import as_list, list_level
-from goffman.stats.profile import LEAST, Profile, related
+from goffman.stats.profile import LEAST, Coefficient, Profile, related
 from goffman.stats.residuals import residuals
 from goffman.stats.share_difference import (
     People,
     Share,
-    Z,
+    Weighted,
     apart,
     mean_of,
     mean_share,
@@ -133,6 +128,32 @@ class Shares:
         rows = self.rows.filter(asked, pl.col("item") == item, pl.col("condition") == condition)
         return rows if gender is None else rows.filter(pl.col("gender") == gender)
 
+    def conditions(self) -> list[str]:
+        """Those that the model was asked about, sorted."""
+        return self.rows["condition"].unique().sort().to_list()
+
+    def counted(self, condition: str, *genders: str) -> list[str]:
+        """The questions that count and that people were asked, about everyone or each gender."""
+        rows = self.rows.filter(pl.col("condition") == condition, pl.col("counts"))
+        return [
+            item
+            for item in rows["item"].unique().sort()
+            if all((item, condition, gender) in self.people for gender in genders)
+        ]
+
+    def mean(
+        self,
+        items: Sequence[str],
+        condition: str,
+        gender: str | None = None,
+        *,
+        wording: str | None = None,
+    ) -> Share | None:
+        """The model's mean share over these questions; None: one of them has no answer."""
+        shares = [share_of(self.cell(item, condition, gender, wording=wording)) for item in items]
+        known = [share for share in shares if share is not None]
+        return mean_share(known) if known and len(known) == len(items) else None
+
 
 def shares_of(
     scores: pl.DataFrame,
@@ -143,6 +164,9 @@ def shares_of(
     """Every model's answers to the instruments that the anchor has values for."""
     genders = prompts.select("prompt_id", gender_of="gender").unique("prompt_id")
     as_people = pl.lit(not anchor.wordings) | pl.col("wording").is_in(list(anchor.wordings))
+    answered = pl.col("replies").filter(pl.col("replies") > 0)
+    # Σ 1/nᵢ / k² over the k prompts that have an answer.
+    spread = (1 / answered).sum() / answered.len() ** 2
     for instrument, measure in measures.items():
         if not {instrument, base_of(instrument)} & {*anchor.instruments}:
             continue
@@ -170,7 +194,7 @@ def shares_of(
             pl.col("unanswered").mean(),
             replies=pl.col("replies").sum() if of_replies else pl.lit(None, dtype=pl.Int64),
             # Each prompt counts alike, however many of its replies are answers.
-            spread=_spread() if of_replies else pl.lit(None, dtype=pl.Float64),
+            spread=spread if of_replies else pl.lit(None, dtype=pl.Float64),
         )
         for (model,), of in cells.sort(keep).partition_by("model", as_dict=True).items():
             yield Shares(
@@ -183,29 +207,22 @@ def shares_of(
                 people=_people(anchor.latest(), anchor),
                 of_all_years=_people(anchor.values, anchor),
                 by_year={
-                    year: _people((one for one in anchor.values if one.year == year), anchor)
+                    year: _people((said for said in anchor.values if said.year == year), anchor)
                     for year in anchor.years()
                 },
                 design_effect=anchor.design_effect,
             )
 
 
-def _spread() -> pl.Expr:
-    """Σ 1/nᵢ / k² over the k prompts that have an answer."""
-    answered = pl.col("replies").filter(pl.col("replies") > 0)
-    return (1 / answered).sum() / answered.len() ** 2
-
-
 def _people(values: Iterable[AnchorValue], anchor: Anchor) -> Said:
     """By item, condition and gender; several years are taken together."""
-    found: dict[tuple[str, str, str], list[People]] = {}
-    for one in values:
-        interval, n = interval_of(one, anchor), one.n_effective or one.n
+    several: dict[tuple[str, str, str], list[People]] = {}
+    for said in values:
+        interval, n = interval_of(said, anchor), said.n_effective or said.n
         if interval is not None and n:
-            low, high = interval
-            said = People(value=one.value, low=low, high=high, n=n)
-            found.setdefault((one.item, one.condition, one.gender), []).append(said)
-    return {key: pooled(several) for key, several in found.items()}
+            people = People(value=said.value, low=interval[0], high=interval[1], n=n)
+            several.setdefault((said.item, said.condition, said.gender), []).append(people)
+    return {key: pooled(people) for key, people in several.items()}
 
 
 def share_of(cell: pl.DataFrame) -> Share | None:
@@ -243,7 +260,7 @@ UNANSWERED = "more than half of the answers are no answer"
 ONE_SIDE = "one side alone: not tested"
 EVERY_YEAR = "people's answers of one year: not tested"
 
-ShareEstimates = list[tuple[Contrast, Estimate]]
+AnchorEstimates = list[tuple[Contrast, Estimate]]
 
 
 def compare_shares(
@@ -253,13 +270,13 @@ def compare_shares(
     anchors: Sequence[Anchor],
     *,
     decided: Mapping[tuple[str, str], float] | None = None,
-) -> tuple[ShareEstimates, list[dict[str, Any]]]:
+) -> tuple[AnchorEstimates, list[dict[str, Any]]]:
     """Every difference between a model's shares and people's; and rows of ANCHOR_POINTS.
 
     Each kind is a list of tests; other wordings are not tested. ``decided``: instrument and model
     → the share of its answers on the obvious side of control items, where that is known.
     """
-    found: ShareEstimates = []
+    found: AnchorEstimates = []
     points: list[dict[str, Any]] = []
     for anchor in anchors:
         if anchor.compare != "difference":
@@ -271,215 +288,172 @@ def compare_shares(
                 (OVERALL, over_questions),
                 (GENDER, by_gender),
             ):
+                pairs = list(make(one))
                 # Once for the p-values, which say how wide the intervals of a list are to be.
-                level = list_level([estimate for _, estimate in make(one, decided=sure)])
-                rows = list(make(one, decided=sure, level=level))
+                level = list_level([_compared(pair, sure, 0.95) for pair in pairs])
+                estimates = [_compared(pair, sure, level) for pair in pairs]
                 family = f"{kind}: {one.instrument}, {one.measure}, {one.model}, {one.anchor}"
-                kept = as_list([estimate for _, estimate in rows], family=family)
-                found += zip([says for says, _ in rows], kept, strict=True)
-                points += _share_points(anchor, one, rows) if kind == DIFFERENCE else ()
+                kept = as_list(estimates, family=family)
+                found += zip([pair.says for pair in pairs], kept, strict=True)
+                if kind == DIFFERENCE:
+                    rows = zip(pairs, estimates, strict=True)
+                    points += [_share_point(anchor, *row) for row in rows]
             found += in_other_wordings(one)
             found += by_gender_alone(one)
             found += in_each_year(one)
     return found, points
 
 
-def _share_points(anchor: Anchor, of: Shares, rows: ShareEstimates) -> Iterator[dict[str, Any]]:
-    """Both sides of each question and condition."""
-    said = {(one.item, one.condition): one for one in anchor.latest() if one.gender == EVERYONE}
-    for says, estimate in rows:
-        people = said[str(says.dimension), str(says.group)]
-        known = of.of_question(str(says.dimension), str(says.group))
-        cell = of.cell(str(says.dimension), str(says.group))
-        share = share_of(cell)
-        # A probability is known exactly, and has no ends.
-        low, high = (None, None) if share is None or share.replies is None else share.ends(Z)
-        yield {
-            "anchor": anchor.id,
-            "item": says.dimension,
-            "instrument": says.instrument,
-            "mode": says.mode,
-            "measure": says.measure,
-            "quantity": says.quantity,
-            "model": says.model,
-            "condition": says.group,
-            "value": estimate.mean_first,
-            "people": people.value,
-            "low": known and known.low,
-            "high": known and known.high,
-            "n": people.n,
-            "unanswered": unanswered_in(cell),
-            "value_low": low,
-            "value_high": high,
-        }
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """What is compared: a share of the model, or a man minus a woman, and the same of people."""
+
+    says: Contrast
+    model: Weighted
+    people: People
+    cells: pl.DataFrame
+    """The rows that the model's side is made of."""
+    sides: tuple[People, ...] = ()
+    """What people said of a man and of a woman."""
 
 
-def _conditions(one: Shares) -> list[str]:
-    return one.rows["condition"].unique().sort().to_list()
+def _share_point(anchor: Anchor, pair: _Pair, estimate: Estimate) -> dict[str, Any]:
+    """Both sides of a question and condition."""
+    says, share = pair.says, pair.model[0][1]
+    (people,) = (
+        said
+        for said in anchor.latest()
+        if (said.item, said.condition, said.gender) == (says.dimension, says.group, EVERYONE)
+    )
+    # A probability is known exactly, and has no ends.
+    low, high = (None, None) if share.replies is None else share.ends(Z)
+    return {
+        "anchor": anchor.id,
+        "item": says.dimension,
+        "instrument": says.instrument,
+        "mode": says.mode,
+        "measure": says.measure,
+        "quantity": says.quantity,
+        "model": says.model,
+        "condition": says.group,
+        "value": estimate.mean_first,
+        "people": people.value,
+        "low": pair.people.low,
+        "high": pair.people.high,
+        "n": people.n,
+        "unanswered": unanswered_in(pair.cells),
+        "value_low": low,
+        "value_high": high,
+    }
 
 
-def by_question(
-    one: Shares, *, decided: float | None = None, level: float = 0.95
-) -> Iterator[tuple[Contrast, Estimate]]:
-    """Of each question and condition that people were asked about."""
-    for condition in _conditions(one):
+def by_question(one: Shares) -> Iterator[_Pair]:
+    """Each question and condition that people were asked about."""
+    for condition in one.conditions():
         for item in one.rows["item"].unique().sort():
-            said = one.of_question(item, condition)
-            cell = one.cell(item, condition)
-            share = share_of(cell)
-            if said is None or share is None:
-                continue
-            says = one.contrast(DIFFERENCE, condition, item)
-            estimate = _compared(share, said, says, decided, level)
-            yield says, _enough(estimate, unanswered_in(cell))
+            people, cells = one.of_question(item, condition), one.cell(item, condition)
+            share = share_of(cells)
+            if people is not None and share is not None:
+                says = one.contrast(DIFFERENCE, condition, item)
+                yield _Pair(says=says, model=[(1, share)], people=people, cells=cells)
 
 
-def over_questions(
-    one: Shares, *, decided: float | None = None, level: float = 0.95
-) -> Iterator[tuple[Contrast, Estimate]]:
-    """Of each condition over the questions that count as stigma."""
-    for condition in _conditions(one):
-        items = _counted(one, condition, (EVERYONE,))
-        cells = [one.cell(item, condition) for item in items]
-        shares = [share for cell in cells if (share := share_of(cell)) is not None]
-        if not items or len(shares) < len(items):
+def over_questions(one: Shares) -> Iterator[_Pair]:
+    """Each condition over the questions that count as stigma."""
+    for condition in one.conditions():
+        items = one.counted(condition, EVERYONE)
+        share = one.mean(items, condition)
+        if share is not None:
+            yield _Pair(
+                says=one.contrast(OVERALL, condition, None),
+                model=[(1, share)],
+                people=mean_of([one.people[item, condition, EVERYONE] for item in items]),
+                cells=pl.concat([one.cell(item, condition) for item in items]),
+            )
+
+
+def by_gender(one: Shares) -> Iterator[_Pair]:
+    """Each condition, over the questions that count: a man minus a woman; people of all years."""
+    genders = ("male", "female")
+    for condition in one.conditions():
+        items = one.counted(condition, *genders)
+        male, female = (one.mean(items, condition, gender) for gender in genders)
+        if male is None or female is None:
             continue
-        said = mean_of([one.people[item, condition, EVERYONE] for item in items])
-        says = one.contrast(OVERALL, condition, None)
-        estimate = _compared(mean_share(shares), said, says, decided, level)
-        yield says, _enough(estimate, unanswered_in(pl.concat(cells)))
+        of_men, of_women = (
+            mean_of([one.of_all_years[item, condition, gender] for item in items])
+            for gender in genders
+        )
+        yield _Pair(
+            says=one.contrast(GENDER, condition, None),
+            model=[(1, male), (-1, female)],
+            people=apart(of_men, of_women),
+            cells=pl.concat([one.cell(item, condition) for item in items]),
+            sides=(of_men, of_women),
+        )
 
 
-def _compared(
-    share: Share, people: People, says: Contrast, decided: float | None, level: float
-) -> Estimate:
-    """Return the share minus people's, and minus that of people with the model's indifference."""
-    found = minus_people([(1, share)], people, contrast=says.text, level=level)
-    if decided is None:
-        return found
-    if decided < LEAST_DECIDED:
-        return _untested(found, INDIFFERENT)
-    beside = minus_people([(1, share)], nearer(people, 2 * decided - 1), contrast=says.text)
-    if found.p is None or beside.p is None:
-        return found
-    same = beside.difference * found.difference > 0  # type: ignore[operator]
-    return replace(found, indifference_p=beside.p / 2 if same else 1 - beside.p / 2)
+def _compared(pair: _Pair, decided: float | None, level: float) -> Estimate:
+    """Return the model minus people, and a share minus that of people with its indifference."""
+    text = pair.says.text
+    estimate = minus_people(pair.model, pair.people, contrast=text, level=level)
+    if decided is not None and decided < LEAST_DECIDED:
+        estimate = _untested(estimate, INDIFFERENT)
+    elif decided is not None and pair.says.kind != GENDER:
+        beside = minus_people(pair.model, nearer(pair.people, 2 * decided - 1), contrast=text)
+        if estimate.p is not None and beside.p is not None:
+            same = beside.difference * estimate.difference > 0  # type: ignore[operator]
+            p = beside.p / 2 if same else 1 - beside.p / 2
+            estimate = replace(estimate, indifference_p=p)
+    unanswered = unanswered_in(pair.cells)
+    few = unanswered is not None and unanswered > MOST_UNANSWERED
+    return _untested(estimate, UNANSWERED) if few else estimate
 
 
 def in_each_year(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """The same with people's answers of each year, without a test: the year is the variant."""
-    for condition, (year, people) in itertools.product(_conditions(one), one.by_year.items()):
-        items = _counted(one, condition, (EVERYONE,))
-        shares = [share_of(one.cell(item, condition)) for item in items]
-        known = [share for share in shares if share is not None]
-        there = [people.get((item, condition, EVERYONE)) for item in items]
-        said = [of for of in there if of is not None]
-        if not items or min(len(known), len(said)) < len(items):
-            continue
-        says = one.contrast(IN_YEAR, condition, None, wording=str(year))
-        estimate = minus_people([(1, mean_share(known))], mean_of(said), contrast=says.text)
-        yield says, _untested(estimate, EVERY_YEAR)
+    for condition in one.conditions():
+        for year, people in one.by_year.items():
+            yield from _check(one, IN_YEAR, condition, str(year), people, reason=EVERY_YEAR)
 
 
 def in_other_wordings(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """The same in each wording that is not people's, without a test: a check of the share."""
     others = one.rows.filter(~pl.col("as_people"))["wording"].unique().sort()
-    for condition, wording in itertools.product(_conditions(one), others):
-        items = _counted(one, condition, (EVERYONE,))
-        found = [share_of(one.cell(item, condition, wording=wording)) for item in items]
-        shares = [share for share in found if share is not None]
-        if not items or len(shares) < len(items):
-            continue
-        said = mean_of([one.people[item, condition, EVERYONE] for item in items])
-        says = one.contrast(OTHER_WORDING, condition, None, wording=wording)
-        estimate = minus_people([(1, mean_share(shares))], said, contrast=says.text)
-        yield says, _untested(estimate, ANOTHER)
+    for condition in one.conditions():
+        for name in others:
+            yield from _check(one, OTHER_WORDING, condition, name, one.people, reason=ANOTHER)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Described:
-    """One condition of a man and of a woman, over the questions that count."""
-
-    condition: str
-    model: tuple[Share, Share]
-    people: tuple[People, People]
-    """Of all years."""
-    cells: pl.DataFrame
-
-    @property
-    def weighted(self) -> list[tuple[float, Share]]:
-        """A man minus a woman."""
-        return list(zip((1, -1), self.model, strict=True))
-
-
-def _by_gender(one: Shares) -> Iterator[_Described]:
-    genders = ("male", "female")
-    for condition in _conditions(one):
-        items = _counted(one, condition, genders)
-        found = [[share_of(one.cell(item, condition, who)) for item in items] for who in genders]
-        male, female = ([share for share in of if share is not None] for of in found)
-        if not items or min(len(male), len(female)) < len(items):
-            continue
-        of_men, of_women = (
-            mean_of([one.of_all_years[item, condition, who] for item in items]) for who in genders
-        )
-        yield _Described(
-            condition=condition,
-            model=(mean_share(male), mean_share(female)),
-            people=(of_men, of_women),
-            cells=pl.concat([one.cell(item, condition) for item in items]),
-        )
-
-
-def by_gender(
-    one: Shares, *, decided: float | None = None, level: float = 0.95
+def _check(
+    one: Shares, kind: str, condition: str, variant: str, people: Said, *, reason: str
 ) -> Iterator[tuple[Contrast, Estimate]]:
-    """Of each condition: a man minus a woman in the model, minus the same in people."""
-    for of in _by_gender(one):
-        says = one.contrast(GENDER, of.condition, None)
-        estimate = minus_people(of.weighted, apart(*of.people), contrast=says.text, level=level)
-        if decided is not None and decided < LEAST_DECIDED:
-            estimate = _untested(estimate, INDIFFERENT)
-        yield says, _enough(estimate, unanswered_in(of.cells))
+    """Yield a condition over the questions that count, in a variant that is not tested."""
+    items = one.counted(condition, EVERYONE)
+    share = one.mean(items, condition, wording=variant if kind == OTHER_WORDING else None)
+    said = [of for item in items if (of := people.get((item, condition, EVERYONE))) is not None]
+    if share is not None and len(said) == len(items):
+        says = one.contrast(kind, condition, None, wording=variant)
+        estimate = minus_people([(1, share)], mean_of(said), contrast=says.text)
+        yield says, _untested(estimate, reason)
 
 
 def by_gender_alone(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
-    """The same of each side: a man minus a woman with its interval, not tested."""
-    for of in _by_gender(one):
-        says = one.contrast(GENDER_SIDE, of.condition, None, wording=MODEL)
-        yield says, _not_tested(side(of.weighted, contrast=says.text))
-        says = one.contrast(GENDER_SIDE, of.condition, None, wording=PEOPLE)
-        yield says, _not_tested(people_side(*of.people, contrast=says.text))
-
-
-def _not_tested(estimate: Estimate) -> Estimate:
-    """The estimate with its interval alone."""
+    """A man minus a woman on each side, with its interval, not tested."""
     none = dict.fromkeys(("test", "alternative", "statistic", "p"))
-    return replace(estimate, reason=ONE_SIDE, **none)  # type: ignore[arg-type]
-
-
-def _enough(estimate: Estimate, unanswered: float | None) -> Estimate:
-    """The estimate; without interval and test where too little was answered."""
-    few = unanswered is not None and unanswered > MOST_UNANSWERED
-    return _untested(estimate, UNANSWERED) if few else estimate
+    for pair in by_gender(one):
+        for variant in (MODEL, PEOPLE):
+            says = one.contrast(GENDER_SIDE, str(pair.says.group), None, wording=variant)
+            if variant == MODEL:
+                estimate = side(pair.model, contrast=says.text)
+            else:
+                estimate = people_side(*pair.sides, contrast=says.text)
+            yield says, replace(estimate, reason=ONE_SIDE, **none)  # type: ignore[arg-type]
 
 
 def _untested(estimate: Estimate, reason: str) -> Estimate:
     none = dict.fromkeys(("low", "high", "test", "alternative", "statistic", "p", "interval_over"))
     return replace(estimate, reason=reason, **none)  # type: ignore[arg-type]
-
-
-def _counted(one: Shares, condition: str, genders: Sequence[str]) -> list[str]:
-    """The questions that count and that people were asked about, by everyone or each gender."""
-    rows = one.rows.filter(pl.col("condition") == condition, pl.col("counts"))
-    return [
-        item
-        for item in rows["item"].unique().sort()
-        if all((item, condition, gender) in one.people for gender in genders)
-    ]
-
-
-AnchorEstimates = list[tuple[Contrast, "Estimate"]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -544,12 +518,13 @@ def compare_with_people(
     found: AnchorEstimates = []
     points: list[dict[str, Any]] = []
     for anchor in anchors:
-        for one in _fitting(scores, prompts, measures, anchor):
-            found += correlated(one)
-            points += _profile_points(one)
+        if anchor.compare == "profile":
+            for one in _fitting(scores, prompts, measures, anchor):
+                found += correlated(one)
+                points += _profile_points(one)
     shares, more = compare_shares(scores, prompts, measures, anchors, decided=decided)
-    found, points = [*found, *shares], [*points, *more]
-    return anchor_table(found), pl.DataFrame(points, schema=schema(ANCHOR_POINTS))
+    table = pl.DataFrame([*points, *more], schema=schema(ANCHOR_POINTS))
+    return anchor_table([*found, *shares]), table
 
 
 def _fitting(
@@ -558,8 +533,6 @@ def _fitting(
     measures: Mapping[str, Measure],
     anchor: Anchor,
 ) -> Iterator[ProfileComparison]:
-    if anchor.compare != "profile":
-        return
     people: dict[str, dict[str, AnchorValue]] = {one.id: {} for one in anchor.items}
     for value in anchor.latest():
         if value.gender == EVERYONE:
@@ -583,26 +556,23 @@ def correlated(one: ProfileComparison) -> AnchorEstimates:
         if len(places) < LEAST:
             continue
         profile = one.profile(item, places)
-        for kind, coefficient in (("anchor", "pearson"), ("anchor-rank", "spearman")):
-            says = one.contrast(kind, item)
-            estimate = related(profile, coefficient, contrast=says.text)  # type: ignore[arg-type]
-            estimate = replace(estimate, left_out=len(one.people[item]) - len(places))
-            found.setdefault(kind, []).append((says, estimate))
+        kinds = {"anchor": profile, "anchor-rank": profile}
         if len({one.answers.categories[place] for place in places}) > 1:
-            says = one.contrast("anchor-partial", item)
-            given = one.profile(item, places, given=True)
-            estimate = related(given, "pearson", contrast=says.text)
-            found.setdefault(says.kind, []).append((says, estimate))
-    return [pair for kind, rows in found.items() for pair in _corrected(rows, one, kind)]
-
-
-def _corrected(rows: AnchorEstimates, one: ProfileComparison, kind: str) -> AnchorEstimates:
-    """Return the rows of one kind, model, instrument and anchor, corrected as a list."""
-    of = one.answers
-    family = f"{kind}: {of.instrument}, {of.measure}, {of.quantity}, {of.model}, {one.anchor.id}"
-    named = [_of_what(estimate, one.anchor) for _, estimate in rows]
-    kept = as_list(named, family=family)
-    return [(says, estimate) for (says, _), estimate in zip(rows, kept, strict=True)]
+            kinds["anchor-partial"] = one.profile(item, places, given=True)
+        for kind, of in kinds.items():
+            says = one.contrast(kind, item)
+            coefficient: Coefficient = "spearman" if kind == "anchor-rank" else "pearson"
+            estimate = related(of, coefficient, contrast=says.text)
+            if kind != "anchor-partial":
+                estimate = replace(estimate, left_out=len(one.people[item]) - len(places))
+            found.setdefault(kind, []).append((says, _of_what(estimate, one.anchor)))
+    answers = one.answers
+    about = (answers.instrument, answers.measure, answers.quantity, answers.model, one.anchor.id)
+    corrected: AnchorEstimates = []
+    for kind, rows in found.items():
+        kept = as_list([estimate for _, estimate in rows], family=f"{kind}: {', '.join(about)}")
+        corrected += zip([says for says, _ in rows], kept, strict=True)
+    return corrected
 
 
 def _of_what(estimate: Estimate, anchor: Anchor) -> Estimate:
@@ -610,20 +580,15 @@ def _of_what(estimate: Estimate, anchor: Anchor) -> Estimate:
     if anchor.of == "condition":
         return estimate
     many = f"{anchor.of}s"
-    over = estimate.interval_over
-    return replace(
-        estimate,
-        unit=many,
-        interval_over=over and over.replace("conditions", many),
-        method=estimate.method.replace("conditions", many),
-        reason=estimate.reason and estimate.reason.replace("conditions", many),
-    )
+    texts = {name: getattr(estimate, name) for name in ("interval_over", "method", "reason")}
+    said = {name: text and text.replace("conditions", many) for name, text in texts.items()}
+    return replace(estimate, unit=many, **said)
 
 
 def _profile_points(one: ProfileComparison) -> Iterator[dict[str, Any]]:
     """Each condition in each item; then each by how far it is from what all items predict."""
     of = one.answers
-    about = {
+    about: dict[str, Any] = {
         "anchor": one.anchor.id,
         "instrument": base_of(of.instrument),
         "mode": of.mode,
@@ -631,38 +596,30 @@ def _profile_points(one: ProfileComparison) -> Iterator[dict[str, Any]]:
         "quantity": of.quantity,
         "model": of.model,
     }
+    cells = [
+        about
+        | {
+            "condition": of.conditions[place],
+            "group": of.groups[place] or None,
+            "category": of.categories[place] or None,
+            "value": float(of.values[place]),
+        }
+        for place in range(len(of.conditions))
+    ]
     for item, people in one.people.items():
         for place in one.places(item):
             said = people[of.conditions[place]]
             numbers = {"people": said.value, "low": said.low, "high": said.high, "n": said.n}
-            yield about | _condition(of, place) | {"item": item} | numbers
+            yield cells[place] | {"item": item} | numbers
     places = one.places(*one.people)
     columns = [[one.people[item][of.conditions[at]].value for item in one.people] for at in places]
     fit = residuals(of.values[places], np.array(columns)) if places else None
     if fit is None:
         return
+    kinds = ("predicted", "residual", "statistic", "p", "p_adjusted")
     for at, place in enumerate(places):
-        yield (
-            about
-            | _condition(of, place)
-            | {
-                "predicted": float(fit.predicted[at]),
-                "residual": float(fit.residual[at]),
-                "statistic": float(fit.statistic[at]),
-                "p": float(fit.p[at]),
-                "p_adjusted": float(fit.p_adjusted[at]),
-                "explained": fit.explained,
-            }
-        )
-
-
-def _condition(of: Answers, place: int) -> dict[str, Any]:
-    return {
-        "condition": of.conditions[place],
-        "group": of.groups[place] or None,
-        "category": of.categories[place] or None,
-        "value": float(of.values[place]),
-    }
+        numbers = {name: float(getattr(fit, name)[at]) for name in kinds}
+        yield cells[place] | numbers | {"explained": fit.explained}
 
 
 def anchor_table(found: AnchorEstimates) -> pl.DataFrame:
@@ -705,26 +662,18 @@ def compare_with_anchors(
 ) -> AnchorComparison:
     """Everything of a measured run that has an anchor."""
     sides = scores.filter(pl.col("level") == CONTROL, pl.col("quantity") == DECIDED)
-    decided = {
-        (instrument, model): value
-        for instrument, model, value in sides.select(asked_ids(), "model", "value").rows()
-    }
+    rows = sides.select(asked_ids(), "model", "value").rows()
+    decided = {(instrument, model): value for instrument, model, value in rows}
     estimates, points = compare_with_people(
         without_controls(scores), prompts, measures_of(manifest), anchors, decided=decided
     )
     used = {*estimates["second"]}
-    return AnchorComparison(
-        estimates=estimates,
-        points=points,
-        anchors={one.id: entry_of(one) for one in anchors if one.id in used},
-    )
+    entries = {anchor.id: entry_of(anchor) for anchor in anchors if anchor.id in used}
+    return AnchorComparison(estimates=estimates, points=points, anchors=entries)
 
 
 def entry_of(anchor: Anchor) -> dict[str, Any]:
     """What the manifest says of an anchor."""
-    said = {name: getattr(anchor, name) for name in _SAID}
-    items = {one.id: {"name": one.name, "meaning": one.meaning} for one in anchor.items}
-    return {name: value for name, value in said.items() if value is not None} | {
-        "point": anchor.of,
-        "items": items,
-    }
+    said = {name: value for name in _SAID if (value := getattr(anchor, name)) is not None}
+    items = {item.id: {"name": item.name, "meaning": item.meaning} for item in anchor.items}
+    return said | {"point": anchor.of, "items": items}

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,6 @@ from goffman.scoring import measures_of, prompts_scored
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goffman.contrasts.scores import ScoreTable
     from goffman.contrasts.spec import ContrastSpec
     from goffman.lexicons.lexicons import Lexicons
     from goffman.measures.base import Measure
@@ -53,24 +53,18 @@ class TwoTables:
     categories: Mapping[str, str]
     """By condition; one that has none is its own."""
 
-    def estimate(self) -> Estimate:
-        """Return the contrast of all that there is."""
-        return self.without("", "")
-
-    def without(self, way: str, what: str) -> Estimate:
-        """Return the contrast without one condition, category, item or wording."""
+    def without(self, way: str = "condition", what: str | None = None) -> Estimate:
+        """Return the contrast without one condition, category, item or wording; or of all."""
         gone = {what}
         if way == "category":
-            gone = {one for one, category in self.categories.items() if category == what}
-        axis = WAYS.index("condition" if way == "category" else way or "condition")
+            gone = {name for name, category in self.categories.items() if category == what}
+        axis = WAYS.index("condition" if way == "category" else way)
         kept, clusters = [], []
         for ids, table in zip(self.ids, self.tables, strict=True):
-            there = [one not in gone for one in ids[WAYS[axis]]]
+            there = [name not in gone for name in ids[WAYS[axis]]]
             kept.append(np.compress(there, table, axis=axis))
-            left = ids["condition"]
-            if axis == 0:
-                left = [one for one, stays in zip(left, there, strict=True) if stays]
-            clusters.append([self.categories[one] for one in left])
+            left = ids["condition"] if axis else [*compress(ids["condition"], there)]
+            clusters.append([self.categories[name] for name in left])
         return crossed(self.says, kept, clusters, paired=False)
 
 
@@ -79,7 +73,11 @@ def two_tables(
 ) -> TwoTables | None:
     """Return the tables of one model's scores of prompts; None: a value is missing somewhere."""
     rows = rows.filter(pl.col("quantity") == quantity)
-    if rows["value"].null_count() or not _crossed(rows):
+    asked = rows.select("condition", "form", "item", "wording")
+    forms = asked.select("condition", "form").n_unique()
+    every = forms * asked["item"].n_unique() * asked["wording"].n_unique()
+    # Each form of each condition must have been asked every item in every wording, once.
+    if rows["value"].null_count() or not asked.height == every == asked.n_unique():
         return None
     if families:
         rows = rows.with_columns(pl.col("wording").replace(families))
@@ -90,14 +88,6 @@ def two_tables(
         return None
     of = rows.select("condition", pl.col("category").fill_null(pl.col("condition"))).unique()
     return TwoTables(says=says, ids=ids, tables=tables, categories=dict(of.rows()))
-
-
-def _crossed(rows: pl.DataFrame) -> bool:
-    """Whether each form of each condition was asked every item in every wording, once."""
-    known = rows.select("condition", "form", "item", "wording")
-    forms = known.select("condition", "form").n_unique()
-    every = forms * known["item"].n_unique() * known["wording"].n_unique()
-    return known.height == every == known.n_unique()
 
 
 SENSITIVITY_FILE = "sensitivity.parquet"
@@ -123,19 +113,22 @@ def leave_one_out(
     """Return SENSITIVITY of each contrast that is checked: one thing left out, or a parameter."""
     measures = measures_of(manifest)
     scored = prompts_by_model(scores)
-    found: list[dict[str, Any]] = []
+    variations: list[dict[str, Any]] = []
     main = estimates.filter(pl.col("family") == PRIMARY, pl.col("low").is_not_null())
     by_model = main.partition_by("instrument", "mode", "model", as_dict=True, maintain_order=True)
     for (base, mode, model), rows in by_model.items():
         instrument = asked_as(base, mode)
-        works = list(headlines_of(rows, measures, wordings, sharing))
-        for work in works:
-            found += work.without_each(scored(work.row))
-        for said, other in measures[instrument].alternatives.items():
+        headlines = list(headlines_of(rows, measures, wordings, sharing))
+        for headline in headlines:
+            variations += headline.without_each(scored(headline.row))
+        for parameter, other in measures[instrument].alternatives.items():
             each = prompts_scored(run, manifest, words, instrument, other, model=model)
-            for work in works:
-                found += work.otherwise(said, each)
-    return pl.DataFrame(found, schema=schema(SENSITIVITY))
+            for headline in headlines:
+                mine = headline.select_scores(each)
+                if (made := headline.find_contrast()) is not None:
+                    estimate = headline.recompute(made, mine)
+                    variations.append(headline.as_row(PARAMETER, parameter, estimate))
+    return pl.DataFrame(variations, schema=schema(SENSITIVITY))
 
 
 def prompts_by_model(scores: pl.DataFrame) -> Callable[[Mapping[str, Any]], pl.DataFrame]:
@@ -158,13 +151,9 @@ def headlines_of(
 ) -> Iterator[Headline]:
     """Yield the main results of a run, each with what it can be made again from."""
     for row in primary.iter_rows(named=True):
-        instrument = asked_id(row)
-        yield Headline(
-            row=row,
-            measure=measures[instrument],
-            wordings=wordings[instrument],
-            sharing=sharing.get(instrument, Clusters()),
-        )
+        key = asked_id(row)
+        of = sharing.get(key, Clusters())
+        yield Headline(row=row, measure=measures[key], wordings=wordings[key], sharing=of)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,27 +169,20 @@ class Headline:
     def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """Yield a row for each item, wording, condition, category … that is left out."""
         mine = self.select_scores(scores)
-        make = self.find_contrast()
-        if make is None:
+        made = self.find_contrast()
+        if made is None:
             return
         # What has no such number, or is all that there is of a side, cannot be left out.
-        counted = mine.filter(pl.col("quantity") == make[0])
-        counted = counted if counted.height else mine
-        tables = self._tables(make, mine)
-        for way, levels in self._factors(counted).items():
+        counted = mine.filter(pl.col("quantity") == made[0])
+        tables = self._tables(made, mine)
+        for way, levels in self._factors(counted if counted.height else mine).items():
             for what, gone in levels.items():
-                if tables is None:
-                    found = self.recompute(make, mine.filter(~gone))
-                else:
-                    found = tables.without(way, what)
-                yield self.as_row(way, what, found)
-
-    def otherwise(self, said: str, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
-        """A row for a parameter set otherwise; ``scores``: what that gives."""
-        mine = self.select_scores(scores)
-        make = self.find_contrast()
-        if make is not None:
-            yield self.as_row(PARAMETER, said, self.recompute(make, mine))
+                estimate = (
+                    self.recompute(made, mine.filter(~gone))
+                    if tables is None
+                    else tables.without(way, what)
+                )
+                yield self.as_row(way, what, estimate)
 
     def select_scores(self, scores: pl.DataFrame) -> pl.DataFrame:
         """The scores of prompts that the headline is made from; subscales are no matter here."""
@@ -239,11 +221,45 @@ class Headline:
             return None
         says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})
         tables = two_tables(mine, made[0], says, self.sharing.families)
-        same = tables is not None and tables.estimate() == self.recompute(made, mine)
+        same = tables is not None and tables.without() == self.recompute(made, mine)
         return tables if same else None
 
-    def _scored(self, mine: pl.DataFrame, quantity: str) -> ScoreTable:
-        return scored_by(
+    def _factors(self, mine: pl.DataFrame) -> dict[str, dict[str, pl.Expr]]:
+        """By way: what can be left out, and which rows go with it."""
+        factors: dict[str, dict[str, pl.Expr]] = {}
+        if self.sharing.ways:
+            # Of sentence pairs: every frame, and every occupation that a pronoun refers to.
+            for place, way in enumerate(("frame", "occupation")):
+                pairs: dict[str, list[str]] = {}
+                for item in in_order(mine, "item"):
+                    if item in self.sharing.ways:
+                        pairs.setdefault(self.sharing.ways[item][place], []).append(item)
+                factors[way] = {
+                    what: pl.col("item").is_in(gone) for what, gone in sorted(pairs.items())
+                }
+        else:
+            keys = {way: pl.col(way) for way in (*WAYS, "category")}
+            keys["wording"] = keys["wording"].replace(self.sharing.families)
+            for way, key in keys.items():
+                names = in_order(mine.select(key.alias(way)), way)
+                factors[way] = {name: key == name for name in names}
+            # Of a side that has three, two would be left: no sample, and so another test.
+            least = FEWEST if self.row["kind"] == "groups" else 1
+            for way, few in (("category", FEWEST - 1), ("condition", least)):
+                sides = mine.group_by("group").agg(pl.col(way).drop_nulls().unique())
+                for name in sides.filter(pl.col(way).list.len() <= few)[way].explode():
+                    factors[way].pop(name, None)
+            # Where conditions were asked in turn in one wording or another, leaving out a wording
+            # leaves out conditions, and what remains is a test of another kind.
+            of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
+            if of_each.len() and min(of_each) < len(factors["wording"]):
+                del factors["wording"]
+        return {way: levels for way, levels in factors.items() if len(levels) >= FEWEST}
+
+    def recompute(self, made: tuple[str, ContrastSpec], mine: pl.DataFrame) -> Estimate | None:
+        """The contrast made of other scores; None: nothing is left to compare."""
+        quantity, make = made
+        scored = scored_by(
             mine,
             asked_id(self.row),
             self.measure,
@@ -251,40 +267,7 @@ class Headline:
             wordings=self.wordings,
             sharing=self.sharing,
         )
-
-    def _factors(self, mine: pl.DataFrame) -> dict[str, dict[str, pl.Expr]]:
-        """By way: what can be left out, and which rows go with it."""
-        if self.sharing.ways:
-            found = _shared(self.sharing, in_order(mine, "item"))
-        else:
-            family = pl.col("wording").replace(self.sharing.families)
-            keys = {way: pl.col(way) for way in WAYS[:2]}
-            keys |= {"wording": family, "category": pl.col("category")}
-            found = {
-                way: {one: key == one for one in in_order(mine.select(key.alias(way)), way)}
-                for way, key in keys.items()
-            }
-            sides = mine.group_by("group").agg(pl.col("category").drop_nulls().unique())
-            for few in sides.filter(pl.col("category").list.len() < FEWEST)["category"]:
-                for one in few:
-                    found["category"].pop(one, None)
-            # Of a side that has three, two would be left: no sample, and so another test.
-            least = FEWEST if self.row["kind"] == "groups" else 1
-            sides = mine.group_by("group").agg(pl.col("condition").unique())
-            for few in sides.filter(pl.col("condition").list.len() <= least)["condition"]:
-                for one in few:
-                    found["condition"].pop(one, None)
-            # Where conditions were asked in turn in one wording or another, leaving out a wording
-            # leaves out conditions, and what remains is a test of another kind.
-            of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
-            if of_each.len() and min(of_each) < len(found["wording"]):
-                del found["wording"]
-        return {way: levels for way, levels in found.items() if len(levels) >= FEWEST}
-
-    def recompute(self, made: tuple[str, ContrastSpec], mine: pl.DataFrame) -> Estimate | None:
-        """The contrast made of other scores; None: nothing is left to compare."""
-        quantity, make = made
-        for contrast, estimate in make(self._scored(mine, quantity)):
+        for contrast, estimate in make(scored):
             if all(getattr(contrast, name) == self.row[name] for name in _SAME):
                 return estimate
         return None
@@ -316,15 +299,3 @@ def holds(row: Mapping[str, Any], headline: Mapping[str, Any]) -> bool:
         return verdict is not None and bool(verdict == headline["verdict"])
     same_way = (row.get("difference") or 0.0) * headline["difference"] > 0
     return row.get("verdict") in PRESENT_WORDS and same_way
-
-
-def _shared(sharing: Clusters, items: Sequence[str]) -> dict[str, dict[str, pl.Expr]]:
-    """Of sentence pairs: every frame, and every occupation that a pronoun refers to."""
-    found: dict[str, dict[str, pl.Expr]] = {}
-    for place, way in enumerate(("frame", "occupation")):
-        pairs: dict[str, list[str]] = {}
-        for item in items:
-            if item in sharing.ways:
-                pairs.setdefault(sharing.ways[item][place], []).append(item)
-        found[way] = {what: pl.col("item").is_in(gone) for what, gone in sorted(pairs.items())}
-    return found

@@ -14,11 +14,11 @@ import math
 import multiprocessing
 import os
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,23 +28,12 @@ import polars as pl
 from goffman.contrasts.scores import clusters_of
 from goffman.estimates import PRIMARY
 from goffman.lexicons.lexicons import LexiconVariant
-from goffman.measures.analytic_choices import (
-    Option,
-    StoredAnswers,
-)
+from goffman.measures.analytic_choices import Option, StoredAnswers
 from goffman.modes import asked_id, of_asked
 from goffman.runs.files import Folder
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_prompts
-from goffman.schemas import (
-    ANALYSIS,
-    NUMBER,
-    SENSITIVITY,
-    STRESS,
-    WORD,
-    WRONG_LABELS,
-    schema,
-)
+from goffman.schemas import ANALYSIS, NUMBER, SENSITIVITY, STRESS, WORD, WRONG_LABELS, schema
 from goffman.scoring import answers_of, measures_of, words_of
 from goffman.sensitivity.leave_one_out import Headline
 from goffman.sensitivity.wordings import asked_paraphrases
@@ -53,7 +42,6 @@ from goffman.stats.specification_curve import different, explained
 if TYPE_CHECKING:
     from goffman.contrasts.spec import ContrastSpec
     from goffman.measures.base import Measure
-    from goffman.runs.manifest import Manifest
 
 MOST = 1_000
 """More analyses than these are drawn from, the audit's own among them."""
@@ -81,36 +69,36 @@ class Analysis:
     """Of labels that are wrong."""
     options: tuple[Option, ...] = ()
 
+    def merged(self, name: str) -> dict[str, Any]:
+        """What all options say of it: words, parameters, only."""
+        every = (getattr(option, name) for option in self.options)
+        return {key: value for of in every for key, value in of.items()}
+
     @property
     def words(self) -> LexiconVariant:
         """How lexicons and parser are read."""
-        return LexiconVariant(**_merged(one.words for one in self.options))
+        return LexiconVariant(**self.merged("words"))
 
     @property
     def only(self) -> Mapping[str, str]:
         """Columns of prompts, and the one value of each that counts."""
-        return _merged(one.only for one in self.options)
+        return self.merged("only")
 
     @property
     def reading(self) -> object:
         """The same for analyses that need the same scores of prompts."""
-        parameters = sorted(_merged(one.parameters for one in self.options).items())
-        prepared = [one.prepared for one in self.options if one.prepared]
-        return repr((parameters, self.words)), *prepared
+        prepared = [option.prepared for option in self.options if option.prepared]
+        return repr((sorted(self.merged("parameters").items()), self.words)), *prepared
 
     def measure(self, given: Measure) -> Measure:
         """The measure with the parameters of this analysis."""
-        parameters = _merged(one.parameters for one in self.options)
+        parameters = self.merged("parameters")
         return replace(given, **parameters) if parameters else given
 
     def last(self, name: str) -> Any:
         """What the last option that says anything of it says: variant, quantity, prepared."""
-        said = [getattr(one, name) for one in self.options if getattr(one, name)]
-        return said[-1] if said else None
-
-
-def _merged(given: Any) -> dict[str, Any]:
-    return {key: value for one in given for key, value in one.items()}
+        values = (getattr(option, name) for option in reversed(self.options))
+        return next(filter(None, values), None)
 
 
 def analyses(stored: StoredAnswers, *, seed: int = 0) -> list[Analysis]:
@@ -118,107 +106,98 @@ def analyses(stored: StoredAnswers, *, seed: int = 0) -> list[Analysis]:
 
     One alone where the measure names no choice.
     """
-    offered = {one.name: list(one.options(stored)) for one in stored.measure.choices}
+    offered = {choice.name: list(choice.options(stored)) for choice in stored.measure.choices}
     offered = {name: options for name, options in offered.items() if len(options) > 1}
     every = math.prod(len(options) for options in offered.values())
-    numbers: Sequence[int] = range(every)
+    wanted = {*range(every)}
     if every > MOST:
         drawn = np.random.default_rng(seed).choice(every - 1, MOST - 1, replace=False)
-        numbers = [0, *sorted(int(one) + 1 for one in drawn)]
-    wanted, found = {*numbers}, []
-    for number, options in enumerate(itertools.product(*offered.values())):
-        if number in wanted:
-            chosen = {name: one.said for name, one in zip(offered, options, strict=True)}
-            found.append(Analysis(what=str(number + 1), chosen=chosen, options=options))
-    return found
+        wanted = {0, *(int(number) + 1 for number in drawn)}
+    return [
+        Analysis(
+            what=str(number + 1),
+            chosen={name: option.said for name, option in zip(offered, options, strict=True)},
+            options=options,
+        )
+        for number, options in enumerate(itertools.product(*offered.values()))
+        if number in wanted
+    ]
 
 
 def noise_variants(words: Sequence[str], *, seed: int = 0) -> list[Analysis]:
     """The audit's own analysis without each of these words, and with labels wrong at each rate."""
-    found = [
+    without = [
         Analysis(variation=WORD, what=word, options=(Option(said=word, words={"without": word}),))
         for word in words
     ]
-    for place, (rate, time) in enumerate(itertools.product(RATES, range(TIMES))):
-        wrong = {"wrong": rate, "seed": seed + place}
-        option = Option(said=f"{rate:g}", words=wrong)
-        found.append(
-            Analysis(variation=WRONG_LABELS, what=f"draw {time + 1}", rate=rate, options=(option,))
+    spoiled = [
+        Analysis(
+            variation=WRONG_LABELS,
+            what=f"draw {time + 1}",
+            rate=rate,
+            options=(Option(said=f"{rate:g}", words={"wrong": rate, "seed": seed + place}),),
         )
-    return found
+        for place, (rate, time) in enumerate(itertools.product(RATES, range(TIMES)))
+    ]
+    return [*without, *spoiled]
 
 
-def none_of(headline: Mapping[str, Any], reason: str, *, seed: int) -> dict[str, Any]:
-    """The row of a headline that has no multiverse."""
-    return _about(headline) | {
-        **dict.fromkeys(("analyses", "tested", "holds"), 0),
-        "seed": seed,
-        "reason": reason,
-    }
+_ABOUT = ("instrument", "mode", "measure", "model", "difference", "verdict")
 
 
 def summarize(
     headline: Mapping[str, Any], outcomes: Sequence[Mapping[str, Any]], *, seed: int
 ) -> dict[str, Any]:
     """The row of a headline with a multiverse."""
-    mine = [one for one in outcomes if one["variation"] == ANALYSIS]
+    mine = [row for row in outcomes if row["variation"] == ANALYSIS]
     rows = different(mine)
-    holding = sum(one["holds"] for one in rows)
-    alike = [one for one in mine if _number(one) == _number(mine[0])]
-    differences = [
-        one["difference"] for one in different(alike) if one.get("difference") is not None
-    ]
-    found = _about(headline) | {
+    holding = sum(row["holds"] for row in rows)
+    summary = {name: headline[name] for name in _ABOUT} | {
         "analyses": len(rows),
-        "tested": sum(one.get("verdict") is not None for one in rows),
+        "tested": sum(row.get("verdict") is not None for row in rows),
         "holds": holding,
         "holds_in": holding / len(rows) if len(rows) > 1 else None,
         "seed": seed,
-        "overturned_at": overturned([one for one in outcomes if one["variation"] == WRONG_LABELS]),
+        "overturned_at": _overturned_at(outcomes),
         "reason": None if len(rows) > 1 else "its measure names nothing that could be chosen",
     }
-    if len(rows) > 1 and differences:
-        found |= {
-            "median": statistics.median(differences),
-            "lowest": min(differences),
-            "highest": max(differences),
-        }
-        found |= _choices(alike)
-    return found
-
-
-def _number(row: Mapping[str, Any]) -> str | None:
-    """Which number an analysis compares, where there is a choice; the audit's own comes first."""
-    chosen: dict[str, str] = json.loads(row["choices"] or "{}")
-    return chosen.get(NUMBER)
-
-
-def _about(headline: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("instrument", "mode", "measure", "model", "difference", "verdict")
-    return {name: headline[name] for name in names}
-
-
-def _choices(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How much each choice explains, and which one most."""
-    known = [one for one in rows if one.get("difference") is not None]
-    values = [one["difference"] for one in known]
-    chosen = [json.loads(one["choices"]) for one in known]
-    names = [name for name in chosen[0] if name != NUMBER]
-    shares = {name: explained(values, [one[name] for one in chosen]) for name in names}
-    there = {name: share for name, share in shares.items() if share is not None}
-    return {
-        "matters_most": max(there, key=lambda name: there[name]) if there else None,
-        "explained": json.dumps(there) if there else None,
+    chosen = [json.loads(row["choices"] or "{}") for row in mine]
+    # Where there is a choice of the number that is compared, only the audit's own counts here.
+    alike = [
+        (row, options)
+        for row, options in zip(mine, chosen, strict=True)
+        if options.get(NUMBER) == chosen[0].get(NUMBER) and row.get("difference") is not None
+    ]
+    if len(rows) < 2 or not alike:
+        return summary
+    differences = [row["difference"] for row in different([row for row, _ in alike])]
+    values = [row["difference"] for row, _ in alike]
+    shares = {
+        name: share
+        for name in alike[0][1]
+        if name != NUMBER
+        and (share := explained(values, [options[name] for _, options in alike])) is not None
+    }
+    return summary | {
+        "median": statistics.median(differences),
+        "lowest": min(differences),
+        "highest": max(differences),
+        "matters_most": max(shares, key=lambda name: shares[name]) if shares else None,
+        "explained": json.dumps(shares) if shares else None,
     }
 
 
-def overturned(rows: Sequence[Mapping[str, Any]]) -> float | None:
+def _overturned_at(outcomes: Sequence[Mapping[str, Any]]) -> float | None:
     """The smallest share of wrong labels with which the verdict holds in less than half the draws.
 
     None: with no share that was tried, or nothing was drawn.
     """
     for rate in RATES:
-        drawn = [one["holds"] for one in rows if one["rate"] == rate]
+        drawn = [
+            row["holds"]
+            for row in outcomes
+            if row["variation"] == WRONG_LABELS and row["rate"] == rate
+        ]
         if drawn and 2 * sum(drawn) < len(drawn):
             return rate
     return None
@@ -313,10 +292,12 @@ class HeadlineContext:
 
 def headline_context(folder: Path, instrument: str, model: str) -> HeadlineContext | None:
     """One headline of a run with its answers; None: nothing could make it again."""
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
+    assert manifest is not None  # noqa: S101 - whoever asks has read it
     measure = measures_of(manifest)[instrument]
-    primary = _table(folder, "estimates.parquet").filter(pl.col("family") == PRIMARY)
-    (row,) = primary.filter(of_asked(instrument), pl.col("model") == model).iter_rows(named=True)
+    estimates = pl.read_parquet(io.BytesIO(Folder(folder).read("estimates.parquet") or b""))
+    mine = pl.col("family") == PRIMARY, of_asked(instrument), pl.col("model") == model
+    (row,) = estimates.filter(*mine).iter_rows(named=True)
     asked = read_prompts(folder, manifest).filter(of_asked(instrument))
     headline = Headline(
         row=row,
@@ -341,28 +322,10 @@ def headline_context(folder: Path, instrument: str, model: str) -> HeadlineConte
     )
 
 
-def _table(folder: Path, name: str) -> pl.DataFrame:
-    return pl.read_parquet(io.BytesIO(Folder(folder).read(name) or b""))
-
-
-def _manifest(folder: Path) -> Manifest:
-    manifest = read_manifest(folder)
-    assert manifest is not None  # noqa: S101 - whoever asks has read it
-    return manifest
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """Analyses that share their scores of prompts; it can go to another process."""
-
-    folder: Path
-    instrument: str
-    model: str
-    words: tuple[str, ...]
-    """The heaviest ones, which are left out in turn."""
-    seed: int
-    places: tuple[int, ...]
-    """Which of the analyses."""
+@lru_cache(maxsize=1)
+def _at_hand(folder: Path, instrument: str, model: str) -> HeadlineContext | None:
+    """The headline that this process works at: its answers are read once."""
+    return headline_context(folder, instrument, model)
 
 
 def every_analysis(work: HeadlineContext, words: Sequence[str], *, seed: int) -> list[Analysis]:
@@ -372,26 +335,66 @@ def every_analysis(work: HeadlineContext, words: Sequence[str], *, seed: int) ->
     return [*analyses(work.stored, seed=seed), *more]
 
 
-@lru_cache(maxsize=1)
-def _at_hand(folder: Path, instrument: str, model: str) -> HeadlineContext | None:
-    """The headline that this process works at: its answers are read once."""
-    return headline_context(folder, instrument, model)
+def run_task(
+    headline: tuple[Path, str, str], words: Sequence[str], places: Sequence[int], *, seed: int
+) -> list[dict[str, Any]]:
+    """The outcomes of analyses that share their scores of prompts, in the order of their places.
 
-
-def run_task(task: Task) -> list[dict[str, Any]]:
-    """The outcomes of a task, in the order of its places."""
-    work = _at_hand(task.folder, task.instrument, task.model)
+    ``headline``: folder, instrument and model; another process makes the analyses anew from these.
+    """
+    work = _at_hand(*headline)
     if work is None:
         return []
-    every = every_analysis(work, task.words, seed=task.seed)
-    mine = [every[place] for place in task.places]
-    scores = work.scores(mine[0])
-    return [work.outcome(one, scores) for one in mine]
+    every = every_analysis(work, words, seed=seed)
+    scores = work.scores(every[places[0]])
+    return [work.outcome(every[place], scores) for place in places]
 
 
 def _quiet() -> None:
     """In a process beside others each has one thread of its own; read before the first query."""
     os.environ["POLARS_MAX_THREADS"] = "1"
+
+
+class _Crew:
+    """Whoever runs tasks: this process, or others beside it; and how many analyses are done."""
+
+    def __init__(self, workers: int, watch: Watch, stack: ExitStack) -> None:
+        self._watch, self._done, self._of = watch, 0, 0
+        self._pool: ProcessPoolExecutor | None = None
+        if workers > 1:
+            # A process is started anew: a copy of one that has threads may wait for them forever.
+            context = multiprocessing.get_context("spawn")
+            pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_quiet)
+            self._pool = stack.enter_context(pool)
+
+    def begin(
+        self,
+        work: HeadlineContext,
+        headline: tuple[Path, str, str],
+        words: Sequence[str],
+        *,
+        seed: int,
+    ) -> list[Future[list[dict[str, Any]]]]:
+        """Begin a task for each way to read the answers."""
+        places: dict[object, list[int]] = {}
+        for place, analysis in enumerate(every_analysis(work, words, seed=seed)):
+            places.setdefault(analysis.reading, []).append(place)
+        self._of += sum(map(len, places.values()))
+        futures = []
+        for mine in places.values():
+            future: Future[list[dict[str, Any]]] = Future()
+            if self._pool is None:
+                future.set_result(run_task(headline, words, mine, seed=seed))
+                self._did(len(mine))
+            else:
+                future = self._pool.submit(run_task, headline, words, mine, seed=seed)
+                future.add_done_callback(partial(self._did, len(mine)))
+            futures.append(future)
+        return futures
+
+    def _did(self, analyses: int, *_: object) -> None:
+        self._done += analyses
+        self._watch(self._done, self._of)
 
 
 def stress_tables(
@@ -407,95 +410,27 @@ def stress_tables(
 
     ``primary``: its headlines; ``unmeasurable``: by instrument and model, why it is so.
     """
-    rows: list[Mapping[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     summed: list[dict[str, Any]] = []
-    progress = _Progress(watch)
-    with _doing(workers, progress.did) as begin:
-        waiting: list[
-            tuple[dict[str, Any], dict[str, float], list[Callable[[], list[dict[str, Any]]]]]
-        ] = []
+    waiting = []
+    with ExitStack() as stack:
+        crew = _Crew(workers, watch, stack)
         for row in primary.iter_rows(named=True):
             key = (asked_id(row), row["model"])
             reason = unmeasurable.get(key) or (None if row["verdict"] else NOT_TESTED)
             work = None if reason else _at_hand(folder, *key)
             if work is None:
-                summed.append(none_of(row, reason or NOT_AGAIN, seed=seed))
+                none = dict.fromkeys(("analyses", "tested", "holds"), 0)
+                about = {name: row[name] for name in _ABOUT} | none
+                summed.append(about | {"seed": seed, "reason": reason or NOT_AGAIN})
                 continue
-            heaviest = work.heaviest()
-            tasks = list(_tasks(folder, work, tuple(heaviest), seed=seed))
-            progress.expect(tasks)
-            waiting.append((row, heaviest, [begin(task) for task in tasks]))
-        for row, heaviest, results in waiting:
-            outcomes = [one for result in results for one in result()]
-            rows += [{**one, "share": _share(one, heaviest)} for one in outcomes]
+            shares = work.heaviest()
+            waiting.append((row, shares, crew.begin(work, (folder, *key), [*shares], seed=seed)))
+        for row, shares, futures in waiting:
+            outcomes = [outcome for future in futures for outcome in future.result()]
+            for outcome in outcomes:
+                left_out = outcome["variation"] == WORD
+                rows.append({**outcome, "share": shares[outcome["what"]] if left_out else None})
             summed.append(summarize(row, outcomes, seed=seed))
     found = pl.DataFrame(rows, schema=schema(SENSITIVITY))
     return found, pl.DataFrame(summed, schema=schema(STRESS))
-
-
-def _share(row: Mapping[str, Any], heaviest: Mapping[str, float]) -> float | None:
-    """Of the row of a word that is left out, how much of the probability it had."""
-    return heaviest[row["what"]] if row["variation"] == WORD else None
-
-
-class _Progress:
-    """How many of the analyses known so far are done."""
-
-    def __init__(self, watch: Watch) -> None:
-        self._watch, self._done, self._of = watch, 0, 0
-
-    def expect(self, tasks: Sequence[Task]) -> None:
-        """So many more are to be done."""
-        self._of += sum(len(task.places) for task in tasks)
-
-    def did(self, task: Task) -> None:
-        """A task is done."""
-        self._done += len(task.places)
-        self._watch(self._done, self._of)
-
-
-@contextmanager
-def _doing(
-    workers: int, did: Callable[[Task], None]
-) -> Iterator[Callable[[Task], Callable[[], list[dict[str, Any]]]]]:
-    """A function that begins a task, and gives one that waits for its outcomes."""
-    if workers < 2:
-        yield lambda task: _at_once(task, did)
-        return
-    # A process is started anew: a copy of one that has threads may wait for them forever.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_quiet) as pool:
-        yield lambda task: _beside(pool, task, did)
-
-
-def _at_once(task: Task, did: Callable[[Task], None]) -> Callable[[], list[dict[str, Any]]]:
-    outcomes = run_task(task)
-    did(task)
-    return lambda: outcomes
-
-
-def _beside(
-    pool: ProcessPoolExecutor, task: Task, did: Callable[[Task], None]
-) -> Callable[[], list[dict[str, Any]]]:
-    future = pool.submit(run_task, task)
-    future.add_done_callback(lambda _: did(task))
-    return future.result
-
-
-def _tasks(
-    folder: Path, work: HeadlineContext, words: tuple[str, ...], *, seed: int
-) -> Iterator[Task]:
-    """A task for each way to read the answers."""
-    places: dict[object, list[int]] = {}
-    for place, one in enumerate(every_analysis(work, words, seed=seed)):
-        places.setdefault(one.reading, []).append(place)
-    row = work.headline.row
-    for mine in places.values():
-        yield Task(
-            folder=folder,
-            instrument=asked_id(row),
-            model=row["model"],
-            words=words,
-            seed=seed,
-            places=tuple(mine),
-        )

@@ -9,8 +9,10 @@ overlap even where the change is sure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +22,7 @@ from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import Clusters
 from goffman.estimates import judged, scored_by
 from goffman.lexicons.attitude import load_attitudes, no_word
-from goffman.measures.aggregate import (
-    PROMPT,
-    scores_with,
-    side_by_side,
-    top_fills,
-)
+from goffman.measures.aggregate import PROMPT, scores_with, side_by_side, top_fills
 from goffman.modes import asked_id, of_asked
 from goffman.runs.read_answers import read_answers
 from goffman.runs.run import read_prompts
@@ -70,43 +67,33 @@ def by_ratings(
 
     ``scores`` and ``estimates`` are those by the user's ratings over the shipped ones.
     """
-    given = _given(words.attitudes)
+    files = [Path(of.file) for of in words.attitudes.sources if of.file != "shipped"]
     measures = {
         name: measure
         for name, measure in measures_of(manifest).items()
         if measure.words == "attitudes"
     }
-    if given is None or not measures:
+    if not files or len(files) == len(words.attitudes.sources) or not measures:
         return None
-    only = {name: one for name, one in manifest.instruments.items() if name in measures}
+    given = load_attitudes(files, shipped=False)
+    only = {name: of for name, of in manifest.instruments.items() if name in measures}
     alone = replace(words, attitudes=load_attitudes())
     shipped = score(run, replace(manifest, instruments=only), alone)
     tables = [pl.DataFrame(schema=schema(RATINGS_COMPARED))]
     for instrument, measure in measures.items():
-        work = _Work(
+        contrasts_of = partial(
+            _contrasts,
             instrument=instrument,
             measure=measure,
             wordings=wordings.get(instrument, ()),
             sharing=sharing.get(instrument, Clusters()),
         )
-        sides = [_of(table, instrument) for table in (shipped, scores, estimates)]
-        asked = _of(read_prompts(run, manifest), instrument)
+        sides = [table.filter(of_asked(instrument)) for table in (shipped, scores, estimates)]
+        asked = read_prompts(run, manifest).filter(of_asked(instrument))
         models = sides[0]["model"].drop_nulls().unique().to_list()
         known = _shares(run, asked, models, given, top_k=measure.counted_words)
-        tables.append(work.compared(*sides, known=known))
+        tables.append(_compared(measure, contrasts_of, *sides, known=known))
     return ByRatings(shipped=shipped, compared=pl.concat(tables))
-
-
-def _given(attitudes: Attitudes) -> Attitudes | None:
-    """The user's ratings without the shipped ones; None where there is only one kind."""
-    files = [Path(one.file) for one in attitudes.sources if one.file != "shipped"]
-    if not files or len(files) == len(attitudes.sources):
-        return None
-    return load_attitudes(files, shipped=False)
-
-
-def _of(table: pl.DataFrame, instrument: str) -> pl.DataFrame:
-    return table.filter(of_asked(instrument))
 
 
 def _shares(
@@ -138,68 +125,53 @@ def _shares(
     return {model: known[model] / total[model] if total[model] else None for model in known}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Work:
-    """How the scores of one instrument become rows."""
+def _compared(
+    measure: Measure,
+    contrasts_of: Callable[[pl.DataFrame], pl.DataFrame],
+    shipped: pl.DataFrame,
+    scores: pl.DataFrame,
+    estimates: pl.DataFrame,
+    *,
+    known: Mapping[str | None, float | None],
+) -> pl.DataFrame:
+    """RATINGS_COMPARED of one instrument: each main contrast by either ratings, and its change."""
+    of_prompts = pl.col("level") == "prompt"
+    both = side_by_side(
+        shipped.filter(of_prompts), scores.filter(of_prompts), on=("model", *PROMPT)
+    )
+    each = scores_with(
+        both, pl.col("now") - pl.col("before"), model=pl.col("model"), one_sided=_ONE_SIDED
+    )
+    changed = contrasts_of(pl.concat([each, measure.aggregate(each)]))
+    gone = both.filter("one_sided", pl.col("quantity") == measure.prompt_quantity)["model"]
+    left_out: Counter[str | None] = Counter(gone)
+    left_out[None] = gone.len()
+    table = changed.select(*_ABOUT, "difference", "low", "high", "level", "method").with_columns(
+        share=pl.Series([known.get(model) for model in changed["model"]], dtype=pl.Float64),
+        left_out=pl.Series([left_out[model] for model in changed["model"]], dtype=pl.Int64),
+    )
+    given = estimates.filter(pl.col("kind").is_in(measure.presentation.main))
+    for side, rows in (("given", given), ("shipped", contrasts_of(shipped))):
+        names = {"difference": side, "low": f"{side}_low", "high": f"{side}_high"}
+        ends = rows.select(*_ABOUT, *(pl.col(name).alias(to) for name, to in names.items()))
+        table = table.join(ends, on=_ABOUT, how="left", nulls_equal=True)
+    return table.select(pl.col(name).cast(kind) for name, kind in schema(RATINGS_COMPARED).items())
 
-    instrument: str
-    measure: Measure
-    wordings: Sequence[str]
-    sharing: Clusters
 
-    def compared(
-        self,
-        shipped: pl.DataFrame,
-        scores: pl.DataFrame,
-        estimates: pl.DataFrame,
-        *,
-        known: Mapping[str | None, float | None],
-    ) -> pl.DataFrame:
-        """RATINGS_COMPARED: each main contrast by either ratings, and its change."""
-        prompt_quantity = pl.col("level") == "prompt"
-        both = side_by_side(
-            shipped.filter(prompt_quantity), scores.filter(prompt_quantity), on=("model", *PROMPT)
+def _contrasts(
+    scores: pl.DataFrame,
+    *,
+    instrument: str,
+    measure: Measure,
+    wordings: Sequence[str],
+    sharing: Clusters,
+) -> pl.DataFrame:
+    """CONTRASTS + ESTIMATES of the main kinds only, for these are what is shown."""
+    found: list[tuple[Contrast, Estimate]] = []
+    for quantity, makes in measure.contrasts:
+        scored = scored_by(
+            scores, instrument, measure, quantity, wordings=wordings, sharing=sharing
         )
-        each = scores_with(
-            both, pl.col("now") - pl.col("before"), model=pl.col("model"), one_sided=_ONE_SIDED
-        )
-        changed = self._contrasts(pl.concat([each, self.measure.aggregate(each)]))
-        before = self._contrasts(shipped)
-        given = estimates.filter(pl.col("kind").is_in(self.measure.presentation.main))
-        number = pl.col("quantity") == self.measure.prompt_quantity
-        gone = both.filter("one_sided", number)["model"].to_list()
-        left_out = [len(gone) if model is None else gone.count(model) for model in changed["model"]]
-        share = [known.get(model) for model in changed["model"]]
-        return (
-            changed.select(*_ABOUT, "difference", "low", "high", "level", "method")
-            .with_columns(
-                share=pl.Series(share, dtype=pl.Float64),
-                left_out=pl.Series(left_out, dtype=pl.Int64),
-            )
-            .join(_ends(given, "given"), on=_ABOUT, how="left", nulls_equal=True)
-            .join(_ends(before, "shipped"), on=_ABOUT, how="left", nulls_equal=True)
-            .select(pl.col(name).cast(kind) for name, kind in schema(RATINGS_COMPARED).items())
-        )
-
-    def _contrasts(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """CONTRASTS + ESTIMATES of the main kinds only, for these are what is shown."""
-        main = self.measure.presentation.main
-        found: list[tuple[Contrast, Estimate]] = []
-        for quantity, makes in self.measure.contrasts:
-            scored = scored_by(
-                scores,
-                self.instrument,
-                self.measure,
-                quantity,
-                wordings=self.wordings,
-                sharing=self.sharing,
-            )
-            for make in makes:
-                found += make(scored) if make.kind in main else ()
-        return judged(found, {self.instrument: self.measure})
-
-
-def _ends(estimates: pl.DataFrame, side: str) -> pl.DataFrame:
-    """What is kept of one side's contrasts: the number and the ends of its interval."""
-    names = {"difference": side, "low": f"{side}_low", "high": f"{side}_high"}
-    return estimates.select(*_ABOUT, *(pl.col(name).alias(to) for name, to in names.items()))
+        for make in makes:
+            found += make(scored) if make.kind in measure.presentation.main else ()
+    return judged(found, {instrument: measure})

@@ -20,13 +20,7 @@ from goffman.instruments.paraphrases import OWN_PAIRS
 from goffman.modes import asked_id
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import PARAPHRASES
-from goffman.schemas import (
-    PARAPHRASE_ALONE,
-    SENSITIVITY,
-    WITH_PARAPHRASES,
-    WORDING_ALONE,
-    schema,
-)
+from goffman.schemas import PARAPHRASE_ALONE, SENSITIVITY, WITH_PARAPHRASES, WORDING_ALONE, schema
 from goffman.scoring import answers_of, to_prompts
 from goffman.sensitivity.leave_one_out import Headline, headlines_of, prompts_by_model
 
@@ -114,32 +108,38 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """The headline by each wording; with the paraphrases; by each of them."""
     of_pairs = bool(headline.sharing.ways)
-    own = {OWN_PAIRS: mine} if of_pairs else _apart(mine, headline.wordings)
+    own = {OWN_PAIRS: mine}
+    if not of_pairs:
+        own = {name: mine.filter(pl.col("wording") == name) for name in headline.wordings}
+        own = {name: rows for name, rows in own.items() if rows.height}
     further = dict(paraphrases.scores(headline)) if paraphrases else {}
-    further = {name: one for name, one in further.items() if one.height}
+    further = {name: rows for name, rows in further.items() if rows.height}
     turning = _in_turn(own) or _in_turn(further)
-    if not turning:
-        for name, rows in own.items():
-            yield _alone(headline, made, name, rows, WORDING_ALONE)
+    same = _cells([*own.values()]) == _cells([*further.values()])
+    alone = [(WORDING_ALONE, own), (PARAPHRASE_ALONE, further if same else {})]
+    for variation, by_name in [] if turning else alone:
+        for name, rows in by_name.items():
+            of = headline if of_pairs else replace(headline, wordings=[name])
+            yield headline.as_row(variation, name, of.recompute(made, rows))
     if not further:
         return
-    if _cells([*own.values()]) != _cells([*further.values()]):
+    if not same:
         reason = "the paraphrases were not asked of the same items and conditions"
         yield headline.as_row(WITH_PARAPHRASES, "", None) | {"reason": reason}
         return
-    if not turning:
-        for name, rows in further.items():
-            yield _alone(headline, made, name, rows, PARAPHRASE_ALONE)
-    every = pl.concat([*own.values(), *further.values()])
-    one = _as_one(every, of_pairs=of_pairs) if turning or _of_one(headline) or of_pairs else every
-    names = [NESTED] if one is not every and not of_pairs else [*headline.wordings, *further]
-    estimate = replace(headline, wordings=names).recompute(made, one)
-    yield headline.as_row(WITH_PARAPHRASES, "", estimate)
-
-
-def _apart(mine: pl.DataFrame, wordings: Sequence[str]) -> dict[str, pl.DataFrame]:
-    by = {name: mine.filter(pl.col("wording") == name) for name in wordings}
-    return {name: rows for name, rows in by.items() if rows.height}
+    every, names = pl.concat([*own.values(), *further.values()]), [*headline.wordings, *further]
+    if of_pairs:
+        keys = ["quantity", "variant", "wording", "item", "condition", "trial"]
+        means = every.group_by(keys, maintain_order=True).agg(
+            pl.col("value").mean(), pl.exclude(*keys, "value").first()
+        )
+        every = means.select(every.columns)
+    elif turning or headline.row["kind"] == "genders":
+        # One wording or another was asked, or the headline is of the first: together they are one.
+        every, names = every.with_columns(wording=pl.lit(NESTED)), [NESTED]
+    yield headline.as_row(
+        WITH_PARAPHRASES, "", replace(headline, wordings=names).recompute(made, every)
+    )
 
 
 def _cells(tables: Sequence[pl.DataFrame]) -> set[tuple[Any, ...]]:
@@ -150,27 +150,3 @@ def _in_turn(by: Mapping[str, pl.DataFrame]) -> bool:
     """Whether questions were asked in one wording or another: then wordings cannot be compared."""
     cells = [_cells([one]) for one in by.values()]
     return len(cells) > 1 and sum(map(len, cells)) == len(set().union(*cells))
-
-
-def _of_one(headline: Headline) -> bool:
-    """Whether the headline is of the first wording: together they are one, each cell the mean."""
-    return bool(headline.row["kind"] == "genders")
-
-
-def _as_one(rows: pl.DataFrame, *, of_pairs: bool) -> pl.DataFrame:
-    """The scores as if all were of one wording: of sentence pairs the means over wordings."""
-    if not of_pairs:
-        return rows.with_columns(wording=pl.lit(NESTED))
-    keys = ["quantity", "variant", "wording", "item", "condition", "trial"]
-    means = rows.group_by(keys, maintain_order=True).agg(
-        pl.col("value").mean(), pl.exclude(*keys, "value").first()
-    )
-    return means.select(rows.columns)
-
-
-def _alone(
-    headline: Headline, made: Made, name: str, rows: pl.DataFrame, variation: str
-) -> dict[str, Any]:
-    """Return the headline made of one wording."""
-    of = headline if headline.sharing.ways else replace(headline, wordings=[name])
-    return headline.as_row(variation, name, of.recompute(made, rows))
