@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.anchors.sentences import AnchoredModel
-    from goffman.presentation.vega import Spec
+    from goffman.presentation.vega import Choice, Spec
 
     Values = NDArray[np.float64]
 
@@ -81,21 +81,23 @@ def _named(rows: pl.DataFrame, one: AnchoredModel, labels: Sequence[str | None])
 
 def _drawn(
     models: Sequence[AnchoredModel],
-    spec: tuple[Spec, list[Spec], Spec],
-    choices: Sequence[Any],
+    values: list[Spec],
+    layers: Sequence[Spec],
+    axes: Spec,
+    choices: Sequence[Choice],
     *,
     title: str,
     description: str,
 ) -> Figure:
     """The figure of its data, layers and axes."""
-    first, (values, layers, axes) = models[0], spec
-    shown = view(values, layers, height=420, transform=chosen(choices), encoding=axes)
+    first = models[0]
+    spec = view(values, layers, height=420, transform=chosen(choices), encoding=axes)
     return figure(
         first.section,
         f"{PART}-{first.anchor}",
         title=f"{first.section.instrument}: models and {title}",
         description=description,
-        spec=shown,
+        spec=spec,
         choices=choices,
     )
 
@@ -125,7 +127,9 @@ def _shares(models: Sequence[AnchoredModel]) -> Figure:
     }
     return _drawn(
         models,
-        (data(points, *columns, *of_model), _share_layers(drawn=bool(known)), axes),
+        data(points, *columns, *of_model),
+        _share_layers(drawn=bool(known)),
+        axes,
         choices,
         title="people, question by question",
         description=(
@@ -213,7 +217,9 @@ def _profile(models: Sequence[AnchoredModel]) -> Figure:
     whose = printable(first.about.whose)
     drawn = _drawn(
         models,
-        (data(points, *columns), _layers(first), _axes(first)),
+        data(points, *columns),
+        _layers(first),
+        _axes(first),
         choices,
         title=f"{whose}, {first.one} by {first.one}",
         description=(

@@ -10,15 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from goffman.anchors.types import (
-    COMPARES,
-    EVERYONE,
-    GENDERS,
-    OFS,
-    Anchor,
-    AnchorItem,
-    AnchorValue,
-)
+from goffman.anchors.types import COMPARES, EVERYONE, GENDERS, OFS, Anchor, AnchorItem, AnchorValue
 from goffman.errors import AnchorError, InputError, did_you_mean
 from goffman.instruments.files import (
     ID,
@@ -37,8 +29,8 @@ REQUIRED = ("condition", "value")
 OPTIONAL = ("item", "gender", "year", "n", "n_effective", "low", "high", "named", "set_apart")
 
 LONGEST_CONDITION = 200
-FIRST_YEAR, LAST_YEAR = 1800, 2200
-MOST_PEOPLE = 10**10
+_LIMITS = {"n": (1, 10**10), "n_effective": (1, 10**10), "year": (1800, 2200)}
+_WHOLE = ("n", "year")
 
 _NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,15})?")
 """As a table has it: 0.35. No exponent and no thousands separator, which are mostly slips."""
@@ -49,7 +41,7 @@ def read_values(
 ) -> tuple[AnchorValue, ...]:
     """Every row that has no fault; ``items``: the ids that anchor.toml declares."""
     rows = read_table(path, required=REQUIRED, optional=OPTIONAL, faults=faults)
-    found: dict[tuple[object, ...], int] = {}
+    lines: dict[tuple[object, ...], int] = {}
     values = []
     for row in rows:
         before = len(faults.found)
@@ -57,10 +49,10 @@ def read_values(
         if value is None or len(faults.found) > before:
             continue
         key = (value.item, value.condition, value.gender, value.year)
-        if key in found:
+        if key in lines:
             said = ", ".join(str(part) for part in key if part is not None)
-            faults.add(row.file, row.number, f"{said} is in line {found[key]} already.")
-        found.setdefault(key, row.number)
+            faults.add(row.file, row.number, f"{said} is in line {lines[key]} already.")
+        lines.setdefault(key, row.number)
         values.append(value)
     if rows and not faults.found:
         for item in items:
@@ -78,13 +70,11 @@ def _value(
     if len(row["condition"]) > LONGEST_CONDITION:
         message = f"condition has more than {LONGEST_CONDITION} characters."
         faults.add(row.file, row.number, message)
-    value = _number(row, "value", faults, at_least=bounds[0], at_most=bounds[1])
-    n = _number(row, "n", faults, at_least=1, at_most=MOST_PEOPLE, whole=True)
-    effective = _number(row, "n_effective", faults, at_least=1, at_most=MOST_PEOPLE)
-    year = _number(row, "year", faults, at_least=FIRST_YEAR, at_most=LAST_YEAR, whole=True)
-    low = _number(row, "low", faults, at_least=bounds[0], at_most=bounds[1])
-    high = _number(row, "high", faults, at_least=bounds[0], at_most=bounds[1])
-    apart = row["set_apart"]
+    columns = ("value", "n", "n_effective", "year", "low", "high")
+    numbers: dict[str, Any] = {
+        column: _number(row, column, _LIMITS.get(column, bounds), faults) for column in columns
+    }
+    value, low, high, apart = numbers["value"], numbers["low"], numbers["high"], row["set_apart"]
     if apart not in {"", "yes"}:
         faults.add(row.file, row.number, f"set_apart is '{apart[:40]}'. Allowed: yes, or nothing.")
     if (low is None) != (high is None):
@@ -98,72 +88,55 @@ def _value(
         item=item,
         condition=row["condition"],
         gender=known,
-        year=None if year is None else int(year),
-        value=value,
-        n=None if n is None else int(n),
-        n_effective=effective,
-        low=low,
-        high=high,
         named=row["named"] or None,
         set_apart=apart == "yes",
+        **numbers,
     )
 
 
 def _item(row: Row, items: Sequence[str], faults: Faults) -> str | None:
     """The item of a row; where there is one only, it goes without saying."""
     given = row["item"]
-    if not given and len(items) == 1:
+    if given:
+        return faults.check_one_of(row.file, row.number, what="item", given=given, allowed=items)
+    if len(items) == 1:
         return items[0]
-    if not given:
-        message = f"item is empty. Allowed: {', '.join(items) or 'none is declared'}."
-        faults.add(row.file, row.number, message)
-        return None
-    return faults.check_one_of(row.file, row.number, what="item", given=given, allowed=items)
+    message = f"item is empty. Allowed: {', '.join(items) or 'none is declared'}."
+    faults.add(row.file, row.number, message)
+    return None
 
 
 def _number(
-    row: Row,
-    column: str,
-    faults: Faults,
-    *,
-    at_least: float,
-    at_most: float,
-    whole: bool = False,
-) -> float | None:
+    row: Row, column: str, limits: tuple[float, float], faults: Faults
+) -> float | int | None:
     """The number in a cell; None where it is empty, or with a fault noted."""
-    text = row[column]
+    text, (least, most) = row[column], limits
     if not text:
         return None
+    whole = column in _WHOLE
     if not _NUMBER.fullmatch(text) or (whole and "." in text):
         kind = "a whole number" if whole else "a number such as 0.35"
         faults.add(row.file, row.number, f"{column} is '{text[:40]}'. It must be {kind}.")
         return None
-    value = float(text)
-    if not at_least <= value <= at_most:
-        faults.add(row.file, row.number, f"{column} is {text}. {_allowed(at_least, at_most)}")
-        return None
-    return value
-
-
-def _allowed(least: float, most: float) -> str:
+    if least <= float(text) <= most:
+        return int(text) if whole else float(text)
+    allowed = f"{least:g} to {most:g}"
     if math.isinf(most):
-        return f"Allowed: {least:g} or more."
-    if math.isinf(least):
-        return f"Allowed: up to {most:g}."
-    return f"Allowed: {least:g} to {most:g}."
+        allowed = f"{least:g} or more"
+    elif math.isinf(least):
+        allowed = f"up to {most:g}"
+    faults.add(row.file, row.number, f"{column} is {text}. Allowed: {allowed}.")
+    return None
 
 
 ANCHOR_FILE = "anchor.toml"
 VALUES_FILE = "values.csv"
 
-_BUILT_IN = Path(__file__).parent / "data"
-
 _TEXTS = (
     *("id", "version", "title", "citation", "terms", "country", "year", "population", "unit"),
     *("compare", "of"),
 )
-_BOUNDS = ("lowest", "highest")
-_NUMBERS = (*_BOUNDS, "design_effect")
+_NUMBERS = ("lowest", "highest", "design_effect")
 _LISTS = ("instruments", "limits", "items", "wordings", "own_texts")
 _SHORT = ("whose", "set_apart")
 """Texts that may be left out; they stand in the middle of sentences."""
@@ -232,7 +205,7 @@ def load_anchor(name_or_path: str | Path) -> Anchor:
     """The anchor of a name, or of a folder; AnchorError with every fault of it."""
     given = str(name_or_path)
     if given in builtin_anchors():
-        return _built_in(given)
+        return _load_built_in(Path(__file__).parent / "data" / given)
     # A path is not looked up, so that no other package's code runs for it.
     if ID.fullmatch(given) and given in plugged_anchors():
         return plugged_anchors()[given]
@@ -246,11 +219,6 @@ def load_anchor(name_or_path: str | Path) -> Anchor:
     )
 
 
-@cache
-def _built_in(name: str) -> Anchor:
-    return _load_folder(_BUILT_IN / name)
-
-
 def _load_folder(folder: Path) -> Anchor:
     faults = Faults()
     toml = read_toml(folder / ANCHOR_FILE, faults)
@@ -260,11 +228,11 @@ def _load_folder(folder: Path) -> Anchor:
     items = _read_items(toml, faults)
     values = read_values(
         folder / VALUES_FILE,
-        items=[one.id for one in items],
+        items=[item.id for item in items],
         bounds=(header.get("lowest", -math.inf), header.get("highest", math.inf)),
         faults=faults,
     )
-    if any(one.set_apart for one in values) != ("set_apart" in header):
+    if any(value.set_apart for value in values) != ("set_apart" in header):
         message = "set_apart says what those conditions are that have yes in set_apart: give both."
         faults.add(ANCHOR_FILE, None, message)
     if faults.found:
@@ -273,50 +241,61 @@ def _load_folder(folder: Path) -> Anchor:
     return Anchor(**header, items=items, values=values, digest=digest)
 
 
+_load_built_in = cache(_load_folder)
+
+
 def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
     top = toml.top()
     top.require((*_TEXTS, "instruments", "limits", "items"))
     others: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
     given = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **others})
+    of_shares = given.get("compare") == "difference"
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
-    for key in (*_TEXTS, *_SHORT):
-        most = LONGEST_NAME if key in _SHORT else LONGEST_TEXT
-        if len(given.get(key, "")) > most:
-            message = f"{key} has {len(given[key]):,} characters. Allowed: up to {most:,}."
-            faults.add(toml.name, top.lines.get(key), message)
+    header = {key: given[key] for key in (*_TEXTS, *_SHORT) if key in given}
+    for key, text in header.items():
+        _check_length(top, key, key, text, LONGEST_NAME if key in _SHORT else LONGEST_TEXT, faults)
     for key, allowed in (("compare", COMPARES), ("of", OFS)):
         if key in given:
             row = top.lines.get(key)
             faults.check_one_of(toml.name, row, what=key, given=given[key], allowed=allowed)
-    header = {key: given[key] for key in (*_TEXTS, *_SHORT) if key in given}
     header |= _bounds(top, given, faults) | _design_effect(top, given, faults)
-    header["instruments"] = _ids(top, "instruments", "vignettes", faults)
-    for key, example in (("wordings", "scale"), ("own_texts", "depression")):
+    lists = (("instruments", "vignettes"), ("wordings", "scale"), ("own_texts", "depression"))
+    for key, example in lists:
         header[key] = _ids(top, key, example, faults)
-        if header[key] and given.get("compare") != "difference":
-            message = f'{key} goes with compare = "difference" only.'
-            faults.add(toml.name, top.lines.get(key), message)
+        if header[key] and key != "instruments" and not of_shares:
+            _only_for_shares(top, key, faults)
     header["limits"] = read_limits(top)
     return header
 
 
+def _check_length(
+    table: TomlTable, key: str, what: str, text: str, most: int, faults: Faults
+) -> None:
+    if len(text) > most:
+        message = f"{what} has {len(text):,} characters. Allowed: up to {most:,}."
+        faults.add(table.file, table.lines.get(key), message)
+
+
+def _only_for_shares(top: TomlTable, key: str, faults: Faults) -> None:
+    message = f'{key} goes with compare = "difference" only.'
+    faults.add(top.file, top.lines.get(key), message)
+
+
 def _bounds(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
     """The lowest and the highest value that the unit allows, as far as they are given."""
-    found: dict[str, float] = {}
-    for key in _BOUNDS:
-        if key not in given:
-            continue
-        if _is_number(given[key]):
-            found[key] = float(given[key])
-        else:
+    bounds: dict[str, float] = {}
+    for key in ("lowest", "highest"):
+        if _is_number(given.get(key)):
+            bounds[key] = float(given[key])
+        elif key in given:
             faults.add(top.file, top.lines.get(key), f"{key} must be a number, such as 0.0.")
-    if len(found) == 2 and found["lowest"] >= found["highest"]:
+    if len(bounds) == 2 and bounds["lowest"] >= bounds["highest"]:
         faults.add(top.file, top.lines.get("highest"), "highest must be above lowest.")
-    if given.get("compare") == "difference" and found != {"lowest": 0.0, "highest": 1.0}:
+    if given.get("compare") == "difference" and bounds != {"lowest": 0.0, "highest": 1.0}:
         message = 'compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.'
         faults.add(top.file, top.lines.get("compare"), message)
-    return found
+    return bounds
 
 
 def _design_effect(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
@@ -324,21 +303,19 @@ def _design_effect(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> 
     key = "design_effect"
     if key not in given:
         return {}
-    row, value = top.lines.get(key), given[key]
+    value = given[key]
     if not _is_number(value) or not 1 <= value <= MOST_DESIGN_EFFECT:
         message = f"{key} must be a number from 1 to {MOST_DESIGN_EFFECT}, such as 1.5."
-        faults.add(top.file, row, message)
+        faults.add(top.file, top.lines.get(key), message)
         return {}
     if given.get("compare") != "difference":
-        faults.add(top.file, row, f'{key} goes with compare = "difference" only.')
+        _only_for_shares(top, key, faults)
     return {key: float(value)}
 
 
 def _is_number(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int | float) and _finite(value)
-
-
-def _finite(value: float) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
     try:
         return math.isfinite(value)
     except OverflowError:
@@ -354,25 +331,24 @@ def _ids(top: TomlTable, key: str, example: str, faults: Faults) -> tuple[str, .
     if (
         not isinstance(given, list)
         or not 0 < len(given) <= MOST_INSTRUMENTS
-        or not all(isinstance(one, str) for one in given)
+        or not all(isinstance(id_, str) for id_ in given)
     ):
         message = f'{key} must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["{example}"].'
         faults.add(top.file, row, message)
         return ()
-    for one in given:
-        faults.check_id(top.file, row, what=f"an id in {key}", given=one)
+    for id_ in given:
+        faults.check_id(top.file, row, what=f"an id in {key}", given=id_)
     return tuple(given)
 
 
 def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
     """What people were asked; at least one."""
     keys = ("id", "name", "meaning")
-    found: dict[str, AnchorItem] = {}
+    items: dict[str, AnchorItem] = {}
     tables = toml.tables("items")
-    row = toml.top().lines.get("items")
     if "items" in toml.values and not 0 < len(tables) <= MOST_ITEMS:
         message = f"there must be 1 to {MOST_ITEMS} tables [[items]]."
-        faults.add(toml.name, row, message)
+        faults.add(toml.name, toml.top().lines.get("items"), message)
         return ()
     for table in tables:
         table.require(keys)
@@ -381,14 +357,12 @@ def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
         if len(given) < len(keys):
             continue
         faults.check_id(toml.name, line, what="id in [[items]]", given=given["id"])
-        if given["id"] in found:
+        if given["id"] in items:
             faults.add(toml.name, line, f"the item '{given['id']}' appears twice.")
         for key, most in (("name", LONGEST_NAME), ("meaning", LONGEST_TEXT)):
-            if len(given[key]) > most:
-                message = f"{key} in [[items]] has {len(given[key]):,} characters. Allowed: up to "
-                faults.add(toml.name, table.lines.get(key), f"{message}{most:,}.")
-        if given["name"] in {one.name for one in found.values()}:
+            _check_length(table, key, f"{key} in [[items]]", given[key], most, faults)
+        if given["name"] in {item.name for item in items.values()}:
             message = f"the name '{given['name']}' appears twice."
             faults.add(toml.name, table.lines.get("name"), message)
-        found[given["id"]] = AnchorItem(**given)
-    return tuple(found.values())
+        items[given["id"]] = AnchorItem(**given)
+    return tuple(items.values())
