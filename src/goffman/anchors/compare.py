@@ -1,19 +1,6 @@
 """A run compared with what people said: correlations of profiles, and differences of shares.
 
-Shares of models minus shares of people, question by question; and what a person's gender does.
-
-A model's share is of the options that say the same as people's (``share-endorsing``), mean over the
-orders of options, the people described and the trials, in the wordings that the anchor names as
-those of people's question; others ask something else, and stand beside as a check. People's are
-those of the latest year; what a person's gender does is of all years, which a single one says too
-little of. Over the questions that count as stigma the difference stands once more for each
-condition; people answered these questions one after the other: see mean_of.
-
-Who is indifferent has a share of one half in every question, and so differs from people without
-any attitude. How far a model takes the obvious side of control items (c) says how much of that
-there may be: people with its indifference would have .5 + (2c − 1)(p − .5) in place of p. Nothing
-is compared where c is below LEAST_DECIDED; else ``indifference_p`` is of the share's lying beyond
-that, as seen from people's (one-sided).
+A share is compared question by question, over all that count as stigma, and by a person's gender.
 """
 
 from __future__ import annotations
@@ -74,51 +61,23 @@ Said = Mapping[tuple[str, str, str], People]
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """One model's answers to one instrument beside one anchor of shares."""
+    """One model's answers to one instrument beside one anchor of shares.
 
-    anchor: str
+    Wordings that ask something else than people were asked stand beside as a check.
+    """
+
+    anchor: Anchor
     instrument: str
     """Its id, with the mode."""
-    mode: str | None = None
-    measure: str
-    model: str
+    about: Contrast
+    """What all of its rows have in common: a condition stands in ``group``, a question in
+    ``dimension``."""
     rows: pl.DataFrame
     """item, condition, wording, gender, counts, as_people (whether people were asked so), value (a
     mean over orders and trials), replies (null: a probability), spread (the variance of such a
     mean is share·(1−share) times this) and unanswered, a share."""
     people: Said
     """Of the latest year."""
-    of_all_years: Said
-    by_year: Mapping[int, Said]
-    """Of each year alone."""
-    design_effect: float
-
-    def of_question(self, item: str, condition: str) -> People | None:
-        """What people said to one question; None: they were not asked.
-
-        What their intervals leave out is added here alone: over several questions the error is too
-        large already, by about as much (see mean_of).
-        """
-        said = self.people.get((item, condition, EVERYONE))
-        return None if said is None else widened(said, self.design_effect)
-
-    def contrast(
-        self, kind: str, condition: str, item: str | None, *, wording: str | None = None
-    ) -> Contrast:
-        """What a row is about: a condition stands in ``group``, a question in ``dimension``."""
-        return Contrast(
-            kind=kind,
-            instrument=base_of(self.instrument),
-            mode=self.mode,
-            measure=self.measure,
-            quantity=SHARE,
-            variant=wording,
-            model=self.model,
-            group=condition,
-            dimension=item,
-            first=self.measure,
-            second=self.anchor,
-        )
 
     def cell(
         self, item: str, condition: str, gender: str | None = None, *, wording: str | None = None
@@ -197,21 +156,18 @@ def shares_of(
             spread=spread if of_replies else pl.lit(None, dtype=pl.Float64),
         )
         for (model,), of in cells.sort(keep).partition_by("model", as_dict=True).items():
-            yield Shares(
-                anchor=anchor.id,
-                instrument=instrument,
+            about = Contrast(
+                kind=DIFFERENCE,
+                instrument=base_of(instrument),
                 mode=mode,
                 measure=measure.name,
+                quantity=SHARE,
                 model=str(model),
-                rows=of,
-                people=_people(anchor.latest(), anchor),
-                of_all_years=_people(anchor.values, anchor),
-                by_year={
-                    year: _people((said for said in anchor.values if said.year == year), anchor)
-                    for year in anchor.years()
-                },
-                design_effect=anchor.design_effect,
+                first=measure.name,
+                second=anchor.id,
             )
+            people = _people(anchor.latest(), anchor)
+            yield Shares(anchor=anchor, instrument=instrument, about=about, rows=of, people=people)
 
 
 def _people(values: Iterable[AnchorValue], anchor: Anchor) -> Said:
@@ -282,7 +238,8 @@ def compare_shares(
         if anchor.compare != "difference":
             continue
         for one in shares_of(scores, prompts, measures, anchor):
-            sure = (decided or {}).get((one.instrument, one.model))
+            about = (one.instrument, one.about.measure, one.about.model, anchor.id)
+            sure = (decided or {}).get((one.instrument, str(one.about.model)))
             for kind, make in (
                 (DIFFERENCE, by_question),
                 (OVERALL, over_questions),
@@ -292,8 +249,7 @@ def compare_shares(
                 # Once for the p-values, which say how wide the intervals of a list are to be.
                 level = list_level([_compared(pair, sure, 0.95) for pair in pairs])
                 estimates = [_compared(pair, sure, level) for pair in pairs]
-                family = f"{kind}: {one.instrument}, {one.measure}, {one.model}, {one.anchor}"
-                kept = as_list(estimates, family=family)
+                kept = as_list(estimates, family=f"{kind}: {', '.join(map(str, about))}")
                 found += zip([pair.says for pair in pairs], kept, strict=True)
                 if kind == DIFFERENCE:
                     rows = zip(pairs, estimates, strict=True)
@@ -317,6 +273,9 @@ class _Pair:
     """What people said of a man and of a woman."""
 
 
+_OF_MODEL = ("instrument", "mode", "measure", "quantity", "model")
+
+
 def _share_point(anchor: Anchor, pair: _Pair, estimate: Estimate) -> dict[str, Any]:
     """Both sides of a question and condition."""
     says, share = pair.says, pair.model[0][1]
@@ -328,13 +287,9 @@ def _share_point(anchor: Anchor, pair: _Pair, estimate: Estimate) -> dict[str, A
     # A probability is known exactly, and has no ends.
     low, high = (None, None) if share.replies is None else share.ends(Z)
     return {
+        **{name: getattr(says, name) for name in _OF_MODEL},
         "anchor": anchor.id,
         "item": says.dimension,
-        "instrument": says.instrument,
-        "mode": says.mode,
-        "measure": says.measure,
-        "quantity": says.quantity,
-        "model": says.model,
         "condition": says.group,
         "value": estimate.mean_first,
         "people": people.value,
@@ -351,10 +306,13 @@ def by_question(one: Shares) -> Iterator[_Pair]:
     """Each question and condition that people were asked about."""
     for condition in one.conditions():
         for item in one.rows["item"].unique().sort():
-            people, cells = one.of_question(item, condition), one.cell(item, condition)
+            people, cells = one.people.get((item, condition, EVERYONE)), one.cell(item, condition)
             share = share_of(cells)
             if people is not None and share is not None:
-                says = one.contrast(DIFFERENCE, condition, item)
+                says = replace(one.about, group=condition, dimension=item)
+                # What people's intervals leave out is added here alone: over several questions the
+                # error is too large already, by about as much (see mean_of).
+                people = widened(people, one.anchor.design_effect)
                 yield _Pair(says=says, model=[(1, share)], people=people, cells=cells)
 
 
@@ -365,7 +323,7 @@ def over_questions(one: Shares) -> Iterator[_Pair]:
         share = one.mean(items, condition)
         if share is not None:
             yield _Pair(
-                says=one.contrast(OVERALL, condition, None),
+                says=replace(one.about, kind=OVERALL, group=condition),
                 model=[(1, share)],
                 people=mean_of([one.people[item, condition, EVERYONE] for item in items]),
                 cells=pl.concat([one.cell(item, condition) for item in items]),
@@ -375,17 +333,17 @@ def over_questions(one: Shares) -> Iterator[_Pair]:
 def by_gender(one: Shares) -> Iterator[_Pair]:
     """Each condition, over the questions that count: a man minus a woman; people of all years."""
     genders = ("male", "female")
+    of_all_years = _people(one.anchor.values, one.anchor)
     for condition in one.conditions():
         items = one.counted(condition, *genders)
         male, female = (one.mean(items, condition, gender) for gender in genders)
         if male is None or female is None:
             continue
         of_men, of_women = (
-            mean_of([one.of_all_years[item, condition, gender] for item in items])
-            for gender in genders
+            mean_of([of_all_years[item, condition, gender] for item in items]) for gender in genders
         )
         yield _Pair(
-            says=one.contrast(GENDER, condition, None),
+            says=replace(one.about, kind=GENDER, group=condition),
             model=[(1, male), (-1, female)],
             people=apart(of_men, of_women),
             cells=pl.concat([one.cell(item, condition) for item in items]),
@@ -394,7 +352,12 @@ def by_gender(one: Shares) -> Iterator[_Pair]:
 
 
 def _compared(pair: _Pair, decided: float | None, level: float) -> Estimate:
-    """Return the model minus people, and a share minus that of people with its indifference."""
+    """Return the model minus people, and how sure it lies beyond people with its indifference.
+
+    Who is indifferent has a share of one half in every question, and so differs from people without
+    any attitude. With c the share of its answers on the obvious side of control items, people as
+    indifferent would have .5 + (2c − 1)(p − .5) in place of p; ``indifference_p`` is one-sided.
+    """
     text = pair.says.text
     estimate = minus_people(pair.model, pair.people, contrast=text, level=level)
     if decided is not None and decided < LEAST_DECIDED:
@@ -412,8 +375,13 @@ def _compared(pair: _Pair, decided: float | None, level: float) -> Estimate:
 
 def in_each_year(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """The same with people's answers of each year, without a test: the year is the variant."""
+    values = one.anchor.values
+    by_year = {
+        year: _people((said for said in values if said.year == year), one.anchor)
+        for year in one.anchor.years()
+    }
     for condition in one.conditions():
-        for year, people in one.by_year.items():
+        for year, people in by_year.items():
             yield from _check(one, IN_YEAR, condition, str(year), people, reason=EVERY_YEAR)
 
 
@@ -433,7 +401,7 @@ def _check(
     share = one.mean(items, condition, wording=variant if kind == OTHER_WORDING else None)
     said = [of for item in items if (of := people.get((item, condition, EVERYONE))) is not None]
     if share is not None and len(said) == len(items):
-        says = one.contrast(kind, condition, None, wording=variant)
+        says = replace(one.about, kind=kind, variant=variant, group=condition)
         estimate = minus_people([(1, share)], mean_of(said), contrast=says.text)
         yield says, _untested(estimate, reason)
 
@@ -443,7 +411,7 @@ def by_gender_alone(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     none = dict.fromkeys(("test", "alternative", "statistic", "p"))
     for pair in by_gender(one):
         for variant in (MODEL, PEOPLE):
-            says = one.contrast(GENDER_SIDE, str(pair.says.group), None, wording=variant)
+            says = replace(pair.says, kind=GENDER_SIDE, variant=variant)
             if variant == MODEL:
                 estimate = side(pair.model, contrast=says.text)
             else:
@@ -465,7 +433,7 @@ class ProfileComparison:
     people: Mapping[str, Mapping[str, AnchorValue]]
     """By item, then by condition."""
 
-    def contrast(self, kind: str, item: str, *, group: str | None = None) -> Contrast:
+    def contrast(self, kind: str, item: str) -> Contrast:
         """What a row is about: the measure with the anchor, in one item of it."""
         return Contrast(
             kind=kind,
@@ -474,7 +442,6 @@ class ProfileComparison:
             measure=self.answers.measure,
             quantity=self.answers.quantity,
             model=self.answers.model,
-            group=group,
             dimension=item,
             first=self.answers.measure,
             second=self.anchor.id,
@@ -588,14 +555,8 @@ def _of_what(estimate: Estimate, anchor: Anchor) -> Estimate:
 def _profile_points(one: ProfileComparison) -> Iterator[dict[str, Any]]:
     """Each condition in each item; then each by how far it is from what all items predict."""
     of = one.answers
-    about: dict[str, Any] = {
-        "anchor": one.anchor.id,
-        "instrument": base_of(of.instrument),
-        "mode": of.mode,
-        "measure": of.measure,
-        "quantity": of.quantity,
-        "model": of.model,
-    }
+    says = one.contrast("anchor", "")
+    about = {name: getattr(says, name) for name in _OF_MODEL} | {"anchor": one.anchor.id}
     cells = [
         about
         | {

@@ -1,13 +1,6 @@
 """Main results with one thing left out, or a parameter set otherwise: how far each moves them.
 
-Every item, wording, condition and category of conditions is left out in turn (of sentence pairs
-every frame and occupation), and the same contrast is made again from what is left. So it is with
-every value of a parameter that the measure names beside its own: these need the stored answers.
-
-Where every condition was asked every item in every wording, the values of two groups are two
-tables, and to leave something out is to leave out a row, a column or a layer: a hundred times as
-fast as to make the tables anew. Whether a main result is such a contrast is not told but tried: of
-the whole tables, the same number must come out as the measure gives.
+A parameter needs the stored answers; all else is made again from the scores of prompts.
 """
 
 from __future__ import annotations
@@ -44,7 +37,11 @@ WAYS = ("condition", "item", "wording")
 
 @dataclass(frozen=True, kw_only=True)
 class TwoTables:
-    """Two groups of conditions: their values by condition, item and wording, without a gap."""
+    """Two groups of conditions: their values by condition, item and wording, without a gap.
+
+    To leave something out is to leave out a row, a column or a layer: a hundred times as fast as to
+    make the tables anew.
+    """
 
     says: Contrast
     ids: Sequence[dict[str, list[str]]]
@@ -216,7 +213,10 @@ class Headline:
         return None
 
     def _tables(self, made: tuple[str, ContrastSpec], mine: pl.DataFrame) -> TwoTables | None:
-        """What a headline of two groups is made from, as tables; None: it must be made anew."""
+        """What a headline of two groups is made from, as tables; None: it must be made anew.
+
+        Whether it is such a contrast is tried: of the whole tables, the same number must come out.
+        """
         if self.row["kind"] != "groups" or self.sharing.ways:
             return None
         says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})

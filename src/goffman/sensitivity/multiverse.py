@@ -1,8 +1,6 @@
 """A measured run → its multiverse: every headline analyzed again in each reasonable way.
 
-Answers are read once for each headline (once more in each further process). Analyses that need the
-same scores of prompts share them; of each only its row is kept, so that memory does not grow with
-their number.
+Analyses that need the same scores of prompts share them; of each only its row is kept.
 """
 
 from __future__ import annotations

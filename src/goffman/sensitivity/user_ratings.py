@@ -1,10 +1,6 @@
 """What a user's ratings change: the scores by the shipped ratings alone, kept beside the others.
 
-The shipped ratings were made by language models. Where a user brings others, every number is made
-with these over the shipped ones; the numbers by the shipped ones alone stay, and the main contrasts
-of both stand side by side. The change of a contrast is the contrast of the changes of its prompts,
-so that it has an interval of its own: the two numbers share their answers, and their intervals
-overlap even where the change is sure.
+The change of a main contrast is the contrast of its prompts' changes, with an own interval.
 """
 
 from __future__ import annotations
@@ -134,7 +130,10 @@ def _compared(
     *,
     known: Mapping[str | None, float | None],
 ) -> pl.DataFrame:
-    """RATINGS_COMPARED of one instrument: each main contrast by either ratings, and its change."""
+    """RATINGS_COMPARED of one instrument: each main contrast by either ratings, and its change.
+
+    Both numbers share their answers: their intervals may overlap where the change is sure.
+    """
     of_prompts = pl.col("level") == "prompt"
     both = side_by_side(
         shipped.filter(of_prompts), scores.filter(of_prompts), on=("model", *PROMPT)

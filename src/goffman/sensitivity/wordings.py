@@ -1,8 +1,6 @@
 """A run's headlines by wording: each of the instrument's own, each paraphrase, and all together.
 
-A headline's contrast is made again from the prompts of one wording alone: how far its number moves
-is the spread over wordings. The headline itself is of the instrument's own wordings, whether or not
-paraphrases were asked; with these it is made once more, as a check that stands beside it.
+The headline itself is of the instrument's own wordings, whether or not paraphrases were asked.
 """
 
 from __future__ import annotations
