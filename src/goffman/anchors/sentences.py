@@ -104,14 +104,14 @@ class AnchoredModel:
 
     def rows(self, kind: str) -> Sequence[Row]:
         """The estimates of a kind that have a value, the strongest first."""
-        found = self.estimates.filter(pl.col("kind") == kind, pl.col("effect").is_not_null())
+        rows = self.estimates.filter(pl.col("kind") == kind, pl.col("effect").is_not_null())
         order = pl.col("effect").abs()
-        return found.sort(order, descending=True, maintain_order=True).to_dicts()
+        return rows.sort(order, descending=True, maintain_order=True).to_dicts()
 
     def differences(self, kind: str) -> Sequence[Row]:
         """The differences of a kind, in the order of the table."""
-        found = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
-        return found.to_dicts()
+        of_kind = pl.col("kind") == kind
+        return self.estimates.filter(of_kind, pl.col("difference").is_not_null()).to_dicts()
 
     def row(self, kind: str, item: str) -> Row | None:
         """The estimate of a kind for an item of the anchor, over all conditions."""
@@ -551,11 +551,9 @@ def describe_anchor(one: AnchoredModel) -> AnchorSentences:
 
 
 def _numbers(row: Row, sign: str = "r") -> str:
-    interval = ""
-    if row["effect_low"] is not None:
-        interval = (
-            f", {confidence(row['level'])} interval {ends(row['effect_low'], row['effect_high'])}"
-        )
+    low, high, interval = row["effect_low"], row["effect_high"], ""
+    if low is not None:
+        interval = f", {confidence(row['level'])} interval {ends(low, high)}"
     return f"{sign} = {number(row['effect'])}{interval}, {describe_corrected(row)}"
 
 
@@ -621,22 +619,17 @@ def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
 
 def _not_clear(checks: Sequence[str]) -> str:
     """That none of the checks is clear; “and” could mean only all of them together."""
-    if len(checks) == 1:
-        return f"not clear {checks[0]}"
-    return f"clear neither {' nor '.join(checks)}"
+    return f"{'clear neither' if len(checks) > 1 else 'not clear'} {' nor '.join(checks)}"
 
 
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     """Yield the same by ranks, and with the category held constant."""
-    ranks = one.row("anchor-rank", row["dimension"])
-    if ranks is not None:
+    if ranks := one.row("anchor-rank", row["dimension"]):
         yield f"By ranks: {_numbers(ranks, 'ρ')}."
-    partial = one.row("anchor-partial", row["dimension"])
-    if partial is not None:
+    if partial := one.row("anchor-partial", row["dimension"]):
         alike = _alike(one)
-        count = f"{partial['n']} {one.many} can be compared"
-        if one.about.point != "condition":
-            count = f"{partial['n']} {one.many} in all"
+        how = "can be compared" if one.about.point == "condition" else "in all"
+        count = f"{partial['n']} {one.many} {how}"
         yield f"{alike[0].upper()}{alike[1:]}, {count}: {_numbers(partial)}."
 
 
@@ -688,22 +681,20 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
         yield from _checks(one, best)
     yield from _true_scores(one, best)
     yield from _standing_out(one)
-    if best["interval_over"] is not None:
-        sampled = best["interval_over"].replace("conditions", one.many).partition(FIXED)[0]
+    if over := best["interval_over"]:
+        sampled = over.replace("conditions", one.many).partition(FIXED)[0]
         by = " (jackknife, on Fisher’s z)" if "jackknife" in (best["method"] or "") else ""
-        covers = [f"The intervals{by} cover other {sampled} of the same kind."]
-        covers += filter(None, [_not_covered(one, best)])
+        covers = f"The intervals{by} cover other {sampled} of the same kind."
         measured = "They do not correct for error of measurement, unless this is said."
-        yield " ".join([*covers, measured])
+        yield " ".join(filter(None, [covers, _not_covered(one, best), measured]))
 
 
 def _not_covered(one: AnchoredModel, best: Row) -> str:
     """What the intervals say nothing about, and why; empty: they cover all, or there are none."""
-    if best["interval_over"] is None:
-        return ""
-    sampled, _, fixed = best["interval_over"].replace("conditions", one.many).partition(FIXED)
+    over = (best["interval_over"] or "").replace("conditions", one.many)
+    sampled, _, fixed = over.partition(FIXED)
     missing = [name for name in ("items", "wordings") if name not in sampled]
-    if not missing:
+    if not over or not missing:
         return ""
     others = "sentences" if len(missing) == 2 else missing[0]
     why = f"Only {fixed} were asked, so the" if fixed else "The"
@@ -715,11 +706,11 @@ def _true_scores(one: AnchoredModel, row: Row) -> Iterator[str]:
     value = row["second_effect"]
     if value is None or number(value) == number(row["effect"]):
         return
-    both = "model's side" not in (row["second_effect_name"] or "")
-    whose = "either side’s" if both else "the model’s own"
+    whose, rest = "either side’s", ""
+    if "model's side" in (row["second_effect_name"] or ""):
+        whose = "the model’s own"
+        rest = f" The error of measurement in the data about {one.about.whose} is unknown."
     interval = ends(row["second_effect_low"], row["second_effect_high"])
-    theirs = f" The error of measurement in the data about {one.about.whose} is unknown."
-    rest = "" if both else theirs
     yield (
         f"Without {whose} error of measurement, r would be {number(value)} "
         f"({confidence(row['level'])} interval {interval}).{rest}"

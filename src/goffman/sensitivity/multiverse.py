@@ -190,13 +190,10 @@ def _overturned_at(outcomes: Sequence[Mapping[str, Any]]) -> float | None:
 
     None: with no share that was tried, or nothing was drawn.
     """
+    spoiled = [row for row in outcomes if row["variation"] == WRONG_LABELS]
     for rate in RATES:
-        drawn = [
-            row["holds"]
-            for row in outcomes
-            if row["variation"] == WRONG_LABELS and row["rate"] == rate
-        ]
-        if drawn and 2 * sum(drawn) < len(drawn):
+        holds = [row["holds"] for row in spoiled if row["rate"] == rate]
+        if holds and 2 * sum(holds) < len(holds):
             return rate
     return None
 
@@ -231,9 +228,8 @@ class HeadlineContext:
         """SCORES of the level prompt, read as the analysis says."""
         stored = self.stored
         measure = analysis.measure(stored.measure)
-        words = (
-            stored.words if (how := analysis.words) == LexiconVariant() else how.of(stored.words)
-        )
+        how = analysis.words
+        words = stored.words if how == LexiconVariant() else how.of(stored.words)
         said = measure.code_responses(stored.answers, stored.prompts, words, cased=self.cased)
         if prepared := analysis.last("prepared"):
             said = prepared(said)

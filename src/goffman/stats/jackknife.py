@@ -72,7 +72,11 @@ def jackknife(
     fit = bread @ weighted.T @ values
     scores = weighted * (values - design @ fit)[:, None]
     products = weighted[:, :, None] * design[:, None, :]
-    coded = [_codes(np.asarray(way).reshape(n, -1)) for way in ways]
+    # Labels as numbers, those of a value in order: nodes are the same in whichever place.
+    labels = [np.asarray(way).reshape(n, -1) for way in ways]
+    coded = [np.sort(np.unique(of, return_inverse=True)[1].reshape(of.shape)) for of in labels]
+    if not all(np.diff(codes).all() for codes in coded):
+        raise ValueError("a value has the same label twice in one way")
     variance, part, own, dfs = 0.0, 0.0, np.zeros(len(ways)), np.ones(len(ways))
     for sizes in itertools.product(*(range(codes.shape[1] + 1) for codes in coded)):
         if not any(sizes):
@@ -97,15 +101,6 @@ def jackknife(
     spread = float((np.maximum(own, 0) ** 2 / dfs).sum())
     df = max(float(dfs.min()), float(variance**2 / spread) if spread else 0.0)
     return Jackknifed(float(fit[0]), float(np.sqrt(variance)), df)
-
-
-def _codes(labels: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Labels as numbers, those of a value in order: nodes are the same in whichever place."""
-    codes = np.unique(labels, return_inverse=True)[1].reshape(labels.shape)
-    codes = np.sort(codes, axis=1)
-    if not np.diff(codes, axis=1).all():
-        raise ValueError("a value has the same label twice in one way")
-    return codes
 
 
 def _groups(
