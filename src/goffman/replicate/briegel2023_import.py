@@ -54,7 +54,9 @@ def read_answers(folder: Path) -> Answered:
     paths = files_in(folder, "completions/trial*/compl_*")
     split = _split(paths)
     key = _key(folder, split)
-    settings = {_code(setting): setting for setting in study_settings()}
+    pairs = cast("SentencePairs", load_instrument("coreference").content)
+    # In the order of the study's table.
+    settings = {_code(setting): setting for setting in (Setting(), *pairs.settings)}
     asked: dict[tuple[str, str], list[Prompt]] = {}
     read: set[tuple[int, str, str]] = set()
     rows: list[tuple[str | int | None, ...]] = []
@@ -115,12 +117,6 @@ def _key(folder: Path, split: str) -> list[tuple[str, str]]:
             "They belong together by line: both files must have as many."
         )
     return list(zip(right, wrong, strict=True))
-
-
-def study_settings() -> tuple[Setting, ...]:
-    """The baseline and the study's 15 settings, in the order of its table."""
-    pairs = cast("SentencePairs", load_instrument("coreference").content)
-    return (Setting(), *pairs.settings)
 
 
 def _code(setting: Setting) -> str:

@@ -6,24 +6,19 @@ and right is not fetched again.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import http.client
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from goffman.errors import (
-    AskingError,
-    DownloadError,
-    PublishedError,
-    RunError,
-)
+from goffman.errors import AskingError, DownloadError, PublishedError, RunError
+from goffman.replicate.files import data_rows
 from goffman.runs.files import write_whole
 
 GITHUB = "https://raw.githubusercontent.com"
@@ -32,8 +27,6 @@ GITHUB_PAGES = "https://github.com"
 
 AT_ONCE = 4
 """Files that are fetched at the same time."""
-
-_DATA = Path(__file__).parent / "data"
 _SECONDS = 30.0
 _AGAIN = "To resume, run the same command again. Or give a copy with --data."
 
@@ -56,7 +49,9 @@ class PublishedFile:
     def is_in(self, folder: Path) -> bool:
         """Whether the folder holds it, to the byte."""
         path = folder / self.study / self.path
-        return path.is_file() and path.stat().st_size == self.size and _sha256(path) == self.sha256
+        if not path.is_file() or path.stat().st_size != self.size:
+            return False
+        return hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
 
     def addresses(self, base: str) -> list[str]:
         """Where it can be fetched from."""
@@ -66,7 +61,7 @@ class PublishedFile:
 
 def published_files(studies: Iterable[str]) -> list[PublishedFile]:
     """Every file of these studies that can be fetched."""
-    repositories = {row["study"]: row for row in _rows("repositories.csv")}
+    repositories = {row["study"]: row for row in data_rows("repositories.csv")}
     return [
         PublishedFile(
             study=row["study"],
@@ -77,20 +72,20 @@ def published_files(studies: Iterable[str]) -> list[PublishedFile]:
             repository=repositories[row["study"]]["repository"],
             commit=repositories[row["study"]]["commit"],
         )
-        for row in _rows("files.csv")
+        for row in data_rows("files.csv")
         if row["study"] in set(studies)
     ]
 
 
 def not_fetched(studies: Iterable[str]) -> list[str]:
     """A sentence for what these studies published and is not fetched, for want of a sha256."""
-    repositories = {row["study"]: row for row in _rows("repositories.csv")}
+    repositories = {row["study"]: row for row in data_rows("repositories.csv")}
     chosen = set(studies)
     return [
         f"Not fetched, because no sha256 is known to check it: {row['study']}, {row['files']}. "
         f"You can put it into the study's folder by hand: {GITHUB_PAGES}/"
         f"{repositories[row['study']]['repository']}/tree/{repositories[row['study']]['commit']}."
-        for row in _rows("not_fetched.csv")
+        for row in data_rows("not_fetched.csv")
         if row["study"] in chosen
     ]
 
@@ -182,12 +177,3 @@ def _get(address: str, file: PublishedFile) -> bytes:
     if left:
         raise DownloadError(cut)
     return content
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _rows(name: str) -> list[Mapping[str, str]]:
-    with (_DATA / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +34,13 @@ LONGEST = 160
 
 def study_folder(folder: Path, study: str) -> Path:
     """The study's folder, in the one given or that itself; PublishedError says how to get one."""
-    found = folder / study
-    if found.is_dir():
-        return found
-    own = _study_in(folder)
+    below = folder / study
+    if below.is_dir():
+        return below
+    own = next(
+        (name for name, marks in MARKS.items() if any(any(folder.glob(mark)) for mark in marks)),
+        None,
+    )
     if own == study or (own is None and folder.is_dir() and folder.name == study):
         return folder
     if own:
@@ -45,23 +48,13 @@ def study_folder(folder: Path, study: str) -> Path:
             f"{folder} has the files of {own}, not those of {study}. Give {own} as the study, or "
             f"give the folder above {study} with --data."
         )
-    if not folder.is_dir():
-        raise PublishedError(
-            f"The authors' files of {study} were not found, because there is no folder {folder}. "
-            "Download them with --download, or give their folder with --data."
-        )
+    where = f"because there is no folder {folder}"
+    if folder.is_dir():
+        where = f"neither in {folder} nor in {below}"
     raise PublishedError(
-        f"The authors' files of {study} were not found, neither in {folder} nor in {found}. "
-        "Download them with --download, or give their folder with --data."
+        f"The authors' files of {study} were not found, {where}. Download them with --download, "
+        "or give their folder with --data."
     )
-
-
-def _study_in(folder: Path) -> str | None:
-    """The study whose files lie in the folder itself."""
-    for study, patterns in MARKS.items():
-        if any(next(folder.glob(pattern), None) for pattern in patterns):
-            return study
-    return None
 
 
 def folder_above(folder: Path, studies: Sequence[str]) -> Path:
@@ -164,8 +157,11 @@ def _read_text(path: Path) -> str:
         raise PublishedError(f"{path} is not UTF-8 text ({error.reason}).") from error
 
 
-def read_csv(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """These columns of a CSV file as text, spaces around their names left out; null: empty."""
+def read_csv(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pl.DataFrame:
+    """These columns of a CSV file, spaces around their names left out; null: empty.
+
+    All are text but ``numbers``; PublishedError names the first of them that is none.
+    """
     import polars as pl
 
     try:
@@ -180,20 +176,40 @@ def read_csv(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         raise PublishedError(f"{path} has no column {lacking[0]!r}. Its columns are {there}.")
     if frame.is_empty():
         raise PublishedError(f"{path} has no rows below its heading.")
-    return frame.select(columns)
+    text = frame.select(columns)
+    frame = text.with_columns(pl.col(numbers).cast(pl.Float64, strict=False))
+    for column in numbers:
+        wrong = ~frame[column].is_finite().fill_null(value=False)
+        if wrong.any():
+            line = int(wrong.arg_max() or 0)
+            raise PublishedError(
+                f"{path}, line {line + 2}: {column} is {text[column][line]!r}, which is not a "
+                "number."
+            )
+    return frame
 
 
-def numbers(frame: pl.DataFrame, column: str, path: Path) -> pl.DataFrame:
-    """The frame with a column of text as numbers; PublishedError names the first that is none."""
-    import polars as pl
+def number_in(
+    row: Mapping[str, str], column: str, where: str, *, most: float, called: str = ""
+) -> float:
+    """A number from 0 to the most that it can be; ``called``: what it is, for a message."""
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= most:
+        called = called or f"number from 0 to {most:g}"
+        raise PublishedError(
+            f"{where}: {column} is {quoted(row[column])}, which is not a {called}."
+        )
+    return value
 
-    as_number = frame.with_columns(pl.col(column).cast(pl.Float64, strict=False))
-    finite = as_number[column].is_finite().fill_null(value=False)
-    wrong = frame.with_row_index("line", offset=2).filter(~finite)
-    if wrong.height:
-        line, value = wrong.select("line", column).row(0)
-        raise PublishedError(f"{path}, line {line}: {column} is {value!r}, which is not a number.")
-    return as_number
+
+def data_rows(name: str) -> list[dict[str, str]]:
+    """The rows of a table of goffman's own about the studies."""
+    path = Path(__file__).parent / "data" / name
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _missing(path: Path) -> PublishedError:

@@ -27,7 +27,7 @@ from goffman.replicate.gueorguieva2025_import import (
     read_shares,
     read_table,
 )
-from goffman.replicate.rows import NOT_HERE, Result
+from goffman.replicate.rows import NOT_HERE, Result, is_printed
 
 MODELS = ("llama", "mistral", "granite")
 """The models of the study."""
@@ -309,22 +309,15 @@ def _of_ratings(ratings: Ratings, table: Mapping[tuple[str, str], str] | None) -
             note = f"{found.p:.2e}" if small else found.reason or ""
             yield Result(name=f"{name}, p", value=found.p, note=note, digits=4)
             printed = (table or {}).get((model, called))
-            come_out += printed is not None and _is_printed(found.effect, printed)
+            if found.effect is not None and printed is not None:
+                come_out += is_printed(found.effect, printed)
     if table is not None:
         name = "rows of feature_correlations.csv whose r comes out"
         yield Result(name=name, value=come_out, note=f"of {len(table)}")
     for dimension, called in DIMENSIONS.items():
-        listed = (
-            f"{rater.replace(PEOPLE, 'people')} {fmean(values):.2f} ({_sd(values)})"
-            for rater, values in ((r, ratings.of[r][dimension]) for r in (PEOPLE, *models))
-        )
+        listed = []
+        for rater in (PEOPLE, *models):
+            values = ratings.of[rater][dimension]
+            sd = f"{stdev(values):.2f}" if len(values) > 1 else "–"
+            listed.append(f"{rater.replace(PEOPLE, 'people')} {fmean(values):.2f} ({sd})")
         yield Result(name=f"mean rating (SD), {called}", value=", ".join(listed))
-
-
-def _is_printed(value: float | None, printed: str) -> bool:
-    decimals = len(printed.partition(".")[2])
-    return value is not None and abs(value - float(printed)) <= 0.5 * 10.0**-decimals + 1e-9
-
-
-def _sd(values: Sequence[float]) -> str:
-    return f"{stdev(values):.2f}" if len(values) > 1 else "–"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goffman.errors import PublishedError, did_you_mean
-from goffman.replicate.files import quoted, read_records
+from goffman.replicate.files import number_in, quoted, read_records
 
 DIMENSIONS = {
     "visibility": "Concealability",
@@ -113,10 +113,30 @@ class Ratings:
 
 def read_answers(folder: Path) -> dict[str, list[Answer]]:
     """Model → its answers."""
-    return {
-        model: _read_answers(path, model)
-        for model, path in _by_model(folder / ANSWERS, "*.csv", _ANSWERS_FILE).items()
-    }
+    columns = ("stigma", "prompt style", "biased answer", "original answer bias")
+    answers: dict[str, list[Answer]] = {}
+    for model, path in _by_model(folder / ANSWERS, "*.csv", _ANSWERS_FILE).items():
+        answers[model] = []
+        for where, row in read_records(path, columns):
+            after = {
+                GUARDRAILS.get(match["guardrail"], match["guardrail"]): _flag(row, name, where)
+                for name in row
+                if (match := _AFTER.fullmatch(name))
+            }
+            cluster = row.get("clusters") or row.get("cluster names") or ""
+            answer = Answer(
+                stigma=row["stigma"].strip(),
+                cluster=_cluster(cluster, where),
+                style=_one_of(row, "prompt style", STYLES, where),
+                biased_answer=_one_of(row, "biased answer", ("yes", "no"), where),
+                answer=row.get(f"original {model} answer"),
+                biased=_flag(row, "original answer bias", where),
+                after=after,
+                unsafe=_unsafe(row.get("llama guard safety label"), where),
+                category=row.get("llama guard unsafe category"),
+            )
+            answers[model].append(answer)
+    return answers
 
 
 def _by_model(folder: Path, pattern: str, named: re.Pattern[str]) -> dict[str, Path]:
@@ -131,32 +151,6 @@ def _by_model(folder: Path, pattern: str, named: re.Pattern[str]) -> dict[str, P
             raise PublishedError(f"{path} and {found[model]} are of the same model. Keep one.")
         found[model] = path
     return dict(sorted(found.items(), key=lambda item: item[0] != "llama"))
-
-
-def _read_answers(path: Path, model: str) -> list[Answer]:
-    columns = ("stigma", "prompt style", "biased answer", "original answer bias")
-    found = []
-    for where, row in read_records(path, columns):
-        after = {
-            GUARDRAILS.get(match["guardrail"], match["guardrail"]): _flag(row, name, where)
-            for name in row
-            if (match := _AFTER.fullmatch(name))
-        }
-        cluster = row.get("clusters") or row.get("cluster names") or ""
-        found.append(
-            Answer(
-                stigma=row["stigma"].strip(),
-                cluster=_cluster(cluster, where),
-                style=_one_of(row, "prompt style", STYLES, where),
-                biased_answer=_one_of(row, "biased answer", ("yes", "no"), where),
-                answer=row.get(f"original {model} answer"),
-                biased=_flag(row, "original answer bias", where),
-                after=after,
-                unsafe=_unsafe(row.get("llama guard safety label"), where),
-                category=row.get("llama guard unsafe category"),
-            )
-        )
-    return found
 
 
 def _cluster(given: str, where: str) -> str:
@@ -196,29 +190,23 @@ def _flag(row: Mapping[str, str], column: str, where: str) -> bool:
 
 def read_shares(folder: Path) -> dict[str, list[Stigma]]:
     """Model → the stigmas with its share biased."""
-    return {
-        model: _read_shares(path)
-        for model, path in _by_model(
-            folder / "data", "*_bias_percentages.csv", _SHARES_FILE
-        ).items()
-    }
-
-
-def _read_shares(path: Path) -> list[Stigma]:
     before, after = "percent biased", "percent biased post guardian"
     people = {dimension: f"{dimension} human" for dimension in DIMENSIONS}
     columns = ("Stigma", *OWN.values(), *people.values(), before, after)
-    found: dict[str, Stigma] = {}
-    for where, row in read_records(path, columns):
-        name = _new_name(row, found, where)
-        found[name] = Stigma(
-            name=name,
-            before=_number(row, before, where, most=1),
-            after=_number(row, after, where, most=1),
-            own={dimension: _number(row, name, where) for dimension, name in OWN.items()},
-            people={dimension: _number(row, name, where) for dimension, name in people.items()},
-        )
-    return list(found.values())
+    shares: dict[str, list[Stigma]] = {}
+    for model, path in _by_model(folder / "data", "*_bias_percentages.csv", _SHARES_FILE).items():
+        stigmas: dict[str, Stigma] = {}
+        for where, row in read_records(path, columns):
+            name = _new_name(row, stigmas, where)
+            stigmas[name] = Stigma(
+                name=name,
+                before=number_in(row, before, where, most=1),
+                after=number_in(row, after, where, most=1),
+                own={of: number_in(row, column, where, most=6) for of, column in OWN.items()},
+                people={of: number_in(row, column, where, most=6) for of, column in people.items()},
+            )
+        shares[model] = list(stigmas.values())
+    return shares
 
 
 def read_ratings(folder: Path) -> Ratings | None:
@@ -234,7 +222,7 @@ def read_ratings(folder: Path) -> Ratings | None:
             dimension, _, rater = column.partition("-")
             if dimension in DIMENSIONS and rater:
                 ratings = of.setdefault(rater, {}).setdefault(dimension, [])
-                ratings.append(_number(row, column, where))
+                ratings.append(number_in(row, column, where, most=6))
     for rater, dimensions in of.items():
         if lacking := [name for name in DIMENSIONS if name not in dimensions]:
             raise PublishedError(f"{path} has no column '{lacking[0]}-{rater}'.")
@@ -246,19 +234,6 @@ def _new_name(row: Mapping[str, str], above: Collection[str], where: str) -> str
     if not name or name in above:
         raise PublishedError(f"{where}: Stigma is {quoted(name)}, which must be there, and once.")
     return name
-
-
-def _number(row: Mapping[str, str], column: str, where: str, *, most: float = 6) -> float:
-    """A rating from 0 to 6, or a share from 0 to 1."""
-    try:
-        value = float(row[column])
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= most:
-        raise PublishedError(
-            f"{where}: {column} is {quoted(row[column])}, which is not a number from 0 to {most:g}."
-        )
-    return value
 
 
 def read_table(folder: Path) -> dict[tuple[str, str], str] | None:

@@ -26,6 +26,8 @@ from goffman.replicate.rows import NOT_HERE, Result
 if TYPE_CHECKING:
     import polars as pl
 
+    from goffman.stats.estimate import Estimate
+
 ROBERTA, MENTAL = "roberta", "mentalroberta"
 """The two models that the study sets against each other, as their files are named."""
 
@@ -75,15 +77,18 @@ def _sum_up(
         if not path.is_file():
             continue
         theirs = scored.filter(pl.col("model") == model)
-        phrases = read_phrases(path, _asked(theirs), model=model, nouns=read_nouns(folder))
+        prompts = theirs.unique("prompt_id", maintain_order=True).with_columns(
+            text=pl.col("item").str.replace("[diagnosis]", pl.col("condition"), literal=True),
+            keyed=pl.lit("plain"),
+        )
+        phrases = read_phrases(path, prompts, model=model, nouns=read_nouns(folder))
         both = theirs.join(phrases.scores, on=["prompt_id", "quantity"], suffix="_ours")
         same = (pl.col("value") - pl.col("value_ours")).abs().fill_null(1.0) <= ROUNDING
         whole = int(both.group_by("prompt_id").agg(same.all())["value"].sum())
-        prompts = theirs["prompt_id"].n_unique()
-        note = f"{phrases.read:,} phrases, of {prompts} prompts"
+        note = f"{phrases.read:,} phrases, of {prompts.height} prompts"
         if phrases.left_out:
             note += f"; {phrases.left_out:,} lines are no phrase of a prompt, and left out"
-        if whole == prompts:
+        if whole == prompts.height:
             others = scored.filter(pl.col("model") != model)
             scored = pl.concat([others, phrases.scores])
         else:
@@ -91,17 +96,6 @@ def _sum_up(
         name = f"{model}, attribution: prompts whose phrases sum up to their scores"
         results[model] = [Result(name=name, value=whole, note=note)]
     return scored, results
-
-
-def _asked(scores: pl.DataFrame) -> pl.DataFrame:
-    """PROMPTS of these scores, with their texts."""
-    import polars as pl
-
-    asked = scores.unique("prompt_id", maintain_order=True)
-    return asked.with_columns(
-        text=pl.col("item").str.replace("[diagnosis]", pl.col("condition"), literal=True),
-        keyed=pl.lit("plain"),
-    )
 
 
 def _correction(found: Sequence[Result]) -> Result:
@@ -219,12 +213,7 @@ def _women_against_men(what: str, values: pl.DataFrame) -> list[Result]:
     from goffman.stats.tests import paired_t
 
     test = paired_t(values["female"].to_numpy(), values["male"].to_numpy(), contrast=what)
-    return [
-        Result(name=f"{what}: P(female)", value=test.mean_first),
-        Result(name=f"{what}: P(male)", value=test.mean_second),
-        Result(name=f"{what}: p", value=test.p, note=test.reason or ""),
-        Result(name=f"{what}: d", value=test.effect, digits=2),
-    ]
+    return _tested(what, test, ("P(female)", "P(male)"))
 
 
 def _disparities(what: str, sets: Mapping[str, pl.DataFrame]) -> list[Result]:
@@ -233,11 +222,15 @@ def _disparities(what: str, sets: Mapping[str, pl.DataFrame]) -> list[Result]:
 
     if any(values.is_empty() for values in sets.values()):
         return []
-    (one, first), (other, second) = ((name, v["disparity"].to_numpy()) for name, v in sets.items())
+    first, second = (values["disparity"].to_numpy() for values in sets.values())
     test = independent_t(first, second, contrast=what, variances="equal")
+    return _tested(what, test, tuple(sets))
+
+
+def _tested(what: str, test: Estimate, sides: Sequence[str]) -> list[Result]:
     return [
-        Result(name=f"{what}: {one}", value=test.mean_first),
-        Result(name=f"{what}: {other}", value=test.mean_second),
+        Result(name=f"{what}: {sides[0]}", value=test.mean_first),
+        Result(name=f"{what}: {sides[1]}", value=test.mean_second),
         Result(name=f"{what}: p", value=test.p, note=test.reason or ""),
         Result(name=f"{what}: d", value=test.effect, digits=2),
     ]

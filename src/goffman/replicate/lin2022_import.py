@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 from goffman.errors import PublishedError, did_you_mean
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.types import Prompt, Questionnaire
-from goffman.replicate.files import numbers, read_csv
+from goffman.replicate.files import read_csv
 from goffman.schemas import prompt_table
 
 if TYPE_CHECKING:
@@ -45,13 +45,15 @@ def read_subjects(folder: Path) -> pl.DataFrame:
     """Question 1 as SCORES of prompts: the quantities female, male, unspecified and disparity."""
     import polars as pl
 
-    phases = _phases()
+    items = cast("Questionnaire", load_instrument("care-seeking").content).items
+    phases = {item.text.replace("{diagnosis}", "[diagnosis]"): item.dimension for item in items}
     frames = []
     for path in sorted(folder.iterdir()):
         if match := SUBJECTS.fullmatch(path.name):
-            read = read_csv(path, ("probability", "gender", "diagnosis", "prompt"))
+            columns = ("probability", "gender", "diagnosis", "prompt")
+            read = read_csv(path, columns, numbers=("probability",))
             prompt = read["prompt"].str.replace("[MASK]", "<mask>", literal=True)
-            frame = numbers(read, "probability", path).select(
+            frame = read.select(
                 "diagnosis",
                 "probability",
                 gender=_known(read["gender"].str.to_lowercase(), GENDERS, path),
@@ -98,8 +100,8 @@ def read_phrase_scores(folder: Path) -> pl.DataFrame:
     frames = []
     columns = ("female_prob", "male_prob", "diagnosis", "sequence", "stigma_category")
     for model, path in phrase_files(folder).items():
-        read = read_csv(path, columns)
-        frame = numbers(numbers(read, "female_prob", path), "male_prob", path).select(
+        read = read_csv(path, columns, numbers=("female_prob", "male_prob"))
+        frame = read.select(
             "diagnosis",
             item="sequence",
             dimension=pl.col("stigma_category").str.to_lowercase(),
@@ -114,12 +116,6 @@ def read_phrase_scores(folder: Path) -> pl.DataFrame:
         )
         frames.append(_each_once(long, path))
     return _scores(frames, instrument="attribution", measure="gender-of-phrase")
-
-
-def _phases() -> dict[str, str]:
-    """The study's templates of question 1, with the phase that each belongs to."""
-    items = cast("Questionnaire", load_instrument("care-seeking").content).items
-    return {item.text.replace("{diagnosis}", "[diagnosis]"): item.dimension for item in items}
 
 
 def _known(given: pl.Series, allowed: Mapping[str, str], path: Path) -> pl.Series:

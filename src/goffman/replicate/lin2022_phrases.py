@@ -12,14 +12,14 @@ friend): there it is the noun that the word ends in.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goffman.lexicons.gender import GenderLexicon, GenderWord, with_gender
-from goffman.replicate.files import numbers, read_csv, read_lines
+from goffman.replicate.files import read_csv, read_lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,10 +63,18 @@ def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: Gender
     import polars as pl
 
     from goffman.measures.phrase_gender import PhraseGender
+    from goffman.schemas import FILLS, schema
 
-    read = read_csv(path, ("diagnosis", "stigma_category", "sequence", "probability"))
-    read = numbers(read, "probability", path)
-    fills = _fills(read, prompts, model=model, nouns=nouns)
+    columns = ("diagnosis", "stigma_category", "sequence", "probability")
+    read = read_csv(path, columns, numbers=("probability",))
+    ranks: Counter[str] = Counter()
+    rows = []
+    for prompt_id, word, probability in _ended(read, prompts, nouns):
+        ranks[prompt_id] += 1
+        rows.append((prompt_id, model, 1, "", ranks[prompt_id], f" {word}", word, probability))
+    # FILLS, one of each phrase; the probability is kept as it was printed.
+    kinds = {**schema(FILLS), "probability": pl.Float64()}
+    fills = pl.DataFrame(rows, schema=kinds, orient="row")
     gendered = with_gender(fills, nouns, cased=True)
     # The nouns are no names, so the two variants are the same.
     scores = (
@@ -76,25 +84,6 @@ def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: Gender
         .with_columns(variant=pl.lit(None, dtype=pl.String))
     )
     return Phrases(scores=scores, read=fills.height, left_out=read.height - fills.height)
-
-
-def _fills(
-    read: pl.DataFrame, prompts: pl.DataFrame, *, model: str, nouns: GenderLexicon
-) -> pl.DataFrame:
-    """FILLS, one of each phrase; the probability is kept as it was printed."""
-    import polars as pl
-
-    from goffman.schemas import FILLS, schema
-
-    ranks: dict[str, int] = defaultdict(int)
-    rows = []
-    for prompt_id, word, probability in _ended(read, prompts, nouns):
-        ranks[prompt_id] += 1
-        rank = ranks[prompt_id]
-        rows.append((prompt_id, model, 1, "", rank, f" {word}", word, probability))
-    columns = schema(FILLS)
-    columns["probability"] = pl.Float64()
-    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def _ended(

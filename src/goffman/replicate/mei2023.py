@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.replicate.files import numbers, read_csv
+from goffman.replicate.files import read_csv
 from goffman.replicate.mei2023_import import (
     OTHERS,
     SENTIMENTS,
@@ -110,8 +110,8 @@ def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]
                 value = "all" if share == 1 else f"{share:.0%}"
                 yield Result(name=f"outcomes negative, {named}", value=value)
     path = folder / "aggregated_negative_percentage_classification_results.csv"
-    table = read_csv(path, ("Condition", "Negative_Sentiment_Percentage"))
-    table = numbers(table, "Negative_Sentiment_Percentage", path)
+    column = "Negative_Sentiment_Percentage"
+    table = read_csv(path, ("Condition", column), numbers=(column,))
     theirs = {_letters(name): share for name, share in table.iter_rows()}
     ours = conditions.select("condition", "value").iter_rows()
     equal = sum(abs(theirs.get(_letters(name), -1.0) - share) < 1e-9 for name, share in ours)
@@ -170,8 +170,14 @@ def _letters(name: str) -> str:
 
 def _about_fills(fills: Answered, scores: pl.DataFrame) -> Iterator[Result]:
     """What the study says of the 50 words at each mask."""
+    import polars as pl
+
     here = f"of the {fills.answers.select('model', 'prompt_id').n_unique():,} prompts × models here"
-    mass, last = (_at_prompts(scores, quantity) for quantity in ("mass", "last-probability"))
+    prompts = scores.filter(pl.col("level") == "prompt")
+    mass, last = (
+        prompts.filter(pl.col("quantity") == quantity)["value"].drop_nulls().to_list()
+        for quantity in ("mass", "last-probability")
+    )
     enough = sum(value >= 0.5 for value in mass)
     yield Result(
         name="prompts whose 50 words have a probability of at least .5",
@@ -184,13 +190,6 @@ def _about_fills(fills: Answered, scores: pl.DataFrame) -> Iterator[Result]:
         yield Result(name=name, value=value, note=here, digits=6, firm=False)
     words = fills.answers["word"].str.to_lowercase().n_unique()
     yield Result(name="different words", value=words, note=here, firm=False)
-
-
-def _at_prompts(scores: pl.DataFrame, quantity: str) -> list[float]:
-    import polars as pl
-
-    prompts = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == quantity)
-    return prompts["value"].drop_nulls().to_list()
 
 
 def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) -> Iterator[Result]:

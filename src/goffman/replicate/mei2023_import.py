@@ -7,9 +7,8 @@ drops, and so is dropped here. A condition is its name as published.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -17,7 +16,7 @@ from goffman.errors import PublishedError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.text import put_in
 from goffman.instruments.types import Prompt, Questionnaire
-from goffman.replicate.files import files_in, numbers, read_csv
+from goffman.replicate.files import files_in, read_csv
 from goffman.schemas import (
     FILLS,
     LABELS,
@@ -66,7 +65,7 @@ def read_labels(folder: Path) -> Answered:
         if not match:
             raise PublishedError(f"{path} is not named like 'CLASSIFIER_stigma_sentiment.csv'.")
         columns = ("prompts", "sentiment", "sentiment_score", "condition", "pachankis_conditions")
-        read = numbers(read_csv(path, columns), "sentiment_score", path)
+        read = read_csv(path, columns, numbers=("sentiment_score",))
         label = read["sentiment"].str.to_lowercase().str.slice(0, 3)
         read = read.with_columns(
             label=label.replace_strict(SENTIMENTS, default=None, return_dtype=pl.String),
@@ -78,11 +77,11 @@ def read_labels(folder: Path) -> Answered:
             raise PublishedError(f"{path} has the label {odd!r}, which is not a sentiment.")
         frames.append(read)
     everything = pl.concat(frames)
-    asked = _asked(everything.rename({"prompts": "text"}), names, _people_sentence)
+    prompts, ids = _asked(everything.rename({"prompts": "text"}), names, _people_sentences())
     classes = everything.group_by("model").agg(has=pl.col("label").unique())
     answers = (
         everything.join(classes, on="model", how="left", maintain_order="left")
-        .with_columns(prompt_id=pl.Series(asked.ids))
+        .with_columns(prompt_id=pl.Series(ids))
         .with_columns(
             pl.when(pl.col("label") == name)
             .then("sentiment_score")
@@ -94,7 +93,7 @@ def read_labels(folder: Path) -> Answered:
         )
         .select(list(schema(LABELS)))
     )
-    return Answered(prompts=asked.prompts, answers=answers)
+    return Answered(prompts=prompts, answers=answers)
 
 
 def read_fills(folder: Path) -> Answered:
@@ -108,15 +107,15 @@ def read_fills(folder: Path) -> Answered:
         if not match:
             raise PublishedError(f"{path} is not named like 'MODEL-Nonstigma--….csv'.")
         columns = ("prompt", "predicted_word", "probs", "condition", "pachankis_conditions")
-        read = numbers(read_csv(path, columns), "probs", path)
+        read = read_csv(path, columns, numbers=("probs",))
         frames.append(read.with_columns(model=pl.lit(match["model"]), file=pl.lit(str(path))))
     everything = pl.concat(frames).rename({"prompt": "text"})
     everything = everything.with_columns(
         pl.col("text").str.replace("[MASK]", "<mask>", literal=True)
     )
-    asked = _asked(everything, names, _distance_sentence)
+    prompts, ids = _asked(everything, names, _distance_sentences())
     answers = everything.with_columns(
-        prompt_id=pl.Series(asked.ids),
+        prompt_id=pl.Series(ids),
         # XLNet may put in a sign that is read as nothing.
         token=pl.col("predicted_word").fill_null(""),
         step=pl.lit(1, dtype=pl.Int64),
@@ -126,35 +125,30 @@ def read_fills(folder: Path) -> Answered:
         rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("model", "prompt_id"),
         word=pl.col("token").str.strip_chars(),
     )
-    return Answered(prompts=asked.prompts, answers=answers.select(list(schema(FILLS))))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
-    prompts: pl.DataFrame
-    ids: list[str]
-    """The prompt of each row."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sentence:
-    """What a published sentence is in our terms."""
-
-    instrument: str
-    item: str
-    wording: str
+    return Answered(prompts=prompts, answers=answers.select(list(schema(FILLS))))
 
 
 def _asked(
-    rows: pl.DataFrame, names: dict[str, str], recognise: Callable[[str], _Sentence | None]
-) -> _Asked:
-    """The prompts of rows with model, text, condition, pachankis_conditions and file."""
-    _refuse_twice(rows)
+    rows: pl.DataFrame, names: dict[str, str], sentences: Sequence[_Sentence]
+) -> tuple[pl.DataFrame, list[str]]:
+    """The prompts of rows with model, text, condition, pachankis_conditions and file.
+
+    Beside them the prompt id of each row.
+    """
+    import polars as pl
+
+    columns = ("text", "condition", "pachankis_conditions", "file")
+    files = rows.group_by("model", *columns[:3]).agg(pl.col("file").unique().sort())
+    twice = files.filter(pl.col("file").list.len() > 1)
+    if twice.height:
+        first, second, *_ = twice.sort("text")["file"][0]
+        raise PublishedError(
+            f"{first} and {second} answer the same prompts. One of them is enough."
+        )
     ids: dict[tuple[str, str, str], str] = {}
     prompts: dict[str, Prompt] = {}
-    columns = ("text", "condition", "pachankis_conditions", "file")
     for text, form, stigma, file in rows.select(columns).unique(maintain_order=True).iter_rows():
-        sentence = recognise(text)
+        sentence = next((of for pattern, of in sentences if pattern.fullmatch(text)), None)
         if sentence is None:
             raise PublishedError(f"{file} has a sentence that the study does not have: {text!r}")
         is_other = stigma.strip() == "Base"
@@ -163,10 +157,11 @@ def _asked(
             raise PublishedError(
                 f"{file} has the condition {form!r}, which is not in non_stigma_conditions.csv."
             )
+        instrument, item, wording = sentence
         prompt = Prompt(
-            instrument=sentence.instrument,
-            item=sentence.item,
-            wording=sentence.wording,
+            instrument=instrument,
+            item=item,
+            wording=wording,
             condition=condition,
             form=tidy(form),
             group=OTHERS if is_other else STIGMATIZED,
@@ -175,21 +170,7 @@ def _asked(
         ids[text, form, stigma] = prompt.id
         prompts[prompt.id] = prompt
     keys = rows.select(columns[:3]).iter_rows()
-    return _Asked(prompts=prompt_table(prompts.values()), ids=[ids[key] for key in keys])
-
-
-def _refuse_twice(rows: pl.DataFrame) -> None:
-    """Nothing, or the PublishedError that two files answer the same prompt for the same model."""
-    import polars as pl
-
-    prompt = ("model", "text", "condition", "pachankis_conditions")
-    files = rows.group_by(prompt).agg(pl.col("file").unique().sort())
-    twice = files.filter(pl.col("file").list.len() > 1)
-    if twice.height:
-        first, second, *_ = twice.sort("text")["file"][0]
-        raise PublishedError(
-            f"{first} and {second} answer the same prompts. One of them is enough."
-        )
+    return prompt_table(prompts.values()), [ids[key] for key in keys]
 
 
 def _names(folder: Path) -> dict[str, str]:
@@ -214,25 +195,21 @@ def tidy(name: str) -> str:
     return _AS_SPELLED_ELSEWHERE.get(regular, regular)
 
 
-def _people_sentence(text: str) -> _Sentence | None:
-    for item in ("they", "these"):
-        if text.startswith(f"{item.capitalize()} are people"):
-            return _Sentence(instrument="people-sentiment", item=item, wording="default")
-    return None
+_Sentence = tuple[re.Pattern[str], tuple[str, str, str]]
+"""How a published sentence reads, and its instrument, item and wording in our terms."""
 
 
-def _distance_sentence(text: str) -> _Sentence | None:
-    for pattern, sentence in _distance_patterns():
-        if pattern.fullmatch(text):
-            return sentence
-    return None
+def _people_sentences() -> list[_Sentence]:
+    return [
+        (re.compile(f"{start}.*", re.DOTALL), ("people-sentiment", item, "default"))
+        for item, start in (("they", "They are people"), ("these", "These are people"))
+    ]
 
 
-@cache
-def _distance_patterns() -> tuple[tuple[re.Pattern[str], _Sentence], ...]:
+def _distance_sentences() -> list[_Sentence]:
     """Each sentence of the scale, with any person in it."""
     content = cast("Questionnaire", load_instrument("social-distance").content)
-    found = []
+    sentences = []
     for wording in content.wordings:
         for item in content.items:
             frame = wording.frame.replace("{item}", item.text)
@@ -240,6 +217,5 @@ def _distance_patterns() -> tuple[tuple[re.Pattern[str], _Sentence], ...]:
             pattern = (
                 re.escape(text).replace("\0", "someone who .+").replace("\\\0", "someone who .+")
             )
-            sentence = _Sentence(instrument="social-distance", item=item.id, wording=wording.id)
-            found.append((re.compile(pattern), sentence))
-    return tuple(found)
+            sentences.append((re.compile(pattern), ("social-distance", item.id, wording.id)))
+    return sentences

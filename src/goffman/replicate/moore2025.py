@@ -137,7 +137,12 @@ def _of_run(run: Run) -> Iterator[Result]:
         note=f"of {len(run.answers):,}",
     )
     yield from _files(run)
-    yield Result(name=f"{run.name}: options chosen", value=_places(run.answers))
+    chosen = Counter(
+        "none" if answer.option is None else LETTERS[answer.asked.options.index(answer.option)]
+        for answer in run.answers
+    )
+    places = ", ".join(f"{letter} {chosen[letter]}" for letter in (*LETTERS, "none"))
+    yield Result(name=f"{run.name}: options chosen", value=places)
     yield _unread(run)
     yield from _stigma(run)
     if all(answer.endorses is None for answer in run.answers):
@@ -168,15 +173,6 @@ def _files(run: Run) -> Iterator[Result]:
         note=f"the first by name; the authors' notebook takes the first that the folder lists, in "
         f"an order that differs between machines; {same}",
     )
-
-
-def _places(answers: Iterable[Answer]) -> str:
-    """How often each place among the options was chosen."""
-    chosen = Counter(
-        "none" if answer.option is None else LETTERS[answer.asked.options.index(answer.option)]
-        for answer in answers
-    )
-    return ", ".join(f"{letter} {chosen[letter]}" for letter in (*LETTERS, "none"))
 
 
 def _unread(run: Run) -> Result:

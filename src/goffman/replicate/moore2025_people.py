@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from goffman.errors import PublishedError
-from goffman.replicate.files import quoted, read_records
+from goffman.replicate.files import number_in, read_records
 from goffman.replicate.moore2025_import import (
     CONDITIONS,
     GROUP_HOME,
@@ -49,14 +49,26 @@ Figures = tuple[float, ...]
 def results(folder: Path) -> Iterator[Result]:
     """Which question of the survey each row of the authors' table has, and people's stigma."""
     path = folder / "external_data" / TABLE
-    table = _read(path) if path.is_file() else {}
-    if not table:
+    if not path.is_file():
         note = f"{NOT_HERE}: external_data/{TABLE} is not among them"
         yield Result(name=f"{TABLE}: rows", value=None, note=note)
         return
+    table: dict[str, Figures] = {}
+    for where, row in read_records(path, ("question", *CONDITIONS)):
+        question = recognise(row["question"], (*QUESTIONS, GROUP_HOME), where)
+        if question.id in table:
+            raise PublishedError(f"{where} has a question that stands above too.")
+        table[question.id] = tuple(
+            number_in(row, name, where, most=100, called="percentage") for name in CONDITIONS
+        )
     yield Result(name=f"{TABLE}: rows", value=len(table))
     for name, figures in table.items():
-        nearest = min(SURVEY, key=lambda item: _distance(figures, SURVEY[item]))
+        # By the difference over all conditions.
+        apart = {
+            item: sum(abs(one - other) for one, other in zip(figures, survey, strict=True))
+            for item, survey in SURVEY.items()
+        }
+        nearest = min(apart, key=apart.__getitem__)
         yield Result(
             name=f"{TABLE}: the figures of '{name}' are the survey's of",
             value=nearest,
@@ -87,31 +99,5 @@ def _stigma(table: dict[str, Figures], condition: str, place: int) -> Result:
     return Result(name=name, value=survey, note=note)
 
 
-def _distance(first: Figures, second: Figures) -> float:
-    """Mean difference of two questions over the conditions, in percentage points."""
-    return sum(abs(one - other) for one, other in zip(first, second, strict=True)) / len(first)
-
-
 def _listed(figures: Figures) -> str:
     return "/".join(f"{each:.0f}" for each in figures)
-
-
-def _read(path: Path) -> dict[str, Figures]:
-    """The authors' table: question → percent, in the order of the conditions."""
-    table: dict[str, Figures] = {}
-    for where, row in read_records(path, ("question", *CONDITIONS)):
-        question = recognise(row["question"], (*QUESTIONS, GROUP_HOME), where)
-        if question.id in table:
-            raise PublishedError(f"{where} has a question that stands above too.")
-        table[question.id] = tuple(_percent(row[name], name, where) for name in CONDITIONS)
-    return table
-
-
-def _percent(given: str, column: str, where: str) -> float:
-    try:
-        value = float(given)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 100:
-        raise PublishedError(f"{where}: {column} is {quoted(given)}, which is not a percentage.")
-    return value

@@ -7,17 +7,15 @@ two are shown side by side and ``agrees`` is null, and false again if a third nu
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from goffman.replicate.files import data_rows
 
 Number = float | int | str
 
 NOT_HERE = "not recomputable from these files"
-
-_DATA = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +64,12 @@ class Row:
 
     def entry(self) -> dict[str, Any]:
         """What JSON says of it."""
+        value = self.recomputed
         return {
             "name": self.name,
             "published": self.published,
-            "recomputed": _without_noise(self.recomputed),
+            # Without the last digits of a float, which are those of the order of its sum.
+            "recomputed": float(f"{value:.12g}") if isinstance(value, float) else value,
             "agrees": self.agrees,
             "note": self.note,
         }
@@ -94,8 +94,7 @@ class Replication:
 
 def read_figures(study: str) -> list[Figure]:
     """What the study printed, in its order."""
-    with (_DATA / f"{study}.csv").open(encoding="utf-8", newline="") as file:
-        return [Figure(**row) for row in csv.DictReader(file)]
+    return [Figure(**row) for row in data_rows(f"{study}.csv")]
 
 
 def set_side_by_side(study: str, results: Iterable[Result]) -> Replication:
@@ -121,26 +120,19 @@ def _row(result: Result, figure: Figure | None) -> Row:
 
 
 def _agrees(result: Result, figure: Figure) -> bool | None:
-    if result.value is None:
+    if result.value is None or not result.firm:
         return None
-    if not result.firm:
-        return None
-    same = _is(result.value, figure.expected or figure.published)
+    same = is_printed(result.value, figure.expected or figure.published)
     return None if same and figure.expected else same
 
 
-def _is(value: Number, printed: str) -> bool:
+def is_printed(value: Number, printed: str) -> bool:
     """Whether a value is what was printed, to its last decimal."""
     number = _number(printed)
     if isinstance(value, str) or isinstance(number, str):
         return str(value) == printed
     # Half a unit of the last decimal, and the rounding of the sum that led to it.
     return abs(value - number) <= 0.5 * 10.0 ** -_digits(printed) + 1e-9
-
-
-def _without_noise(value: Number | None) -> Number | None:
-    """A float without the last digits, which are those of the order of its sum."""
-    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def _number(printed: str) -> Number:
