@@ -32,11 +32,11 @@ from goffman.gate.rules import (
     BOUNDS,
     DEFAULT,
     Condition,
-    Rule,
     RuleSyntaxError,
     read_name,
     read_rule,
     read_thresholds,
+    rule_texts,
 )
 
 __all__ = ["NotMeasurableError", "assert_passes", "assert_within"]
@@ -69,8 +69,8 @@ def assert_within(
         raise InputError(f"bound is '{bound}'. Allowed: {', '.join(BOUNDS)}.")
     try:
         read_name(name)
-        rule = Rule(name=name, limit=limit, at_least=at_least, bound=bound)
-        conditions = [read_rule(text) for _, text in rule.texts]
+        rule = {"name": name, "limit": limit, "at-least": at_least, "bound": bound}
+        conditions = [read_rule(text) for _, text in rule_texts(rule)]
     except RuleSyntaxError as fault:
         raise InputError(f"'{name}' cannot be used: {fault.what}.{fault.hint}") from fault
     _raise_unless_met(conditions, run, baseline, models)

@@ -1,16 +1,6 @@
-"""The gate: rules tried on the estimates of a run that they name.
+"""The gate: rules tried on the estimates that they name, and a line on what became of each.
 
-A path without its instrument is that of every instrument, and one without a bracket is every
-model's and variant's: each is tried. A "*" stands for any text; one that fits nothing is an error.
-A value that is not there is an error and never a pass, and so is a verdict on what could not be
-tested; an estimate of a model that cannot do the task is neither passed nor failed. holds-in is a
-field of main results, after goffman stress; alone it is that of every one.
-
-What became of a rule of the gate on one estimate, in a line that reads plainly.
-
-ok social-distance.gap[roberta-base] = 0.034, limit 0.1 (95% interval 0.010 to 0.058, …)
-FAILED social-distance.gap[roberta-base] is relevant, must not be relevant (value 0.34, …)
-NOT DECIDED social-distance.gap[tiny]: tiny is not measurable: it cannot …
+A value that is not there, or a name that fits nothing, is an error and never a pass.
 """
 
 from __future__ import annotations
@@ -44,11 +34,9 @@ from goffman.gate.names import (
     headings,
     means,
     named_estimates,
-    path_of,
     with_doubts,
 )
 from goffman.gate.rules import Condition, RuleSyntaxError, read_name
-from goffman.modes import asked_id
 
 if TYPE_CHECKING:
     from goffman.report.load import MeasuredRun
@@ -229,30 +217,20 @@ def gate_input(
     ]
     if baseline is None:
         return GateInput(known=known)
-    return GateInput(known=known, changes=_changes(run, baseline, models, note))
-
-
-def _changes(
-    run: MeasuredRun,
-    baseline: MeasuredRun,
-    models: Sequence[str],
-    note: Callable[[str], None],
-) -> list[NamedEstimate]:
-    """The changes of every contrast and mean, under their names."""
     found = compare([baseline, run], models=models, note=note)
     for line in describe_verdicts(found):
         note(line)
-    changes = []
-    for one in found:
+    changes: list[NamedEstimate] = []
+    for comparison in found:
         contrasts = [
             each
-            for each in named_estimates(one.estimates, run.manifest)
+            for each in named_estimates(comparison.estimates, run.manifest)
             if each.row["kind"] not in OF_RUNS
         ]
-        every = [*headings(contrasts, run), *contrasts, *changes_of_means(one, run)]
-        why = "; ".join(one.unmeasurable) or None
+        every = [*headings(contrasts, run), *contrasts, *changes_of_means(comparison, run)]
+        why = "; ".join(comparison.unmeasurable) or None
         changes += [replace(each, not_measurable=why) for each in every]
-    return changes
+    return GateInput(known=known, changes=changes)
 
 
 def meant_by(name: str, known: Sequence[NamedEstimate]) -> list[NamedEstimate]:
@@ -282,24 +260,19 @@ def gate(
     """
     outcomes, faults = [], []
     for condition in conditions:
+        known = changes if condition.change else estimates
+        if known is None:
+            faults.append(
+                f"{condition.given} is about a change. Give the run to compare with: --baseline RUN"
+            )
+            continue
         try:
-            known = _changes_for(condition, changes) if condition.change else estimates
             outcomes += [_try(condition, one) for one in _meant(condition, known)]
         except InputError as fault:
             faults.append(str(fault))
     if faults:
         raise InputError(*dict.fromkeys(faults))
     return outcomes
-
-
-def _changes_for(
-    condition: Condition, changes: Sequence[NamedEstimate] | None
-) -> Sequence[NamedEstimate]:
-    if changes is None:
-        raise InputError(
-            f"{condition.given} is about a change. Give the run to compare with: --baseline RUN"
-        )
-    return changes
 
 
 def _meant(condition: Condition, known: Sequence[NamedEstimate]) -> list[NamedEstimate]:
@@ -350,22 +323,15 @@ def _shown_so(whose: str, of_path: Sequence[NamedEstimate]) -> list[NamedEstimat
 def _fits(path: str, one: NamedEstimate) -> bool:
     """Whether a path, perhaps with wildcards, is that of an estimate; empty: of any."""
     if "*" not in path:
-        return path in {one.path, _short(one)} or (path == "" and one.own_word is None)
+        return path in {one.path, one.short_path} or (path == "" and one.own_word is None)
     if one.own_word is not None and one.own_word not in path.split("."):
         return False
-    return any(re.fullmatch(_pattern(path), each) for each in (one.path, _short(one)))
+    return any(re.fullmatch(_pattern(path), each) for each in (one.path, one.short_path))
 
 
 def _pattern(text: str) -> str:
     """The text as a regular expression in which a star is any text."""
     return ".*".join(re.escape(part) for part in text.split("*"))
-
-
-def _short(one: NamedEstimate) -> str:
-    """The path without its instrument; a correlation has none."""
-    if one.row["instrument"] is None:
-        return one.path
-    return one.path.removeprefix(f"{path_of(asked_id(one.row))}.")
 
 
 def _insides(one: NamedEstimate) -> list[str]:
@@ -380,25 +346,22 @@ def _unknown(condition: Condition, known: Sequence[NamedEstimate]) -> InputError
         if condition.change:
             none = "there are no changes, because the two runs have too few prompts in common"
         return InputError(f"{condition.given} cannot be decided: {none}.")
-    if condition.path.split(".")[-1] == CONTROLS and not condition.change:
-        asked = [one.path for one in known if one.own_word == CONTROLS]
-        if not asked:
-            return InputError(
-                f"{condition.given} cannot be decided: no control items were asked in this run."
-            )
-    what = "change" if condition.change else "estimate"
-    if "*" in condition.path:
+    of_controls = condition.path.split(".")[-1] == CONTROLS and not condition.change
+    if of_controls and all(one.own_word != CONTROLS for one in known):
         return InputError(
-            f"{condition.given}: this run has no {what} whose name fits '{condition.path}'. To see "
-            "every name, give --list instead of a rule."
+            f"{condition.given} cannot be decided: no control items were asked in this run."
         )
-    paths = [*(one.path for one in known), *map(_short, known)]
-    head = condition.path.rpartition(".")[0]
-    fields = [f"{head}.{field}" for field in FIELDS] if head in paths else []
-    near = did_you_mean(condition.path, [*paths, *fields])
+    name, near = f"'{condition.path}'.", ""
+    if "*" in condition.path:
+        name = f"whose name fits {name}"
+    else:
+        paths = [*(one.path for one in known), *(one.short_path for one in known)]
+        head = condition.path.rpartition(".")[0]
+        fields = [f"{head}.{field}" for field in FIELDS] if head in paths else []
+        near = did_you_mean(condition.path, [*paths, *fields])
     return InputError(
-        f"{condition.given}: this run has no {what} '{condition.path}'.{near} To see every name, "
-        "give --list instead of a rule."
+        f"{condition.given}: this run has no {'change' if condition.change else 'estimate'} "
+        f"{name}{near} To see every name, give --list instead of a rule."
     )
 
 
@@ -429,16 +392,11 @@ def _try(condition: Condition, one: NamedEstimate) -> RuleResult:
 
 
 def _missing(condition: Condition, one: NamedEstimate, what: str) -> InputError:
+    """The error that an estimate lacks what a condition is about, and why."""
     change = ".change" if condition.change else ""
+    row = one.stress if condition.field == HOLDS_IN else one.row
+    why = "give this run to goffman stress first" if row is None else row["reason"]
     return InputError(
         f"{condition.given} cannot be decided: {one.name}{change} has no {what} "
-        f"({_why_none(one, condition.field)})."
+        f"({why or 'the method gives none'})."
     )
-
-
-def _why_none(one: NamedEstimate, field: str) -> str:
-    """Why an estimate lacks what a condition is about."""
-    if field == HOLDS_IN and one.stress is None:
-        return "give this run to goffman stress first"
-    row = one.stress if field == HOLDS_IN and one.stress else one.row
-    return row["reason"] or "the method gives none"

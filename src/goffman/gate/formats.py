@@ -1,7 +1,6 @@
 """What a gate found, and the names it knows, as text, JUnit XML, annotations, JSON and Markdown.
 
-No name can play tricks in any of them: what cannot be seen is written as its escape, and what the
-format would read as its own is written as itself.
+No name can play tricks in them: what a format would read as its own is written as itself.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from goffman.console import GateFormat, json_text, printable
@@ -69,34 +68,33 @@ def _text(checked: Checked) -> str:
 
 
 def _json(checked: Checked) -> str:
+    outcomes = [
+        {
+            "condition": one.condition.text,
+            "file": one.condition.file,
+            "line": one.condition.line,
+            "name": one.name,
+            "status": one.status,
+            "value": None if math.isnan(one.value) else one.value,
+            "low": one.named.value("low"),
+            "high": one.named.value("high"),
+            "comparison": one.condition.comparison,
+            "limit": " or ".join(one.condition.verdicts) or one.condition.limit,
+            "verdict": one.named.verdict,
+            "failed": one.failed,
+            "not_measurable": one.not_measurable,
+            "sentence": one.sentence,
+        }
+        for one in checked.outcomes
+    ]
     found = {
         "run": str(checked.run),
         "baseline": None if checked.baseline is None else str(checked.baseline),
         "exit_code": exit_code(checked.outcomes),
         "failed": any(one.failed for one in checked.outcomes),
-        "outcomes": [_as_json(one) for one in checked.outcomes],
+        "outcomes": outcomes,
     }
     return json_text(found) + "\n"
-
-
-def _as_json(one: RuleResult) -> dict[str, Any]:
-    condition = one.condition
-    return {
-        "condition": condition.text,
-        "file": condition.file,
-        "line": condition.line,
-        "name": one.name,
-        "status": one.status,
-        "value": None if math.isnan(one.value) else one.value,
-        "low": one.named.value("low"),
-        "high": one.named.value("high"),
-        "comparison": condition.comparison,
-        "limit": " or ".join(condition.verdicts) or condition.limit,
-        "verdict": one.named.verdict,
-        "failed": one.failed,
-        "not_measurable": one.not_measurable,
-        "sentence": one.sentence,
-    }
 
 
 def _junit(checked: Checked) -> str:
@@ -140,15 +138,12 @@ def _github(checked: Checked) -> str:
     """Lines for the log; GitHub shows those that are annotations beside the change as well."""
     lines = []
     for one in in_order(checked.outcomes):
-        sentence = printable(one.sentence)
-        lines.append(sentence if one.status == "ok" else annotation(sentence, **_place(one)))
+        line = printable(one.sentence)
+        if one.status != "ok":
+            place = {"file": one.condition.file, "line": one.condition.line}
+            line = annotation(line, **{k: str(v) for k, v in place.items() if v is not None})
+        lines.append(line)
     return "".join(f"{line}\n" for line in [*lines, counted(checked.outcomes)])
-
-
-def _place(one: RuleResult) -> dict[str, str]:
-    """The file and line of a rule that stands in a file."""
-    place = {"file": one.condition.file, "line": one.condition.line}
-    return {name: str(value) for name, value in place.items() if value is not None}
 
 
 def annotation(message: str, **properties: str) -> str:

@@ -1,45 +1,6 @@
-"""A name for every estimate, mean and control score of a run, and whether it is measurable.
+"""A name for every estimate, mean and control score of a run: docs/ci.md lists what they mean.
 
-INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[roberta-base]:
-
-    gap             the group that the instrument is about minus the other group;
-                    gap-as-asked: the same with the sentences taken as given
-    level           the number without adjectives, against 0
-    disparity       female minus male, for the group that it is about; disparity.other: for another
-    above-baseline  a condition, or an adjective setting, minus the prompts without one;
-                    above-baseline-over-trials: the same settings, tested over trials
-    over-baseline   female minus male for a group, minus that in sentences without a condition
-    above-reference  a condition minus the mean of the other group's conditions
-    above-own-group  a condition of that other group minus the same mean, its own group's
-    order           the most stigmatizing option listed first minus listed last
-    keying          agreeing means more of the construct minus less of it
-    position        the share of the option listed first, minus one half
-    models          one model minus another, [ONE vs OTHER]
-    subscales       the disparity in one subscale minus another
-    wordings        another wording minus the first
-    correlation     of two measures over conditions, [ONE with OTHER]; it has no instrument;
-                    correlation-within.GROUP: the same within a group of conditions
-    anchor.ANCHOR.ITEM  of a measure with what people said; anchor-rank: of ranks;
-                    anchor-in-category: among conditions of the same category
-    minus-people.ANCHOR.ITEM.CONDITION  the model's share minus people's;
-                    minus-people-overall.ANCHOR.CONDITION: over the items that count;
-                    gender-minus-people.ANCHOR.CONDITION: a man minus a woman, minus people's
-                    man-minus-woman.ANCHOR.CONDITION: of the model or of people, not tested
-
-Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
-Names that are not of a contrast of their own (heading, mean, controls) are below.
-
-Names for what is not a contrast of its own: headings, means and control items.
-
-    heading    the main result of an instrument and model, whatever contrast that is:
-               attribution.heading[roberta-base]
-    mean       how high a number is, not how far it is from another:
-               social-distance.mean.stigmatized[…] of a group, social-distance.mean.stigmatized.deaf
-               of a condition, attribution.mean.mental-health.anger of a subscale;
-               mean-of-NUMBER: of another number of the measure
-    controls   the score on the control items, and whether it makes a model measurable
-
-Means have no interval and no test. Their changes between two runs do: those of goffman compare.
+INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[roberta-base]
 """
 
 from __future__ import annotations
@@ -179,6 +140,13 @@ class NamedEstimate:
         return NOT_MEASURABLE if self.not_measurable else verdict_shown(self.row) or None
 
     @property
+    def short_path(self) -> str:
+        """The path without its instrument; a correlation has none."""
+        if self.row["instrument"] is None:
+            return self.path
+        return self.path.removeprefix(f"{path_of(asked_id(self.row))}.")
+
+    @property
     def name(self) -> str:
         """The path and, in brackets, whose it is."""
         inside = ", ".join(part for part in (self.model, self.variant) if part)
@@ -232,25 +200,25 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
 
 
 def path_of(*parts: str | None) -> str:
-    """What stands before the bracket, of the parts that there are."""
-    return ".".join(_word(part) for part in parts if part)
+    """What stands before the bracket, of the parts that there are.
+
+    In an id all but letters and digits become hyphens: the setting tough,gentle is tough-gentle.
+    """
+    return ".".join(re.sub(r"[^\w-]+", "-", part).strip("-") for part in parts if part)
 
 
 def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
-    what = WHAT.get(row["kind"], row["kind"])
-    known = measure is None or row["quantity"] == _main(measure)
-    beside = {*CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE}
-    plain = known or row["kind"] in {"genders", "groups-as-asked", *beside}
-    return what if plain else f"{what}-of-{row['quantity']}"
-
-
-def _main(measure: Measure) -> str:
-    """The number of the headline, where contrasts are of it, and else the measure's own."""
-    compared = {quantity for quantity, _ in measure.contrasts}
-    return (
-        measure.primary_contrast[1] if measure.primary_contrast[1] in compared else measure.quantity
-    )
+    kind, quantity = row["kind"], row["quantity"]
+    beside = {"genders", "groups-as-asked", *CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE}
+    own = quantity
+    if measure is not None:
+        # The number of the headline, where contrasts are of it, and else the measure's own.
+        compared = {quantity for quantity, _ in measure.contrasts}
+        headline = measure.primary_contrast[1]
+        own = headline if headline in compared else measure.quantity
+    what = WHAT.get(kind, kind)
+    return what if quantity == own or kind in beside else f"{what}-of-{quantity}"
 
 
 def _whose(row: Mapping[str, Any]) -> str | None:
@@ -261,11 +229,6 @@ def _whose(row: Mapping[str, Any]) -> str | None:
     return row["model"] or EVERY_MODEL
 
 
-def _word(part: str) -> str:
-    """An id as part of a name: an adjective setting tough,gentle is tough-gentle, old, is old."""
-    return re.sub(r"[^\w-]+", "-", part).strip("-")
-
-
 _LEVELS = ("group", "dimension", "condition")
 """What means are of, the widest first; a subscale is a dimension."""
 
@@ -274,15 +237,11 @@ _NO_TEST = "a mean has no interval and no test"
 _EMPTY: Mapping[str, None] = dict.fromkeys(one.name for one in (*CONTRASTS, *ESTIMATES, *VERDICTS))
 
 
-def main_results(run: MeasuredRun) -> set[tuple[str, str]]:
-    """Return instrument, with its mode, and model of each main result of a run."""
-    rows = headlines(run.estimates, measures_of(run.manifest))
-    return {(asked_id(row), row["model"]) for row in rows.iter_rows(named=True)}
-
-
 def headings(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
     """Return the main result of each instrument and model, under the name of headings."""
-    measures, main = measures_of(run.manifest), main_results(run)
+    measures = measures_of(run.manifest)
+    rows = headlines(run.estimates, measures).iter_rows(named=True)
+    main = {(asked_id(row), row["model"]) for row in rows}
     columns = schema(CONTRASTS).names()
     return [
         replace(one, path=path_of(asked_id(one.row), HEADING), variant=None, own_word=HEADING)
@@ -419,26 +378,20 @@ def add_multiverse_share(found: Iterable[NamedEstimate], run: MeasuredRun) -> li
 
 def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
     """The estimates of a run, each with why it is not measurable, if it is not."""
-    together = _of_correlations(run)
-    return [replace(one, not_measurable=_why(one.row, run, together)) for one in found]
+    together = {
+        (one.row["first"], one.row["second"]): one.unmeasurable
+        for one in correlations(run.estimates, run.sections, measures_of(run.manifest))
+    }
 
-
-def _of_correlations(run: MeasuredRun) -> dict[tuple[str, str], tuple[Competence, ...]]:
-    """By the two sides of a correlation: the models in it that cannot do the task."""
-    every = correlations(run.estimates, run.sections, measures_of(run.manifest))
-    return {(one.row["first"], one.row["second"]): one.unmeasurable for one in every}
-
-
-def _why(
-    row: Mapping[str, Any],
-    run: MeasuredRun,
-    together: Mapping[tuple[str, str], tuple[Competence, ...]],
-) -> str | None:
-    """Whose failure an estimate rests on, in a sentence without its full stop; None: nobody's."""
-    if row["kind"] == "measures":
-        failing = together.get((row["first"], row["second"]), ())
-    else:
+    def failing(row: Mapping[str, Any]) -> Iterable[Competence]:
+        """The models whose failure an estimate rests on."""
+        if row["kind"] == "measures":
+            return together.get((row["first"], row["second"]), ())
         section = run.sections.get(asked_id(row))
         of_instrument = section.unmeasurable() if section else {}
-        failing = tuple(one for name, one in of_instrument.items() if rests_on(row, name))
-    return "; ".join(f"{one.model} is {one.mark}" for one in failing) or None
+        return [one for name, one in of_instrument.items() if rests_on(row, name)]
+
+    doubts = ("; ".join(f"{one.model} is {one.mark}" for one in failing(e.row)) for e in found)
+    return [
+        replace(one, not_measurable=doubt or None) for one, doubt in zip(found, doubts, strict=True)
+    ]

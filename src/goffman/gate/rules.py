@@ -1,31 +1,6 @@
-"""Rules of the gate and the files that hold them.
+"""Rules of the gate, and the file that holds them: docs/ci.md says how both are written.
 
-    RULE       = NAME [ "." FIELD ] COMPARISON NUMBER
-               | NAME "is" [ "not" ] VERDICT { "or" VERDICT }
-               | "holds-in" [ "[" WHOSE "]" ] COMPARISON NUMBER
-    NAME       = PATH [ "[" WHOSE "]" ] [ ".change" ]
-    COMPARISON = ">" | ">=" | "<" | "<="
-    VERDICT    = "relevant" | "present" | "negligible" | "inconclusive" | "these-sentences-only"
-               | "measurable"
-
-In a PATH and in WHOSE a "*" stands for any text. The verdicts are the report's; present is its
-"present, size uncertain". Measurable is what control items show, and nothing else. Paths are in
-names.py.
-
-The file of thresholds, goffman.toml: rules of the gate as tables, each fault with its line.
-
-    [[rules]]
-    name = "social-distance.gap"         # as goffman check --list prints it; * is any text
-    limit = 0.1                          # the most it may be
-    at-least = -0.1                      # the least
-    bound = "high"                       # of what: estimate, low, high or absolute
-    forbidden-verdicts = ["relevant"]
-    allowed-verdicts = ["negligible"]
-    holds-in = 0.9                       # the least share of other analyses
-    measurable = true                    # of control items: name = "social-distance.controls"
-
-A table gives as many conditions as it has things to test, each the same as the rule that could be
-given by itself.
+A table of the file gives as many conditions as it has things to test.
 """
 
 from __future__ import annotations
@@ -132,22 +107,10 @@ def parse(text: str) -> Condition:
 
 
 def read_rule(text: str) -> Condition:
-    """The condition; Unreadable says why it is none."""
+    """The condition; RuleSyntaxError says why it is none."""
     name, whose, rest = _bracket(text)
     before, compared = _compared(rest)
     condition = Condition(text=text, **_named(name, whose, before), **compared)
-    _check_verdicts(condition)
-    return condition
-
-
-def read_name(text: str) -> dict[str, Any]:
-    """The path, whose it is, whether it is a change, and the field; Unreadable says why not."""
-    name, whose, rest = _bracket(text)
-    return _named(name, whose, rest.strip())
-
-
-def _check_verdicts(condition: Condition) -> None:
-    """Unreadable where what it names has no such verdict."""
     verdicts, field = condition.verdicts, condition.field
     if verdicts and field != "value":
         raise RuleSyntaxError(
@@ -161,6 +124,13 @@ def _check_verdicts(condition: Condition) -> None:
         )
     if of_controls and verdicts and {*verdicts} != {MEASURABLE}:
         raise RuleSyntaxError(f"control items have no verdict but {MEASURABLE}")
+    return condition
+
+
+def read_name(text: str) -> dict[str, Any]:
+    """The path, whose it is, whether it is a change, and the field; or RuleSyntaxError."""
+    name, whose, rest = _bracket(text)
+    return _named(name, whose, rest.strip())
 
 
 def _named(name: str, whose: str | None, after: str) -> dict[str, Any]:
@@ -201,7 +171,7 @@ def _compared(rest: str) -> tuple[str, dict[str, Any]]:
 
 
 def read_verdicts(words: Sequence[str]) -> tuple[str, ...]:
-    """The verdicts as the report spells them; Unreadable for a word that is none."""
+    """The verdicts as the report spells them; RuleSyntaxError for a word that is none."""
     meant = [_ALSO.get(word, word) for word in words]
     for word in meant:
         if word not in VERDICTS:
@@ -237,42 +207,6 @@ BOUNDS: Mapping[str, str] = {
 """What a limit is of → the field of the estimate."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """One table of the file."""
-
-    name: str
-    limit: float | None = None
-    at_least: float | None = None
-    bound: str | None = None
-    """A key of BOUNDS; None: the estimate, or the field that the name ends in."""
-    forbidden: tuple[str, ...] = ()
-    allowed: tuple[str, ...] = ()
-    """Verdicts as the report spells them."""
-    holds_in: float | None = None
-    measurable: bool = False
-
-    @property
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Each condition as a rule that fails, after the key that it comes from."""
-        bound = "" if self.bound in {None, "estimate"} else f".{BOUNDS[str(self.bound)]}"
-        spelled = {report: rule for rule, report in VERDICTS.items()}
-        if self.limit is not None:
-            yield "limit", f"{self.name}{bound} > {self.limit!r}"
-        if self.at_least is not None:
-            yield "at-least", f"{self.name}{bound} < {self.at_least!r}"
-        if self.forbidden:
-            words = " or ".join(spelled[word] for word in self.forbidden)
-            yield "forbidden-verdicts", f"{self.name} is {words}"
-        if self.allowed:
-            words = " or ".join(spelled[word] for word in self.allowed)
-            yield "allowed-verdicts", f"{self.name} is not {words}"
-        if self.holds_in is not None:
-            yield HOLDS_IN, f"{self.name}.{HOLDS_IN} < {self.holds_in!r}"
-        if self.measurable:
-            yield MEASURABLE, f"{self.name} is not {MEASURABLE}"
-
-
 def read_thresholds(path: Path) -> list[Condition]:
     """The conditions of the file, in its order; FaultsError with all that is wrong with it."""
     faults = Faults()
@@ -300,9 +234,9 @@ def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Conditio
     for table in tables:
         before = len(faults.found)
         rule = _rule(table, faults)
-        if rule is None or len(faults.found) > before:
+        if len(faults.found) > before:
             continue
-        for key, text in rule.texts:
+        for key, text in rule_texts(rule):
             line = table.lines.get(key)
             origin = f"{path}, rule" if line is None else f"{path}, line {line}, rule"
             try:
@@ -311,9 +245,26 @@ def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Conditio
                 faults.add(file.name, line, f"{key}: {fault.what}.{fault.hint}")
 
 
-def _rule(table: TomlTable, faults: Faults) -> Rule | None:
-    """The table as a rule; None, with its faults noted, where it is none."""
-    good: dict[str, Any] = {}
+def rule_texts(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each condition of a table as a rule that fails, after the key that it comes from."""
+    name, bound = rule["name"], BOUNDS[rule.get("bound", "estimate")]
+    number = name if bound == "value" else f"{name}.{bound}"
+    for key, tested in (
+        ("limit", f"{number} >"),
+        ("at-least", f"{number} <"),
+        ("forbidden-verdicts", f"{name} is"),
+        ("allowed-verdicts", f"{name} is not"),
+        (HOLDS_IN, f"{name}.{HOLDS_IN} <"),
+        (MEASURABLE, f"{name} is not"),
+    ):
+        value = rule.get(key)
+        if value is not None:
+            yield key, f"{tested} {value if isinstance(value, str) else repr(value)}"
+
+
+def _rule(table: TomlTable, faults: Faults) -> dict[str, Any]:
+    """The table as far as its values are right; faults are noted."""
+    rule: dict[str, Any] = {}
     for key, value in table.values.items():
         line = table.lines.get(key)
         if key not in _READ:
@@ -321,37 +272,33 @@ def _rule(table: TomlTable, faults: Faults) -> Rule | None:
             allowed = ", ".join(_READ)
             faults.add(table.file, line, f"unknown key '{key}'. Allowed: {allowed}.{near}")
             continue
-        field, read = _READ[key]
         try:
-            good[field] = read(value)
+            rule[key] = _READ[key](value)
         except RuleSyntaxError as fault:
             faults.add(table.file, line, f"{key}: {fault.what}.{fault.hint}")
     start = min(table.lines.values(), default=None)
     if "name" not in table.values:
         faults.add(table.file, start, "the key 'name' is missing.")
-    if "name" not in good:
-        return None
-    rule = Rule(**good)
-    if table.values.keys() <= _READ.keys():
+    if "name" in rule and table.values.keys() <= _READ.keys():
         # Otherwise what seems to be missing may be misspelled.
         for what in _amiss(rule, table.values):
             faults.add(table.file, start, what)
     return rule
 
 
-def _amiss(rule: Rule, given: Mapping[str, Any]) -> Iterator[str]:
+def _amiss(rule: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
     """What does not fit together in one table."""
     tests = [key for key in _READ if key not in {"name", "bound"}]
     if not any(key in given for key in tests):
-        yield f"the rule for '{rule.name}' tests nothing. Add one of: {', '.join(tests)}."
+        yield f"the rule for '{rule['name']}' tests nothing. Add one of: {', '.join(tests)}."
     if "bound" in given and not {"limit", "at-least"} & {*given}:
         yield "bound needs a limit or at-least."
-    field = read_name(rule.name)["field"]
-    if rule.bound is not None and field != "value":
+    field = read_name(rule["name"])["field"]
+    if "bound" in rule and field != "value":
         yield f"the name ends in .{field}. Leave out that or bound."
-    if rule.limit is not None and rule.at_least is not None and rule.limit < rule.at_least:
-        yield f"no number is at least {rule.at_least!r} and at most {rule.limit!r}."
-    if rule.forbidden and rule.allowed:
+    if {"limit", "at-least"} <= rule.keys() and rule["limit"] < rule["at-least"]:
+        yield f"no number is at least {rule['at-least']!r} and at most {rule['limit']!r}."
+    if {"forbidden-verdicts", "allowed-verdicts"} <= rule.keys():
         yield "give forbidden-verdicts or allowed-verdicts, not both."
 
 
@@ -388,27 +335,28 @@ def _bound(value: object) -> str:
     return str(value)
 
 
-def _verdicts(value: object) -> tuple[str, ...]:
+def _verdicts(value: object) -> str:
     words = [value] if isinstance(value, str) else value
     if not isinstance(words, list) or not words or not all(isinstance(one, str) for one in words):
         raise RuleSyntaxError('it must be a list of verdicts, such as ["relevant", "present"]')
-    return read_verdicts(words)
+    spelled = {report: rule for rule, report in VERDICTS.items()}
+    return " or ".join(spelled[verdict] for verdict in read_verdicts(words))
 
 
-def _true(value: object) -> bool:
+def _true(value: object) -> str:
     if value is not True:
         raise RuleSyntaxError("it must be true; to test something else, leave it out")
-    return True
+    return MEASURABLE
 
 
-_READ: Mapping[str, tuple[str, Callable[[object], Any]]] = {
-    "name": ("name", _name),
-    "limit": ("limit", _number),
-    "at-least": ("at_least", _number),
-    "bound": ("bound", _bound),
-    "forbidden-verdicts": ("forbidden", _verdicts),
-    "allowed-verdicts": ("allowed", _verdicts),
-    HOLDS_IN: ("holds_in", _share),
-    MEASURABLE: ("measurable", _true),
+_READ: Mapping[str, Callable[[object], Any]] = {
+    "name": _name,
+    "limit": _number,
+    "at-least": _number,
+    "bound": _bound,
+    "forbidden-verdicts": _verdicts,
+    "allowed-verdicts": _verdicts,
+    HOLDS_IN: _share,
+    MEASURABLE: _true,
 }
-"""A key → the field of a rule, and what reads its value."""
+"""A key of a table → what reads its value."""
