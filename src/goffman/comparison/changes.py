@@ -1,14 +1,12 @@
 """What changed between two runs' answers to one instrument: the numbers, before any words.
 
-The change of each prompt is put in the place of its score, and the audit's own contrasts are made
-of it; beside them stand the measured number of each group and of each condition in both runs, the
-contrast that the headings are about in both, and whether the two are on one scale.
+The change of each prompt is put in the place of its score; the audit's contrasts are made of it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goffman.comparison.runs import Comparison
-    from goffman.contrasts.engine import Estimates
     from goffman.contrasts.scores import Clusters, ScoreTable
     from goffman.measures.base import Measure
     from goffman.presentation.section import Section
@@ -79,8 +76,9 @@ class ChangeContext:
 
     def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
         """The audit's contrasts, of the run's values minus the reference's."""
+        each = _scores(both, pl.col("now") - pl.col("before"), model)
         return estimates(
-            self._with_means(_scores(both, pl.col("now") - pl.col("before"), model)),
+            pl.concat([each, self.measure.aggregate(each)]),
             {self.instrument: self.measure},
             wordings={self.instrument: self.wordings},
             sharing={self.instrument: self.sharing},
@@ -95,7 +93,14 @@ class ChangeContext:
         for quantity, _ in self.measure.contrasts:
             for kind in self.measure.between_runs:
                 found += kind(self._scored(scores, quantity))
-        found += self._conditions(scores)
+        # Settings are compared one by one above.
+        if self.measure.unit == "condition":
+            prompts = scores.filter(pl.col("level") == "prompt", _main_variant())
+            if scores.filter(pl.col("level") == "condition")["wording"].count():
+                # Then a condition's number is that of one wording, in the report's tables too.
+                prompts = prompts.filter(pl.col("wording") == self.wordings[0])
+            quantity = self.measure.presentation.quantity
+            found += models_by_condition(self._scored(prompts, quantity))
         names = {_RUN: labels[1], _REFERENCE: labels[0]}
         measures = {self.instrument: self.measure}
         return judged([(_between_runs(says, names), one) for says, one in found], measures)
@@ -134,18 +139,6 @@ class ChangeContext:
             items=tuple(ids["item"]),
         )
 
-    def _conditions(self, scores: pl.DataFrame) -> Estimates:
-        """Each condition in both runs; of settings that is what the levels are."""
-        if self.measure.unit != "condition":
-            return
-        of_conditions = scores.filter(pl.col("level") == "condition")
-        prompts = scores.filter(pl.col("level") == "prompt", _main_variant())
-        if of_conditions["wording"].count():
-            # Then a condition's number is that of one wording, in the report's tables too.
-            prompts = prompts.filter(pl.col("wording") == self.wordings[0])
-        quantity = self.measure.presentation.quantity
-        yield from models_by_condition(self._scored(prompts, quantity))
-
     def _primary(self, scores: pl.DataFrame) -> float | None:
         """The difference of that contrast; contrasts of other kinds are not made to the end."""
         for quantity, makers in self.measure.contrasts:
@@ -164,9 +157,6 @@ class ChangeContext:
         each = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
         # Means over both runs are of neither. The prompts are not copied: there may be very many.
         return pl.concat([each, self.measure.aggregate(each).filter(pl.col("model").is_not_null())])
-
-    def _with_means(self, each: pl.DataFrame) -> pl.DataFrame:
-        return pl.concat([each, self.measure.aggregate(each)])
 
     def _scored(self, scores: pl.DataFrame, quantity: str) -> ScoreTable:
         return scored_by(
@@ -205,12 +195,6 @@ def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:
     return replace(contrast, kind="runs", first=sides[0], second=sides[1])
 
 
-def headline_row(changes: pl.DataFrame) -> dict[str, Any] | None:
-    """Return the change of the contrast that headings are about; None: there is none."""
-    rows = changes.filter(pl.col("family").str.starts_with(HEADINGS))
-    return rows.row(0, named=True) if rows.height else None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Course:
     """The comparisons of one model and instrument, each with the first run."""
@@ -225,6 +209,11 @@ class Course:
     """In the order in which the runs were given; none is refused."""
     labels: tuple[str, ...]
     """What the first run is called, and then each of the steps'."""
+
+    @property
+    def labeled(self) -> list[tuple[Comparison, str]]:
+        """Each step with what its run is called."""
+        return list(zip(self.steps, self.labels[1:], strict=True))
 
 
 def courses(found: Sequence[Comparison]) -> list[Course]:

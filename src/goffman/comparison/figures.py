@@ -64,7 +64,7 @@ def _headline(course: Course) -> Figure | None:
     """The contrast that headings are about, from run to run."""
     rows: list[dict[str, Any]] = []
     found: tuple[Comparison, dict[str, Any], float] | None = None
-    for one, label in zip(course.steps, course.labels[1:], strict=True):
+    for one, label in course.labeled:
         row, (before, after) = one.headline, one.sides
         if row is None or before is None or after is None:
             continue
@@ -75,11 +75,15 @@ def _headline(course: Course) -> Figure | None:
         return None
     one, row, before = found
     what = what_of(one, row)
+    heads = " ".join(
+        f"{f'{label}: ' if len(course.steps) > 1 else ''}{change_sentences(step).head}."
+        for step, label in course.labeled
+    )
     return figure(
         course.section,
         "course",
         title=f"{what[:1].upper()}{what[1:]}, from run to run",
-        description=f"{_heads(course)} {_how_to_read(row)}",
+        description=f"{heads} {_how_to_read(row)}",
         spec=slopes(rows, along=_runs(course), axis="Difference", around=(before, row["margin"])),
     )
 
@@ -87,7 +91,7 @@ def _headline(course: Course) -> Figure | None:
 def _groups(course: Course) -> Figure | None:
     """The measured number of each group, from run to run."""
     rows: list[dict[str, Any]] = []
-    for one, label in zip(course.steps, course.labels[1:], strict=True):
+    for one, label in course.labeled:
         for row in levels_of(one):
             group = humanize(row["group"] or "all")
             if not any(of["set"] == group for of in rows):
@@ -102,16 +106,6 @@ def _groups(course: Course) -> Figure | None:
         title=f"{course.section.presentation.called} of each group, from run to run",
         description=f"{said.groups} {_how_to_read()}".strip(),
         spec=slopes(rows, along=_runs(course), axis=course.section.presentation.axis),
-    )
-
-
-def _heads(course: Course) -> str:
-    """What the figure shows, in the sentences of the page."""
-    if len(course.steps) == 1:
-        return f"{change_sentences(course.steps[0]).head}."
-    return " ".join(
-        f"{label}: {change_sentences(one).head}."
-        for one, label in zip(course.steps, course.labels[1:], strict=True)
     )
 
 
@@ -173,8 +167,7 @@ def slopes(
     frame = frame.with_columns(pl.selectors.float().round_sig_figs(6))
     groups = [one for one in dict.fromkeys(frame["set"]) if one]
     colour = coloured("set", groups) if groups else {}
-    layers: list[Spec] = [_band(*around)] if around and around[1] else []
-    layers += [_across(around[0])] if around else []
+    layers: list[Spec] = _around(*around) if around else []
     layers.append(
         {
             "mark": {"type": "line", "style": "link", "tooltip": None},
@@ -215,27 +208,28 @@ def _axis_up(title: str, field_: str) -> Spec:
     return axis_x(title, field_=field_) | {"axis": side}
 
 
-def _across(value: float) -> Spec:
-    """A line at the first run's value: a bar that leaves it out is a change."""
-    mark = {"type": "rule", "style": "half", "tooltip": None, "aria": False}
+def _around(value: float, margin: float | None) -> list[Spec]:
+    """A line at the first run's value, over the band of changes that would not matter.
+
+    A bar that leaves the line out is a change.
+    """
+    quiet, across = {"tooltip": None, "aria": False}, {"x": {"value": 0}, "x2": {"value": "width"}}
+    layers: list[Spec] = []
+    if margin:
+        ends = {"y": {"field": "from", "type": "quantitative"}, "y2": {"field": "to"}}
+        values = [{"from": value - margin, "to": value + margin}]
+        mark = {"type": "rect", "style": "band", **quiet}
+        layers.append({"mark": mark, "data": {"values": values}, "encoding": {**ends, **across}})
     y = {"field": "at", "type": "quantitative"}
-    ends = {"x": {"value": 0}, "x2": {"value": "width"}}
-    return {"mark": mark, "data": {"values": [{"at": value}]}, "encoding": {"y": y, **ends}}
-
-
-def _band(value: float, margin: float | None) -> Spec:
-    least = margin or 0.0
-    mark = {"type": "rect", "style": "band", "tooltip": None, "aria": False}
-    ends = {"y": {"field": "from", "type": "quantitative"}, "y2": {"field": "to"}}
-    values = [{"from": value - least, "to": value + least}]
-    across = {"x": {"value": 0}, "x2": {"value": "width"}}
-    return {"mark": mark, "data": {"values": values}, "encoding": {**ends, **across}}
+    mark = {"type": "rule", "style": "half", **quiet}
+    line = {"mark": mark, "data": {"values": [{"at": value}]}, "encoding": {"y": y, **across}}
+    return [*layers, line]
 
 
 def _conditions(course: Course) -> Figure | None:
     """What changed most by condition: the largest rises, and the largest falls."""
     section, rows = course.section, []
-    for one, label in zip(course.steps, course.labels[1:], strict=True):
+    for one, label in course.labeled:
         rows += [
             row | {"run": label, "clear": "yes" if direction(row) else "no"}
             for row in first_and_last(conditions_of(one))

@@ -192,12 +192,13 @@ def compare_page(
         "evidence": [one.instrument for one in evidence],
     }
     shown = [printable(label) for label in labels.values()]
+    span = "" if len(shown) == 2 else f" over {len(shown)} runs,"
     return rendered(
         "compare.html",
         SCRIPTS,
         drawn,
         data,
-        title=_title(shown),
+        title=f"What changed{span} from {shown[0]} to {shown[-1]}",
         lede=_lede(every, shown),
         several=len(shown) > 2,
         marks=[printable(mark) for mark in describe_marks(found)],
@@ -209,12 +210,6 @@ def compare_page(
         ],
         general=GENERAL,
     )
-
-
-def _title(labels: Sequence[str]) -> str:
-    if len(labels) == 2:
-        return f"What changed from {labels[0]} to {labels[1]}"
-    return f"What changed over {len(labels)} runs, from {labels[0]} to {labels[-1]}"
 
 
 def _lede(every: Sequence[Course], labels: Sequence[str]) -> str:
@@ -231,11 +226,18 @@ def _lede(every: Sequence[Course], labels: Sequence[str]) -> str:
 
 def _overview(course: Course, labels: Mapping[str, str]) -> list[dict[str, Any]]:
     """A row for each comparison; the bars of one instrument share an axis."""
-    drawn = bars([_finding(one) for one in course.steps])
+    main = [{} if one.unmeasurable else one.headline or {} for one in course.steps]
+    names = ("difference", "low", "high", "margin", "verdict")
+    found: list[dict[str, Any]] = [{name: row.get(name) for name in names} for row in main]
+    drawn = bars([Finding(model="", head="", text="", **numbers) for numbers in found])
     rows = []
-    for one, bar in zip(course.steps, drawn, strict=True):
-        row = {} if one.unmeasurable else one.headline or {}
+    for one, row, bar in zip(course.steps, main, drawn, strict=True):
         known = bool(row.get("verdict"))
+        short = "no change at all" if one.same else "not tested"
+        if known:
+            short = in_short(verdict_shown(row), row["margin"], low=row["low"], high=row["high"])
+        elif one.unmeasurable:
+            short = "not measurable"
         scale = one.one_scale.congruence if one.one_scale else None
         same = scale.one_scale if scale else None
         rows.append(
@@ -249,7 +251,7 @@ def _overview(course: Course, labels: Mapping[str, str]) -> list[dict[str, Any]]
                 "change": _change(row),
                 "verdict": verdict_shown(row) if known else "",
                 "kind": (row.get("verdict") or "").partition(",")[0],
-                "short": _in_short(row) if known else _why_not(one),
+                "short": short,
                 "scale": "unknown" if same is None else "yes" if same else "no",
                 "phi": f"φ = {number(scale.phi)}" if scale and scale.phi is not None else "",
             }
@@ -257,31 +259,11 @@ def _overview(course: Course, labels: Mapping[str, str]) -> list[dict[str, Any]]
     return rows
 
 
-def _in_short(row: Mapping[str, Any]) -> str:
-    ends = {end: row[end] for end in ("low", "high")}
-    return in_short(verdict_shown(row), row["margin"], **ends)
-
-
-def _why_not(one: Comparison) -> str:
-    """In a few words: why there is no verdict."""
-    if one.unmeasurable:
-        return "not measurable"
-    return "no change at all" if one.same else "not tested"
-
-
 def _change(row: Mapping[str, Any]) -> str:
     if not row or row["difference"] is None:
         return "–"
     interval = "no interval" if row["low"] is None else ends(row["low"], row["high"])
     return f"{number(row['difference'])} ({interval}), {describe_p(row['p_adjusted'])}"
-
-
-def _finding(one: Comparison) -> Finding:
-    """What a bar is drawn from."""
-    row = {} if one.unmeasurable else one.headline or {}
-    names = ("difference", "low", "high", "margin", "verdict")
-    drawn: dict[str, Any] = {name: row.get(name) for name in names}
-    return Finding(model="", head="", text="", **drawn)
 
 
 def _course(course: Course, drawn: Drawn, labels: Mapping[str, str]) -> dict[str, Any]:
@@ -300,18 +282,14 @@ def _course(course: Course, drawn: Drawn, labels: Mapping[str, str]) -> dict[str
             for one in course.steps
         ],
         "figures": figures_shown(own, drawn),
-        "rows": [row for one, label in _steps(course) for row in _rows(one, label)],
-        "by_item": [row for one, label in _steps(course) for row in _items(one, label)],
+        "rows": [row for one, label in course.labeled for row in _rows(one, printable(label))],
+        "by_item": [row for one, label in course.labeled for row in _items(one, printable(label))],
         "kept": block.kept,
         "there": block.there,
     }
 
 
 KINDS = ("course", "groups", "changes")
-
-
-def _steps(course: Course) -> list[tuple[Comparison, str]]:
-    return [*zip(course.steps, map(printable, course.labels[1:]), strict=True)]
 
 
 def _rows(one: Comparison, label: str) -> list[dict[str, str]]:
@@ -376,7 +354,7 @@ def _listing(course: Course) -> list[dict[str, Any]]:
             "name": printable(section.called(row["condition"])),
             "instrument": section.instrument,
             "group": humanize(row["group"] or "") if section.unit == "condition" else "",
-            "run": label,
+            "run": printable(label),
             "before": row["mean_second"],
             "after": row["mean_first"],
             "change": row["difference"],
@@ -384,7 +362,7 @@ def _listing(course: Course) -> list[dict[str, Any]]:
             "p": row["p_adjusted"],
             "verdict": verdict_shown(row) or "none",
         }
-        for one, label in _steps(course)
+        for one, label in course.labeled
         if not one.unmeasurable
         for row in conditions_of(one)
     ]

@@ -1,16 +1,6 @@
 """Runs against each other, paired by prompt: what differs, with test, effect and interval.
 
-Two questions, both over what the audit's own contrasts take as sampled (conditions, items and
-conditions crossed, sentence pairs), never over single sentences:
-
-runs     How much more of the measured number has the run than the reference, in each group?
-         conditions: in each condition?
-others   How much greater is each contrast of the audit (gap, disparity …) in the run? The change
-         of each prompt is put in the place of its score, and the audit's contrasts are made of it:
-         the difference is then the change of the contrast, the means are those of the changes.
-
-A prompt counts where it has a value in both. Interval and p are corrected over a kind's
-tests of one number, variant and pair of models; those that headings are about are not.
+A prompt counts where it has a value in both. docs/statistics.md, “Two runs”, says what is tested.
 """
 
 from __future__ import annotations
@@ -22,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.comparison.changes import (
+    HEADINGS,
     ChangeContext,
     OneScale,
-    headline_row,
 )
 from goffman.comparison.comparability import Verdict, verdict
 from goffman.contrasts.catalog import BY_CONDITION
@@ -75,7 +65,8 @@ class Comparison:
     @property
     def headline(self) -> dict[str, Any] | None:
         """The change of the contrast that headings are about; None: there is none."""
-        return headline_row(self.estimates)
+        rows = self.estimates.filter(pl.col("family").str.starts_with(HEADINGS))
+        return rows.row(0, named=True) if rows.height else None
 
     @property
     def same(self) -> bool:
@@ -103,7 +94,7 @@ def compare(
     found: list[Comparison] = []
     reasons: list[str] = []
     for run in further:
-        for instrument in _shared(reference, run):
+        for instrument in sorted({*instruments_of(reference)} & {*instruments_of(run)}):
             pairs = _pairs(reference, run, instrument, chosen)
             if not pairs and not chosen:
                 reasons.append(_unmatched(reference, run, instrument))
@@ -121,21 +112,29 @@ def compare(
 def _comparison(
     reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str], seed: int
 ) -> Comparison:
-    said = verdict(reference, run, instrument, models=pair)
+    sides = ((reference, pair[0]), (run, pair[1]))
+    marks = [unmeasurable(one, instrument, model) for one, model in sides]
     about = Comparison(
         reference=reference.folder,
         run=run.folder,
         instrument=instrument,
         models=pair,
-        verdict=said,
+        verdict=verdict(reference, run, instrument, models=pair),
         estimates=run.estimates.clear(),
         section=run.sections.get(instrument),
-        unmeasurable=tuple(_unmeasurable(reference, run, instrument, pair)),
+        unmeasurable=tuple(
+            f"{model} in {one.folder} is {found.mark}"
+            for (one, model), found in zip(sides, marks, strict=True)
+            if found
+        ),
     )
     measure = measure_from(run.manifest.instruments[instrument].measured)
-    if said.refusals or measure is None:
+    if about.verdict.refusals or measure is None:
         return about
-    both = _both(reference, run, instrument, pair)
+    of_prompts = (pl.col("level") == "prompt", of_asked(instrument))
+    both = side_by_side(
+        *(one.scores.filter(*of_prompts, pl.col("model") == model) for one, model in sides)
+    )
     asked = run.prompts.filter(of_asked(instrument))
     work = ChangeContext(
         instrument=instrument,
@@ -144,33 +143,26 @@ def _comparison(
         sharing=clusters_of(asked),
         seed=seed,
     )
-    labels = _labels(reference, run, pair)
+    labels = pair
+    if pair[0] == pair[1]:
+        labels = (f"{pair[0]} in {reference.folder}", f"{pair[1]} in {run.folder}")
     scores = work.two_runs(both)
-    levels, sides = work.levels(scores, labels), work.headline(scores)
+    levels, headlines = work.levels(scores, labels), work.headline(scores)
     # Of many prompts this is the largest table.
     del scores
-    tables = [levels, _as_changes(work.changes(both, pair[1]), labels)]
-    prompt_quantity = pl.col("quantity") == measure.prompt_quantity
-    one_sided = both.filter(pl.col("one_sided"), prompt_quantity).height
-    found = pl.concat(tables, how="diagonal")
+    changes = _as_changes(work.changes(both, pair[1]), labels)
+    found = pl.concat([levels, changes], how="diagonal")
     if about.unmeasurable:
         known = pl.col("verdict").is_not_null()
         found = found.with_columns(verdict=pl.when(known).then(pl.lit(NOT_MEASURABLE)))
+    one_sided = both.filter(pl.col("one_sided"), pl.col("quantity") == measure.prompt_quantity)
     return replace(
         about,
         estimates=found,
-        one_sided=one_sided,
-        sides=sides,
+        one_sided=one_sided.height,
+        sides=headlines,
         one_scale=work.one_scale(both),
     )
-
-
-def _unmeasurable(
-    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str]
-) -> Iterator[str]:
-    for one, model in ((reference, pair[0]), (run, pair[1])):
-        if found := unmeasurable(one, instrument, model):
-            yield f"{model} in {one.folder} is {found.mark}"
 
 
 def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
@@ -181,32 +173,6 @@ def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
         family=pl.format("change of {}, {}", "family", pl.lit(who)),
         method=pl.format("of the changes of prompts: {}", "method"),
     )
-
-
-def _labels(reference: MeasuredRun, run: MeasuredRun, pair: tuple[str, str]) -> tuple[str, str]:
-    """What each side is called: the model, and the folder where two would be the same."""
-    if pair[0] != pair[1]:
-        return pair
-    folders = (str(reference.folder), str(run.folder))
-    return f"{pair[0]} in {folders[0]}", f"{pair[1]} in {folders[1]}"
-
-
-def _both(
-    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str]
-) -> pl.DataFrame:
-    """SCORES of the level prompt, with the run's value and the reference's beside each other.
-
-    Both are null where one is.
-    """
-    sides = [
-        one.scores.filter(
-            pl.col("level") == "prompt",
-            of_asked(instrument),
-            pl.col("model") == model,
-        )
-        for one, model in ((reference, pair[0]), (run, pair[1]))
-    ]
-    return side_by_side(*sides)
 
 
 def instruments_of(run: MeasuredRun) -> list[str]:
@@ -220,11 +186,6 @@ def answered(run: MeasuredRun, instrument: str | None = None) -> list[str]:
     if instrument is not None:
         rows = rows.filter(of_asked(instrument))
     return sorted(rows["model"].unique())
-
-
-def _shared(reference: MeasuredRun, run: MeasuredRun) -> list[str]:
-    """The instruments that both have scores of."""
-    return sorted({*instruments_of(reference)} & {*instruments_of(run)})
 
 
 def _chosen(given: str, reference: MeasuredRun, further: Sequence[MeasuredRun]) -> tuple[str, str]:

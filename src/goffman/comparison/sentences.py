@@ -25,11 +25,10 @@ from goffman.stats.congruence import SAME_FACTOR
 from goffman.stats.multiple_testing import FALSE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from goffman.comparison.runs import Comparison
 
-if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 SAME_ANSWERS = "No change: every answer has the same score in both runs"
@@ -71,11 +70,15 @@ class ChangeSentences:
 
 def change_sentences(one: Comparison) -> ChangeSentences:
     """What a comparison that was not refused comes to."""
-    row, doubts = one.headline, tuple(_doubts(one))
+    row, doubts = one.headline, []
+    if one.unmeasurable:
+        doubts.append(f"These differences mean nothing: {'; '.join(one.unmeasurable)}.")
+    if one.one_sided:
+        doubts.append(f"Left out: {one.one_sided:,} values that only one of the runs has.")
     if one.same:
-        return ChangeSentences(head=SAME_ANSWERS, doubts=doubts)
+        return ChangeSentences(head=SAME_ANSWERS, doubts=tuple(doubts))
     shared: dict[str, Any] = {
-        "doubts": doubts,
+        "doubts": tuple(doubts),
         "groups": _groups(one),
         "scale": _scale(one),
         "items": _items(one),
@@ -125,13 +128,6 @@ def what_of(one: Comparison, row: Row) -> str:
     return f"the difference {first} − {second}{whom}"
 
 
-def _doubts(one: Comparison) -> Iterator[str]:
-    if one.unmeasurable:
-        yield f"These differences mean nothing: {'; '.join(one.unmeasurable)}."
-    if one.one_sided:
-        yield f"Left out: {one.one_sided:,} values that only one of the runs has."
-
-
 def levels_of(one: Comparison) -> list[dict[str, Any]]:
     """The measured number of each group in both runs; of its main variant."""
     rows = one.estimates.filter(pl.col("kind") == "runs", pl.col("dimension").is_null())
@@ -148,17 +144,13 @@ def _groups(one: Comparison) -> str:
     said = [
         f"{humanize(row['group'])} from {number(row['mean_second'])} to "
         f"{number(row['mean_first'])} "
-        f"({_word(row)})"
+        f"({verdict_shown(row) or ('not tested' if row['difference'] else 'no change')})"
         for row in levels_of(one)
         if row["group"]
     ]
     if not said or one.section is None:
         return ""
     return f"By group, {one.section.presentation.called} went: {'; '.join(said)}."
-
-
-def _word(row: Row) -> str:
-    return verdict_shown(row) or ("not tested" if row["difference"] else "no change")
 
 
 def _scale(one: Comparison) -> str:

@@ -167,7 +167,12 @@ def top_of(found: Sequence[Comparison], *, most: int = TOP) -> Top:
     """
     compared = [one for one in found if not one.verdict.refusals]
     rows = [(one, row) for one in compared for row in conditions_of(one)]
-    rows.sort(key=lambda both: (not direction(both[1]), -_size(both[1])))
+    rows.sort(
+        key=lambda both: (
+            not direction(both[1]),
+            -abs(both[1]["difference"]) / (both[1]["margin"] or 1.0),
+        )
+    )
     several = len({(one.run, one.models) for one in compared}) > 1
     labels = labels_of(found)
     shown = tuple(
@@ -187,10 +192,6 @@ def top_of(found: Sequence[Comparison], *, most: int = TOP) -> Top:
     )
     every = sum(one.estimates.height for one in found)
     return Top(rows=shown, left=every - len(shown))
-
-
-def _size(row: Mapping[str, Any]) -> float:
-    return float(abs(row["difference"]) / (row["margin"] or 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
