@@ -1,11 +1,6 @@
-"""Tasks for lm-eval and Inspect: prompts, and the note by which goffman knows them again.
+"""Tasks for lm-eval and Inspect: prompts, and the note by which goffman knows them again in a log.
 
-The note goes with the prompts into the harness, and comes back in its logs.
-
-Questions as a folder of tasks for lm-evaluation-harness: --include_path FOLDER.
-
-Options are multiple_choice tasks for causal models; what is answered in text is generate_until, for
-chat models. Each task finds its questions in a file beside its own, wherever the folder lies.
+Each task finds its questions in a file beside its own, wherever the folder lies.
 """
 
 from __future__ import annotations
@@ -102,6 +97,14 @@ class ExportedTask:
         return slug_of(self.note.instrument)
 
     @property
+    def rows(self) -> str:
+        """Its questions as JSON, one a line."""
+        row_of = choice_row if self.table == "choices" else reply_row
+        return "".join(
+            f"{json.dumps(row_of(prompt), ensure_ascii=False)}\n" for prompt in self.prompts
+        )
+
+    @property
     def prompts(self) -> list[Prompt]:
         """A prompt and a control item in turn; of prompts one condition of each group in turn.
 
@@ -146,25 +149,22 @@ def _questions(
     # A harness that reads probabilities asks every order of the options, as an audit on a GPU.
     in_text = {way.instrument.id for way in ways if TABLES[way.instrument.kind] == "replies"}
     tables = {way.instrument.id: {TABLES[way.instrument.kind]} for way in ways}
-    found = questions_of(ways, options, Listener(note=say), slowly=in_text, tables=tables)
-    return [
-        ExportedTask(question=question, note=_note(question, options), table=TABLES[kind])
-        for question in found.values()
-        for kind in [question.instrument.kind]
-    ]
-
-
-def _note(question: Question, options: AskOptions) -> Note:
-    return Note(
-        instrument=question.instrument.id,
-        version=question.instrument.version,
-        digest=question.instrument.digest,
-        prompts=len(question.prompts),
-        prompts_sha256=ids_sha256(question.prompts),
-        limit=options.limit,
-        thorough=options.thorough,
-        goffman=__version__,
-    )
+    questions = questions_of(ways, options, Listener(note=say), slowly=in_text, tables=tables)
+    tasks = []
+    for question in questions.values():
+        note = Note(
+            instrument=question.instrument.id,
+            version=question.instrument.version,
+            digest=question.instrument.digest,
+            prompts=len(question.prompts),
+            prompts_sha256=ids_sha256(question.prompts),
+            limit=options.limit,
+            thorough=options.thorough,
+            goffman=__version__,
+        )
+        table = TABLES[question.instrument.kind]
+        tasks.append(ExportedTask(question=question, note=note, table=table))
+    return tasks
 
 
 def exported_before(note: Note, instruments: Sequence[str], *, where: str) -> ExportedTask:
@@ -258,14 +258,6 @@ def template(name: str) -> str:
     return files("goffman.harness").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def write_texts(folder: Path, texts: Mapping[str, str], *, heading: str) -> list[Path]:
-    """The files, which are now in the folder; InputError where it holds something else.
-
-    ``texts``: by path within the folder; README.md begins with ``heading``.
-    """
-    return write_folder(folder, ((at, one.encode()) for at, one in texts.items()), heading=heading)
-
-
 LM_EVAL_VERSION = "0.4.13"
 """Of lm-eval, that these tasks are tested with."""
 
@@ -306,14 +298,14 @@ def write_lm_eval_tasks(several: Sequence[ExportedTask], folder: Path) -> list[P
     rows = []
     for one in several:
         name = one.file_name
-        row_of = choice_row if one.table == "choices" else reply_row
-        lines = (json.dumps(row_of(prompt), ensure_ascii=False) for prompt in one.prompts)
-        texts[f"{name}.jsonl"] = "".join(f"{line}\n" for line in lines)
+        texts[f"{name}.jsonl"] = one.rows
         texts[f"{name}.yaml"] = _yaml(one)
         title = one.question.instrument.title
         rows.append(f"| {task_name(name)} | {one.note.prompts:,} | {title} |\n")
     texts[README] = _LM_EVAL_ABOUT + "".join(rows)
-    return write_texts(folder, texts, heading=LM_EVAL_HEADING)
+    return write_folder(
+        folder, ((at, text.encode()) for at, text in texts.items()), heading=LM_EVAL_HEADING
+    )
 
 
 def task_name(instrument: str) -> str:
@@ -323,42 +315,10 @@ def task_name(instrument: str) -> str:
 
 def _yaml(one: ExportedTask) -> str:
     """The task's file: JSON, which is YAML too, but for the functions."""
-    name, choice = one.file_name, one.table == "choices"
-    settings: dict[str, Any] = {
-        "task": task_name(name),
-        "tag": CHOICE if choice else REPLY,
-        "custom_dataset": "!function utils.dataset",
-        "dataset_kwargs": {"file": f"{name}.jsonl"},
-        "test_split": "test",
-        "num_fewshot": 0,
-        "doc_to_text": "text",
-        "doc_to_target": "target",
-        **(_choice() if choice else _reply(one.question.trials)),
-        "metadata": one.note.entry(),
-    }
-    lines = [
-        f"{key}: {value if str(value).startswith('!') else json.dumps(value, ensure_ascii=False)}\n"
-        for key, value in settings.items()
-    ]
-    return "# Written by goffman.\n" + "".join(lines)
-
-
-def _choice() -> dict[str, Any]:
-    return {
-        "output_type": "multiple_choice",
-        "doc_to_choice": "spellings",
-        # Each spelling has its own space, or none.
-        "target_delimiter": "",
-        "process_results": "!function utils.scored_choice",
-        "metric_list": [_mean("code"), _mean("on_options")],
-    }
-
-
-def _reply(trials: int) -> dict[str, Any]:
-    drawn = Sampling()
-    return {
+    name, drawn = one.file_name, Sampling()
+    how: dict[str, Any] = {
         "output_type": "generate_until",
-        "repeats": trials,
+        "repeats": one.question.trials,
         "generation_kwargs": {
             "until": [],
             "do_sample": True,
@@ -368,6 +328,32 @@ def _reply(trials: int) -> dict[str, Any]:
         "process_results": "!function utils.scored_reply",
         "metric_list": [_mean("code"), _mean("answered")],
     }
+    if one.table == "choices":
+        how = {
+            "output_type": "multiple_choice",
+            "doc_to_choice": "spellings",
+            # Each spelling has its own space, or none.
+            "target_delimiter": "",
+            "process_results": "!function utils.scored_choice",
+            "metric_list": [_mean("code"), _mean("on_options")],
+        }
+    settings: dict[str, Any] = {
+        "task": task_name(name),
+        "tag": CHOICE if one.table == "choices" else REPLY,
+        "custom_dataset": "!function utils.dataset",
+        "dataset_kwargs": {"file": f"{name}.jsonl"},
+        "test_split": "test",
+        "num_fewshot": 0,
+        "doc_to_text": "text",
+        "doc_to_target": "target",
+        **how,
+        "metadata": one.note.entry(),
+    }
+    lines = [
+        f"{key}: {value if str(value).startswith('!') else json.dumps(value, ensure_ascii=False)}\n"
+        for key, value in settings.items()
+    ]
+    return "# Written by goffman.\n" + "".join(lines)
 
 
 def _mean(metric: str) -> dict[str, Any]:
@@ -429,11 +415,12 @@ def write_inspect_tasks(several: Sequence[ExportedTask], folder: Path) -> list[P
         "pyproject.toml": _PROJECT,
         f"{PACKAGE}/__init__.py": '"""Questions of goffman as tasks for inspect_ai."""\n',
     }
+    drawn = {name: value for name, value in asdict(Sampling()).items() if value is not None}
     for one in several:
         name, title = one.file_name, one.question.instrument.title
-        lines = (json.dumps(reply_row(prompt), ensure_ascii=False) for prompt in one.prompts)
-        texts[f"{PACKAGE}/data/{name}.jsonl"] = "".join(f"{line}\n" for line in lines)
-        texts[f"{PACKAGE}/data/{name}.json"] = _inspect_about(one)
+        told = {"note": one.note.entry(), "trials": one.question.trials, "drawn": drawn}
+        texts[f"{PACKAGE}/data/{name}.jsonl"] = one.rows
+        texts[f"{PACKAGE}/data/{name}.json"] = json.dumps(told, ensure_ascii=False, indent=1) + "\n"
         function = name.replace("-", "_")
         # As JSON: a title of a user's own instrument is text, whatever stands in it.
         tasks.append(
@@ -443,11 +430,6 @@ def write_inspect_tasks(several: Sequence[ExportedTask], folder: Path) -> list[P
         rows.append(f"| {function} | {one.note.prompts:,} | {title} |\n")
     texts[f"{PACKAGE}/tasks.py"] = "\n\n".join(tasks)
     texts[README] = _INSPECT_ABOUT + "".join(rows)
-    return write_texts(folder, texts, heading=INSPECT_HEADING)
-
-
-def _inspect_about(one: ExportedTask) -> str:
-    """What the task is told beside its questions."""
-    drawn = {name: value for name, value in asdict(Sampling()).items() if value is not None}
-    told = {"note": one.note.entry(), "trials": one.question.trials, "drawn": drawn}
-    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    return write_folder(
+        folder, ((at, text.encode()) for at, text in texts.items()), heading=INSPECT_HEADING
+    )

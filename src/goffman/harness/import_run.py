@@ -14,6 +14,7 @@ from goffman.anchors.loader import anchors_with
 from goffman.errors import InputError
 from goffman.harness.export_tasks import ExportedTask, choice_row, exported_before
 from goffman.harness.logs import (
+    RESULTS,
     Answers,
     Log,
     content_of,
@@ -23,7 +24,6 @@ from goffman.harness.logs import (
     read_inspect,
     read_lm_eval,
     reading,
-    results_in,
     unpacked,
 )
 from goffman.harness.replay import RecordedOptions, RecordedReplies
@@ -47,7 +47,6 @@ from goffman.validation import LONGEST, fits
 
 if TYPE_CHECKING:
     from goffman.instruments.types import Prompt
-    from goffman.lexicons.lexicons import Lexicons
     from goffman.runs.manifest import Entry
 
 ELSEWHERE = "unknown"
@@ -86,7 +85,9 @@ def read_logs(
         named = ", ".join(sorted({log.model for log in logs}))
         raise InputError(f"--model names one model, but the logs are of several: {named}.")
     logs = [replace(log, model=model or log.model) for log in logs]
-    parts = [part for log in logs for part in _parts(log, instruments, notes.append)]
+    parts = [
+        _part(log, answers, instruments, notes.append) for log in logs for answers in log.answers
+    ]
     models = _by_model(parts)
     folder = output or default_folder(list(models))
     check_place(folder)
@@ -102,7 +103,15 @@ def read_logs(
             enter_instrument(run, part.question, list(models))
         asked = [one for own in models.values() for one in _written(run, own, listener)]
         said = measure_run(run, words, seed=0, pairs=(), note=listener.note, anchors=people)
-        page = _report(run, words, listener) if report else None
+        page = None
+        if report:
+            # Only here: what draws figures takes its time to load.
+            from goffman.report.write import write_report
+
+            written = write_report(run.folder, words=words)
+            for note in written.notes:
+                listener.note(note)
+            page = written.page
     return Audit(folder=folder, asked=tuple(asked), said=said, report=page)
 
 
@@ -110,7 +119,7 @@ def _logs_at(path: Path) -> list[Log]:
     """The log of a file, or all those of a folder of lm-eval."""
     # os.path, which says no to names that no system allows, where Path fails.
     if os.path.isdir(path):  # noqa: PTH112
-        files = results_in(path)
+        files = sorted(path.rglob(RESULTS))
         if not files:
             raise no_log(path, "there is no results_….json in this folder")
     else:
@@ -118,18 +127,14 @@ def _logs_at(path: Path) -> list[Log]:
     found = []
     for file in files:
         with reading(file):
-            found.append(_log_of(file))
-            _check_texts(found[-1])
+            log = _log_of(file)
+            for name in ("version", "model", "revision", "device"):
+                if not fits(text := getattr(log, name), str | None) or len(text or "") > LONGEST:
+                    raise ValueError(f"{name} is {text!a}")
+            if not log.model.strip():
+                raise ValueError("the model has no name")
+            found.append(log)
     return found
-
-
-def _check_texts(log: Log) -> None:
-    """ValueError where what the log says of the model is no text, or none that names one."""
-    for name in ("version", "model", "revision", "device"):
-        if not fits(text := getattr(log, name), str | None) or len(text or "") > LONGEST:
-            raise ValueError(f"{name} is {text!a}")
-    if not log.model.strip():
-        raise ValueError("the model has no name")
 
 
 def _log_of(path: Path) -> Log:
@@ -145,11 +150,6 @@ def _log_of(path: Path) -> Log:
     if isinstance(content, dict) and is_inspect(content):
         return read_inspect(path, content, raw)
     raise no_log(path, "neither of them writes such a file")
-
-
-def _parts(log: Log, instruments: Sequence[str], note: Callable[[str], None]) -> list[ImportedPart]:
-    """The answers of a log, each with what was asked; what is missing is said."""
-    return [_part(log, answers, instruments, note) for answers in log.answers]
 
 
 def _part(
@@ -170,12 +170,14 @@ def _part(
             f"as {strange[0]}. The exported questions were changed. Export them again."
         )
     trials = max(map(len, answers.replies.values()), default=1)
-    whole = {
-        prompt.id
+    # Those with an answer for each spelling of an option, or a reply for each trial.
+    prompts = [
+        prompt
         for prompt in handed.question.prompts
-        if prompt.id in given and _fits(handed, prompt, given[prompt.id], trials)
-    }
-    prompts = [prompt for prompt in handed.question.prompts if prompt.id in whole]
+        if prompt.id in given
+        and len(given[prompt.id])
+        == (len(choice_row(prompt)["spellings"]) if handed.table == "choices" else trials)
+    ]
     if not any(not is_control(prompt) for prompt in prompts):
         raise InputError(
             f"{log.path} has answers to no prompt of {name} but control items. Ask more prompts: "
@@ -185,12 +187,6 @@ def _part(
         note(f"{name}, {log.model}: {sentence}")
     question = replace(handed.question, prompts=prompts, trials=trials)
     return ImportedPart(log=log, answers=answers, handed=handed, question=question)
-
-
-def _fits(handed: ExportedTask, prompt: Prompt, given: Sequence[Any], trials: int) -> bool:
-    """Whether there is an answer for each spelling of an option, or a reply for each trial."""
-    wanted = len(choice_row(prompt)["spellings"]) if handed.table == "choices" else trials
-    return len(given) == wanted
 
 
 def _missing(
@@ -287,14 +283,3 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
                 ask_replies(chat, RecordedReplies(identity, prompts, part.answers.replies))
             )
     return found
-
-
-def _report(run: Run, words: Lexicons, listener: Listener) -> Path:
-    """The page; it is on disk, and the figures and tables beside it."""
-    # Only here: what draws figures takes its time to load.
-    from goffman.report.write import write_report
-
-    written = write_report(run.folder, words=words)
-    for note in written.notes:
-        listener.note(note)
-    return written.page

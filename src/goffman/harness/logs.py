@@ -121,11 +121,6 @@ ROUNDING = 0.01
 """How far above 0 a log-probability may be, or above 1 a sum: bfloat16 has two to three digits."""
 
 
-def results_in(folder: Path) -> list[Path]:
-    """The results that lie in a folder, or in its folders."""
-    return sorted(folder.rglob(RESULTS))
-
-
 def is_lm_eval(content: Mapping[str, Any]) -> bool:
     """Whether this is what lm-eval writes as its results."""
     return "lm_eval_version" in content and isinstance(content.get("configs"), dict)
@@ -140,7 +135,12 @@ def read_lm_eval(path: Path, content: Mapping[str, Any], raw: bytes) -> Log:
         note = Note.of(config.get("metadata"))
         if note is None:
             continue
-        place = _lm_eval_samples(path, task)
+        place = path.with_name(f"samples_{task}_{path.stem.removeprefix('results_')}.jsonl")
+        if not place.is_file():
+            raise InputError(
+                f"{path} has no samples beside it ({place.name}). Run lm-eval again with "
+                "--log_samples."
+            )
         samples = content_of(place, before=sum(map(len, files)))
         files.append(samples)
         with reading(place):
@@ -175,18 +175,6 @@ def _check_run(path: Path, content: Mapping[str, Any]) -> None:
             f"{path} was made with {count} examples before each question of {task} "
             "(--num_fewshot). Run lm-eval again without them."
         )
-
-
-def _lm_eval_samples(path: Path, task: str) -> Path:
-    """The file with a task's samples; InputError where there is none."""
-    when = path.stem.removeprefix("results_")
-    samples = path.with_name(f"samples_{task}_{when}.jsonl")
-    if not samples.is_file():
-        raise InputError(
-            f"{path} has no samples beside it ({samples.name}). Run lm-eval again with "
-            "--log_samples."
-        )
-    return samples
 
 
 def _lm_eval_answers(note: Note, samples: bytes, path: Path) -> Answers:
@@ -266,11 +254,7 @@ def unpacked(path: Path, raw: bytes) -> dict[str, Any]:
     if "header.json" not in archive.namelist():
         raise no_log(path, "it has no header.json, as inspect_ai has not finished it")
     header = json.loads(_unpacked(archive, "header.json", raw, path))
-    return {**header, "samples": [*_inspect_samples(archive, raw, path)]}
-
-
-def _inspect_samples(archive: zipfile.ZipFile, raw: bytes, path: Path) -> Iterator[Any]:
-    left = LARGEST
+    samples, left = [], LARGEST
     for name in archive.namelist():
         if name.startswith("samples/"):
             text = _unpacked(archive, name, raw, path)
@@ -279,7 +263,8 @@ def _inspect_samples(archive: zipfile.ZipFile, raw: bytes, path: Path) -> Iterat
                     f"{path} unpacks to more than {LARGEST:,} bytes, which is the most that "
                     "goffman reads. Ask fewer prompts in one log."
                 )
-            yield json.loads(text)
+            samples.append(json.loads(text))
+    return {**header, "samples": samples}
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, raw: bytes, path: Path) -> bytes:
@@ -357,13 +342,16 @@ def read_inspect(path: Path, content: Mapping[str, Any], raw: bytes) -> Log:
             f"{path} holds no samples (its status is '{content.get('status', 'unknown')}'), so "
             f"there is nothing to read. Ask again: inspect eval-retry {path}"
         )
+    sampling = None
+    if drawn.get("temperature") is not None and drawn.get("max_tokens") is not None:
+        sampling = checked_sampling(drawn["temperature"], drawn["max_tokens"], drawn.get("top_p"))
     return Log(
         harness=INSPECT,
         version=str(about["packages"]["inspect_ai"]),
         path=path,
         sha256=checksum(raw),
         model=str(about["model"]),
-        sampling=_inspect_sampling(drawn),
+        sampling=sampling,
         answers=(_inspect_answers(note, content["samples"], path),),
     )
 
@@ -393,30 +381,17 @@ def _inspect_answers(note: Note, samples: Iterable[Mapping[str, Any]], path: Pat
 def _reply(output: Mapping[str, Any]) -> Reply:
     (choice,) = output["choices"]
     usage = output.get("usage") or {}
-    text, reasoning = _text_and_reasoning(choice["message"]["content"])
+    content = choice["message"]["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    reasoning = "".join(part["reasoning"] for part in parts if part["type"] == "reasoning")
     ended = str(choice["stop_reason"])
     reply = Reply(
-        text=text,
+        text="".join(part["text"] for part in parts if part["type"] == "text"),
         finish_reason=ENDED.get(ended, ended),
         prompt_tokens=usage.get("input_tokens"),
         completion_tokens=usage.get("output_tokens"),
         served_by=output.get("model"),
-        reasoning=reasoning,
+        reasoning=reasoning or None,
     )
     check_types(reply)
     return reply
-
-
-def _text_and_reasoning(content: str | list[Mapping[str, Any]]) -> tuple[str, str | None]:
-    """The reply's text, and what the model said to itself before."""
-    if isinstance(content, str):
-        return content, None
-    text = "".join(part["text"] for part in content if part["type"] == "text")
-    reasoning = "".join(part["reasoning"] for part in content if part["type"] == "reasoning")
-    return text, reasoning or None
-
-
-def _inspect_sampling(drawn: Mapping[str, Any]) -> Sampling | None:
-    if drawn.get("temperature") is None or drawn.get("max_tokens") is None:
-        return None
-    return checked_sampling(drawn["temperature"], drawn["max_tokens"], drawn.get("top_p"))

@@ -52,7 +52,14 @@ class RecordedOptions:
         self._options: list[dict[str, float]] = []
         for prompt in prompts:
             self._places[PromptParts.read(prompt.asked)] = len(self._options)
-            self._options.append(_by_label(prompt, logarithms[prompt.id]))
+            # An option is as probable as its spellings together.
+            left = iter(np.exp(np.array(logarithms[prompt.id], dtype=np.float64)))
+            self._options.append(
+                {
+                    option.label: float(sum(next(left) for _ in spellings(option.label)))
+                    for option in prompt.options
+                }
+            )
 
     @property
     def next_word(self) -> RecordedOptions:
@@ -73,12 +80,3 @@ class RecordedOptions:
         """[text, label]: the probability of all spellings of the label; 0: it is not offered."""
         found = [[self._options[at].get(label, 0.0) for label in labels] for (at,) in encoded]
         return np.array(found, dtype=np.float32)
-
-
-def _by_label(prompt: Prompt, logarithms: Sequence[float]) -> dict[str, float]:
-    """The probability of each option: that of its spellings together."""
-    left = iter(np.exp(np.array(logarithms, dtype=np.float64)))
-    return {
-        option.label: float(sum(next(left) for _ in spellings(option.label)))
-        for option in prompt.options
-    }
