@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from goffman.comparison.runs import Comparison as Compared
     from goffman.pipeline import Audit
 
-PRINT, SCREEN, POINTS = 300, 96, 72
-"""To an inch: pixels of a PNG, as journals want them, and of the page that figures are made for;
-what a PNG is scaled by."""
 
 ENDINGS = (".svg", ".png", ".pdf", ".json")
 
@@ -71,9 +68,7 @@ class Figure:
         if ending not in ENDINGS:
             raise InputError(f"file is {target}. Its name must end in {' or '.join(ENDINGS)}.")
         if ending == ".png":
-            import vl_convert
-
-            content = vl_convert.svg_to_png(self.svg, scale=POINTS / SCREEN, ppi=PRINT)
+            content = png_of(self.svg)
         elif ending == ".pdf":
             content = pdf_of(self.svg)
         elif ending == ".svg":
@@ -113,15 +108,29 @@ def figure_named(
     return Figure(name=name, title=figure.title, description=figure.description, spec=specs[wanted])
 
 
+def png_of(svg: str) -> bytes:
+    """A drawing made for a page of 96 pixels to an inch, with 300, as journals want them."""
+    import vl_convert
+
+    # Of 72 points to an inch.
+    content: bytes = vl_convert.svg_to_png(svg, scale=72 / 96, ppi=300)
+    return content
+
+
+def instrument_of(figure: presented.Figure, instruments: Iterable[str]) -> str | None:
+    """Whose numbers a figure shows; None: those of no one instrument."""
+    # Of two instruments the longer name: coreference/pronouns, not coreference.
+    about = [name for name in instruments if figure.id.startswith(f"{slug_of(name)}-")]
+    return figure.instrument or max(about, key=len, default=None)
+
+
 def figures_by_name(
     figures: list[presented.Figure], instruments: list[str]
 ) -> dict[str, presented.Figure]:
     """Figures by their names: the instrument, a dot, and what is shown of it."""
     found = {}
     for one in figures:
-        # Of two instruments the longer name: coreference/pronouns, not coreference.
-        about = sorted((i for i in instruments if one.id.startswith(f"{slug_of(i)}-")), key=len)
-        whose = one.instrument or (about[-1] if about else "")
+        whose = instrument_of(one, instruments) or ""
         rest = one.id.removeprefix(f"{slug_of(whose)}-")
         found[f"{whose}.{rest}" if whose else rest] = one
     return found

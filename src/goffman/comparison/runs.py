@@ -175,9 +175,10 @@ def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
     )
 
 
-def instruments_of(run: MeasuredRun) -> list[str]:
-    """Return the ids of the instruments that have scores, each with its mode."""
-    return run.scores.select(asked_ids()).to_series().unique().to_list()
+def instruments_of(run: MeasuredRun, model: str | None = None) -> list[str]:
+    """Return the ids of the instruments that have scores, of one model or any, with their modes."""
+    rows = run.scores if model is None else run.scores.filter(pl.col("model") == model)
+    return sorted(rows.select(asked_ids()).to_series().unique())
 
 
 def answered(run: MeasuredRun, instrument: str | None = None) -> list[str]:

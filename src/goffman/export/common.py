@@ -38,14 +38,6 @@ def main_estimates(run: MeasuredRun, model: str) -> list[NamedEstimate]:
     ]
 
 
-def standard_error(one: NamedEstimate) -> float | None:
-    """Of the difference, from its t; None where there is no t."""
-    difference, statistic = one.row["difference"], one.row["statistic"]
-    if not difference or not statistic:
-        return None
-    return abs(float(difference) / float(statistic))
-
-
 def public_name(model: str) -> str:
     """The model's name without the path of a folder on this machine; a hub id stays whole."""
     for kind in (PurePosixPath, PureWindowsPath):

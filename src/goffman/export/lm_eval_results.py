@@ -1,12 +1,6 @@
 """Results of a run in the shape in which lm-evaluation-harness writes its own.
 
-An instrument is a task; an estimate is a metric under its name, and the mean of a quantity over a
-group of conditions is mean.QUANTITY.GROUP; with-names and without-names stand
-where lm-eval has its filters. A gap is neither better nor worse for being higher, so that
-higher_is_better is null. What has no value is left out of the results and named in "missing"; so is
-every number of a model that cannot do the task. "verdicts" has the report's word for each estimate.
-control is the model's score on the control items; its error is that of a normal distribution whose
-95% interval is as wide.
+An instrument is a task, an estimate a metric, a variant its filter; mean.QUANTITY.GROUP is a mean.
 """
 
 from __future__ import annotations
@@ -20,19 +14,19 @@ import numpy as np
 import polars as pl
 
 from goffman import __version__
+from goffman.comparison.runs import instruments_of
 from goffman.console import json_text
 from goffman.contrasts.scores import cube, in_order
-from goffman.export.common import main_estimates, public_name, standard_error
-from goffman.gate.names import path_of, with_doubts
+from goffman.export.common import main_estimates, public_name
+from goffman.gate.names import with_doubts
 from goffman.modes import asked_id, asked_ids
-from goffman.presentation.competence import Competence, marked
+from goffman.presentation.competence import marked
 from goffman.report.load import unmeasurable
 from goffman.stats.crossed import crossed_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from goffman.gate.names import NamedEstimate
     from goffman.report.load import MeasuredRun
 
 LEVEL = "group"
@@ -51,68 +45,47 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
     """The same as a dictionary."""
     results: dict[str, dict[str, Any]] = {}
     missing: dict[str, dict[str, str]] = {}
-    for instrument in sorted(
-        {*run.scores.filter(pl.col("model") == model).select(asked_ids()).to_series()}
-    ):
+    verdicts: dict[str, dict[str, str]] = {}
+    for instrument in instruments_of(run, model):
         results[instrument] = {"alias": instrument}
         missing[instrument] = {}
-    for instrument, found in _competence(run, model).items():
-        results[instrument]["control,none"] = found.value
-        results[instrument]["control_stderr,none"] = _from_interval(found)
-        if not found.passed:
+    for instrument, section in run.sections.items():
+        control = section.competence.get(model)
+        if control is None or control.value is None:
+            continue
+        results[instrument]["control,none"] = control.value
+        error: float | str = "N/A"
+        if control.low is not None and control.high is not None:
+            # That of a normal distribution whose 95% interval is as wide.
+            error = (control.high - control.low) / (2 * NormalDist().inv_cdf(0.975))
+        results[instrument]["control_stderr,none"] = error
+        if not control.passed:
             results[instrument]["alias"] = marked(instrument)
-    for instrument, metric, value, error, reason in _numbers(run, model):
-        if failed := unmeasurable(run, instrument, model):
-            missing[instrument][metric] = failed.mark
+    for instrument, name, which, value, stderr, reason in _numbers(run, model):
+        # What has no value, or of a model that cannot do the task no meaning, is named here alone.
+        failed = unmeasurable(run, instrument, model)
+        if failed or value is None:
+            missing[instrument][f"{name},{which}"] = failed.mark if failed else reason
             continue
-        if value is None:
-            missing[instrument][metric] = reason
-            continue
-        name, _, which = metric.partition(",")
-        results[instrument][metric] = value
-        results[instrument][f"{name}_stderr,{which}"] = "N/A" if error is None else error
+        results[instrument][f"{name},{which}"] = value
+        results[instrument][f"{name}_stderr,{which}"] = "N/A" if stderr is None else stderr
+    for one in with_doubts(main_estimates(run, model), run):
+        if one.verdict:
+            metric = f"{one.short_path},{one.variant or NO_FILTER}"
+            verdicts.setdefault(asked_id(one.row), {})[metric] = one.verdict
     return {
         "results": results,
         "missing": {task: of for task, of in missing.items() if of},
-        "verdicts": _verdicts(run, model),
+        "verdicts": verdicts,
         **_about_tasks(run, model, results),
         **_about_model(run, model),
     }
 
 
-def _verdicts(run: MeasuredRun, model: str) -> dict[str, dict[str, str]]:
-    """By instrument and metric: the verdict, as the report shows it."""
-    found: dict[str, dict[str, str]] = {}
-    for one in with_doubts(main_estimates(run, model), run):
-        if one.verdict:
-            found.setdefault(asked_id(one.row), {})[_metric(one)] = one.verdict
-    return found
-
-
-def _metric(one: NamedEstimate) -> str:
-    """An estimate's name within its task, and what stands where lm-eval has its filters."""
-    path = one.path.removeprefix(f"{path_of(asked_id(one.row))}.")
-    return f"{path},{one.variant or NO_FILTER}"
-
-
-def _competence(run: MeasuredRun, model: str) -> dict[str, Competence]:
-    """By instrument: how the model did on the control items, where it has a score."""
-    known = {name: section.competence.get(model) for name, section in run.sections.items()}
-    return {name: one for name, one in known.items() if one and one.value is not None}
-
-
-def _from_interval(found: Competence) -> float | str:
-    """The standard error of a score on control items; "N/A" where it has no interval."""
-    if found.low is None or found.high is None:
-        return "N/A"
-    return (found.high - found.low) / (2 * NormalDist().inv_cdf(0.975))
-
-
 def _numbers(
     run: MeasuredRun, model: str
-) -> list[tuple[str, str, float | None, float | None, str]]:
-    """Instrument, metric with its filter, value, error, and why there is no value."""
-    found = []
+) -> Iterator[tuple[str, str, str, float | None, float | None, str]]:
+    """Instrument, metric, its filter, value, standard error, and why there is no value."""
     asked = run.prompts.group_by(asked_ids().alias("asked")).agg(pl.col("wording").n_unique())
     wordings = dict(asked.rows())
     for row in run.scores.filter(
@@ -120,20 +93,22 @@ def _numbers(
         pl.col("level") == LEVEL,
         pl.col("wording").is_null() | (pl.col("over") != "conditions"),
     ).iter_rows(named=True):
-        several = wordings[asked_id(row)] > 1
+        instrument = asked_id(row)
+        several = wordings[instrument] > 1
         parts = ["mean", row["quantity"], row["group"], row["wording"] if several else None]
         metric = ".".join(part for part in parts if part)
         error = None if row["sd"] is None else row["sd"] / row["n"] ** 0.5
         if row["over"] == "items × conditions":
             # Cells that share an item or a condition are not independent: that would be too small.
             error = _crossed(run.scores, row)
-        which = row["variant"] or NO_FILTER
-        found.append((asked_id(row), f"{metric},{which}", row["value"], error, row["reason"]))
+        yield instrument, metric, row["variant"] or NO_FILTER, row["value"], error, row["reason"]
     for one in main_estimates(run, model):
-        instrument = asked_id(one.row)
+        difference, statistic = one.row["difference"], one.row["statistic"]
+        # From its t, where there is one.
+        error = abs(difference / statistic) if difference and statistic else None
         why = one.row["reason"] or "the method gives none"
-        found.append((instrument, _metric(one), one.value("value"), standard_error(one), why))
-    return found
+        which = one.variant or NO_FILTER
+        yield asked_id(one.row), one.short_path, which, one.value("value"), error, why
 
 
 def _crossed(scores: pl.DataFrame, mean: Mapping[str, Any]) -> float | None:
@@ -157,6 +132,15 @@ def _about_tasks(
         task: sorted({name.partition(",")[0] for name in of if "_stderr," not in name} - {"alias"})
         for task, of in results.items()
     }
+    metadata = {task: entry.entry() for task, entry in entries.items()}
+    for task, about in metadata.items():
+        # Who rated the words, and what the user's ratings change, where ratings matter at all.
+        section = run.sections[task]
+        if section.ratings:
+            about["ratings"] = section.ratings
+        rows = section.compared.filter(pl.col("model") == model).drop("instrument", "mode", "model")
+        if rows.height and not unmeasurable(run, task, model):
+            about["ratings_compared"] = rows.to_dicts()
     return {
         "group_subtasks": {task: [] for task in results},
         "configs": {
@@ -166,12 +150,13 @@ def _about_tasks(
                 "dataset_name": task,
                 "num_fewshot": 0,
                 "repeats": entry.trials or 1,
-                "metadata": {**entry.entry(), **_ratings(run, task, model)},
+                "metadata": metadata[task],
             }
             for task, entry in entries.items()
         },
         "versions": {task: entry.version for task, entry in entries.items()},
         "n-shot": dict.fromkeys(results, 0),
+        # A gap is neither better nor worse for being higher.
         "higher_is_better": {
             task: {name: name == "control" or None for name in names}
             for task, names in metrics.items()
@@ -181,16 +166,6 @@ def _about_tasks(
             for task, entry in entries.items()
         },
     }
-
-
-def _ratings(run: MeasuredRun, task: str, model: str) -> dict[str, Any]:
-    """Who rated the words, and what the user's ratings change, where ratings matter at all."""
-    section = run.sections[task]
-    said = {"ratings": section.ratings} if section.ratings else {}
-    rows = section.compared.filter(pl.col("model") == model).drop("instrument", "mode", "model")
-    if unmeasurable(run, task, model):
-        rows = rows.clear()
-    return {**said, **({"ratings_compared": rows.to_dicts()} if rows.height else {})}
 
 
 def _about_model(run: MeasuredRun, model: str) -> dict[str, Any]:

@@ -1,19 +1,17 @@
-"""A section for a model's card on the hub, with the metadata block that the hub reads.
+"""A section for a model's card on the hub, with the metadata block (a model-index) that it reads.
 
 Two screens of it are seen: the main results, a sentence each, the limits. The rest is folded.
-
-The block is a model-index: one result an instrument, one metric an estimate, its interval in its
-name. Texts in it are quoted as JSON quotes them, which YAML reads too.
 """
 
 from __future__ import annotations
 
 import json
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.comparison.runs import instruments_of
 from goffman.console import printable
 from goffman.contrasts.verdict import NOT_MEASURABLE
 from goffman.estimates import headlines
@@ -21,7 +19,7 @@ from goffman.export.common import main_estimates, public_name
 from goffman.formatting import VERDICTS_SAID, confidence, humanize, verdict_shown
 from goffman.gate.names import path_of
 from goffman.models.registry import model_kinds
-from goffman.modes import asked_id, asked_ids
+from goffman.modes import asked_id
 from goffman.presentation.competence import NO_CONTROLS, QUESTION
 from goffman.presentation.findings import findings_of
 from goffman.presentation.reliability import reliability_table
@@ -54,7 +52,7 @@ def _metadata(run: MeasuredRun, model: str, found: list[NamedEstimate]) -> str:
     row = model_kinds().get(run.manifest.models[model].kind)
     task = row.task if row else "other"
     lines = ["model-index:", f"- name: {_quoted(public_name(model))}", "  results:"]
-    for instrument in _instruments(run, model):
+    for instrument in instruments_of(run, model):
         metrics = [
             one
             for one in found
@@ -75,8 +73,7 @@ def _metadata(run: MeasuredRun, model: str, found: list[NamedEstimate]) -> str:
             "    metrics:",
         ]
         for one in metrics:
-            kind = one.path.removeprefix(f"{path_of(instrument)}.")
-            kind = f"{kind}[{one.variant}]" if one.variant else kind
+            kind = f"{one.short_path}[{one.variant}]" if one.variant else one.short_path
             lines += [
                 f"    - type: {_quoted(kind)}",
                 f"      value: {one.value('value')!r}",
@@ -100,11 +97,8 @@ def _metric_name(one: NamedEstimate) -> str:
 
 
 def _quoted(text: str) -> str:
+    """A text as JSON quotes it, which YAML reads too."""
     return json.dumps(printable(text), ensure_ascii=False)
-
-
-def _instruments(run: MeasuredRun, model: str) -> list[str]:
-    return sorted({*run.scores.filter(pl.col("model") == model).select(asked_ids()).to_series()})
 
 
 _SHOWN = (
@@ -129,8 +123,11 @@ def _section(run: MeasuredRun, model: str, found: list[NamedEstimate]) -> str:
         how = f"by {printable(entry.asked_by)}{f' in {precision}' if precision else ''}"
     asked = f"{public_name(model)} was asked {how}, with {made}."
     lines = ["## Stigma audit", "", markdown(asked), "", *_overview(run, model)]
-    for instrument in _instruments(run, model):
-        lines += ["", f"### {markdown(instrument)}", "", *_seen(run.sections[instrument], model)]
+    for instrument in instruments_of(run, model):
+        section = run.sections[instrument]
+        # What the report heads its findings of the model with.
+        heads = [one.heading for one in findings_of(section) if _is_of(one, section, model)]
+        lines += ["", f"### {markdown(instrument)}", "", *map(markdown, heads[:1])]
         lines += ["", *_folded(run, model, instrument, found)]
     lines += ["", "### Limits", "", *(f"- {markdown(limit)}" for limit in GENERAL)]
     return "\n".join(lines) + "\n"
@@ -152,7 +149,7 @@ def _overview(run: MeasuredRun, model: str) -> list[str]:
     main = headlines(run.estimates, measures_of(run.manifest)).filter(pl.col("model") == model)
     by_instrument = {asked_id(row): row for row in main.iter_rows(named=True)}
     rows = []
-    for instrument in _instruments(run, model):
+    for instrument in instruments_of(run, model):
         control = run.sections[instrument].competence.get(model)
         about = {"instrument": instrument, "able": "not tested" if control is None else "yes"}
         row = by_instrument.get(instrument)
@@ -170,12 +167,6 @@ def _overview(run: MeasuredRun, model: str) -> list[str]:
     return [markdown_text(as_table("main", f"The main results. {CONTRASTED}", rows, shown=_MAIN))]
 
 
-def _seen(section: Section, model: str) -> list[str]:
-    """What the report heads its findings of the model with."""
-    found = [one.heading for one in findings_of(section) if _is_of(one, section, model)]
-    return [markdown(one) for one in found[:1]]
-
-
 def _folded(run: MeasuredRun, model: str, instrument: str, found: list[NamedEstimate]) -> list[str]:
     """All that was found with an instrument, behind a click."""
     about, section = run.manifest.instruments[instrument], run.sections[instrument]
@@ -188,31 +179,35 @@ def _folded(run: MeasuredRun, model: str, instrument: str, found: list[NamedEsti
         "",
         *(f"- {markdown(line)}" for line in _findings(section, model)),
     ]
-    rows = [_row(one) for one in found if asked_id(one.row) == instrument]
+    rows = [
+        {
+            **one.row,
+            "name": f"{one.short_path}[{one.variant}]" if one.variant else one.short_path,
+            "contrast": f"{one.row['first']} − {one.row['second']}",
+            "verdict": one.verdict or "",
+        }
+        for one in found
+        if asked_id(one.row) == instrument
+    ]
     if rows and not unmeasurable(run, instrument, model):
         caption = f"{instrument}: the estimates; {CONTRASTED.lower()} {VERDICTS_SAID}"
         lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
     for table in reliability_table(section, model=model):
         lines += ["", markdown_text(table)]
     claims = section.presentation.claims
+    known = section.names.instruments.get(instrument)
     return [
         *lines,
         "",
         f"- Where such a result is clear, it can support the claim {markdown(claims.supports)}.",
         f"- It cannot support claims {markdown(claims.does_not_support)}.",
-        *(f"- {markdown(limit)}" for limit in _limits(section)),
+        *(f"- {markdown(limit)}" for limit in (known.limits if known else ())),
         "",
         "</details>",
     ]
 
 
 CONTRASTED = "First minus second."
-
-
-def _limits(section: Section) -> tuple[str, ...]:
-    """What the instrument says of its own limits."""
-    known = section.names.instruments.get(section.instrument)
-    return known.limits if known else ()
 
 
 def _findings(section: Section, model: str) -> Iterator[str]:
@@ -228,11 +223,3 @@ def _findings(section: Section, model: str) -> Iterator[str]:
 
 def _is_of(found: Finding, section: Section, model: str) -> bool:
     return found.model == section.names.model(model)
-
-
-def _row(one: NamedEstimate) -> dict[str, Any]:
-    contrast = f"{one.row['first']} − {one.row['second']}"
-    inside = f"[{one.variant}]" if one.variant else ""
-    path = one.path.removeprefix(f"{path_of(asked_id(one.row))}.")
-    shown = {"name": f"{path}{inside}", "contrast": contrast, "verdict": one.verdict or ""}
-    return {**one.row, **shown}

@@ -14,7 +14,6 @@ import polars as pl
 from goffman import __version__
 from goffman.console import printable
 from goffman.export.paper_assets import (
-    PaperFigure,
     latex_table,
     markdown_table,
     paper_figures,
@@ -31,8 +30,6 @@ from goffman.report.table_files import CORRECTED_SAID
 from goffman.runs.files import README, write_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goffman.presentation.section import Section
     from goffman.report.load import MeasuredRun
     from goffman.runs.manifest import AskedInstrument, Model
@@ -46,29 +43,19 @@ def references_of(run: MeasuredRun) -> dict[str, Mapping[str, Any]]:
     every: dict[str, dict[str, Any]] = tomllib.loads(text)
     found: dict[str, Mapping[str, Any]] = {"goffman": _goffman(run)}
     for instrument in run.sections:
-        keys = keys_of(instrument, every)
-        found |= {key: every[key] for key in keys}
-        if not keys:
-            found[_key(instrument)] = _own(instrument, run)
+        works = {key: of for key, of in every.items() if base_of(instrument) in of["instruments"]}
+        if not works:
+            # One of the user's, by what it says of itself.
+            called = run.manifest.instruments[instrument].called
+            title = called.title if called else instrument
+            note = (called.citation if called else "") or "no citation is given"
+            works = {_key(instrument): {"type": "misc", "title": title, "note": note}}
+        found |= works
     for anchor, about in run.manifest.anchors.items():
-        keys = [key for key, one in every.items() if anchor in one.get("anchors", ())]
-        found |= {key: every[key] for key in keys}
-        if not keys:
-            found[_key(anchor)] = {"type": "misc", "title": about.title, "note": about.citation}
+        works = {key: of for key, of in every.items() if anchor in of.get("anchors", ())}
+        own = {"type": "misc", "title": about.title, "note": about.citation}
+        found |= works or {_key(anchor): own}
     return found
-
-
-def keys_of(instrument: str, every: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The works behind an instrument, in whichever mode it was asked."""
-    return [key for key, one in every.items() if base_of(instrument) in one["instruments"]]
-
-
-def _own(instrument: str, run: MeasuredRun) -> dict[str, str]:
-    """An instrument of the user's, by what it says of itself."""
-    called = run.manifest.instruments[instrument].called
-    citation = called.citation if called else ""
-    title = called.title if called else instrument
-    return {"type": "misc", "title": title, "note": citation or "no citation is given"}
 
 
 def _goffman(run: MeasuredRun) -> dict[str, str]:
@@ -159,21 +146,17 @@ def _instruments(run: MeasuredRun) -> Iterator[str]:
         entry = run.manifest.instruments[name]
         known = section.names.instruments.get(name)
         cited = f" ({printable(known.citation)})" if known and known.citation else ""
+        wordings = len(section.wordings)
+        asked = f" in {wordings:,} wording{'s' if wordings != 1 else ''}"
+        if {*section.wordings} == {"pro", "anti"}:
+            asked = ", pro- and anti-stereotypical alike"
         yield (
             f"{printable(name)}, version {printable(entry.version)}{cited}: "
-            f"{_describe_prompts(section)} (sha256 of the prompts {entry.prompts_sha256})."
+            f"{section.prompts.height:,} prompts{asked} "
+            f"(sha256 of the prompts {entry.prompts_sha256})."
         )
         tables = {of[name].table for of in run.manifest.answers.values() if name in of}
         yield from _asked(entry, section, replied="replies" in tables)
-
-
-def _describe_prompts(section: Section) -> str:
-    """How many prompts there were, and in how many wordings or different texts."""
-    prompts = f"{section.prompts.height:,} prompts"
-    if {*section.wordings} == {"pro", "anti"}:
-        return f"{prompts}, pro- and anti-stereotypical alike"
-    wordings = len(section.wordings)
-    return f"{prompts} in {wordings:,} wording{'s' if wordings != 1 else ''}"
 
 
 def _asked(entry: AskedInstrument, section: Section, *, replied: bool) -> Iterator[str]:
@@ -209,9 +192,11 @@ def _controls(run: MeasuredRun) -> Iterator[str]:
 def _scoring(run: MeasuredRun) -> Iterator[str]:
     for name, section in run.sections.items():
         measured = dict(run.manifest.instruments[name].measured)
-        parameters = ", ".join(
-            f"{key} = {_plain(value)}" for key, value in measured.items() if key != "measure"
-        )
+        measured.pop("measure", None)
+        for key, value in measured.items():
+            if isinstance(value, Mapping):
+                measured[key] = "; ".join(f"{part} {of}" for part, of in value.items())
+        parameters = ", ".join(f"{key} = {value}" for key, value in measured.items())
         yield (
             f"{printable(name)} was scored by {printable(section.measure)}"
             f"{f' ({printable(parameters)})' if parameters else ''}: "
@@ -225,12 +210,6 @@ def _scoring(run: MeasuredRun) -> Iterator[str]:
         yield f"Words that name a gender: list with sha256 {lexicons.gender.sha256}."
     if "replies" in {one.table for of in run.manifest.answers.values() for one in of.values()}:
         yield f"Replies were read by the parser {lexicons.parser or DEFAULT_PARSER}."
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key} {one}" for key, one in value.items())
-    return str(value)
 
 
 def _statistics(run: MeasuredRun) -> Iterator[str]:
@@ -310,9 +289,5 @@ def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
     for figure in figures:
         for name, content in figure.files():
             yield f"figures/{name}", content
-    yield "figures/alt-texts.md", _alt_texts(figures).encode()
-
-
-def _alt_texts(figures: Sequence[PaperFigure]) -> str:
-    lines = [f"- **{markdown(one.name)}**: {markdown(one.alt)}" for one in figures]
-    return "\n".join(["# Alt texts", "", *lines, ""])
+    alts = [f"- **{markdown(one.name)}**: {markdown(one.alt)}" for one in figures]
+    yield "figures/alt-texts.md", "\n".join(["# Alt texts", "", *alts, ""]).encode()

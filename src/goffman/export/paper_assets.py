@@ -11,6 +11,7 @@ import polars as pl
 
 from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.sentences import describe_anchors
+from goffman.api.results import instrument_of, png_of
 from goffman.console import printable
 from goffman.formatting import number, p_value, verdict_shown
 from goffman.instruments.types import BASELINE, slug_of
@@ -48,44 +49,31 @@ def results_of(section: Section) -> list[Result]:
         pl.col("kind").is_in(section.presentation.main) | (pl.col("family") == "primary"),
         pl.col("dimension").is_null(),
     )
-    return [
-        Result(label=_label(row, section), cells=_cells(row)) for row in rows.iter_rows(named=True)
-    ]
+    return [_result(row, section) for row in rows.iter_rows(named=True)]
 
 
-def _label(row: Mapping[str, Any], section: Section) -> str:
-    """Which model, what is set against what, and the verdict, which no paper should leave out."""
+def _result(row: Mapping[str, Any], section: Section) -> Result:
     parts = [section.names.model(row["model"]), row["group"], row["variant"]]
     sides = f"{row['first']} − {row['second']}"
     as_asked = " (conditions only)" if row["kind"] == "groups-as-asked" else ""
+    # The verdict, which no paper should leave out.
     verdict = f"; {said}" if (said := verdict_shown(row)) else ""
-    return f"{', '.join(part for part in parts if part)}: {sides}{as_asked}{verdict}"
-
-
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    tested = row["df"] is not None and row["statistic"] is not None
-    return (
-        _number(row["difference"]),
-        _interval(row["low"], row["high"]),
-        _number(row["statistic"]) if tested else NOTHING,
-        f"{row['df']:.1f}" if tested else NOTHING,
-        NOTHING if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-        _effect(row),
+    low, high, tested = row["low"], row["high"], None not in {row["df"], row["statistic"]}
+    return Result(
+        label=f"{', '.join(part for part in parts if part)}: {sides}{as_asked}{verdict}",
+        cells=(
+            _number(row["difference"]),
+            NOTHING if low is None or high is None else f"[{number(low)}, {number(high)}]",
+            _number(row["statistic"]) if tested else NOTHING,
+            f"{row['df']:.1f}" if tested else NOTHING,
+            NOTHING if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+            _number(row["effect"]),
+        ),
     )
 
 
 def _number(value: float | None) -> str:
     return NOTHING if value is None else number(value)
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return NOTHING if low is None or high is None else f"[{number(low)}, {number(high)}]"
-
-
-def _effect(row: Mapping[str, Any]) -> str:
-    if row["effect"] is None:
-        return NOTHING
-    return number(row["effect"])
 
 
 def caption_of(section: Section, results: list[Result]) -> str:
@@ -154,9 +142,6 @@ def markdown_table(section: Section, results: list[Result]) -> str:
     return f"**{markdown(caption_of(section, results))}**\n\n{body}"
 
 
-DPI, SCREEN, POINTS = 300, 96, 72
-"""To an inch: pixels in a paper, on the page that figures are made for; what a PNG is scaled by."""
-
 LINE = 90
 """Letters of a line above a figure."""
 
@@ -174,18 +159,16 @@ class PaperFigure:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """The drawing as SVG, PNG at 300 dpi, and PDF."""
-        import vl_convert
-
         svg = svg_of(self.spec)
         yield f"{self.name}.svg", svg.encode()
-        yield f"{self.name}.png", vl_convert.svg_to_png(svg, scale=POINTS / SCREEN, ppi=DPI)
+        yield f"{self.name}.png", png_of(svg)
         yield f"{self.name}.pdf", pdf_of(svg)
 
 
 def paper_figures(run: MeasuredRun) -> Iterator[PaperFigure]:
     """Every figure of the run, as its page first shows it."""
     for figure in figures_of(run):
-        section = _section_of(figure, run)
+        section = run.sections.get(instrument_of(figure, run.sections) or "")
         choice, spec = next(figure.drawn())
         alt = alt_text(figure, section, run)
         title = f"{figure.title} ({choice})" if choice else figure.title
@@ -197,15 +180,6 @@ def paper_figures(run: MeasuredRun) -> Iterator[PaperFigure]:
         yield PaperFigure(
             name=figure.id, spec={**spec, "title": heading, "description": alt}, alt=alt
         )
-
-
-def _section_of(figure: Figure, run: MeasuredRun) -> Section | None:
-    """Whose numbers a figure shows; None: those of no one instrument."""
-    names = sorted(
-        (one for one in run.sections if figure.id.startswith(f"{slug_of(one)}-")), key=len
-    )
-    name = figure.instrument or (names[-1] if names else None)
-    return run.sections.get(name) if name else None
 
 
 def asked_of(section: Section) -> str:

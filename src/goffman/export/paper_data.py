@@ -15,7 +15,7 @@ import polars as pl
 from goffman.formatting import short_names
 from goffman.gate.names import NamedEstimate, named_estimates, with_doubts
 from goffman.instruments.types import slug_of
-from goffman.presentation.table_formats import Table, as_table, csv_text
+from goffman.presentation.table_formats import as_table, csv_text
 from goffman.schemas import (
     CONTRASTS,
     ESTIMATES,
@@ -62,12 +62,20 @@ class PaperData:
     def texts(self) -> Iterator[tuple[str, str]]:
         """Every file by its name, with its text."""
         for name, section in self.run.sections.items():
-            yield f"data-{slug_of(name)}.csv", csv_text(self._table(self.prompts(section)))
-        yield "estimates.csv", csv_text(self._table(self.estimates))
-        rows = [vars_of(file, column) for file, column in self.columns()]
-        names = ("file", "column", "type", "may_be_empty", "meaning")
-        codebook = as_table("codebook", "", rows, shown=(), columns=names)
-        yield "codebook.csv", csv_text(codebook)
+            yield f"data-{slug_of(name)}.csv", _csv(self.prompts(section))
+        yield "estimates.csv", _csv(self.estimates)
+        kinds = {"text": "text", "int": "whole number", "bool": "True or False"}
+        codebook = [
+            {
+                "file": file,
+                "column": column.name,
+                "type": kinds.get(column.type, "number"),
+                "may_be_empty": "yes" if column.nullable else "no",
+                "meaning": column.meaning,
+            }
+            for file, column in self.columns()
+        ]
+        yield "codebook.csv", _csv(pl.DataFrame(codebook))
 
     def prompts(self, section: Section) -> pl.DataFrame:
         """A row for each prompt, model and trial, with every number of it in a column."""
@@ -131,20 +139,9 @@ class PaperData:
         for column in OWN:
             yield "estimates.csv", column
 
-    def _table(self, frame: pl.DataFrame) -> Table:
-        return as_table("data", "", frame.to_dicts(), shown=(), columns=frame.columns)
 
-
-def vars_of(file: str, column: Column) -> dict[str, str]:
-    """A row of the codebook."""
-    kind = {"text": "text", "int": "whole number", "bool": "True or False"}
-    return {
-        "file": file,
-        "column": column.name,
-        "type": kind.get(column.type, "number"),
-        "may_be_empty": "yes" if column.nullable else "no",
-        "meaning": column.meaning,
-    }
+def _csv(frame: pl.DataFrame) -> str:
+    return csv_text(as_table("data", "", frame.to_dicts(), shown=(), columns=frame.columns))
 
 
 def column_name(quantity: str, variant: str | None) -> str:
