@@ -33,7 +33,10 @@ def texts(option: str, given: Several | None) -> tuple[str, ...]:
     """One value, or several, as a tuple; InputError where one can be no value of the option."""
     if given is None:
         return ()
-    several = _several(given)
+    values: Any = given
+    if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable):
+        values = (given,)
+    several = tuple(values)
     for one in several:
         if not isinstance(one, str | os.PathLike):
             if option == "MODEL":
@@ -41,12 +44,6 @@ def texts(option: str, given: Several | None) -> tuple[str, ...]:
             raise InputError(f"{option} has {one!r}. Allowed: a text, or several.")
         check_text(option, os.fspath(one))
     return tuple(os.fspath(one) for one in several)
-
-
-def _several(given: Any) -> tuple[Any, ...]:
-    """The values one by one, also of what can be none."""
-    alone = isinstance(given, str | os.PathLike) or not isinstance(given, Iterable)
-    return (given,) if alone else tuple(given)
 
 
 def _called(given: object) -> str:
@@ -140,7 +137,8 @@ def system_prompt(given: Text | None, persona_name: Text | None) -> str | None:
         return None
     # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
     if not os.path.isfile(text):  # noqa: PTH113
-        if _like_a_file(text.strip()):
+        # One word with a file's ending is no system prompt.
+        if re.fullmatch(r"\S+\.[A-Za-z]{1,8}", text.strip()):
             raise InputError(
                 f"--system is '{text}', which looks like a file, but there is no such file. "
                 "Correct the name, or give the system prompt itself."
@@ -150,11 +148,6 @@ def system_prompt(given: Text | None, persona_name: Text | None) -> str | None:
         return read_plain(Path(text)).decode().strip()
     except UnicodeDecodeError as error:
         raise InputError(f"--system: {text} is not a UTF-8 text file.") from error
-
-
-def _like_a_file(text: str) -> bool:
-    """Whether it is one word with a file's ending, as no system prompt is."""
-    return re.fullmatch(r"\S+\.[A-Za-z]{1,8}", text) is not None
 
 
 def keys(models: Sequence[str], key_env: str | None) -> Calling:

@@ -304,9 +304,12 @@ class Run:
         answered = self.measured.manifest.answers
         if model is not None:
             model = the_model_called(model, list(answered), who="the run has")
-        _check(
-            "instrument", instrument, sorted({each for one in answered.values() for each in one})
-        )
+        known = sorted({each for one in answered.values() for each in one})
+        if instrument is not None and instrument not in known:
+            raise InputError(
+                f"instrument is '{instrument}', but the run has no answers of it."
+                f"{did_you_mean(instrument, known)} Allowed: {', '.join(known)}."
+            )
         modes = dict(self.measured.prompts.select(asked_ids(), "mode").unique().rows())
         frames = [
             read_answers(self.folder, table, model=name, instrument=asked).select(
@@ -350,14 +353,6 @@ class Run:
 
     def _repr_html_(self) -> str:
         return notebook.run_html(self.measured, self._summary.details)
-
-
-def _check(what: str, given: str | None, known: Sequence[str]) -> None:
-    if given is not None and given not in known:
-        raise InputError(
-            f"{what} is '{given}', but the run has no answers of it.{did_you_mean(given, known)} "
-            f"Allowed: {', '.join(known)}."
-        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

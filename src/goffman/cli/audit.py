@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -20,7 +19,7 @@ from goffman.errors import InputError
 from goffman.instruments.types import base_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goffman.config import AuditOptions
     from goffman.pipeline import Audit
@@ -38,9 +37,12 @@ def audit(models: list[str] | None = None, *, as_json: bool = False, **given: An
     """
     from goffman.api.public import audit as run_audit
 
-    with _stopped_kindly():
+    try:
         config = {name: _in_python(name, value) for name, value in given.items()}
         run = run_audit(models or (), config=cast("AuditOptions", config))
+    except KeyboardInterrupt:
+        say("Stopped. All answers so far are kept. To resume, run the same command again.")
+        raise typer.Exit(130) from None
     if run.audited:
         _print(run.audited, as_json=as_json, dry_run=given["dry_run"])
 
@@ -90,19 +92,18 @@ def _in_python(name: str, value: Any) -> Any:
 
 
 def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
-    """Print what was asked, what it says, and where it lies."""
-    if as_json:
-        found: dict[str, Any] = {
-            "folder": str(done.folder),
-            "answers": [vars(asked) for asked in done.asked],
-            "results": [one.entry() for one in done.results],
-            "summary": done.summary,
-            "report": done.report and str(done.report),
-        }
-        print(json_text(found))
-        return
-    if dry_run:
+    if dry_run and not as_json:
         print("Nothing was asked or written (--dry-run).")
+        return
+    print_done(done, [vars(asked) for asked in done.asked], as_json=as_json)
+
+
+def print_done(done: Audit, rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print what was asked, what it says, and where it lies; ``rows``: what was asked, for JSON."""
+    if as_json:
+        found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
+        found |= {"results": [one.entry() for one in done.results], "summary": done.summary}
+        print(json_text(found | {"report": done.report and str(done.report)}))
         return
     counts = (
         (len({asked.model for asked in done.asked}), "model"),
@@ -113,16 +114,6 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
     if not any(asked.asked_now for asked in done.asked):
         about.append("nothing was left to ask")
     print_screen(done.folder, done.results, report=done.report, about=about)
-
-
-@contextmanager
-def _stopped_kindly() -> Iterator[None]:
-    """A user who stops the work is told that it can go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say("Stopped. All answers so far are kept. To resume, run the same command again.")
-        raise typer.Exit(130) from None
 
 
 def _labels(given: str | None) -> dict[str, str] | None:

@@ -14,6 +14,7 @@ import typer
 from goffman.cli.params import Command, Json
 from goffman.console import (
     cache_folder,
+    counting,
     json_text,
     models_folder,
     printable,
@@ -113,6 +114,7 @@ def anchors(
     They come from surveys, studies and labor statistics.
     """
     from goffman.anchors.loader import every_anchor, load_anchor
+    from goffman.anchors.types import EVERYONE
 
     if name is None:
         _list(every_anchor(), as_json=as_json)
@@ -121,7 +123,21 @@ def anchors(
     if as_json:
         print(json_text(asdict(anchor)))
         return
-    _show(anchor)
+    facts = {
+        "Source": anchor.citation,
+        "Who": f"{anchor.population} ({anchor.country}, {anchor.year})",
+        "Unit": anchor.unit,
+        "Set beside": ", ".join(anchor.instruments),
+        "Terms": anchor.terms,
+    }
+    lines = [f"{anchor.id} {anchor.version}: {anchor.title}"]
+    lines += [f"{key}: {value}" for key, value in facts.items()]
+    lines += [f"  {one.id}: {one.meaning}" for one in anchor.items]
+    lines += ["Limits:", *(f"  {text}" for text in anchor.limits)]
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines) + "\n")
+    rows = [asdict(one) for one in anchor.values]
+    shown = [name for name in _VALUES if any(row[name] not in {None, EVERYONE} for row in rows)]
+    sys.stdout.write(table_text(rows, shown))
 
 
 def _list(found: Sequence[Anchor], *, as_json: bool) -> None:
@@ -157,26 +173,6 @@ def _list(found: Sequence[Anchor], *, as_json: bool) -> None:
     sys.stdout.write(table_text(rows, ("anchor", "items", "conditions", "beside", "title")))
 
 
-def _show(anchor: Anchor) -> None:
-    from goffman.anchors.types import EVERYONE
-
-    facts = {
-        "Source": anchor.citation,
-        "Who": f"{anchor.population} ({anchor.country}, {anchor.year})",
-        "Unit": anchor.unit,
-        "Set beside": ", ".join(anchor.instruments),
-        "Terms": anchor.terms,
-    }
-    lines = [f"{anchor.id} {anchor.version}: {anchor.title}"]
-    lines += [f"{key}: {value}" for key, value in facts.items()]
-    lines += [f"  {one.id}: {one.meaning}" for one in anchor.items]
-    lines += ["Limits:", *(f"  {text}" for text in anchor.limits)]
-    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines) + "\n")
-    rows = [asdict(one) for one in anchor.values]
-    shown = [name for name in _VALUES if any(row[name] not in {None, EVERYONE} for row in rows)]
-    sys.stdout.write(table_text(rows, shown))
-
-
 def validate_anchor(path: str, *, as_json: bool) -> None:
     """Print whether an anchor is valid, or every fault of it; exit code 2 where it is not."""
     from goffman.anchors.loader import load_anchor
@@ -186,8 +182,15 @@ def validate_anchor(path: str, *, as_json: bool) -> None:
     try:
         anchor = load_anchor(path)
         found["values"] = len(anchor.values)
-        about = f"{_many(anchor.items, 'item')}, {_many(anchor.conditions(), anchor.of)}"
-        said = f"{printable(path)} is valid: {_many(anchor.values, 'value')} ({about})."
+        values, items, conditions = (
+            f"{len(things):,} {noun}{'' if len(things) == 1 else 's'}"
+            for things, noun in (
+                (anchor.values, "value"),
+                (anchor.items, "item"),
+                (anchor.conditions(), anchor.of),
+            )
+        )
+        said = f"{printable(path)} is valid: {values} ({items}, {conditions})."
     except AnchorError as error:
         faults, said = error.faults, ""
         if not as_json:
@@ -199,10 +202,6 @@ def validate_anchor(path: str, *, as_json: bool) -> None:
         print(said)
     if faults:
         raise typer.Exit(2)
-
-
-def _many(things: Sequence[object], noun: str) -> str:
-    return f"{len(things):,} {noun}{'' if len(things) == 1 else 's'}"
 
 
 def replicate(
@@ -240,7 +239,17 @@ def replicate(
     studies = [study] if study else list(Study)
     folder = data or published_folder(os.environ, sys.platform)
     if download:
-        _download(studies, folder_above(folder, studies))
+        from goffman.replicate import download as downloading
+
+        into = folder_above(folder, studies)
+        # Another server with the same files: a mirror, or the one of the tests.
+        base = os.environ.get("GOFFMAN_GITHUB", downloading.GITHUB)
+        files = downloading.published_files(studies)
+        with counting(sys.stderr, "files") as progress:
+            fetched = downloading.download(files, into, base=base, progress=progress)
+        what = f"{fetched:,} files were downloaded" if fetched else "All files are already there"
+        said = [f"{what}. They are in {printable(str(into))}.", *downloading.not_fetched(studies)]
+        print("\n".join(said), file=sys.stderr)
     done = [replicate_study(name, folder, ratings=ratings) for name in studies]
     if as_json:
         entries = [each.entry() for each in done]
@@ -257,24 +266,6 @@ def published_folder(environment: Mapping[str, str], platform: str) -> Path:
     if given := environment.get("GOFFMAN_PUBLISHED"):
         return Path(given)
     return cache_folder(environment, platform) / "published"
-
-
-def _download(studies: Sequence[str], folder: Path) -> None:
-    from goffman.console import counting, printable
-    from goffman.replicate.download import (
-        GITHUB,
-        download,
-        not_fetched,
-        published_files,
-    )
-
-    # Another server with the same files: a mirror, or the one of the tests.
-    base = os.environ.get("GOFFMAN_GITHUB", GITHUB)
-    with counting(sys.stderr, "files") as progress:
-        fetched = download(published_files(studies), folder, base=base, progress=progress)
-    what = f"{fetched:,} files were downloaded" if fetched else "All files are already there"
-    said = [f"{what}. They are in {printable(str(folder))}.", *not_fetched(studies)]
-    print("\n".join(said), file=sys.stderr)
 
 
 def _text(done: Replication) -> str:

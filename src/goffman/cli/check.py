@@ -22,7 +22,6 @@ from goffman.console import (
 from goffman.errors import GoffmanError, InputError, system_error
 
 if TYPE_CHECKING:
-    from goffman.gate.formats import Checked
     from goffman.gate.rules import Condition
 
 BROKEN = 3
@@ -121,6 +120,7 @@ def check(
     with _undecided_where_broken(chosen):
         from goffman.gate.check import exit_code, gate_input
         from goffman.gate.formats import (
+            ENDINGS,
             Checked,
             names_json,
             names_text,
@@ -128,7 +128,14 @@ def check(
         )
         from goffman.report.load import read_run
 
-        _check_asked(show=show, style=style, output=output, fail_if=fail_if, thresholds=thresholds)
+        of_names = style in {None, GateFormat.TEXT, GateFormat.JSON}
+        if show and (fail_if or thresholds or output or not of_names):
+            raise InputError(
+                "--list prints names and tests nothing: leave out the rules, --thresholds, "
+                "--output and --format."
+            )
+        if output is not None and output.suffix.lower() not in ENDINGS:
+            raise InputError(f"--output is {output}. Its name must end in {' or '.join(ENDINGS)}.")
         if model and baseline is None:
             raise InputError("--model needs --baseline: it says which models to compare.")
         conditions = [] if show else _rules(fail_if or (), thresholds)
@@ -144,33 +151,14 @@ def check(
         checked = Checked(run=run, baseline=baseline, outcomes=found.gate(conditions))
         _print(written(checked, chosen))
         if output is not None:
-            _write(checked, output)
-        if chosen is GateFormat.GITHUB:
-            _summarize(checked)
+            write_output(output, written(checked, ENDINGS[output.suffix.lower()]))
+        place = os.environ.get("GITHUB_STEP_SUMMARY")
+        if chosen is GateFormat.GITHUB and place:
+            # What is there already stays.
+            with Path(place).open("a", encoding="utf-8") as file:
+                file.write(written(checked, GateFormat.MARKDOWN) + "\n")
     if code := exit_code(checked.outcomes):
         raise typer.Exit(code)
-
-
-def _check_asked(
-    *,
-    show: bool,
-    style: GateFormat | None,
-    output: Path | None,
-    fail_if: Sequence[str] | None,
-    thresholds: Path | None,
-) -> None:
-    """InputError where options do not go together, before anything is read."""
-    from goffman.gate.formats import ENDINGS
-
-    if show and (
-        fail_if or thresholds or output or style not in {None, GateFormat.TEXT, GateFormat.JSON}
-    ):
-        raise InputError(
-            "--list prints names and tests nothing: leave out the rules, --thresholds, --output "
-            "and --format."
-        )
-    if output is not None and output.suffix.lower() not in ENDINGS:
-        raise InputError(f"--output is {output}. Its name must end in {' or '.join(ENDINGS)}.")
 
 
 def _rules(fail_if: Sequence[str], thresholds: Path | None) -> list[Condition]:
@@ -187,22 +175,6 @@ def _rules(fail_if: Sequence[str], thresholds: Path | None) -> list[Condition]:
         thresholds = DEFAULT
         say(f"The rules are those in {DEFAULT}.")
     return conditions + ([] if thresholds is None else read_thresholds(thresholds))
-
-
-def _write(checked: Checked, output: Path) -> None:
-    """The outcomes in a file, in the format that its ending says."""
-    from goffman.gate.formats import ENDINGS, written
-
-    write_output(output, written(checked, ENDINGS[output.suffix.lower()]))
-
-
-def _summarize(checked: Checked) -> None:
-    """A table in the summary of a step, where GitHub shows one; what is there already stays."""
-    from goffman.gate.formats import written
-
-    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(place).open("a", encoding="utf-8") as file:
-            file.write(written(checked, GateFormat.MARKDOWN) + "\n")
 
 
 @contextmanager

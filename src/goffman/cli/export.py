@@ -10,13 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
+from goffman.cli.audit import print_done
 from goffman.cli.params import Json
-from goffman.cli.screen import print_screen
 from goffman.console import (
     count_of,
-    json_text,
     say,
-    table_text,
 )
 from goffman.errors import InputError
 
@@ -134,8 +132,7 @@ def _export_text(run: Path, target: Export, *, model: str | None, output: Path |
     text, notes = as_far_as_shown(
         read_run(run), lambda measured, _: make(measured, the_model(measured, model))
     )
-    for note in notes:
-        say(note)
+    say(*notes)
     if output is None:
         sys.stdout.write(text)
     else:
@@ -155,8 +152,7 @@ def _export_paper(run: Path, *, model: str | None, output: Path | None) -> None:
     written, notes = as_far_as_shown(
         read_run(run), lambda measured, _: write_paper(measured, output)
     )
-    for note in notes:
-        say(note)
+    say(*notes)
     say(f"{len(written)} files are in {output}. Begin with {output / 'README.md'}.")
 
 
@@ -243,12 +239,4 @@ def read(
         }
         for one in done.asked
     ]
-    if as_json:
-        found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
-        found |= {"results": [one.entry() for one in done.results], "summary": done.summary}
-        found["report"] = done.report and str(done.report)
-        print(json_text(found))
-        return
-    sys.stdout.write(table_text(rows, tuple(rows[0])))
-    print()
-    print_screen(done.folder, done.results, report=done.report)
+    print_done(done, rows, as_json=as_json)

@@ -50,10 +50,10 @@ from goffman.errors import (
 from goffman.os_support import check_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from goffman.errors import Fault
-    from goffman.instruments.types import Instrument, Prompt
+    from goffman.instruments.types import Instrument
 
 
 def validate(
@@ -282,6 +282,8 @@ def prompts(
     ] = None,
 ) -> None:
     """Print the prompts of an instrument."""
+    from goffman.instruments.personas import is_told, with_system
+    from goffman.instruments.personas import persona as persona_named
     from goffman.instruments.renderer import PromptOptions, render
     from goffman.instruments.sentence_pairs import without_a_chat
     from goffman.modes import mode_of, modes_named
@@ -322,10 +324,15 @@ def prompts(
     controls = () if no_controls else rendered.controls
     asked = [*rendered.prompts, *controls][:limit]
     if persona is not None:
-        asked = list(_told(asked, instrument, persona))
+        if not is_told(instrument):
+            raise InputError(
+                f"--persona is for chat models, but this mode of {instrument.id} is for other "
+                "models. Add --mode completion, choice, reply or write."
+            )
+        asked = list(with_system(asked, instrument, persona_named(persona).text))
     rows = prompt_rows(asked)
-    _say_faults("left out", rendered.left_out)
-    _say_faults("kept, but please check", rendered.remarks)
+    say(*(f"left out: {fault}" for fault in rendered.left_out))
+    say(*(f"kept, but please check: {fault}" for fault in rendered.remarks))
     if chosen is Format.TABLE:
         shown = (
             "prompt_id",
@@ -350,28 +357,10 @@ def prompts(
         say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
 
 
-def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Sequence[Prompt]:
-    """The prompts with a persona; InputError where no one who is asked them can be told one."""
-    from goffman.instruments.personas import is_told, with_system
-    from goffman.instruments.personas import persona as persona_named
-
-    if not is_told(instrument):
-        raise InputError(
-            f"--persona is for chat models, but this mode of {instrument.id} is for other models. "
-            "Add --mode completion, choice, reply or write."
-        )
-    return with_system(prompts, instrument, persona_named(persona).text)
-
-
 _COMMANDS = (anchors, audit, show, rate, agree, replicate, report, stress, compare, check, export)
 for command in (*_COMMANDS, read):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
-
-
-def _say_faults(what: str, faults: Iterable[Fault]) -> None:
-    for fault in faults:
-        say(f"{what}: {fault}")
 
 
 def main() -> None:

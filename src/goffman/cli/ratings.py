@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goffman.cli.params import RUN_HELP, Json
-from goffman.console import count_of, json_text, say
+from goffman.console import count_of, json_text, say, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goffman.instruments.types import Rating
     from goffman.rating.server import Desk
 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page. 0: any free port.")]
@@ -124,11 +123,13 @@ def agree(
         settled_path,
         settling,
     )
-    from goffman.rating.ratings import read_raters
+    from goffman.rating.ratings import ratings_csv, read_raters
 
     if export:
         raters = read_raters(sources)
-        _export(raters.ratings(), export)
+        every = raters.ratings()
+        write_output(export, ratings_csv(every))
+        say(f"{count_of(len(every), 'rating')} in {export}.")
         if len(raters.names) < 2 and not settle:
             return
     found = compare(sources)
@@ -171,11 +172,3 @@ def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
             webbrowser.open(address)
 
     serve(desk, port=port, opened=opened)
-
-
-def _export(ratings: list[Rating], path: Path) -> None:
-    from goffman.console import write_output
-    from goffman.rating.ratings import ratings_csv
-
-    write_output(path, ratings_csv(ratings))
-    say(f"{count_of(len(ratings), 'rating')} in {path}.")

@@ -23,7 +23,7 @@ from goffman.modes import asked_id
 from goffman.os_support import cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from goffman.comparison.runs import Comparison
     from goffman.report.load import MeasuredRun
@@ -60,8 +60,7 @@ def report(
         reread(run, parser=parser, note=say)
     renew_anchors(run, anchor or (), note=say)
     written = write_report(run, every_choice=all_figures)
-    for note in written.notes:
-        say(note)
+    say(*written.notes)
     if as_json:
         found = {
             "report": str(written.page),
@@ -107,38 +106,30 @@ def stress(
     also leaves out single parts, and replaces some word labels with wrong ones. Every analysis is
     in multiverse.parquet.
     """
+    from goffman.presentation.multiverse import describe_holds
     from goffman.report.load import read_run
     from goffman.report.write import stress_run, write_report
 
     with counting(sys.stderr, PROGRESS) as watch:
         stress_run(run, workers=workers or min(MOST_WORKERS, cores()), seed=seed, watch=watch)
     if not no_report:
-        for note in write_report(run).notes:
-            say(note)
+        say(*write_report(run).notes)
     measured = read_run(run)
     if as_json:
         print(json_text(_rows(measured)))
         return
-    for line in _lines(measured):
-        print(printable(line))
+    for name, section in measured.sections.items():
+        for one in describe_holds(section):
+            print(printable(f"{name}, {one.model}"))
+            print(printable(f"  {one.head}."))
+            if one.said:
+                print(printable(f"  {' '.join(one.said)}"))
     where = (
         "report.html, multiverse.parquet and stress.parquet"
         if not no_report
         else "multiverse.parquet"
     )
     print(f"\nEvery analysis is in {printable(str(run))}: {where}.")
-
-
-def _lines(run: MeasuredRun) -> Iterator[str]:
-    """What the page says, headline by headline."""
-    from goffman.presentation.multiverse import describe_holds
-
-    for name, section in run.sections.items():
-        for one in describe_holds(section):
-            yield f"{name}, {one.model}"
-            yield f"  {one.head}."
-            if one.said:
-                yield f"  {' '.join(one.said)}"
 
 
 def _rows(run: MeasuredRun) -> list[dict[str, object]]:
@@ -198,36 +189,30 @@ def compare(
 ) -> None:
     """Compare runs with the first one given, prompt by prompt."""
     from goffman.api.public import compare as compare_runs
+    from goffman.comparison.sentences import change_sentences, labels_of, who
     from goffman.comparison.text import as_json as json_of
+    from goffman.presentation.table_formats import FORMATS
 
-    if output is not None:
-        _check_ending(output)
+    allowed = [".html", ".json", *FORMATS]
+    if output is not None and output.suffix.lower() not in allowed:
+        raise InputError(f"--output is {output}. Its name must end in {' or '.join(allowed)}.")
     comparison = compare_runs(*runs, models=model or (), seed=seed)
     found, notes = comparison.parts, comparison.notes
-    for note in notes:
-        say(note)
+    say(*notes)
     if output is not None:
         _write_comparison(output, found, [run.measured for run in comparison.runs], notes)
     if as_json:
         print(json_text(json_of(found)))
         return
-    _describe_print(found)
-    if everything:
-        _print_rows(found)
-    _print_top(found, everything=everything, output=output)
-
-
-def _describe_print(found: Sequence[Comparison]) -> None:
-    """The sentences about each instrument and model."""
-    from goffman.comparison.sentences import change_sentences, labels_of, who
-
     labels = labels_of(found)
     for one in found:
         if not one.verdict.refusals:
-            lines = change_sentences(one).lines
             heading = printable(f"{one.instrument}: {who(one, labels)}")
-            text = "".join(f"  {printable(line)}\n" for line in lines)
-            sys.stdout.write(f"{heading}\n{text}\n")
+            lines = (f"  {printable(line)}\n" for line in change_sentences(one).lines)
+            sys.stdout.write(f"{heading}\n{''.join(lines)}\n")
+    if everything:
+        _print_rows(found)
+    _print_top(found, everything=everything, output=output)
 
 
 def _print_rows(found: Sequence[Comparison]) -> None:
@@ -260,15 +245,6 @@ def _print_top(found: Sequence[Comparison], *, everything: bool, output: Path | 
             f"{top.left:,} more rows: add --output FILE.html for a page with figures and evidence, "
             "--output FILE.csv for a table, or --all to print them."
         )
-
-
-def _check_ending(path: Path) -> None:
-    """InputError before anything is compared, where the file's name says no known format."""
-    from goffman.presentation.table_formats import FORMATS
-
-    allowed = [".html", ".json", *FORMATS]
-    if path.suffix.lower() not in allowed:
-        raise InputError(f"--output is {path}. Its name must end in {' or '.join(allowed)}.")
 
 
 def _write_comparison(

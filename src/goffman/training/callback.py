@@ -45,7 +45,13 @@ class TrainerCallback(transformers.TrainerCallback):  # type: ignore[misc]
                 "The trainer has no tokenizer. Give it one (processing_class=tokenizer), or give "
                 "it here (tokenizer=tokenizer)."
             )
-        _check_whole(trainer)
+        state = trainer.accelerator.state
+        deepspeed = state.deepspeed_plugin if trainer.is_deepspeed_enabled else None
+        if trainer.is_fsdp_enabled or (deepspeed is not None and deepspeed.zero_stage == 3):
+            raise InputError(
+                "This trainer splits the weights of the model over several GPUs (FSDP or DeepSpeed "
+                "ZeRO-3), so no process can ask it. Audit its checkpoints instead."
+            )
         told.setdefault("log", self._logged)
         self.watch = Monitor(trainer.model, tokenizer, instruments, **told)
 
@@ -84,13 +90,3 @@ class TrainerCallback(transformers.TrainerCallback):  # type: ignore[misc]
         due = self._trainer.control.should_log
         self._trainer.log(dict(values))
         self._trainer.control.should_log = due
-
-
-def _check_whole(trainer: Any) -> None:
-    """Nothing, or InputError where no process has the whole model."""
-    plugin = trainer.accelerator.state.deepspeed_plugin if trainer.is_deepspeed_enabled else None
-    if trainer.is_fsdp_enabled or (plugin is not None and plugin.zero_stage == 3):
-        raise InputError(
-            "This trainer splits the weights of the model over several GPUs (FSDP or DeepSpeed "
-            "ZeRO-3), so no process can ask it. Audit its checkpoints instead."
-        )

@@ -37,52 +37,33 @@ STEPS: Spec = {
 }
 
 
-def describe_course(name: str, looks: Sequence[tuple[int, Row]]) -> str:
-    """What the figure shows, in sentences; ``looks``: step and estimate, in their order."""
-    (begun, before), (last, after) = looks[0], looks[-1]
-    said = f"{name} at step {begun:,}: {_describe_measurement(before)}."
-    if len(looks) > 1:
-        said += f" At step {last:,}: {_describe_measurement(after)}."
-    return said
-
-
-def _describe_measurement(row: Row) -> str:
-    if row["low"] is None:
-        return f"{number(row['difference'])} (no interval)"
-    interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
-    return f"{number(row['difference'])} ({interval})"
-
-
-def course_title(row: Row) -> str:
-    """What is drawn: the two sides of the contrast."""
-    whom = f" for {humanize(row['group'])}" if row["group"] else ""
-    if row["kind"] == "level":
-        return f"{humanize(asked_id(row))} while training: {humanize(row['quantity'])}"
-    sides = f"{humanize(row['first'])} − {humanize(row['second'])}"
-    return f"{asked_id(row)} while training: {sides}{whom}"
+def _describe_look(step: int, row: Row) -> str:
+    interval = "no interval"
+    if row["low"] is not None:
+        interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
+    return f"at step {step:,}: {number(row['difference'])} ({interval})."
 
 
 def course_spec(name: str, looks: Sequence[tuple[int, Row]]) -> tuple[str, Spec]:
-    """How to read the figure, and its specification."""
+    """How to read the figure, and its specification; ``looks``: step and estimate, in order."""
     rows = [
         {
+            **{key: row[key] for key in ("difference", "low", "high", "p_adjusted")},
             "run": step,
             "set": "",
             "value": row["difference"],
-            "difference": row["difference"],
-            "low": row["low"],
-            "high": row["high"],
-            "p_adjusted": row["p_adjusted"],
             "clear": "yes" if direction(row) else "no",
             "verdict": verdict_shown(row) or "none",
         }
         for step, row in looks
     ]
     margin = looks[-1][1]["margin"]
-    description = (
-        f"{describe_course(name, looks)} Each bar is the 95% interval at that step. A filled "
-        f"mark is a "
-        "difference whose interval excludes 0; a hollow one does not."
+    description = f"{name} {_describe_look(*looks[0])}"
+    if len(looks) > 1:
+        description += f" A{_describe_look(*looks[-1])[1:]}"
+    description += (
+        " Each bar is the 95% interval at that step. A filled mark is a difference whose interval "
+        "excludes 0; a hollow one does not."
     )
     if margin:
         description += (
@@ -145,7 +126,22 @@ class History:
     @property
     def estimates(self) -> Frame:
         """A row for each look and estimate, with its interval and verdict."""
-        rows = [_row(point, one) for point in self.points for one in point.estimates]
+        rows = [
+            {
+                "step": point.step,
+                "name": one.name,
+                "value": one.value,
+                "low": one.low,
+                "high": one.high,
+                "p": one.p,
+                "verdict": one.verdict,
+                "not_measurable": one.not_measurable,
+                "control": point.controls.get(asked_id(one.named.row)),
+                "seconds": point.seconds,
+            }
+            for point in self.points
+            for one in point.estimates
+        ]
         return Frame(pl.DataFrame(rows, schema=_COLUMNS))
 
     def figure(self, name: str | None = None) -> Figure:
@@ -174,24 +170,15 @@ class History:
                 f"{several[0]} has no course: at every step the model was not measurable."
             )
         description, spec = course_spec(several[0], looks)
+        row = looks[-1][1]
+        whom = f" for {humanize(row['group'])}" if row["group"] else ""
+        sides = f"{humanize(row['first'])} − {humanize(row['second'])}"
+        title = f"{asked_id(row)} while training: {sides}{whom}"
+        if row["kind"] == "level":
+            title = f"{humanize(asked_id(row))} while training: {humanize(row['quantity'])}"
         return Figure(
             name=f"{several[0]}.course",
-            title=course_title(looks[-1][1]),
+            title=title,
             description=description,
             spec=spec,
         )
-
-
-def _row(point: Measurement, one: Estimate) -> dict[str, Any]:
-    return {
-        "step": point.step,
-        "name": one.name,
-        "value": one.value,
-        "low": one.low,
-        "high": one.high,
-        "p": one.p,
-        "verdict": one.verdict,
-        "not_measurable": one.not_measurable,
-        "control": point.controls.get(asked_id(one.named.row)),
-        "seconds": point.seconds,
-    }

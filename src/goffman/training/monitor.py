@@ -169,10 +169,15 @@ class Monitor:
         return found
 
     def _look(self, step: int) -> Measurement | None:
-        sample = self._sample or self._begun()
+        if self._sample is None:
+            model, tokenizer, name, told = self._first
+            with self.budget.spending(look=False):
+                self._sample = Sample(model, tokenizer, name=name, told=told)
+            for note in self._sample.notes:
+                self._note(note)
         with self.budget.spending():
             try:
-                estimates, controls = sample.measured()
+                estimates, controls = self._sample.measured()
             except FAILURES as error:
                 said = str(error).strip().split("\n")[0] or type(error).__name__
                 self._note(f"Step {step:,}: not measured. {said}")
@@ -184,34 +189,19 @@ class Monitor:
             seconds=self.budget.last,
         )
         self.course.points.append(found)
-        self._doubts(found, sample)
+        made = {asked_id(one.named.row) for one in estimates}
+        for instrument in self._sample.instruments:
+            if instrument not in made:
+                self._note(
+                    f"Step {step:,}: {instrument} has no main result. The sample of "
+                    f"{self._size:,} prompts may be too small: ask more with sample."
+                )
+        for one in estimates:
+            if doubt := one.not_measurable:
+                self._note(f"Step {step:,}: {one.named.path} is not measurable ({doubt}).")
         if self._log is not None:
             self._log(found.values(), step)
         return found
-
-    def _doubts(self, found: Measurement, sample: Sample) -> None:
-        """The user is told which numbers there are not, or mean nothing."""
-        made = {asked_id(one.named.row) for one in found.estimates}
-        for instrument in sample.instruments:
-            if instrument not in made:
-                self._note(
-                    f"Step {found.step:,}: {instrument} has no main result. The sample of "
-                    f"{self._size:,} prompts may be too small: ask more with sample."
-                )
-        for one in found.estimates:
-            if one.not_measurable:
-                self._note(
-                    f"Step {found.step:,}: {one.named.path} is not measurable "
-                    f"({one.not_measurable})."
-                )
-
-    def _begun(self) -> Sample:
-        model, tokenizer, name, told = self._first
-        with self.budget.spending(look=False):
-            self._sample = Sample(model, tokenizer, name=name, told=told)
-        for note in self._sample.notes:
-            self._note(note)
-        return self._sample
 
     def _leave_out(self, step: int) -> None:
         if not self._left_out:

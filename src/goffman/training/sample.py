@@ -1,7 +1,6 @@
 """A fixed sample of instruments, asked of one model in memory as often as somebody wants.
 
-The prompts are those of ``goffman audit --limit N``, and they are measured as an audit measures
-them: by the same measure, and the same contrast with its test and interval.
+The prompts are those of ``goffman audit --limit N``, and they are measured as an audit does it.
 """
 
 from __future__ import annotations
@@ -166,14 +165,23 @@ class Sample:
         what = describe_in_memory(self._model, tokenizer, name=name)
         self.notes: list[str] = []
         """What the user should know of the prompts."""
-        self._questions = _questions(what, told, notes=self.notes)
+        listener = Listener(note=self.notes.append)
+        asked = questions_in_training(
+            what, told.instruments, options=told.asking, listener=listener
+        )
+        self._questions = [_Question(one, one.measure) for one in asked if one.measure is not None]
+        if not self._questions:
+            names = ", ".join(told.instruments)
+            raise InputError(
+                f"{names} names no measure in [settings], so there is nothing to follow."
+            )
         found = lexicon_uses([one.question for one in self._questions], None)
         shipped = check_languages(found, told.measuring)
         measuring = told.measuring
         self._words = load_words(measuring.ratings, measuring.gender_words, shipped=shipped)
         with set_aside(self._model):
             self._asked = in_memory(self._model, tokenizer, what, labels=told.labels)
-        self._cased = what.kind in {"causal", "chat"} or (
+        self.cased = what.kind in {"causal", "chat"} or (
             what.kind == "masked" and has_case(self._asked.tokens)
         )
 
@@ -195,36 +203,26 @@ class Sample:
         """What is asked, in each of its modes."""
         return [one.question.instrument.id for one in self._questions]
 
-    @property
-    def cased(self) -> bool:
-        """Whether the model's words have case."""
-        return self._cased
-
-    @property
-    def seed(self) -> int:
-        """What every draw begins at."""
-        return self._told.asking.seed
-
     def _answers(self, question: Question) -> pl.DataFrame:
-        prompts = question.prompts
-        if question.instrument.kind == "prefer":
+        prompts, kind = question.prompts, question.instrument.kind
+        settings, model = question.settings, self._asked
+        if kind == "prefer":
             prompts = with_one_mask(prompts)
-        voice = self._voice(question)
         nodes = roots(prompts)
-        if isinstance(voice, Likelihood):
-            nodes = with_forms(nodes, pronoun_forms(prompts))
-        limits = limits_for(self._asked.identity.device, batch_size=self._told.asking.batch_size)
-        return answers_in_memory(voice, nodes, limits, question.settings)
-
-    def _voice(self, question: Question) -> ModeAdapter:
-        kind, settings, model = question.instrument.kind, question.settings, self._asked
+        voice: ModeAdapter
         if kind == "complete" and settings:
-            return NextWord(model, settings)
-        if kind == "choose":
-            return OptionProbability(model, {one.id: one.options for one in question.prompts})
-        if self._asked.identity.kind == "masked" and settings:
-            return FillMask(model, settings)
-        return Classify(model) if kind == "classify" else Likelihood(model)
+            voice = NextWord(model, settings)
+        elif kind == "choose":
+            voice = OptionProbability(model, {one.id: one.options for one in question.prompts})
+        elif model.identity.kind == "masked" and settings:
+            voice = FillMask(model, settings)
+        elif kind == "classify":
+            voice = Classify(model)
+        else:
+            voice = Likelihood(model)
+            nodes = with_forms(nodes, pronoun_forms(prompts))
+        limits = limits_for(model.identity.device, batch_size=self._told.asking.batch_size)
+        return answers_in_memory(voice, nodes, limits, settings)
 
 
 class _Question:
@@ -246,16 +244,15 @@ class _Question:
     ) -> tuple[list[Estimate], float | None]:
         """The main result, and the score on the control items; answers as a run has them."""
         instrument, measure = self.question.instrument, self.measure
-        said = _to(self.asked, answers)
-        each = measure.score_prompts(
-            measure.code_responses(said, self.asked, words, cased=sample.cased), self.asked
-        )
+
+        def coded(prompts: pl.DataFrame) -> pl.DataFrame:
+            own = answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
+            return measure.code_responses(own, prompts, words, cased=sample.cased)
+
+        each = measure.score_prompts(coded(self.asked), self.asked)
         control, failing = None, frozenset[str]()
         if self.controls.height and instrument.controls:
-            said = measure.code_responses(
-                _to(self.controls, answers), self.controls, words, cased=sample.cased
-            )
-            scored = control_score(measure, said, self.controls, model=model)
+            scored = control_score(measure, coded(self.controls), self.controls, model=model)
             control = scored.filter(pl.col("quantity") == CONTROL)["value"].item()
             if not passes(control, instrument.controls.floor):
                 failing = frozenset({model})
@@ -303,22 +300,3 @@ class _Question:
             sharing=self._sharing,
         )
         return (one for one in make(scored) if is_headline(one[0], {name: self.measure}))
-
-
-def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
-
-
-def _questions(what: Description, told: SampleOptions, *, notes: list[str]) -> list[_Question]:
-    """What is asked; InputError where nothing of it has a number."""
-    asked = questions_in_training(
-        what,
-        told.instruments,
-        options=told.asking,
-        listener=Listener(note=notes.append),
-    )
-    found = [_Question(one, one.measure) for one in asked if one.measure is not None]
-    if not found:
-        names = ", ".join(told.instruments)
-        raise InputError(f"{names} names no measure in [settings], so there is nothing to follow.")
-    return found
