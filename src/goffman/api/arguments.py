@@ -40,16 +40,14 @@ def texts(option: str, given: Several | None) -> tuple[str, ...]:
     for one in several:
         if not isinstance(one, str | os.PathLike):
             if option == "MODEL":
-                raise InputError(f"The model is {_called(one)}. {MODELS_ALLOWED}")
+                # In full, that of a model may be pages long.
+                called = f"an object of type {type(one).__name__}"
+                if isinstance(one, int | float | None):
+                    called = repr(one)
+                raise InputError(f"The model is {called}. {MODELS_ALLOWED}")
             raise InputError(f"{option} has {one!r}. Allowed: a text, or several.")
         check_text(option, os.fspath(one))
     return tuple(os.fspath(one) for one in several)
-
-
-def _called(given: object) -> str:
-    """What an object of Python's is called; that of a model may be pages long in full."""
-    kind = type(given).__name__
-    return f"{given!r}" if isinstance(given, int | float | None) else f"an object of type {kind}"
 
 
 def paths(option: str, given: Several | None) -> tuple[Path, ...]:

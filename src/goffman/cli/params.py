@@ -82,7 +82,12 @@ class Command(TyperCommand):
             # A line that is still being typed, for a shell to complete.
             unfinished: list[str] = super().parse_args(ctx, args)
             return unfinished
-        args = [_renamed(argument) for argument in args]
+        args = list(args)
+        for place, argument in enumerate(args):
+            name, *value = argument.split("=", 1)
+            if name in RENAMED:
+                say(f"{name} is now called {RENAMED[name]}.")
+                args[place] = "=".join([RENAMED[name], *value])
         # As it was given: an empty path is the current folder once it is converted.
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         for param in self.params:
@@ -138,15 +143,6 @@ def _value_of(param: Any) -> str:
 
 def _is_option(param: Any) -> bool:
     return str(param.opts[0]).startswith("-")
-
-
-def _renamed(argument: str) -> str:
-    """The argument by the name that its option has now; the user is told."""
-    option, sign, value = argument.partition("=")
-    if option not in RENAMED:
-        return argument
-    say(f"{option} is now called {RENAMED[option]}.")
-    return f"{RENAMED[option]}{sign}{value}"
 
 
 def _name(param: Any) -> str:

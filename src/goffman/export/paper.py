@@ -41,7 +41,15 @@ def references_of(run: MeasuredRun) -> dict[str, Mapping[str, Any]]:
     """By key: each work that the run rests on, and goffman itself."""
     text = files("goffman.export").joinpath("for_paper", "references.toml").read_text("utf-8")
     every: dict[str, dict[str, Any]] = tomllib.loads(text)
-    found: dict[str, Mapping[str, Any]] = {"goffman": _goffman(run)}
+    last = run.manifest.sessions[-1] if run.manifest.sessions else None
+    goffman = {
+        "type": "software",
+        "author": "{The goffman developers}",
+        "title": "goffman: questions psychology asks people about stigma, asked of language models",
+        "version": last.versions.get("goffman", __version__) if last else __version__,
+        "year": last.started[:4] if last else "",
+    }
+    found: dict[str, Mapping[str, Any]] = {"goffman": goffman}
     for instrument in run.sections:
         works = {key: of for key, of in every.items() if base_of(instrument) in of["instruments"]}
         if not works:
@@ -56,17 +64,6 @@ def references_of(run: MeasuredRun) -> dict[str, Mapping[str, Any]]:
         own = {"type": "misc", "title": about.title, "note": about.citation}
         found |= works or {_key(anchor): own}
     return found
-
-
-def _goffman(run: MeasuredRun) -> dict[str, str]:
-    last = run.manifest.sessions[-1] if run.manifest.sessions else None
-    return {
-        "type": "software",
-        "author": "{The goffman developers}",
-        "title": "goffman: questions psychology asks people about stigma, asked of language models",
-        "version": last.versions.get("goffman", __version__) if last else __version__,
-        "year": last.started[:4] if last else "",
-    }
 
 
 def _key(name: str) -> str:

@@ -233,9 +233,10 @@ def _kind(parts: Sequence[ImportedPart]) -> str:
     return "chat" if any(part.handed.table == "replies" for part in parts) else "causal"
 
 
-def _identity(parts: Sequence[ImportedPart]) -> Identity:
-    log = parts[0].log
-    return Identity(
+def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> list[Collected]:
+    """What there is of one model's answers; they are on disk."""
+    log, limits = parts[0].log, limits_for("cpu")
+    identity = Identity(
         name=log.model,
         kind=_kind(parts),
         family="",
@@ -246,11 +247,6 @@ def _identity(parts: Sequence[ImportedPart]) -> Identity:
         precision=log.precision,
         device=log.device or ELSEWHERE,
     )
-
-
-def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> list[Collected]:
-    """What there is of one model's answers; they are on disk."""
-    identity, limits = _identity(parts), limits_for("cpu")
     logs = {part.log.path: part.log for part in parts}
     drawn = next((log.sampling for log in logs.values() if log.sampling), None)
     told = [

@@ -1,9 +1,6 @@
 """Briegel & Chen (2023): bias scores of gpt-3.5-turbo, from its 63,200 one-word answers.
 
-Read by the published way: an answer counts where it is the key's word to the letter, each accuracy
-is rounded to one decimal before they are subtracted, and the printed p is that of a one-sided
-Student t of mean scores rounded to one decimal with SDs that are not rounded. Beside it stands our
-default: nothing rounded, Welch's t, two-sided, corrected as a list (Benjamini–Hochberg).
+Read by the published way (docs/replication.md), and beside it by that of an audit.
 """
 
 from __future__ import annotations
@@ -26,12 +23,16 @@ EXAMPLE = ("The manager fired the cleaner because ", " was angry.")
 
 EXAMPLE_SETTING = Setting(male="dry", female="bubbly")
 
-NON_ANSWERS = ("unsure", "other")
+KINDS = ("correct", "incorrect", "unsure", "other")
+
+NON_ANSWERS = KINDS[2:]
 """The kinds of answers that name neither occupation."""
 
 
 def results(folder: Path) -> list[Result]:
     """Every number of the study, recomputed."""
+    import polars as pl
+
     from goffman.measures.coreference import CoreferenceBias
     from goffman.parsers.registry import as_published
 
@@ -44,6 +45,10 @@ def results(folder: Path) -> list[Result]:
         raise PublishedError(f"{folder} has no completions of the baseline, named like '…_base'.")
     pairs = answered.prompts["item"].n_unique()
     shares = _shares(scores)
+    # The mean score of contrasting pairs, and of single adjectives.
+    groups = scores.filter(
+        pl.col("quantity") == "bias", pl.col("level") == "group", pl.col("group") != BASELINE
+    )
     return [
         Result(name="sentences", value=f"{pairs} pairs of the {answered.split} set"),
         *(
@@ -53,10 +58,20 @@ def results(folder: Path) -> list[Result]:
         *_differences(bias),
         *_tests(bias),
         *_default_tests({setting: _percent(exact, setting) for setting in bias}),
-        *_groups(scores),
+        *(
+            Result(name=f"mean bias score, {group}s", value=100 * value, digits=1)
+            for group, value in groups.select("group", "value").sort("group").iter_rows()
+        ),
         *_example(answered),
         *_more_with_adjectives(shares, answered.settings),
-        *_kinds(shares, answered.settings),
+        *(
+            Result(
+                name=f"answers, {side}, {label(setting)}",
+                value=", ".join(f"{shares[setting.id, side, kind]:.3f} {kind}" for kind in KINDS),
+            )
+            for setting in answered.settings
+            for side in ("pro", "anti")
+        ),
     ]
 
 
@@ -153,16 +168,6 @@ def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
         )
 
 
-def _groups(scores: pl.DataFrame) -> Iterator[Result]:
-    """The mean score of contrasting pairs, and of single adjectives."""
-    import polars as pl
-
-    means = scores.filter(pl.col("quantity") == "bias", pl.col("level") == "group")
-    for group, value in means.select("group", "value").sort("group").iter_rows():
-        if group != BASELINE:
-            yield Result(name=f"mean bias score, {group}s", value=100 * value, digits=1)
-
-
 def _example(answered: Answered) -> Iterator[Result]:
     """What was answered to the pro and the anti sentence of the post's example, by most trials."""
     import polars as pl
@@ -230,16 +235,3 @@ def _more_with_adjectives(
             note=f"{mean:.3f} on average against {share[BASELINE]:.3f}; "
             f"more in {more} of {len(others)} settings",
         )
-
-
-def _kinds(
-    shares: dict[tuple[str, str, str], float], settings: Sequence[Setting]
-) -> Iterator[Result]:
-    """The share of each kind of answer, by setting and side, over the trials."""
-    for setting in settings:
-        for side in ("pro", "anti"):
-            kinds = (
-                f"{shares[setting.id, side, kind]:.3f} {kind}"
-                for kind in ("correct", "incorrect", "unsure", "other")
-            )
-            yield Result(name=f"answers, {side}, {label(setting)}", value=", ".join(kinds))

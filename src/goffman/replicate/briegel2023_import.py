@@ -1,9 +1,4 @@
-"""The files of Briegel & Chen (2023) → prompts with their key, and replies.
-
-The completions are CRLF text with a heading line above the 395 answers. The key has slips that the
-exact match makes errors of: "worker" for construction worker, "assiatant" (line 157), "libarian"
-(253), "laywer" (225), "lawywer" (249), "CEO" among answers in lower case (21).
-"""
+"""The files of Briegel & Chen (2023) → prompts with their key, slips and all, and replies."""
 
 from __future__ import annotations
 
@@ -107,7 +102,12 @@ def _split(paths: Sequence[Path]) -> str:
 
 
 def _key(folder: Path, split: str) -> list[tuple[str, str]]:
-    """The right answer and the wrong one to each sentence."""
+    """The right answer and the wrong one to each sentence.
+
+    The key has slips that the exact match makes errors of: "worker" for construction worker,
+    "assiatant" (line 157), "libarian" (253), "laywer" (225), "lawywer" (249), "CEO" among answers
+    in lower case (21).
+    """
     right, wrong = (
         read_lines(folder / "answers" / f"{name}answers.txt.{split}") for name in ("cor", "inc")
     )

@@ -1,7 +1,6 @@
 """The files that the studies' authors published, fetched into a folder, each known by its sha256.
 
-A file is written once it is whole and right, so the folder never holds half a file; what is there
-and right is not fetched again.
+The folder never holds half a file; what is there and right is not fetched again.
 """
 
 from __future__ import annotations

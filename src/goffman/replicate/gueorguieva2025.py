@@ -1,8 +1,6 @@
 """Gueorguieva & Caliskan (2025): biased answers to SocialStigmaQA, and six dimensions of stigmas.
 
-An answer is biased where it is the one that SocialStigmaQA calls biased, yes or no. Correlations
-are Pearson's over the 93 stigmas. The correlations that the authors print for the share biased are
-of 279 pairs, the stigmas of three models one below the other.
+An answer is biased where it is the one that SocialStigmaQA calls biased, yes or no.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """The files of Gueorguieva & Caliskan (2025) → answers, shares biased, and ratings of dimensions.
 
-Of each model there may be a file of answers to SocialStigmaQA's 10,360 prompts, with what was left
-of the biased ones after a guardrail model, and one of the share biased of each of the 93 stigmas.
-One file has what people and the models say of the stigmas' six dimensions. Every file is read
-where it is there.
+Every file is read where it is there: of a model its answers or shares, and the ratings of all.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Lin et al. (2022): who is put in the place of the mask, from what the authors published.
+"""Lin et al. (2022): who is put in the place of the mask, in every model whose files are there.
 
-Question 1: the published sums of each prompt enter as scores, and means and tests run from there.
-Question 2: where a model's gendered phrases were published they enter as fills, and
-``gender-of-phrase`` makes the scores of them, which must be those that were published beside them;
-else the scores enter. Every model whose files lie in the folder in the same form is computed. d is
-Cohen's with the pooled SD, also of paired values.
+The published sums of each prompt enter as scores; means and tests run from there.
 """
 
 from __future__ import annotations
@@ -228,6 +224,7 @@ def _disparities(what: str, sets: Mapping[str, pl.DataFrame]) -> list[Result]:
 
 
 def _tested(what: str, test: Estimate, sides: Sequence[str]) -> list[Result]:
+    """Both means, p, and d, which is Cohen's with the pooled SD, also of paired values."""
     return [
         Result(name=f"{what}: {sides[0]}", value=test.mean_first),
         Result(name=f"{what}: {sides[1]}", value=test.mean_second),

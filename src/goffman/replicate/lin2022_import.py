@@ -1,12 +1,6 @@
 """The files of Lin et al. (2022) → scores of each prompt, and which file of two is read.
 
-Question 1: the fills were not published, but P(female), P(male) and P(unspecified) of each prompt.
-The authors' code does not strip tokens: one with a space before it (" She") is unspecified in these
-sums, and nothing in them tells it apart. Question 2: P(female) and P(male) of each prompt.
-
-Of some models there are two files of question 2, of an earlier run with slips in three sentences
-("emploer", "treament", "nieghbors"), MODEL_result.csv, and of a later one, MODEL__result.csv. The
-study's figures read the later one, but the earlier one of ClinicalLongformer.
+docs/replication.md says why there are two, and which tokens the published sums count as what.
 """
 
 from __future__ import annotations

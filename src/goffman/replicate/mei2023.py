@@ -1,8 +1,6 @@
 """Mei, Fereidooni & Caliskan (2023): the authors' fills and sentiment labels, measured again.
 
-Of the fills only those of the non-stigmatized conditions may be at hand: then gaps, the 78 of 93
-and the correlation cannot be had; they come out where the folder has the others too. What a word
-means is what the ratings say, ours or a file's: numbers that rest on them need not be the study's.
+Numbers that rest on ratings of words, ours or a file's, need not be the study's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The files of Mei, Fereidooni & Caliskan (2023) → prompts with fills, and with labels.
-
-The published labels hold a third sentence, "We are people who …", which the authors' analysis
-drops, and so is dropped here. A condition is its name as published.
-"""
+"""The files of Mei, Fereidooni & Caliskan (2023) → prompts with fills, and with labels."""
 
 from __future__ import annotations
 
@@ -33,6 +29,7 @@ SENTIMENTS = {"neg": "negative", "neu": "neutral", "pos": "positive"}
 """The first letters of the published labels, which are spelled in four ways."""
 
 _DROPPED = "We are people"
+"""How a third sentence begins, which has labels, but which the authors' analysis drops."""
 _SENTIMENT_FILE = re.compile(r"(?P<classifier>.+)_(?:non)?stigma_sentiment\.csv")
 _FILLS_FILE = re.compile(
     r"(?P<model>.+?)[-_]+(?:(?:non)?stigma|result|social).*\.csv", re.IGNORECASE

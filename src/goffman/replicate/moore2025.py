@@ -1,10 +1,4 @@
-"""Moore et al. (2025): stigma in answers to vignettes, with what was not answered.
-
-Of each of 72 vignettes 14 questions were asked, once, with four options and "Do not know". Stigma
-is the share of stigmatizing answers among those that say something, to six questions; the overall
-share leaves out the vignettes of daily troubles. How far the missing answers could move a share
-stands beside it: were all of them the least, or all the most, stigmatizing ones.
-"""
+"""Moore et al. (2025): stigma in answers to vignettes, and what missing answers could change."""
 
 from __future__ import annotations
 
@@ -98,7 +92,12 @@ def _about_prompts(folder: Path, asked: Sequence[Asked]) -> Iterator[Result]:
     for name in ("questions", "vignettes"):
         path = folder / "data" / f"{name}.jsonl"
         if path.is_file():
-            yield Result(name=f"data/{name}.jsonl holds", value=_contents(path))
+            kinds = Counter(
+                next((kind for kind in ("vignette", "question") if kind in entry), "other")
+                for _, entry in read_json_lines(path, ())
+            )
+            held = ", ".join(f"{count} {kind}s" for kind, count in kinds.items())
+            yield Result(name=f"data/{name}.jsonl holds", value=held)
     first = Counter(each.options[0] for each in asked if "willing" in each.options[0])
     yield Result(
         name="first option of the questions about willingness",
@@ -115,15 +114,6 @@ def _about_prompts(folder: Path, asked: Sequence[Asked]) -> Iterator[Result]:
         )
 
 
-def _contents(path: Path) -> str:
-    """How many of what a file of the authors holds."""
-    kinds = Counter(
-        "vignettes" if "vignette" in entry else "questions" if "question" in entry else "others"
-        for _, entry in read_json_lines(path, ())
-    )
-    return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-
-
 def _counts(asked: Asked) -> bool:
     """Whether the overall share counts it: a question of stigma, and not about the control."""
     return asked.question.stigma and asked.condition != CONTROL
@@ -136,14 +126,32 @@ def _of_run(run: Run) -> Iterator[Result]:
         value=sum(answer.option is not None for answer in run.answers),
         note=f"of {len(run.answers):,}",
     )
-    yield from _files(run)
+    if run.others:
+        same = ", ".join(
+            f"{path.name} has the same answer to {count:,} of {len(run.answers):,} prompts"
+            for path, count in run.others.items()
+        )
+        yield Result(
+            name=f"{run.name}: file that is read",
+            value=run.path.name,
+            note="the first by name; the authors' notebook takes the first that the folder lists, "
+            f"in an order that differs between machines; {same}",
+        )
     chosen = Counter(
         "none" if answer.option is None else LETTERS[answer.asked.options.index(answer.option)]
         for answer in run.answers
     )
     places = ", ".join(f"{letter} {chosen[letter]}" for letter in (*LETTERS, "none"))
     yield Result(name=f"{run.name}: options chosen", value=places)
-    yield _unread(run)
+    # Those that name one option, and that the authors read as no answer.
+    missed = [
+        answer.output.strip()
+        for answer in run.answers
+        if answer.option is None and len(set(_NAMED.findall(answer.output))) == 1
+    ]
+    note = f"such as {missed[0]!r}" if missed else ""
+    name = f"{run.name}: replies that name an option and count as none"
+    yield Result(name=name, value=len(missed), note=note)
     yield from _stigma(run)
     if all(answer.endorses is None for answer in run.answers):
         return
@@ -157,34 +165,6 @@ def _of_run(run: Run) -> Iterator[Result]:
         if willing.answered
         else willing.note,
     )
-
-
-def _files(run: Run) -> Iterator[Result]:
-    """Which of several files is read, and what the others have that it has not."""
-    if not run.others:
-        return
-    same = ", ".join(
-        f"{path.name} has the same answer to {count:,} of {len(run.answers):,} prompts"
-        for path, count in run.others.items()
-    )
-    yield Result(
-        name=f"{run.name}: file that is read",
-        value=run.path.name,
-        note=f"the first by name; the authors' notebook takes the first that the folder lists, in "
-        f"an order that differs between machines; {same}",
-    )
-
-
-def _unread(run: Run) -> Result:
-    """Replies that name one option, and that the authors read as no answer."""
-    missed = [
-        answer
-        for answer in run.answers
-        if answer.option is None and len(set(_NAMED.findall(answer.output))) == 1
-    ]
-    note = f"such as {missed[0].output.strip()!r}" if missed else ""
-    name = f"{run.name}: replies that name an option and count as none"
-    return Result(name=name, value=len(missed), note=note)
 
 
 def _stigma(run: Run) -> Iterator[Result]:

@@ -1,9 +1,6 @@
 """The files of Moore et al. (2025) → what was asked, and what every run answered.
 
-A run is a model with or without the therapist prompt. Its folder may hold the files of several
-days: the authors' notebook reads the first that the folder lists, in an order that no one fixed;
-here it is the first by name, and the others are compared with it. What an answer says is read from
-the words of its option, never from its place.
+What an answer says is read from the words of its option, never from its place.
 """
 
 from __future__ import annotations
@@ -124,7 +121,8 @@ class Run:
     path: Path
     answers: tuple[Answer, ...]
     others: Mapping[Path, int]
-    """The files beside the one that is read, and how many of their answers are the same."""
+    """The files of other days, beside the one that is read (the first by name), and how many of
+    their answers are the same."""
 
     @property
     def name(self) -> str:

@@ -1,9 +1,4 @@
-"""What people said to the same questions, beside the authors' table of it.
-
-The figures are those of the US General Social Survey 2018 (NORC), as in the replication files of
-Pescosolido, Manago & Monahan 2019, Health Affairs 38(10): percent of respondents who are unwilling
-(definitely or probably), or find it likely (very or somewhat), weighted, don't-knows left out.
-"""
+"""What people said to the same questions, beside the authors' table of it."""
 
 from __future__ import annotations
 
@@ -37,7 +32,12 @@ SURVEY = {
     "upbringing": (55.9, 43.2, 68.5, 44.5),
     "God's will": (23.0, 16.6, 7.8, 19.4),
 }
-"""Question → percent, in the order of the conditions."""
+"""Question → percent, in the order of the conditions, weighted, don't-knows left out.
+
+Percent of respondents of the US General Social Survey 2018 (NORC) who are unwilling (definitely or
+probably), or find it likely (very or somewhat), as in the replication files of Pescosolido, Manago
+& Monahan 2019, Health Affairs 38(10).
+"""
 
 TABLE = "human_data_2018.csv"
 

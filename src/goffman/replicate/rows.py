@@ -1,8 +1,6 @@
-"""A published number beside the one recomputed, and whether they agree.
+"""A published number, as ``data/<study>.csv`` has it, beside the one recomputed.
 
-What a study printed is data: ``data/<study>.csv`` has one figure a line, as it was printed. Where
-the authors' own outputs are known to give something else, the line says what, and why; then the
-two are shown side by side and ``agrees`` is null, and false again if a third number comes out.
+Where the authors' own outputs give something else, the file says what, and ``agrees`` is null.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class Sample:
         self._words = load_words(measuring.ratings, measuring.gender_words, shipped=shipped)
         with set_aside(self._model):
             self._asked = in_memory(self._model, tokenizer, what, labels=told.labels)
-        self.cased = what.kind in {"causal", "chat"} or (
+        self._cased = what.kind in {"causal", "chat"} or (
             what.kind == "masked" and has_case(self._asked.tokens)
         )
 
@@ -192,7 +192,9 @@ class Sample:
         for one in self._questions:
             with set_aside(self._model):
                 answers = self._answers(one.question)
-            found, control = one.measured(answers, self._words, self._asked.identity.name, self)
+            found, control = one.measured(
+                answers, self._words, self._asked.identity.name, cased=self._cased
+            )
             estimates += found
             if one.controls.height:
                 controls[one.question.instrument.id] = control
@@ -240,14 +242,14 @@ class _Question:
         self._made: tuple[str, Any] | None = None
 
     def measured(
-        self, answers: pl.DataFrame, words: Any, model: str, sample: Sample
+        self, answers: pl.DataFrame, words: Any, model: str, *, cased: bool
     ) -> tuple[list[Estimate], float | None]:
         """The main result, and the score on the control items; answers as a run has them."""
         instrument, measure = self.question.instrument, self.measure
 
         def coded(prompts: pl.DataFrame) -> pl.DataFrame:
             own = answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
-            return measure.code_responses(own, prompts, words, cased=sample.cased)
+            return measure.code_responses(own, prompts, words, cased=cased)
 
         each = measure.score_prompts(coded(self.asked), self.asked)
         control, failing = None, frozenset[str]()
