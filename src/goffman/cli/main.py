@@ -114,12 +114,11 @@ def _instrument_to_validate(given: str) -> Instrument:
     from goffman.anchors.loader import anchor_names
     from goffman.instruments.loader import builtin_names, load_instrument, plugged_instruments
 
+    names = (*builtin_names(), *plugged_instruments())
     # os.path, which says no to names that no system allows, where Path fails.
-    if given in builtin_names() or os.path.isdir(given):  # noqa: PTH112
+    if given in names or os.path.isdir(given):  # noqa: PTH112
         return load_instrument(given)
-    if given in plugged_instruments():
-        return load_instrument(given)
-    known = (*builtin_names(), *plugged_instruments(), *anchor_names())
+    known = (*names, *anchor_names())
     raise InputError(
         f"There is no instrument or anchor '{given[:200]}'. Give a folder, or one of these: "
         f"{', '.join(known)}.{did_you_mean(given, known)}"

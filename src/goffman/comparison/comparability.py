@@ -96,14 +96,14 @@ def _marks(
                 f"words were rated differently: by {lexicons[0]} in {first.folder}, by "
                 f"{lexicons[1]} in {second.folder}. Part of the difference may be due to this"
             )
-    versions = [_versions(run) for run in runs]
+    versions = [
+        " and ".join(
+            dict.fromkeys(made.versions.get("goffman", "unknown") for made in run.manifest.sessions)
+        )
+        for run in runs
+    ]
     if versions[0] != versions[1]:
         yield f"the runs were made with two versions of goffman, {versions[0]} and {versions[1]}"
-
-
-def _versions(run: MeasuredRun) -> str:
-    made = (session.versions.get("goffman", "unknown") for session in run.manifest.sessions)
-    return " and ".join(dict.fromkeys(made))
 
 
 def _files(lexicons: LexiconEntries, meaning: str) -> str:

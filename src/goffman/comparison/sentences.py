@@ -101,19 +101,14 @@ def change_sentences(one: Comparison) -> ChangeSentences:
     elif one.one_scale and one.one_scale.congruence.one_scale is False:
         head += ". But the two runs are not on one scale"
     before, after = one.sides
-    text = (
-        f"{what[:1].upper()}{what[1:]} went from {number(before)} to {number(after)}: "
-        f"{describe_change(row)}."
-    )
-    return ChangeSentences(head=head, text=text, why=describe_verdict(row), **shared)
-
-
-def describe_change(row: Row) -> str:
-    """A change, its interval, and its p with the number of tests behind it."""
     interval = "no interval"
     if row["low"] is not None:
         interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
-    return f"change {number(row['difference'])}, {interval}, {describe_corrected(row)}"
+    text = (
+        f"{what[:1].upper()}{what[1:]} went from {number(before)} to {number(after)}: "
+        f"change {number(row['difference'])}, {interval}, {describe_corrected(row)}."
+    )
+    return ChangeSentences(head=head, text=text, why=describe_verdict(row), **shared)
 
 
 def what_of(one: Comparison, row: Row) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.formatting import short_names
-from goffman.gate.names import NamedEstimate, named_estimates, with_doubts
+from goffman.gate.names import named_estimates, with_doubts
 from goffman.instruments.types import slug_of
 from goffman.presentation.table_formats import as_table, csv_text
 from goffman.schemas import (
@@ -106,16 +106,13 @@ class PaperData:
         """Every estimate once, with its name."""
         run = self.run
         found = with_doubts(named_estimates(run.every_estimate, run.manifest), run)
-        rows = [
-            {"name": one.name, **one.row, "not_measurable": one.not_measurable}
-            for one in map(self._called, found)
-        ]
+        rows = []
+        for one in found:
+            # With its models by their short names, wherever they stand.
+            name = replace(one, model=self._short(one.model)).name
+            row = {column: self._short(value) for column, value in one.row.items()}
+            rows.append({"name": name, **row, "not_measurable": one.not_measurable})
         return pl.DataFrame(rows, schema=[column.name for column in OWN], infer_schema_length=None)
-
-    def _called(self, one: NamedEstimate) -> NamedEstimate:
-        """The estimate with its models by their short names, wherever they stand."""
-        row = {name: self._short(value) for name, value in one.row.items()}
-        return replace(one, model=self._short(one.model), row=row)
 
     def _short(self, value: Any) -> Any:
         if not isinstance(value, str):

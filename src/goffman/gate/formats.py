@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -59,12 +60,6 @@ class Checked:
 def written(checked: Checked, style: GateFormat) -> str:
     """The outcomes in a format."""
     return _WRITTEN[style](checked)
-
-
-def _text(checked: Checked) -> str:
-    """A line an outcome, what failed last, and how many there are of each."""
-    lines = [printable(one.sentence) for one in in_order(checked.outcomes)]
-    return "".join(f"{line}\n" for line in [*lines, counted(checked.outcomes)])
 
 
 def _json(checked: Checked) -> str:
@@ -134,12 +129,15 @@ def _add_case(suite: ET.Element, one: RuleResult) -> None:
     said.text = f"{sentence}\nRule: {printable(condition.given)}"
 
 
-def _github(checked: Checked) -> str:
-    """Lines for the log; GitHub shows those that are annotations beside the change as well."""
+def _lines(checked: Checked, *, annotated: bool = False) -> str:
+    """A line an outcome, what failed last, and how many there are of each.
+
+    ``annotated``: what is not ok as GitHub shows it beside the change as well.
+    """
     lines = []
     for one in in_order(checked.outcomes):
         line = printable(one.sentence)
-        if one.status != "ok":
+        if annotated and one.status != "ok":
             place = {"file": one.condition.file, "line": one.condition.line}
             line = annotation(line, **{k: str(v) for k, v in place.items() if v is not None})
         lines.append(line)
@@ -200,9 +198,9 @@ def _markdown_table(outcomes: Sequence[RuleResult]) -> str:
 
 
 _WRITTEN: Mapping[GateFormat, Callable[[Checked], str]] = {
-    GateFormat.TEXT: _text,
+    GateFormat.TEXT: _lines,
     GateFormat.JUNIT: _junit,
-    GateFormat.GITHUB: _github,
+    GateFormat.GITHUB: partial(_lines, annotated=True),
     GateFormat.JSON: _json,
     GateFormat.MARKDOWN: _markdown,
 }

@@ -261,8 +261,15 @@ def means(run: MeasuredRun) -> list[NamedEstimate]:
             pl.col("model").is_not_null(),
             pl.col("condition").is_null() | (pl.col("condition") != BASELINE),
         )
+        asked = run.prompts.filter(of_asked(instrument))["wording"]
+        first = next(iter(asked.unique(maintain_order=True)), None)
+        over_all = pl.col("wording").is_null()
         for quantity, word in _words(measure, {*rows["quantity"]}).items():
-            of = _in_first_wording(rows.filter(pl.col("quantity") == quantity), run, instrument)
+            of = rows.filter(pl.col("quantity") == quantity)
+            # Over all wordings; at levels that have no such mean, that of the first wording.
+            levels = of.filter(over_all)["level"].unique().to_list()
+            in_first = ~pl.col("level").is_in(levels) & (pl.col("wording") == first)
+            of = of.filter(over_all | in_first)
             in_order = sorted(of.iter_rows(named=True), key=lambda row: _LEVELS.index(row["level"]))
             found += [_mean(row, word) for row in in_order]
     return found
@@ -278,15 +285,6 @@ def _words(measure: Measure, known: set[str]) -> dict[str, str]:
     )
     there = [one for one in dict.fromkeys(wanted) if one in known]
     return {one: f"{MEAN}-of-{one}" if place else MEAN for place, one in enumerate(there)}
-
-
-def _in_first_wording(rows: pl.DataFrame, run: MeasuredRun, instrument: str) -> pl.DataFrame:
-    """The means over all wordings; at levels that have none, those of the first wording."""
-    asked = run.prompts.filter(of_asked(instrument))["wording"]
-    first = next(iter(asked.unique(maintain_order=True)), None)
-    over_all = pl.col("wording").is_null()
-    levels = rows.filter(over_all)["level"].unique().to_list()
-    return rows.filter(over_all | (~pl.col("level").is_in(levels) & (pl.col("wording") == first)))
 
 
 def _mean(row: Mapping[str, Any], word: str) -> NamedEstimate:

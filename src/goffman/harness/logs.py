@@ -148,6 +148,8 @@ def read_lm_eval(path: Path, content: Mapping[str, Any], raw: bytes) -> Log:
     if not answers:
         raise not_ours(path)
     told = content["config"]
+    dtype = str(told.get("model_dtype")).removeprefix("torch.")
+    precision = {"bfloat16": "bf16", "float16": "fp16"}.get(dtype, dtype)
     return Log(
         harness=LM_EVAL,
         version=str(content["lm_eval_version"]),
@@ -155,7 +157,7 @@ def read_lm_eval(path: Path, content: Mapping[str, Any], raw: bytes) -> Log:
         sha256=checksum(*files),
         model=str(content["model_name"]),
         revision=told.get("model_sha") or None,
-        precision=_precision(told.get("model_dtype")),
+        precision=next((one for one in get_args(Precision) if one == precision), None),
         device=told.get("device"),
         sampling=_lm_eval_sampling(content) if any(one.replies for one in answers) else None,
         answers=tuple(answers),
@@ -204,12 +206,6 @@ def _check_probabilities(logarithms: Sequence[float], where: str) -> None:
             raise InputError(f"{where}: a log-probability is {one}. Allowed: 0 or less. {todo}")
     if (total := sum(map(math.exp, logarithms))) > 1 + ROUNDING:
         raise InputError(f"{where}: the probabilities add up to {total:.3g}, more than 1. {todo}")
-
-
-def _precision(told: object) -> Precision | None:
-    short = str(told).removeprefix("torch.")
-    named = {"bfloat16": "bf16", "float16": "fp16"}.get(short, short)
-    return next((one for one in get_args(Precision) if one == named), None)
 
 
 def _lm_eval_sampling(content: Mapping[str, Any]) -> Sampling | None:

@@ -165,7 +165,19 @@ class Monitor:
                 found = self._look(step)
             elif step not in self._left_out:
                 self._leave_out(step)
-        self._sum_up()
+        looks = len(self.course.points)
+        said = (
+            f"goffman measured the model {looks} times in {self.budget.own:.1f} s: "
+            f"{self.budget.taken:.1%} of the training time."
+        )
+        if self._left_out:
+            said += f" {len(self._left_out)} more looks were left out to save time."
+        if self.budget.taken > self.budget.share:
+            said += (
+                f" This is more than {self.budget.share:.1%}: the training was too short for the "
+                "first look. Ask fewer prompts with sample."
+            )
+        self._note(said)
         return found
 
     def _look(self, step: int) -> Measurement | None:
@@ -211,21 +223,6 @@ class Monitor:
                 "there is time for it."
             )
         self._left_out.append(step)
-
-    def _sum_up(self) -> None:
-        looks = len(self.course.points)
-        said = (
-            f"goffman measured the model {looks} times in {self.budget.own:.1f} s: "
-            f"{self.budget.taken:.1%} of the training time."
-        )
-        if self._left_out:
-            said += f" {len(self._left_out)} more looks were left out to save time."
-        if self.budget.taken > self.budget.share:
-            said += (
-                f" This is more than {self.budget.share:.1%}: the training was too short for the "
-                "first look. Ask fewer prompts with sample."
-            )
-        self._note(said)
 
     def _note(self, text: str) -> None:
         self.notes.append(text)
