@@ -20,7 +20,6 @@ from goffman.stats.profile import Profile, of_true_scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 MAIN_VARIANT = "with-names"
@@ -264,20 +263,9 @@ def sides(
         for instruments in by_name.values()
         if (beside := measures[instruments[0]].correlate_with) in by_name
     ]
-    for (firsts, seconds), whose in itertools.product(both, models):
-        for asked in itertools.product(firsts, seconds):
-            one, other = (
-                Side(
-                    instrument=instrument,
-                    measure=measures[instrument].name,
-                    quantity=measures[instrument].correlated_quantity,
-                    finer=measures[instrument].correlated_quantity != measures[instrument].quantity,
-                    model=model,
-                    only=len(of) == 1,
-                )
-                for instrument, model, of in zip(asked, whose, (firsts, seconds), strict=True)
-            )
-            yield one, other
+    for of_measures, whose in itertools.product(both, models):
+        for asked in itertools.product(*of_measures):
+            yield _side(measures, asked[0], whose[0]), _side(measures, asked[1], whose[1])
 
 
 def correlate_modes(
@@ -330,7 +318,11 @@ def correlate_measures(
     conditions. Where one model answered each of the two, all models are that pair, tested once.
     """
     forms = _of_modes(scores, measures)
-    profiles = _profiles(scores, measures)
+    profiles: dict[tuple[str, str | None], Answers] = {
+        (name, answers.model): answers
+        for name, measure in measures.items()
+        for answers in by_condition(scores, name, measure)
+    }
     for one, other in [*sides(measures, [(None, None), *pairs]), *forms]:
         if one.model is None and pairs and _alone(scores, one) and _alone(scores, other):
             continue
@@ -354,17 +346,6 @@ def correlate_measures(
             # Modes of one instrument share their sentences, and so their errors.
             apart = base_of(one.instrument) != base_of(other.instrument)
             yield says, of_true_scores(found, *reliable) if apart else found
-
-
-def _profiles(
-    scores: pl.DataFrame, measures: Mapping[str, Measured]
-) -> dict[tuple[str, str | None], Answers]:
-    """By instrument and model: its numbers over conditions."""
-    return {
-        (name, answers.model): answers
-        for name, measure in measures.items()
-        for answers in by_condition(scores, name, measure)
-    }
 
 
 def _reliability(

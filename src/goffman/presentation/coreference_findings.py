@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.presentation.types import Finding
 
-if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 REPLY_KINDS = {

@@ -34,7 +34,6 @@ from goffman.presentation.wording_findings import ONE_WORDING, with_wordings
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
-if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 

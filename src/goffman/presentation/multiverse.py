@@ -28,7 +28,6 @@ from goffman.stats.specification_curve import different
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
-if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 _NOT_SHOWN = (

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.presentation.types import Finding
 
-if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 HALF = 0.5
