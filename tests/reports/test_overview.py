@@ -17,6 +17,7 @@ from goffman.formatting import (
     tick,
 )
 from goffman.presentation.types import Finding
+from goffman.presentation.wording_findings import ONE_WORDING
 from goffman.report.overview import (
     HALF,
     TICKS,
@@ -152,10 +153,12 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
             levels.append(mean)
             gaps.append(mean - other)
         assert len(gaps) == 4
-        mean = f"mean {ends(min(levels), max(levels))}"
-        assert row["wording"] == [ends(min(gaps), max(gaps)), mean]
+        said = f"{row['finding'].wording} {row['finding'].moved}"
+        assert f"the difference ranges from {number(min(gaps))} to {number(max(gaps))}." in said
+        one, other = (number(of(levels)) for of in (min, max))
+        assert re.search(rf"ranges from {one} to {other}|\({one} to {other} for", said)
     for row in of_section(sections, "care-seeking"):
-        assert row["wording"] == ["unknown (one wording)"]
+        assert row["finding"].wording == ONE_WORDING
 
 
 def test_the_page_leads_with_a_row_for_each_instrument_the_strongest_first(audited, sections):

@@ -90,10 +90,6 @@ class Finding:
     """What stands before the number where it is no difference of shares."""
     asked: str = ""
     """What was asked, where that is too little to show how much sentences matter."""
-    by_wording: tuple[float, float] | None = None
-    """The lowest and highest difference among the wordings; None: there is one wording."""
-    levels: tuple[float, float] | None = None
-    """The same of the mean of the first group; None also where the difference is all there is."""
 
     @property
     def heading(self) -> str:

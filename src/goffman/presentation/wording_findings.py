@@ -92,8 +92,6 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     finding = replace(
         finding,
         wording=" ".join(said),
-        by_wording=found.gaps,
-        levels=found.levels if about["kind"] != "level" else None,
     )
     if not found.moves_more or finding.styled:
         return finding

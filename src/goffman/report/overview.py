@@ -29,7 +29,6 @@ from goffman.formatting import (
 from goffman.presentation.competence import NO_CONTROLS, Competence
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
-from goffman.presentation.wording_findings import IN_TURN
 from goffman.report.forest import forest
 
 if TYPE_CHECKING:
@@ -242,19 +241,14 @@ def of_section(sections: Mapping[str, Section], name: str) -> Iterator[dict[str,
     """
     section = sections[name]
     found = findings_of(section)
-    given = {section.names.model(model): model for model in section.main_modes}
     for one, bar in zip(found, bars(found), strict=True):
         yield {
             "instrument": section.instrument,
-            "main": section.is_main(one.model),
-            "modes": describe_other_modes(sections, name, given.get(one.model, one.model)),
             "finding": one,
-            "beside_verdict": one.short or one.head,
             "task": _task(section, one.model),
             "bar": bar,
             "short": _short(one),
             "numbers": _numbers(one),
-            "wording": _wording(one),
         }
 
 
@@ -289,16 +283,3 @@ def _numbers(one: Finding) -> list[str]:
         return ["–"]
     interval = "no interval" if one.low is None else ends(one.low, one.high)
     return [f"{one.unit}{number(one.difference)} ({interval})"]
-
-
-def _wording(one: Finding) -> list[str]:
-    """The ranges over wordings, a line each; that there is one; nothing without a difference."""
-    if one.difference is None:
-        return ["–"]
-    if not one.by_wording:
-        turning = one.wording.startswith(IN_TURN)
-        return [
-            one.asked or ("each question in one wording" if turning else "unknown (one wording)")
-        ]
-    of_mean = [f"mean {ends(*one.levels)}"] if one.levels else []
-    return [ends(*one.by_wording), *of_mean]
