@@ -43,11 +43,6 @@ FILTERED = ("content_filter", "content_policy_violation")
 
 NO_CREDIT = "insufficient_quota"
 
-NO_KEY = (
-    "the server needs a key (HTTP 401). Put it into an environment variable, and give its name "
-    "with --key-env."
-)
-
 REFUSES = frozenset({400, 422})
 """HTTP codes of a request that the server does not understand."""
 
@@ -129,13 +124,13 @@ def failure_of(
             named_ones = [name for name in refused_in(told, text) if name in PROBABILITIES]
             return RequestError(what, wait=wait, busy=status in BUSY, refused=named_ones)
         what = f"the server asks to wait {wait:,.0f} seconds (HTTP {status}{words})."
-    elif status == 401:
+    elif status == 401 and key_name is None:
         what = (
-            NO_KEY
-            if key_name is None
-            else f"the server did not accept the key in {key_name} (HTTP 401). Put a valid key "
-            "there."
+            "the server needs a key (HTTP 401). Put it into an environment variable, and give its "
+            "name with --key-env."
         )
+    elif status == 401:
+        what = f"the server did not accept the key in {key_name} (HTTP 401). Put a valid key there."
     elif status == 404:
         what = (
             f"the server at {address.url} has no model '{address.model}', or no chat at this "
