@@ -1,25 +1,6 @@
 """What a word says about a situation: shipped ratings, the user's own, and words set apart.
 
-Which rating counts, where several fit a word in a sentence:
-
-1. The shipped ratings come first, then the user's files in the order given; the last file that
-   says anything of the word in this item and wording wins. So a user who rates a word everywhere
-   has overruled whatever was said of it before, however specific that was.
-2. Within one file the most specific rating wins: of item and wording, of the item, of the wording,
-   of the word everywhere.
-
-Words are compared stripped and case-folded. A word that no file knows is irrelevant, and rated, if
-it can be no word at all: see ``no_word``. Every other one is unrated: its label is null.
-
-Fills are compared by ``word``, which is ``token`` without its space, as in the study: that a token
-of RoBERTa's kind without a leading space continues the word before it cannot be seen in a row, and
-none of the 42,000 published fills of roberta-base is one.
-
-Words in completed sentences that are set apart: negations, and words of probability.
-
-A begun reply such as "I would say it is" often goes on with *not*, or with how likely something is.
-Either is rated, but says as much about grammar, or about how rare a condition is, as about what is
-thought of it.
+The last file that rates a word wins, and within a file the most specific rating: docs/ratings.md.
 """
 
 from __future__ import annotations
@@ -31,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from goffman.errors import LexiconError, RunError
 from goffman.instruments.files import Faults, Row, read_plain, read_table
@@ -82,7 +63,8 @@ class Attitudes:
         """The fills with two more columns: label (null: unrated), and rated (true or false).
 
         ``fills`` has prompt_id and word; ``prompts`` has prompt_id, item and wording. The rows
-        stay as they are, in their order.
+        stay as they are, in their order. A word that no file knows is irrelevant, and rated, if it
+        can be no word at all: see ``no_word``.
         """
         import polars as pl
 
@@ -125,6 +107,9 @@ def load_attitudes(
     extra: Sequence[Path] = (), *, shipped: bool = True, by: str = "label"
 ) -> Attitudes:
     """The shipped ratings and over them the user's files, the last one strongest.
+
+    So a user who rates a word everywhere has overruled whatever was said of it before, however
+    specific that was.
 
     ``by``: the column that says what a word is: the settled label, or one rater's of SINGLE where a
     file has it. LexiconError names every fault of the first file that has any.
@@ -236,9 +221,10 @@ def folded_words(words: pl.Series) -> pl.DataFrame:
     )
 
 
-Apart = Literal["negation", "word of probability"]
-
 NEGATIONS = frozenset({"not", "never", "no", "n't", "hardly", "barely", "scarcely"})
+"""A begun reply such as "I would say it is" often goes on with one, or with how likely something
+is. Either is rated, but says as much about grammar, or about how rare a condition is, as about what
+is thought of it."""
 
 OF_PROBABILITY = frozenset(
     {

@@ -1,9 +1,7 @@
 """Which gender a word names: the lexicon, and its groups and kinds put on fills.
 
-A word is compared stripped of space and case-folded. A first name keeps its case, so "will" is
-never Will; for a model without case a name is compared by its letters alone. A word that is both
-a name and something else in the lexicon (Guy, King, Prince) is that other thing: so the rows of
-kind ``name`` are all that a result with names has and a result without them has not.
+A word that is both a name and something else in the lexicon (Guy, King) is that other thing: so the
+rows of kind ``name`` are all that a result with names has and a result without them has not.
 """
 
 from __future__ import annotations
