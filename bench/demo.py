@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 STAGES = (
-    ("goffman.pipeline", "who_is_asked", "prompts"),
+    ("goffman.pipeline", "assign", "prompts"),
     ("goffman.pipeline", "check", "models checked (torch and transformers imported)"),
-    ("goffman.execution.Place", "load", "models loaded"),
+    ("goffman.execution.Executor", "load", "models loaded"),
     ("goffman.pipeline", "ask_fills", "masked model asked"),
-    ("goffman.pipeline", "ask_labels", "classifier asked"),
-    ("goffman.report.cache", "measure", "measured"),
+    ("goffman.pipeline", "ask_once", "classifier asked"),
+    ("goffman.report.cache", "measure_run", "measured"),
     ("goffman.analysis.analyze", "score", "  scores"),
     ("goffman.analysis.analyze", "estimates", "  estimates"),
     ("goffman.analysis.analyze", "leave_one_out", "  leave one out"),
     ("goffman.analysis.analyze", "by_wording", "  by wording"),
-    ("goffman.analysis.analyze", "set_beside", "  beside people"),
+    ("goffman.analysis.analyze", "compare_with_anchors", "  beside people"),
     ("goffman.report.write", "write_report", "report"),
     ("goffman.report.write", "figures_of", "  figures made"),
     ("goffman.report.write", "write_images", "  figures drawn"),
