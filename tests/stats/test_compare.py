@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
@@ -130,6 +130,7 @@ def test_p_is_above_0_and_at_most_1(test, drawn, alternative):
 
 @pytest.mark.parametrize("test", TESTS)
 @given(drawn=pairs, shift=st.integers(-64, 64), power=st.integers(-8, 8))
+@example(drawn=[(0.0, 1.0), (0.0, 2.0), (0.0, 4.0)], shift=1, power=0)
 def test_shift_and_scale_change_neither_p_nor_effect(test, drawn, shift, power):
     """Quarters and powers of two, so that nothing is rounded."""
     first, second = (np.round(np.array(values) * 4) / 4 for values in split(drawn))

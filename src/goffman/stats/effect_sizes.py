@@ -1,7 +1,8 @@
 """Standardized mean differences, for papers and replications.
 
 Two independent sets: d = (m₁ − m₂) / s_p with s_p² = ((n₁−1)s₁² + (n₂−1)s₂²) / (n₁+n₂−2); pairs:
-the same, which takes no note of the pairing (Cohen 1988). Against zeros: the mean over its SD.
+the same, which takes no note of the pairing (Cohen 1988). Against a constant: the
+mean difference over its SD.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def cohen_d(samples: Samples) -> float | None:
     """Return Cohen's d; None where the values do not vary."""
     if samples.obstacle:
         return None
-    one_set = samples.paired and not (samples.first.any() and samples.second.any())
+    one_set = samples.paired and 0.0 in (np.ptp(samples.first), np.ptp(samples.second))
     spread = float(samples.differences.std(ddof=1)) if one_set else pooled_sd(samples)
     return float(samples.first.mean() - samples.second.mean()) / spread if spread else None
 
