@@ -31,15 +31,16 @@ def test_cohens_d_is_pingouins(first, second):
 @given(pairs)
 def test_cohens_d_of_pairs_is_pingouins(drawn):
     ours = cohen_d(in_pairs(*drawn))
-    assume(ours is not None and any(drawn[0]) and any(drawn[1]))
+    assume(ours is not None and all(len({*side}) > 1 for side in drawn))
     theirs = pingouin.compute_effsize(*drawn, paired=True, eftype="cohen")
     assert ours == pytest.approx(theirs, **NEAR)
 
 
-def test_against_zeros_it_is_the_mean_over_its_own_spread():
+@pytest.mark.parametrize("constant", [0.0, 0.5])
+def test_against_a_constant_it_is_the_mean_difference_over_its_own_spread(constant):
     values = [1.0, 2.0, 4.0]
-    assert cohen_d(in_pairs(values, [0.0] * 3)) == pytest.approx(
-        np.mean(values) / np.std(values, ddof=1)
+    assert cohen_d(in_pairs(values, [constant] * 3)) == pytest.approx(
+        (np.mean(values) - constant) / np.std(values, ddof=1)
     )
 
 
