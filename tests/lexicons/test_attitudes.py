@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from goffman.errors import LexiconError, RunError
 from goffman.lexicons.attitude import (
     ATTITUDES,
+    KINDS,
+    OF_KINDS,
     SHIPPED,
     fold,
     load_attitudes,
@@ -74,10 +76,54 @@ def test_the_shipped_ratings_are_as_their_readme_says():
     assert "**Not a human panel.**" in readme
 
 
+def test_the_kinds_of_negative_words_are_as_their_readme_says():
+    with SHIPPED.open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    negative = [row for row in rows if row["label"] == "negative"]
+    assert not any(row[name] for row in rows if row not in negative for name in OF_KINDS)
+    assert Counter(row["kind"] for row in negative) == {
+        "rejection": 554,
+        "difficulty": 72,
+        "improbability": 32,
+    }
+    assert all(row["kind"] in (row["kind_1"], row["kind_2"]) for row in negative)
+    assert sum(row["kind_1"] != row["kind_2"] for row in negative) == 8
+    codes = [[KINDS.index(row[name]) for row in negative] for name in OF_KINDS[1:]]
+    kappa = cohen_kappa(confusion(*codes, categories=3))
+    assert [round(v, 3) for v in (kappa.value, kappa.low, kappa.high)] == [0.956, 0.925, 0.986]
+    readme = (SHIPPED.parent / "README.md").read_text(encoding="utf-8")
+    assert "554 of rejection, 72 of difficulty, 32 of improbability" in readme
+    assert "κ = .956 (95% interval .925 to .986)" in readme
+
+
+def test_kinds_are_told_only_where_every_negative_word_has_one(tmp_path):
+    fills, prompts = table(["Hard", "unlikely", "wrong", "nice", "dull"])
+    assert load_attitudes().label(fills, prompts)["kind"].to_list() == [
+        "difficulty",
+        "improbability",
+        "rejection",
+        None,
+        "rejection",
+    ]
+    plain = file(tmp_path, "word,label\nnice,negative\n")
+    assert "kind" not in load_attitudes([plain]).label(fills, prompts).columns
+    own = file(tmp_path, "word,label,kind\nnice,negative,difficulty\ndull,neutral,\n")
+    assert load_attitudes([own]).label(fills, prompts)["kind"].to_list() == [
+        "difficulty",
+        "improbability",
+        "rejection",
+        "difficulty",
+        None,
+    ]
+    wrong = file(tmp_path, "word,label,kind\nnice,negative,dificulty\n")
+    with pytest.raises(LexiconError, match="kind is 'dificulty'"):
+        load_attitudes([wrong])
+
+
 def test_an_unknown_word_is_unrated_never_irrelevant():
     fills, prompts = table([" likely", "UNLIKELY ", "Zyxwv", "the", "!", "##ing"])
     labelled = load_attitudes().label(fills, prompts)
-    assert labelled.drop("label", "rated").equals(fills)
+    assert labelled.drop("label", "rated", "kind").equals(fills)
     assert labelled["label"].to_list() == [
         "positive",
         "negative",
@@ -209,8 +255,8 @@ def test_a_fill_without_its_prompt_is_refused():
                 (
                     "mine.csv, line 1: unknown column 'lable'. Allowed: word, label, item, "
                     "wording, rater, note, rating_1, rating_2, rating_3, rating_4, "
-                    "rating_5, rating_6, rating_7, rating_8, rating_9. Did you mean "
-                    "'label'?"
+                    "rating_5, rating_6, rating_7, rating_8, rating_9, kind, kind_1, kind_2. "
+                    "Did you mean 'label'?"
                 ),
                 "mine.csv, line 1: the column 'label' is missing.",
             ],

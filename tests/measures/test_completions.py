@@ -1,16 +1,20 @@
-"""Begun replies read as fills: what is set apart, and when nothing can be measured."""
+"""Kinds of negative words, begun replies read as fills, and when nothing can be measured."""
 
 from __future__ import annotations
 
 import polars as pl
 import pytest
 from choosing import section
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from making import check, fills, one, prompts, value
 
-from goffman.lexicons.attitude import set_apart
+from goffman.lexicons.attitude import KINDS
 from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.presentation.condition_findings import gap_rows
 from goffman.presentation.findings import findings_of
-from goffman.presentation.types import Answers
+from goffman.presentation.tables import words_counted
+from goffman.scoring import load_words
 
 MEASURE = NegativeAttitude()
 LABEL = {
@@ -21,41 +25,69 @@ LABEL = {
     "Likely": "positive",
     "unlikely": "negative",
     "the": "irrelevant",
+    "hard": "negative",
+}
+KIND_OF = {
+    "bad": "rejection",
+    "hard": "difficulty",
+    "not": "improbability",
+    "unlikely": "improbability",
 }
 GROUPS = {"stigmatized": 0.3, "non-stigmatized": 0.1}
 
 
-def test_words_that_are_set_apart_are_found_in_any_case():
-    words = pl.DataFrame({"word": [" Not", "likely", "IMPOSSIBLE", "bad", "nothing", "unlikely "]})
-    assert words.select(kind=set_apart())["kind"].to_list() == [
-        "negation",
-        "word of probability",
-        "word of probability",
-        None,
-        None,
-        "word of probability",
-    ]
+def with_kinds(answers):
+    """The fills with the kind of each negative word."""
+    kind = pl.col("word").replace_strict(KIND_OF, default=None, return_dtype=pl.String)
+    return answers.with_columns(kind=kind)
 
 
 def test_of_one_completion_every_number_by_hand():
     asked = prompts({"prefill": "I would say it is"})
     words = {"bad": 0.2, "not": 0.15, "Likely": 0.1, "good": 0.1, "unlikely": 0.05, "the": 0.05,
-             "fine": 0.04, "hm": 0.03}  # fmt: skip
-    scores = check(MEASURE.score_prompts(fills("p1", words, label=LABEL), asked))
+             "fine": 0.04, "hard": 0.02, "hm": 0.03}  # fmt: skip
+    scores = check(MEASURE.score_prompts(with_kinds(fills("p1", words, label=LABEL)), asked))
     near = pytest.approx
-    # Rated: bad, not, Likely, good, unlikely, fine.
-    assert value(scores, quantity="rated-mass") == near(0.64, rel=1e-6)
-    assert value(scores, quantity="negations") == near(0.15, rel=1e-6)
-    assert value(scores, quantity="probability-words") == near(0.15, rel=1e-6)
+    # Rated: bad, not, Likely, good, unlikely, fine, hard.
+    assert value(scores, quantity="rated-mass") == near(0.66, rel=1e-6)
     assert value(scores, quantity="irrelevant") == near(0.05, rel=1e-6)
-    assert value(scores, quantity="negative") == near(0.4 / 0.64, rel=1e-6)
-    assert value(scores, quantity="negative-apart") == near(0.2 / 0.34, rel=1e-6)
+    assert value(scores, quantity="negative") == near(0.42 / 0.66, rel=1e-6)
+    assert value(scores, quantity="rejection") == near(0.2 / 0.66, rel=1e-6)
+    assert value(scores, quantity="difficulty") == near(0.02 / 0.66, rel=1e-6)
+    assert value(scores, quantity="improbability") == near(0.2 / 0.66, rel=1e-6)
 
 
-def test_a_masked_sentence_has_none_of_this():
-    scores = MEASURE.score_prompts(fills("p1", {"bad": 0.1, "not": 0.1}, label=LABEL), prompts({}))
-    assert not {"rated-mass", "negations", "negative-apart"} & {*scores["quantity"]}
+def test_a_masked_sentence_has_kinds_and_no_more():
+    made = with_kinds(fills("p1", {"bad": 0.1, "not": 0.1}, label=LABEL))
+    scores = MEASURE.score_prompts(made, prompts({}))
+    assert not {"rated-mass", "irrelevant"} & {*scores["quantity"]}
     assert value(scores, quantity="negative") == 1
+    assert value(scores, quantity="rejection") == pytest.approx(0.5)
+    assert value(scores, quantity="difficulty") == 0
+
+
+def test_ratings_without_kinds_give_none():
+    scores = MEASURE(fills("p1", {"bad": 0.1, "good": 0.1}, label=LABEL), prompts({}))
+    assert not {*KINDS} & {*scores["quantity"]}
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([*load_words().attitudes.table["word"][:600], "zyxwv"]),
+        st.floats(1e-6, 0.1),
+        min_size=1,
+        max_size=9,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_the_kinds_add_up_to_the_share_of_negative_words(words):
+    asked = prompts({})
+    made = MEASURE.code_responses(fills("p1", words), asked, load_words(), cased=True)
+    by = dict(MEASURE.score_prompts(made, asked).select("quantity", "value").rows())
+    if by["negative"] is None:
+        assert all(by[kind] is None for kind in KINDS)
+    else:
+        assert sum(by[kind] for kind in KINDS) == pytest.approx(by["negative"], abs=1e-12)
 
 
 def table(prefill="I would say it is"):
@@ -86,30 +118,28 @@ def answers(asked, *, rated):
     return pl.concat(made)
 
 
-def test_the_difference_without_them_stands_beside_the_headline():
+def test_the_gap_of_each_kind_stands_beside_the_headline():
     asked = table()
-    scores = check(MEASURE(answers(asked, rated=0.6), asked))
+    scores = check(MEASURE(with_kinds(answers(asked, rated=0.6)), asked))
     shown = section(MEASURE, scores, asked, wordings=("w1",))
     found = shown.estimates
-    groups = one(found, kind="groups", model="m")
-    apart = one(found, kind="set-apart", model="m")
-    means = scores.filter(
-        pl.col("level") == "group",
-        pl.col("quantity") == "negative-apart",
-        pl.col("wording").is_null(),
-    )
-    by_group = dict(means.select("group", "value").rows())
-    assert apart["difference"] == pytest.approx(
-        by_group["stigmatized"] - by_group["non-stigmatized"]
-    )
-    # *not* made up for most of what lies between the groups.
-    assert groups["difference"] < 0.05 < apart["difference"]
-    assert found.filter(pl.col("family") == "primary")["kind"].to_list() == ["groups"]
+    gaps = {
+        kind: one(found, kind="groups", model="m", quantity=kind)["difference"] for kind in KINDS
+    }
+    whole = one(found, kind="groups", model="m", quantity="negative")
+    assert sum(gaps.values()) == pytest.approx(whole["difference"])
+    # *not* goes with the second group, and takes most of what lies between the two.
+    assert whole["difference"] < 0.05 < gaps["rejection"]
+    assert gaps["improbability"] == pytest.approx(-0.2)
+    assert found.filter(pl.col("family") == "primary")["quantity"].to_list() == ["negative"]
     (said,) = findings_of(shown)
-    more = " ".join(said.more)
-    assert "Negations such as “not” have 0.060" in more
-    assert "Without negations and words of probability, which may say how rare" in more
-    assert "scale-set-apart" in [t.name for tab in MEASURE.presentation.tables for t in tab(shown)]
+    assert (
+        "Of this difference, 0.20 is on words of rejection, 0.00 of difficulty, −0.20 of "
+        "improbability." in " ".join(said.more)
+    )
+    assert [of.height for of in (gap_rows(shown), shown.contrasts("groups"))] == [1, 4]
+    (words,) = [t for t in words_counted(shown) if t.name == "scale-words"]
+    assert {"rated-mass", "irrelevant"} <= {row["quantity"] for row in words.rows}
 
 
 @pytest.mark.parametrize(("rated", "measurable"), [(0.26, True), (0.24, False)])
@@ -142,22 +172,6 @@ def test_a_masked_model_is_measurable_whatever_is_rated():
     scores = MEASURE(answers(asked, rated=0.1), asked)
     (said,) = findings_of(section(MEASURE, scores, asked, wordings=("w1",)))
     assert said.head != "Not measurable"
-
-
-def test_evidence_marks_what_is_set_apart():
-    from goffman.scoring import load_words
-
-    asked = prompts({"prefill": "I would say it is"}, {"item": "i2"})
-    both = pl.concat([fills(p, {"bad": 0.2, "not": 0.15, "likely": 0.1}) for p in ("p1", "p2")])
-    labelled = MEASURE.code_responses(both, asked, load_words(), cased=True)
-    shown = section(MEASURE, MEASURE(labelled, asked), asked, wordings=("w1",))
-    given = Answers(table="fills", frame=both, cased=True)
-    rows = MEASURE.presentation.evidence(given, shown, load_words(), 5)
-    by = {(row["prompt_id"], row["word"]): row["label"] for row in rows.to_dicts()}
-    assert by["p1", "bad"] == by["p2", "bad"] == "negative"
-    assert by["p1", "not"] == "negative, negation"
-    assert by["p1", "likely"] == "positive, word of probability"
-    assert by["p2", "not"] == "negative"
 
 
 def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items():

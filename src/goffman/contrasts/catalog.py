@@ -79,11 +79,6 @@ models_over_conditions = ContrastSpec(kind="models", pairs=models, by=("group",)
 wordings_over_conditions = ContrastSpec(kind="wordings", pairs=wordings_against_first, test=two_way)
 """In each model every other wording against the first, on the same items and conditions."""
 
-SET_APART = "set-apart"
-
-groups_set_apart = replace(groups_of_conditions, kind=SET_APART)
-"""The two groups on a number without the words that may say how rare a condition is."""
-
 
 def over_orders(spec: ContrastSpec) -> ContrastSpec:
     """Return the contrast, made from the means over the orders of options."""

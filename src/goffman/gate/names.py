@@ -54,7 +54,6 @@ WHAT = {
     "order": "order",
     "keying": "keying",
     "position": "position",
-    "set-apart": "gap",
     "models": "models",
     "dimensions": "subscales",
     "wordings": "wordings",

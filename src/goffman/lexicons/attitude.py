@@ -1,6 +1,9 @@
-"""What a word says about a situation: shipped ratings, the user's own, and words set apart.
+"""What a word says about a situation: the shipped ratings and the user's own.
 
 The last file that rates a word wins, and within a file the most specific rating: docs/ratings.md.
+
+A negative word is of one kind: it rejects the situation, says that it is difficult, or that it is
+improbable. Where any negative word has no kind, as in most files of a user's own, none is told.
 """
 
 from __future__ import annotations
@@ -23,6 +26,12 @@ if TYPE_CHECKING:
 
 ATTITUDES: tuple[Attitude, ...] = get_args(Attitude)
 """The four labels, in the order of the page's keys 1 to 4."""
+
+KINDS = ("rejection", "difficulty", "improbability")
+"""What a negative word says against a situation."""
+
+OF_KINDS = ("kind", "kind_1", "kind_2")
+"""Columns with the kind of a negative word: as settled, and by either pass."""
 
 SHIPPED = Path(__file__).parent / "data" / "attitudes.csv"
 
@@ -55,13 +64,14 @@ class Attitudes:
     """Ratings from several files, and which file they are from."""
 
     table: pl.DataFrame
-    """word, item, wording, label, place: the greater the place, the stronger the rating."""
+    """word, item, wording, label, kind, place: the greater the place, the stronger the rating."""
     sources: tuple[Source, ...]
     """In the order in which they override each other."""
 
     def label(self, fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """The fills with two more columns: label (null: unrated), and rated (true or false).
 
+        Where every negative word has a kind, the column kind says it.
         ``fills`` has prompt_id and word; ``prompts`` has prompt_id, item and wording. The rows
         stay as they are, in their order. A word that no file knows is irrelevant, and rated, if it
         can be no word at all: see ``no_word``.
@@ -85,7 +95,9 @@ class Attitudes:
             self._labels(where), on=["folded", "item", "wording"], how="left", maintain_order="left"
         )
         label = pl.coalesce("label", pl.when("no_word").then(pl.lit("irrelevant", dtype=pl.String)))
-        return fills.with_columns(labelled.select(label=label, rated=label.is_not_null()))
+        found = fills.with_columns(labelled.select(label=label, rated=label.is_not_null()))
+        negative = self.table.filter(pl.col("label") == "negative")
+        return found if negative["kind"].null_count() else found.with_columns(labelled["kind"])
 
     def _labels(self, where: pl.DataFrame) -> pl.DataFrame:
         """Each word, item and wording with the label of its strongest rating, or null."""
@@ -97,8 +109,9 @@ class Attitudes:
             free = [pl.col(name) == "" for name in ("item", "wording") if name not in level]
             ratings = self.table.filter(*bound, *free).rename({"word": "folded"})
             keys = ["folded", *level]
-            rated = where.join(ratings.select(*keys, "label", "place"), on=keys, how="inner")
-            fitting.append(rated.select("folded", "item", "wording", "label", "place"))
+            columns = (*keys, "label", "kind", "place")
+            rated = where.join(ratings.select(columns), on=keys, how="inner")
+            fitting.append(rated.select("folded", "item", "wording", "label", "kind", "place"))
         strongest = pl.concat(fitting).sort("place", descending=True)
         return strongest.unique(["folded", "item", "wording"], keep="first").drop("place")
 
@@ -151,6 +164,7 @@ def _file_of(path: Path, by: str) -> tuple[pl.DataFrame, Source]:
         "item": [row["item"] for row in rows],
         "wording": [row["wording"] for row in rows],
         "label": [row[by] or row["label"] for row in rows],
+        "kind": [row["kind"] or None for row in rows],
         # 0 for a rating everywhere, up to 3 for one of an item in a wording.
         "place": [len(LEVELS) - 1 - LEVELS.index(level) for level in levels],
     }
@@ -163,20 +177,20 @@ def _file_of(path: Path, by: str) -> tuple[pl.DataFrame, Source]:
 def _columns() -> dict[str, Any]:
     import polars as pl
 
-    strings = dict.fromkeys(("word", "item", "wording", "label"), pl.String)
+    strings = dict.fromkeys(("word", "item", "wording", "label", "kind"), pl.String)
     return {**strings, "place": pl.Int64}
 
 
 def read_ratings(path: Path) -> list[Row]:
     """The rows of a CSV file with one label a word; LexiconError with every fault by line."""
     faults = Faults()
-    optional = ("item", "wording", "rater", "note", *SINGLE)
+    optional = ("item", "wording", "rater", "note", *SINGLE, *OF_KINDS)
     rows = read_table(path, required=("word", "label"), optional=optional, faults=faults)
     lines: dict[tuple[str, str, str], int] = {}
     for row in rows:
-        for column in ("label", *SINGLE):
+        for column in ("label", *SINGLE, *OF_KINDS):
             if row[column]:
-                row.check_one_of(column, ATTITUDES)
+                row.check_one_of(column, KINDS if column in OF_KINDS else ATTITUDES)
         key = (fold(row["word"]), row["item"], row["wording"])
         if (line := lines.setdefault(key, row.number)) != row.number:
             row.note(
@@ -218,32 +232,4 @@ def folded_words(words: pl.Series) -> pl.DataFrame:
             "no_word": [no_word(word) for word in different],
         },
         schema={"word": pl.String, "folded": pl.String, "no_word": pl.Boolean},
-    )
-
-
-NEGATIONS = frozenset({"not", "never", "no", "n't", "hardly", "barely", "scarcely"})
-"""A begun reply such as "I would say it is" often goes on with one, or with how likely something
-is. Either is rated, but says as much about grammar, or about how rare a condition is, as about what
-is thought of it."""
-
-OF_PROBABILITY = frozenset(
-    {
-        "likely", "unlikely", "possible", "impossible", "probable", "improbable", "plausible",
-        "implausible", "conceivable", "inconceivable", "certain", "uncertain", "doubtful",
-        "probably", "possibly", "perhaps", "maybe", "certainly", "likelier", "unlikelier",
-    }
-)  # fmt: skip
-
-
-def set_apart(word: str = "word") -> pl.Expr:
-    """Of a column of words: negation, word of probability, or null."""
-    import polars as pl
-
-    folded = pl.col(word).str.strip_chars().str.to_lowercase()
-    negation, probability = pl.lit("negation"), pl.lit("word of probability")
-    return (
-        pl.when(folded.is_in(list(NEGATIONS)))
-        .then(negation)
-        .when(folded.is_in(list(OF_PROBABILITY)))
-        .then(probability)
     )

@@ -7,12 +7,14 @@ Mei, Fereidooni & Caliskan (2023): of the probability of the k most probable wor
 with irrelevant words left out. Means: over the items of a wording, over a condition's forms, over
 wordings; a condition's value over all models is the mean over models × wordings.
 
+rejection, difficulty, improbability   the same of the negative words of one kind: they add up to
+               P(negative); there are none where ratings say no kinds
+
 What stands beside P(negative) where a reply was begun and its next word read as a fill.
 
 rated-mass     the probability of the words rated positive, negative or neutral; where its mean
                over a model's prompts is below .25, P(negative) is not measurable
-negations, probability-words, irrelevant   the probability of these: they are shown apart
-negative-apart P(negative) without negations and words of probability
+irrelevant     the probability of the irrelevant words
 """
 
 from __future__ import annotations
@@ -28,13 +30,12 @@ from goffman.contrasts.catalog import (
     conditions_against_reference,
     groups_as_asked,
     groups_of_conditions,
-    groups_set_apart,
     models_over_conditions,
     where_in_turn,
     wordings_over_conditions,
 )
 from goffman.instruments.types import ControlScore
-from goffman.lexicons.attitude import set_apart
+from goffman.lexicons.attitude import KINDS
 from goffman.measures.aggregate import (
     above_baseline,
     as_scores,
@@ -53,56 +54,33 @@ from goffman.measures.analytic_choices import (
 )
 from goffman.measures.base import Contrasts, Meaning, Measure, Reads
 from goffman.measures.reliability import reliability_scores
-from goffman.measures.responses import CATEGORY, WEIGHT, bound, by_prompt, coded_fills, mean_code
+from goffman.measures.responses import (
+    CATEGORY,
+    CODED,
+    WEIGHT,
+    bound,
+    by_prompt,
+    coded_fills,
+    mean_code,
+    ratio,
+)
 from goffman.presentation import condition_figures, reliability, tables
 from goffman.presentation.condition_findings import (
     LEAST_RATED,
     OF_COMPLETIONS,
-    describe_set_apart,
+    describe_kinds,
     group_findings,
     if_measurable,
     in_turn,
-    set_apart_shares,
     words_counted,
 )
-from goffman.presentation.evidence import words_set_apart
+from goffman.presentation.evidence import words_with_attitudes
 from goffman.presentation.types import Claims, Presentation
 
 if TYPE_CHECKING:
     from goffman.lexicons.lexicons import Lexicons
 
-RESTS_ON_RATINGS = ("negative", "lowest", "highest", "negative-apart")
-_NO_COMPLETION = "none of the words that are not set apart is rated"
-
-
-def of_completions(fills: pl.DataFrame, prompts: pl.DataFrame, *, measure: str) -> pl.DataFrame:
-    """SCORES of the level prompt: the numbers above, of prompts whose reply was begun.
-
-    ``fills``: those that count, with the column ``label``.
-    """
-    begun = prompts.filter(pl.col("prefill").is_not_null())
-    p, label = pl.col("probability").cast(pl.Float64), pl.col("label")
-    kind = pl.col("apart")
-    rated = label.is_in(["positive", "negative", "neutral"])
-    plain = kind.is_null()
-    sums = (
-        fills.join(begun.select("prompt_id"), on="prompt_id")
-        .with_columns(apart=set_apart())
-        .sort("model", "prompt_id", "rank")
-        .group_by("model", "prompt_id", maintain_order=True)
-        .agg(
-            p.filter(rated).sum().alias("rated-mass"),
-            p.filter(kind == "negation").sum().alias("negations"),
-            p.filter(kind == "word of probability").sum().alias("probability-words"),
-            p.filter(label == "irrelevant").sum().alias("irrelevant"),
-            negative=p.filter((label == "negative") & plain).sum(),
-            whole=p.filter(rated & plain).sum(),
-        )
-    )
-    share = pl.when(pl.col("whole") > 0).then(pl.col("negative") / pl.col("whole"))
-    values = sums.with_columns(share.alias("negative-apart")).drop("negative", "whole")
-    reasons = dict.fromkeys(OF_COMPLETIONS, _NO_COMPLETION)
-    return prompt_scores(values, begun, measure=measure, reasons=reasons)
+RESTS_ON_RATINGS = ("negative", "lowest", "highest", *KINDS)
 
 
 def measurable(scores: pl.DataFrame) -> pl.DataFrame:
@@ -132,8 +110,8 @@ CORE = ("negative", "lowest", "highest")
 """P(neg), and what it would be were all that is not rated positive, or negative: words without a
 rating, and whatever lies beyond the top k."""
 
-COMPARED = ("negative", "negative-apart")
-"""What groups are compared on; the latter is of completions alone."""
+COMPARED = ("negative", *KINDS)
+"""What groups are compared on."""
 
 ABOUT = ("mass", "last-probability", "rated-share")
 """Of the top k: their probability, that of the k-th alone, and the rated share of the first."""
@@ -141,7 +119,7 @@ ABOUT = ("mass", "last-probability", "rated-share")
 _NO_WORD = "none of the words is rated positive, negative or neutral"
 _NO_MASS = "the words have no probability"
 _REASONS = {
-    "negative": _NO_WORD,
+    **dict.fromkeys(COMPARED, _NO_WORD),
     "lowest": _NO_MASS,
     "highest": _NO_MASS,
     "mass": _NO_MASS,
@@ -187,7 +165,7 @@ PRESENTATION = Presentation(
     findings=if_measurable(
         group_findings(
             what=_SHARE,
-            more=in_turn(describe_set_apart, words_counted),
+            more=in_turn(describe_kinds, words_counted),
         )
     ),
     figures=(
@@ -199,12 +177,11 @@ PRESENTATION = Presentation(
     tables=(
         tables.groups_of_conditions,
         tables.words_counted,
-        set_apart_shares,
         tables.ranked_conditions,
         reliability.reliability_table,
     ),
-    evidence=words_set_apart,
-    main=("groups", "set-apart", "groups-as-asked"),
+    evidence=words_with_attitudes,
+    main=("groups", "groups-as-asked"),
 )
 
 
@@ -233,7 +210,7 @@ class NegativeAttitude(Measure):
                 wordings_over_conditions,
             ),
         ),
-        ("negative-apart", (where_in_turn(groups_set_apart),)),
+        *((kind, (where_in_turn(groups_of_conditions),)) for kind in KINDS),
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
@@ -264,6 +241,7 @@ class NegativeAttitude(Measure):
         unrated, mass = WEIGHT.filter(CATEGORY.is_null()).sum(), WEIGHT.sum()
         # Sums of float32 probabilities may be a hair above 1.
         unknown = pl.when(mass > 0).then(unrated + (1 - mass).clip(lower_bound=0))
+        kinds = KINDS if "kind" in fills.columns else ()
         values = by_prompt(
             coded_fills(fills),
             mean_code(floor=0).alias("negative"),
@@ -272,17 +250,27 @@ class NegativeAttitude(Measure):
             mass.alias("mass"),
             WEIGHT.last().alias("last-probability"),
             pl.when(mass > 0).then((mass - unrated) / mass).alias("rated-share"),
+            WEIGHT.filter(CODED).sum().alias("rated-mass"),
+            WEIGHT.filter(CATEGORY == "irrelevant").sum().alias("irrelevant"),
+            *(
+                ratio(WEIGHT * (pl.col("kind") == kind), among=CODED, floor=0).alias(kind)
+                for kind in kinds
+            ),
             order=["rank"],
         )
-        scores = prompt_scores(values, prompts, measure=self.name, reasons=_REASONS)
+        reasons = {name: why for name, why in _REASONS.items() if name in values.columns}
+        scores = prompt_scores(values, prompts, measure=self.name, reasons=reasons)
         # Prompts of earlier runs, and of studies, have no such column.
         if "prefill" not in prompts.columns or not prompts["prefill"].count():
             return scores
-        return measurable(pl.concat([scores, of_completions(fills, prompts, measure=self.name)]))
+        begun = prompts.filter(pl.col("prefill").is_not_null())
+        reasons = dict.fromkeys(OF_COMPLETIONS, _NO_MASS)
+        also = prompt_scores(values, begun, measure=self.name, reasons=reasons)
+        return measurable(pl.concat([scores, also]))
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of forms, wordings, conditions, categories, groups, items and models."""
-        core = only(scores, (*CORE, "negative-apart"))
+        core = only(scores, (*CORE, *KINDS))
         who = ("condition", "group", "category")
         forms = mean_over(core, keep=("model", "wording", "form", *who), level="form", over="items")
         wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")

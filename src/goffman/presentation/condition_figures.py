@@ -20,7 +20,7 @@ from goffman.formatting import (
     quantity_called,
 )
 from goffman.instruments.types import BASELINE, Noun
-from goffman.presentation.condition_findings import confound, shortened
+from goffman.presentation.condition_findings import confound, gap_rows, shortened
 from goffman.presentation.estimate_figures import (
     ESTIMATE,
     band,
@@ -63,7 +63,7 @@ def _over(sampled: str) -> str:
 
 def gaps(section: Section) -> Iterator[Figure]:
     """The difference between the two groups in each model, with its interval."""
-    rows = with_clear(section.contrasts("groups"))
+    rows = with_clear(gap_rows(section))
     if not rows.height:
         return
     order = [*section.models(), ALL_MODELS]

@@ -18,6 +18,7 @@ from goffman.formatting import (
     told_apart,
 )
 from goffman.instruments.types import BASELINE
+from goffman.lexicons.attitude import KINDS
 from goffman.presentation.answer_style import (
     describe_answering,
     describe_presentation,
@@ -31,7 +32,6 @@ from goffman.presentation.findings import (
     of_model,
 )
 from goffman.presentation.reliability import above_half, reliability
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table
 from goffman.presentation.types import Finding, FindingsFn
 from goffman.presentation.variance import describe_variance
 
@@ -206,7 +206,7 @@ def group_findings(*, what: str, more: More) -> FindingsFn:
     """The gap between two groups of conditions; ``what``: whose mean it is, such as a share."""
 
     def found(section: Section) -> Iterator[Finding]:
-        for row in section.contrasts("groups").iter_rows(named=True):
+        for row in gap_rows(section).iter_rows(named=True):
             if row["model"] not in section.models():
                 continue
             first, second = humanize(row["first"]), humanize(row["second"])
@@ -437,9 +437,7 @@ def _with_those_left_out(section: Section, model: str) -> str:
 LEAST_RATED = 0.25
 """Below this mean probability of rated words a completion is not measurable."""
 
-OF_COMPLETIONS = (
-    "rated-mass", "negations", "probability-words", "irrelevant", "negative-apart",
-)  # fmt: skip
+OF_COMPLETIONS = ("rated-mass", "irrelevant")
 """The numbers that only begun replies have."""
 
 
@@ -469,45 +467,18 @@ def _masses(section: Section) -> Iterator[tuple[str, float]]:
     yield from rows.select("model", "value").rows()
 
 
-def describe_set_apart(section: Section, model: str) -> Iterator[str]:
-    """How much of completions is set apart, and the difference without it; nothing of others."""
-    rows = of_model(section.rows("model", OF_COMPLETIONS), model)
-    mean = dict(rows.select("quantity", "value").rows())
-    if "rated-mass" not in mean:
-        return
-    yield (
-        f"In the completions, rated words have {number(mean['rated-mass'])} of the probability. "
-        f"Negations such as “not” have {number(mean['negations'])}, words of probability such as "
-        f"“likely” {number(mean['probability-words'])}, words rated irrelevant "
-        f"{number(mean['irrelevant'])}."
-    )
-    for row in of_model(section.contrasts("set-apart"), model).iter_rows(named=True):
+def gap_rows(section: Section) -> pl.DataFrame:
+    """The difference between the two groups in each model, on the number of the headline."""
+    return section.contrasts("groups").filter(~pl.col("quantity").is_in(KINDS))
+
+
+def describe_kinds(section: Section, model: str) -> Iterator[str]:
+    """How much of the difference is on each kind of negative words, where ratings say kinds."""
+    rows = of_model(section.contrasts("groups"), model).filter(pl.col("quantity").is_in(KINDS))
+    by = dict(rows.select("quantity", "difference").rows())
+    if len(by) == len(KINDS):
+        rejection, difficulty, improbability = (number(by[kind]) for kind in KINDS)
         yield (
-            "Without negations and words of probability, which may say how rare a condition is, "
-            f"the {describe_difference(row).replace('difference', 'difference is', 1)}."
+            f"Of this difference, {rejection} is on words of rejection, {difficulty} of "
+            f"difficulty, {improbability} of improbability."
         )
-
-
-def set_apart_shares(section: Section) -> Iterator[Table]:
-    """How much of completions is rated, and how much is set apart."""
-    rows = section.scores.filter(
-        pl.col("level") == "model", pl.col("quantity").is_in(OF_COMPLETIONS)
-    ).sort("model", "quantity")
-    kept = rows.select("model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason")
-    if not kept.height:
-        return
-    caption = (
-        f"{section.instrument}: in begun replies, the probability of rated words, of negations, of "
-        "words of probability and of irrelevant words; and P(negative) without negations and words "
-        "of probability. The numbers are means over prompts."
-    )
-    shown = (
-        ColumnSpec(header="model", keys=("model",), drop="constant"),
-        ColumnSpec(header="number", keys=("quantity",)),
-        ColumnSpec(header="n", keys=("n",), form="count"),
-        ColumnSpec(header="mean", keys=("value",), form="number"),
-        ColumnSpec(header="sd", keys=("sd",), form="number"),
-        ColumnSpec(header="minimum", keys=("low",), form="number"),
-        ColumnSpec(header="maximum", keys=("high",), form="number"),
-    )
-    yield as_table(f"{section.instrument}-set-apart", caption, kept.to_dicts(), shown=shown)

@@ -12,7 +12,6 @@ import polars as pl
 
 from goffman.formatting import number
 from goffman.instruments.types import options_from
-from goffman.lexicons.attitude import set_apart
 from goffman.lexicons.gender import with_gender
 from goffman.schemas import REPLY_KINDS, SENTIMENTS
 
@@ -280,16 +279,3 @@ def replies_as_read(
         probability=pl.lit(None, dtype=pl.Float64),
         label=read,
     ).cast(EVIDENCE)
-
-
-def words_set_apart(
-    given: Answers, section: Section, words: Lexicons | None, most: int
-) -> pl.DataFrame:
-    """The most probable words, each with its attitude and, in a completion, what it else is."""
-    rows = words_with_attitudes(given, section, words, most)
-    if "prefill" not in section.prompts.columns:
-        return rows
-    begun = section.prompts.filter(pl.col("prefill").is_not_null())["prompt_id"]
-    apart = pl.when(pl.col("prompt_id").is_in(begun.implode())).then(set_apart())
-    label = pl.when(apart.is_not_null()).then(pl.format("{}, {}", "label", apart))
-    return rows.with_columns(label=label.otherwise("label"))

@@ -108,7 +108,7 @@ def groups_of_conditions(section: Section) -> Iterator[Table]:
 def words_counted(section: Section) -> Iterator[Table]:
     """What the shares of negative words rest on: the mass of the words, and what is rated."""
     instrument, scores = section.instrument, section.scores
-    quantities = ["mass", "rated-share", "last-probability"]
+    quantities = ["mass", "rated-share", "last-probability", "rated-mass", "irrelevant"]
     rows = scores.filter(pl.col("level") == "model", pl.col("quantity").is_in(quantities))
     kept = rows.sort("model", "quantity").select(
         "model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason"
@@ -116,7 +116,9 @@ def words_counted(section: Section) -> Iterator[Table]:
     if kept.height:
         caption = (
             f"{instrument}: probability of the counted words (mass), the share of it that is "
-            f"rated, and the probability of the last counted word; {_spread('prompts')}."
+            "rated, and the probability of the last counted word; in begun replies also that of "
+            "words rated positive, negative or neutral (rated-mass), and of irrelevant words; "
+            f"{_spread('prompts')}."
         )
         shown = (*_text("model", "quantity"), _N, *_numbers("mean", "sd", "minimum", "maximum"))
         yield as_table(f"{instrument}-words", caption, kept.rename(_MEAN).to_dicts(), shown=shown)

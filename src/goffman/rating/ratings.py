@@ -12,7 +12,7 @@ from pathlib import Path
 from goffman.errors import InputError, LexiconError, did_you_mean, no_run
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.instruments.types import Attitude, Rating
-from goffman.lexicons.attitude import ATTITUDES, SINGLE, fold
+from goffman.lexicons.attitude import ATTITUDES, OF_KINDS, SINGLE, fold
 from goffman.rating.journal import SETTLED, Unit, read_journal
 from goffman.runs.files import Folder
 from goffman.schemas import RATINGS
@@ -173,7 +173,7 @@ def _read(path: Path) -> list[Rating]:
             for unit, label in record.labels.items()
         ]
     faults = Faults()
-    optional = ("label", "item", "wording", "rater", "note", *SINGLE)
+    optional = ("label", "item", "wording", "rater", "note", *SINGLE, *OF_KINDS)
     rows = read_table(path, required=("word",), optional=optional, faults=faults)
     ratings = [] if faults.found else list(_from_rows(rows, path.stem))
     if faults.found:

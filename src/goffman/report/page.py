@@ -66,7 +66,6 @@ TITLES = {
     "level": "Compared with 0",
     "groups": "Between groups",
     "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
-    "set-apart": "Between groups, without negations and words of probability",
     "genders": "Female minus male",
     "models": "Between models",
     "baseline": "Compared with the baseline",
