@@ -13,6 +13,7 @@ from goffman.anchors.loader import anchors_with
 from goffman.errors import ModelError
 from goffman.execution import Executor, Executors, all_answered, is_answered, known_digest
 from goffman.forecast import describe_parts, forecast, forecast_text
+from goffman.instruments.renderer import carried_phrases
 from goffman.instruments.types import MASK
 from goffman.measures.registry import measure_entry
 from goffman.models.base import LoadOptions, Serves
@@ -277,6 +278,9 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
         team=work.place.team,
         known=known_digest(work.run.manifest, question, model=name, **work.told),
         first=question.balanced,
+        phrases=carried_phrases(instrument, question.prompts)
+        if question.measure and question.measure.adjusts
+        else (),
     )
     kind = instrument.kind
     if kind == "complete" and question.settings:

@@ -63,6 +63,7 @@ PRESENTATION = (
     Column("no_answer", "bool", "whether not to answer is an option", nullable=True),
     Column("options", "text", "JSON: label, text and code of each option", nullable=True),
     Column("paraphrase", "text", "the wording, if it is asked only on request", nullable=True),
+    Column("phrase", "text", "what the condition says in its slot: has depression", nullable=True),
 )
 """Further columns of prompts for chat and causal models: how the question is presented."""
 
@@ -72,7 +73,11 @@ PROMPT_TABLE = PROMPTS + KEYING + ANSWER_KEY + PRESENTATION
 FILLS = (
     Column("prompt_id", "text", "the prompt that was asked"),
     Column("model", "text", "the model's name, as the user gave it"),
-    Column("step", "int", "1 for the prompt itself; recursive masking goes on to 2, 3 …"),
+    Column(
+        "step",
+        "int",
+        "1 for the prompt itself, recursive masking 2, 3 …; 0: of its phrase",
+    ),
     Column("parent", "text", "the ranks put back so far: empty at step 1, then 3, then 3/7"),
     Column(
         "rank", "int", "1 is the most probable; null for a target outside the top k", nullable=True

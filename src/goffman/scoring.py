@@ -13,6 +13,7 @@ from goffman.instruments.types import CONTROL, mode_in, passes
 from goffman.lexicons.attitude import load_attitudes
 from goffman.lexicons.gender import load_gender
 from goffman.lexicons.lexicons import Lexicons
+from goffman.measures.aggregate import log_likelihoods
 from goffman.measures.controls import control_score
 from goffman.measures.mode_agreement import BOTH_WAYS, agreement_scores
 from goffman.measures.registry import measure_from
@@ -116,6 +117,10 @@ def score(
         if each:
             scores = pl.concat(each)
             tables += [scores, measure.aggregate(scores), *competence]
+            if measure.adjusts:
+                phrases = read_answers(run, "fills", instrument=instrument, phrases=True)
+                known = phrases.filter(pl.col("model").is_in(scores["model"].unique().implode()))
+                tables.append(log_likelihoods(known, asked, measure=measure.name))
     names = {instrument: measure.name for instrument, measure in measures.items()}
     return pl.concat([*tables, agreement_scores(prepared, prompts, names)])
 

@@ -324,7 +324,8 @@ def _what(row: Mapping[str, Any]) -> str:
     of = humanize(row["group"] or "all") if row["kind"] == "runs" else sides
     if row["kind"] != "runs" and row["group"]:
         of = f"{humanize(row['group'])}: {of}"
-    as_asked = " (as in the study)" if row["kind"] == "groups-as-asked" else ""
+    beside = {"groups-as-asked": " (as in the study)", "groups-adjusted": " (adjusted)"}
+    as_asked = beside.get(row["kind"], "")
     about = [humanize(row["quantity"]), humanize(row["variant"]) if row["variant"] else ""]
     return f"{', '.join(part for part in about if part)}: {of}{as_asked}"
 

@@ -25,6 +25,7 @@ import numpy as np
 import polars as pl
 
 from goffman.contrasts.designs import (
+    adjusted,
     averaging_orders,
     averaging_pair_orders,
     descriptions,
@@ -72,6 +73,15 @@ groups_as_asked = ContrastSpec(
     test=over_conditions,
 )
 """The same as the study reads it: conditions alone are sampled, the sentences are given."""
+
+
+def _groups_of_phrases(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    if stratum.scored.sharing.phrases:
+        yield from groups(stratum)
+
+
+groups_adjusted = ContrastSpec(kind="groups-adjusted", pairs=_groups_of_phrases, test=adjusted)
+"""The same as if the conditions' phrases were alike in the model's likelihood, length and verb."""
 
 models_over_conditions = ContrastSpec(kind="models", pairs=models, by=("group",), test=three_way)
 """In each group every two models, on the same conditions, items and wordings."""

@@ -13,6 +13,7 @@ Wordings of one family are near-copies: they count once, by their mean.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -33,7 +34,7 @@ from goffman.contrasts.engine import (
     over_pairs,
     over_sets,
 )
-from goffman.contrasts.scores import NESTED, Design, ScoreTable, cube, in_order
+from goffman.contrasts.scores import LOG_LIKELIHOOD, NESTED, Design, ScoreTable, cube, in_order
 from goffman.instruments.types import BASELINE
 from goffman.stats.crossed import LEAST
 from goffman.stats.estimate import Estimate
@@ -221,6 +222,39 @@ def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: S
 def _condition_means(rows: pl.DataFrame) -> pl.DataFrame:
     ordered = rows.sort("condition", "item", "wording", "prompt_id")
     return ordered.group_by("condition", maintain_order=True).agg(pl.col("value").mean())
+
+
+FEWEST_OF_VERB = 3
+"""Verbs of fewer conditions are one level."""
+
+
+def adjusted(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+    """Test conditions and items, the phrases' likelihood, length and verb held alike.
+
+    Without a likelihood of every condition, length and verb alone.
+    """
+    rows = scored.rows("condition", LOG_LIKELIHOOD, model=says.model)
+    likely = dict(rows.select("condition", "value").drop_nulls().rows())
+    phrases = {
+        condition: scored.sharing.phrases.get(condition, ("",))
+        for condition in [*first.ids["condition"], *second.ids["condition"]]
+    }
+    verbs = Counter(verb for of in phrases.values() for verb in {one.split(" ")[0] for one in of})
+    common = sorted(verb for verb, count in verbs.items() if count >= FEWEST_OF_VERB)
+    about = {
+        condition: [
+            sum(len(one.split()) for one in of) / len(of),
+            *(sum(one.split(" ")[0] == verb for one in of) / len(of) for verb in common),
+        ]
+        for condition, of in phrases.items()
+    }
+    named = "length and verb"
+    if phrases.keys() <= likely.keys():
+        about = {condition: [likely[condition], *of] for condition, of in about.items()}
+        named = "likelihood, length and verb"
+    over = f"conditions by category and items; adjusted for {named} of the phrase"
+    cells = [first.cells, second.cells]
+    return over_cells(says, cells, paired=False, over=over, covariates=about)
 
 
 def over_conditions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:

@@ -9,7 +9,7 @@ share an item or a condition as independent; their p-values are smaller than the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 GIVEN = {
     "groups-as-asked": "these sentences treated as fixed",
+    "groups-adjusted": "adjusted for the phrase's length, verb and, where known, likelihood",
     "trials": "over trials of these sentences",
 }
 """Kinds of contrasts that repeat another with something taken as given, and what."""
@@ -258,12 +259,19 @@ def clustered(
 
 
 def over_cells(
-    contrast: Contrast, sides: Sequence[pl.DataFrame], *, paired: bool, over: str
+    contrast: Contrast,
+    sides: Sequence[pl.DataFrame],
+    *,
+    paired: bool,
+    over: str,
+    covariates: Mapping[str, Sequence[float]] | None = None,
 ) -> Estimate:
     """Compare two sides whose conditions were asked some of the items each, by the jackknife.
 
     ``sides``: condition, category, item and value. Every condition counts alike, whatever it was
     asked. An item may be on both sides, and so may a condition: it counts once in n.
+    ``covariates``: by condition, what is held alike on both sides; fewer items than a test needs
+    are then taken as given.
     """
     keys = ["condition", "category", "item"]
     cells = [
@@ -294,15 +302,30 @@ def over_cells(
     about = replace(about, unit="conditions", test="clustered t")
     ways = [rows["category"].to_numpy(), rows["item"].to_numpy()]
     alone = ONE_UNIT.format("conditions") if min(about.n_first, about.n_second) < 2 else None
-    few = _too_few(ways, ("categories of conditions", "items"))
+    if covariates is not None:
+        about = replace(about, difference=None)
+        if rows["item"].n_unique() < FEWEST_CLUSTERS:
+            ways, over = ways[:1], over.replace(" and items", "") + f"; {FIXED}: items"
+    few = _too_few(ways, ("categories of conditions", "items")[: len(ways)])
     if reason := about.reason or alone or few:
         return replace(about, reason=reason)
     design = None if paired else np.column_stack([rows["side"].to_numpy(), np.ones(rows.height)])
+    if design is not None and covariates is not None:
+        design = _beside(design, np.array([covariates[one] for one in rows["condition"]]))
     weights = rows.select(1 / pl.len().over("condition", "side")).to_series().to_numpy()
     values = rows["value"].to_numpy()
-    return _jackknifed(
-        _with_effect(about, samples), values, ways, over=over, design=design, weights=weights
-    )
+    about = about if covariates is not None else _with_effect(about, samples)
+    return _jackknifed(about, values, ways, over=over, design=design, weights=weights)
+
+
+def _beside(design: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the design and, of the columns, standardized, those that say something further."""
+    for column in columns.T:
+        spread = column.std()
+        further = np.column_stack([design, (column - column.mean()) / (spread or 1.0)])
+        if np.linalg.matrix_rank(further) == further.shape[1]:
+            design = further
+    return design
 
 
 def _category(rows: pl.DataFrame) -> pl.Expr:

@@ -63,6 +63,8 @@ class Clusters:
     """By wording: its family; a wording that is not here is one of its own."""
     ways: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """Frame, referent, other occupation."""
+    phrases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By condition: what each of its forms says in the slot, such as "has depression"."""
     signs: dict[str, float] = field(default_factory=dict)
     """−1 where the referent's occupation is associated with women, else 1."""
 
@@ -106,8 +108,15 @@ def clusters_of(prompts: pl.DataFrame) -> Clusters:
     families = {}
     if "family" in prompts.columns:
         families = dict(prompts.select("wording", "family").drop_nulls().unique().rows())
-    return Clusters(families=families, ways=ways, signs=signs)
+    phrases = {}
+    if "phrase" in prompts.columns:
+        known = prompts.select("condition", "phrase").drop_nulls().unique().sort("phrase")
+        phrases = {c: tuple(of) for c, of in known.group_by("condition").agg("phrase").rows()}
+    return Clusters(families=families, ways=ways, phrases=phrases, signs=signs)
 
+
+LOG_LIKELIHOOD = "log-likelihood"
+"""The quantity of conditions that says how probable a model finds their phrases."""
 
 NESTED = "nested"
 """The one level that a nested factor has in a table."""

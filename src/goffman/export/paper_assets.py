@@ -55,7 +55,8 @@ def results_of(section: Section) -> list[Result]:
 def _result(row: Mapping[str, Any], section: Section) -> Result:
     parts = [section.names.model(row["model"]), row["group"], row["variant"]]
     sides = f"{row['first']} − {row['second']}"
-    as_asked = " (conditions only)" if row["kind"] == "groups-as-asked" else ""
+    beside = {"groups-as-asked": " (conditions only)", "groups-adjusted": " (adjusted)"}
+    as_asked = beside.get(row["kind"], "")
     # The verdict, which no paper should leave out.
     verdict = f"; {said}" if (said := verdict_shown(row)) else ""
     low, high, tested = row["low"], row["high"], None not in {row["df"], row["statistic"]}

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 WHAT = {
     "groups": "gap",
+    "groups-adjusted": "gap-adjusted",
     "groups-as-asked": "gap-as-asked",
     "level": "level",
     "genders": "disparity",

@@ -22,9 +22,11 @@ from goffman.instruments.sentence_pairs import (
     prompts_of,
 )
 from goffman.instruments.subsample import SIZED_PAIRS, SUBSAMPLED_KINDS, part_of, subsample
-from goffman.instruments.text import put_in, slot_text
+from goffman.instruments.text import phrase_text, put_in, slot_text
 from goffman.instruments.types import (
     BASELINE,
+    CarriedPhrase,
+    Form,
     Instrument,
     InstrumentKind,
     MultipleChoice,
@@ -334,6 +336,31 @@ def _questionnaire_prompts(
             )
 
 
+def _phrase(instrument: Instrument, form: Form) -> str | None:
+    """What a form says in its slot; None where that is a whole text."""
+    content = instrument.content
+    if isinstance(content, SentencePairs) or "{vignette}" in content.slot.filled:
+        return None
+    return phrase_text(content.slot, form)[1]
+
+
+def carried_phrases(instrument: Instrument, prompts: Sequence[Prompt]) -> list[CarriedPhrase]:
+    """Each form's phrase in a sentence that says that there is such a person, by a prompt of it."""
+    content = instrument.content
+    if isinstance(content, SentencePairs):
+        return []
+    by_form = {(p.condition, p.form): p for p in sorted(prompts, key=lambda p: p.id) if p.phrase}
+    several = "{plural_verb}" in content.slot.filled or "{plural}" in content.slot.filled
+    found = []
+    for condition in content.conditions:
+        for form in condition.forms:
+            if prompt := by_form.get((condition.id, form.text)):
+                before, phrase, after = phrase_text(content.slot, form)
+                start = f"There {'are' if several else 'is'} {before}"
+                found.append(CarriedPhrase(prompt.id, start, phrase, f"{after}."))
+    return found
+
+
 def _stand_ins(instrument: Instrument, content: Questionnaire) -> Iterator[tuple[Prompt, str]]:
     """Everything that may stand in the slot: nothing (the baseline), then each form.
 
@@ -351,5 +378,6 @@ def _stand_ins(instrument: Instrument, content: Questionnaire) -> Iterator[tuple
                 form=form.text,
                 group=condition.group,
                 category=condition.category,
+                phrase=_phrase(instrument, form),
             )
             yield base, slot_text(content.slot, form)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from goffman.instruments.types import Form, Slot
@@ -24,6 +25,13 @@ def put_in(template: str, values: Mapping[str, str]) -> str:
 def slot_text(slot: Slot, form: Form) -> str:
     """A form of a condition as it stands in the slot: "someone who has depression"."""
     return put_in(slot.filled, {**vars(form), "form": form.text})
+
+
+def phrase_text(slot: Slot, form: Form) -> tuple[str, str, str]:
+    """What stands in the slot before a form's own words, these, and what stands after them."""
+    begin, end = slot.filled.index("{"), slot.filled.rindex("}") + 1
+    own = slot_text(replace(slot, filled=slot.filled[begin:end]), form)
+    return slot.filled[:begin], own, slot.filled[end:]
 
 
 def stray_braces(template: str) -> bool:

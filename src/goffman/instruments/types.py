@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 CONTROL = "control"
 """The condition and the group of a control item's prompts, and the level of its score."""
@@ -553,6 +553,8 @@ class Prompt:
     """As they are presented; none: it is no choice."""
     paraphrase: str | None = None
     """The id of the wording, where that is asked only on request; None: it is always asked."""
+    phrase: str | None = None
+    """What a condition says in its slot: "has depression"; None: it has none, or it is a text."""
 
     @cached_property
     def id(self) -> str:
@@ -570,6 +572,16 @@ class Prompt:
         if not (self.prefill or self.system):
             return self.text
         return "\x1e".join([self.text, self.prefill or "", self.system or ""])
+
+
+class CarriedPhrase(NamedTuple):
+    """A condition's own words in a neutral sentence: "There is someone who", "has depression"."""
+
+    prompt_id: str
+    """One of the prompts that the form stands in."""
+    before: str
+    phrase: str
+    after: str
 
 
 def is_control(prompt: Prompt) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
+from goffman.contrasts.scores import LOG_LIKELIHOOD
 from goffman.errors import InputError
 from goffman.instruments.types import BASELINE
 from goffman.schemas import SCORES, schema
@@ -15,6 +16,9 @@ IDS = ("item", "wording", "dimension", "condition", "form", "group", "category")
 
 WHOSE = ("model", "variant", "trial")
 """Who answered, and how the answers are looked at; any may be null."""
+
+TINY = 1e-38
+"""What float32 rounds to 0 is at most this probable."""
 
 NO_ANSWER = "the model has not answered this prompt"
 
@@ -98,6 +102,19 @@ def mean_over(scores: pl.DataFrame, *, keep: Sequence[str], level: str, over: st
         )
     )
     return as_scores(means)
+
+
+def log_likelihoods(phrases: pl.DataFrame, prompts: pl.DataFrame, *, measure: str) -> pl.DataFrame:
+    """SCORES of conditions: Σ log P(token) over the tokens of a phrase, the mean over forms.
+
+    ``phrases``: FILLS of the tokens, each under a prompt that the form stands in.
+    """
+    p = pl.col("probability").cast(pl.Float64).clip(lower_bound=TINY)
+    sums = phrases.group_by("model", "prompt_id").agg(value=p.log().sum())
+    rows = sums.join(prompts.select("prompt_id", "instrument", "mode", *IDS), on="prompt_id")
+    forms = as_scores(rows.with_columns(measure=pl.lit(measure), quantity=pl.lit(LOG_LIKELIHOOD)))
+    keep = ("model", "condition", "group", "category")
+    return mean_over(forms, keep=keep, level="condition", over="forms")
 
 
 _SAME = ("model", "instrument", "mode", "quantity", "variant", "level")

@@ -50,6 +50,8 @@ class Measure:
     """What an analyst could have chosen otherwise: see analytic_choices.py."""
     scores_controls: ClassVar[ControlScore | None] = None
     """How ``control`` scores control items; None: it does not."""
+    adjusts: ClassVar[bool] = False
+    """Whether models are asked how probable the conditions' phrases are, to adjust a contrast."""
     separable: ClassVar[bool] = False
     """Whether the scores of each prompt rest on its own answers alone, by model and prompt id."""
 

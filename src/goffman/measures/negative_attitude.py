@@ -28,6 +28,7 @@ from goffman.contrasts.catalog import (
     conditions_against_baseline,
     conditions_against_own_group,
     conditions_against_reference,
+    groups_adjusted,
     groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
@@ -181,7 +182,7 @@ PRESENTATION = Presentation(
         reliability.reliability_table,
     ),
     evidence=words_with_attitudes,
-    main=("groups", "groups-as-asked"),
+    main=("groups", "groups-adjusted", "groups-as-asked"),
 )
 
 
@@ -202,6 +203,7 @@ class NegativeAttitude(Measure):
             "negative",
             (
                 where_in_turn(groups_of_conditions),
+                where_in_turn(groups_adjusted),
                 groups_as_asked,
                 where_in_turn(models_over_conditions),
                 where_in_turn(conditions_against_reference),
@@ -221,6 +223,7 @@ class NegativeAttitude(Measure):
         NEUTRAL_WORDS,
     )
     scores_controls: ClassVar[ControlScore | None] = "separation"
+    adjusts: ClassVar[bool] = True
     separable: ClassVar[bool] = True
 
     @property

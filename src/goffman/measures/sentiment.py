@@ -13,6 +13,7 @@ from typing import ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
+    groups_adjusted,
     groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
@@ -80,7 +81,7 @@ PRESENTATION = Presentation(
     ),
     tables=(tables.sentiment, tables.ranked_conditions, reliability.reliability_table),
     evidence=classes,
-    main=("groups", "groups-as-asked"),
+    main=("groups", "groups-adjusted", "groups-as-asked"),
 )
 
 
@@ -129,7 +130,7 @@ class NegativeSentiment(Measure):
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
             PROBABILITY,
-            (groups_of_conditions, models_over_conditions),
+            (groups_of_conditions, groups_adjusted, models_over_conditions),
         ),
         ("negative", (groups_as_asked,)),
     )

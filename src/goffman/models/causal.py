@@ -60,6 +60,25 @@ class Causal:
                 raise ModelError(f'This text has no token that can be predicted: "{text}".')
         return encoded
 
+    def encode_phrase(self, before: str, phrase: str, after: str) -> list[tuple[list[int], int]]:
+        """For each token of the phrase what stands before it, and the token."""
+        del after  # a token is predicted from what stands before it alone
+        given, whole = self.encode([before.rstrip(), f"{before}{phrase}"])
+        return [(whole[:at], whole[at]) for at in range(len(given), len(whole))]
+
+    @without_gradients
+    def phrase_batch(
+        self, encoded: Sequence[Sequence[int]], *, targets: Sequence[int]
+    ) -> NDArray[np.float32]:
+        """[sentence, target]: the probability of each target token after the sentence."""
+        ids, there = padded(encoded, pad_id=encoded[0][0], device=self._model.device)
+        inputs = {"input_ids": ids, "attention_mask": there}
+        last = there.sum(dim=1) - 1
+        logits = self._model(**accepted(self._model, inputs)).logits
+        found = logits[range(len(ids)), last].float().softmax(dim=-1)[:, list(targets)]
+        probabilities: NDArray[np.float32] = found.cpu().numpy()
+        return probabilities
+
     def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
         """[sentence]: the logarithm of its probability; out of memory, in halves."""
         return np.concatenate(in_halves(self._ask, encoded))

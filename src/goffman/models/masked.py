@@ -31,6 +31,8 @@ from goffman.models.torch_common import (
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from goffman.models.base import Filled, Identity, LoadOptions
     from goffman.models.files import Files
 
@@ -84,6 +86,7 @@ class Masked:
         self.tokens: tuple[str, ...] = tokens.texts(head_size(model))
         self.special_ids: frozenset[int] = tokens.special_ids
         self.encode, self.single_tokens = tokens.encode, tokens.single_tokens
+        self.encode_phrase = tokens.encode_phrase
         self._model = model
         self._tokens = tokens
         self._scoring = scoring
@@ -103,6 +106,12 @@ class Masked:
             other._model, other._scoring = own  # noqa: SLF001
             self._copies.append(other)
         return [self, *self._copies[: count - 1]]
+
+    def phrase_batch(
+        self, encoded: Sequence[Sequence[int]], *, targets: Sequence[int]
+    ) -> NDArray[np.float32]:
+        """[sentence, target]: the probability of each target token at the mask."""
+        return self.fill_batch(encoded, top_k=1, targets=targets).targets
 
     def fill_batch(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()

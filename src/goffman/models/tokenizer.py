@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import ModelError
@@ -151,6 +152,17 @@ class Tokens:
                 check_length(self.name, text, length=len(ids), limit=self.limit)
         return encoded
 
+    def encode_phrase(self, before: str, phrase: str, after: str) -> list[tuple[list[int], int]]:
+        """For each token of the phrase the sentence with that token masked, and the token."""
+        texts = [f"{before}{phrase}{after}", f"{before.rstrip()}{after}"]
+        whole, without = token_ids(self._tokenizer, texts, specials=self.specials)
+        begin = _alike(whole, without)
+        end = len(whole) - _alike(whole[begin:][::-1], without[begin:][::-1])
+        check_length(self.name, texts[0], length=len(whole), limit=self.limit)
+        return [
+            ([*whole[:at], self.mask_id, *whole[at + 1 :]], whole[at]) for at in range(begin, end)
+        ]
+
     def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
         """Word → token id where it stands after a space, and the words that are not one token."""
         distinct = list(dict.fromkeys(words))
@@ -212,6 +224,11 @@ def token_reader(tokenizer: Any) -> Callable[[int], str]:
         return piece
 
     return text
+
+
+def _alike(first: Sequence[int], second: Sequence[int]) -> int:
+    """How many tokens two texts begin with in common."""
+    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))])
 
 
 def _letters(text: str) -> str:

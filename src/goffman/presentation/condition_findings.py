@@ -223,7 +223,8 @@ def group_findings(*, what: str, more: More) -> FindingsFn:
                 f"{second} ones: {describe_difference(row)}.{_left_out(row, many)}"
             )
             tested = f"{describe_tested(row, many=many)}."
-            sentences = [tested, *_as_asked(section, row["model"])]
+            sentences = [tested, *_adjusted(section, row["model"])]
+            sentences += _as_asked(section, row["model"])
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             also = {"rest": _single(section, row["model"])}
             also |= _few_items(row)
@@ -254,6 +255,14 @@ def _few_items(row: Row) -> dict[str, str]:
         "wording": f"Only {used} used, so the interval says nothing about other sentences.",
         "asked": f"{count} sentence template{'' if count == 1 else 's'} only",
     }
+
+
+def _adjusted(section: Section, model: str) -> Iterator[str]:
+    """The difference as if the phrases of all conditions were alike."""
+    for row in of_model(section.contrasts("groups-adjusted"), model).iter_rows(named=True):
+        what = "the model's likelihood, length" if "likelihood" in row["method"] else "length"
+        said = describe_difference(row).removeprefix("difference ")
+        yield f"Adjusted for {what} and verb of the {section.noun.one}, the difference is {said}."
 
 
 def _as_asked(section: Section, model: str) -> Iterator[str]:

@@ -65,6 +65,7 @@ TITLES = {
     "wordings": "Wordings",
     "level": "Compared with 0",
     "groups": "Between groups",
+    "groups-adjusted": "Between groups, adjusted for likelihood, length and verb of the phrase",
     "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
     "genders": "Female minus male",
     "models": "Between models",

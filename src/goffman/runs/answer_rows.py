@@ -102,6 +102,36 @@ def fill_rows(
     )
 
 
+def phrase_rows(
+    probabilities: NDArray[np.float32],
+    askers: PromptRefs,
+    *,
+    model: str,
+    step: int,
+    targets: Sequence[int],
+    tokens: Sequence[str],
+) -> pl.DataFrame:
+    """FILLS: for each asker the token of the phrase that was masked, and its probability.
+
+    ``probabilities``: [sentence, target]; the token's id is the last in an asker's ``parent``.
+    """
+    ids = askers.parents.str.split("/").list.last().cast(pl.Int64).to_numpy()
+    said = pl.Series([tokens[token] for token in ids], dtype=pl.String)
+    rows = pl.DataFrame(
+        {
+            "prompt_id": askers.prompt_ids,
+            "parent": askers.parents,
+            "token": said,
+            "word": said.str.strip_chars(),
+            "probability": probabilities[askers.sentences, np.searchsorted(targets, ids)],
+        }
+    )
+    rows = rows.with_columns(
+        model=pl.lit(model), step=pl.lit(step, pl.Int64), rank=pl.lit(None, pl.Int64)
+    )
+    return rows.select(schema(FILLS).names())
+
+
 def next_word_rows(found: Sequence[NextWords], askers: PromptRefs, *, model: str) -> pl.DataFrame:
     """FILLS: for each asker the most probable next words, by rank."""
     of_askers = [found[sentence] for sentence in askers.sentences]

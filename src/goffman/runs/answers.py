@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{16})-([0-9a-f]{64})\.parquet")
 """A part's name: step, number, digest of who was asked what, sha256 of its bytes."""
 
+PHRASES = 0
+"""The step whose parts are the tokens of conditions' phrases, which answer no prompt."""
+
 MAX_PARTS = 100_000
 """Numbers of a step's parts are below it: they have five digits."""
 

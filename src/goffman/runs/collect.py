@@ -6,17 +6,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import AskingError
-from goffman.instruments.types import Prompt
+from goffman.instruments.types import CarriedPhrase, Prompt
 from goffman.models.batching import ahead
 from goffman.progress import Progress, Watch
 from goffman.runs.answer_rows import words_put_back
 from goffman.runs.answers import (
     MAX_PARTS,
+    PHRASES,
     AnswerStore,
     answers_folder,
     drop_stale,
@@ -34,7 +35,7 @@ from goffman.runs.batch_plan import (
 )
 from goffman.runs.code_digest import code_digest
 from goffman.runs.manifest import Answered, asker_of, with_answers
-from goffman.runs.mode_adapters import FillMask, ModeAdapter, OptionProbability
+from goffman.runs.mode_adapters import FillMask, ModeAdapter, OptionProbability, PhraseTokens
 from goffman.runs.recursive_masking import Node, children, roots, with_forms
 from goffman.runs.run import Run
 from goffman.workers.pool import describe_workers
@@ -77,6 +78,8 @@ class Job(Asking):
     """See Answered in manifest.py."""
     first: frozenset[str] = frozenset()
     """The ids of prompts that are asked before the others, in parts of their own."""
+    phrases: Sequence[CarriedPhrase] = ()
+    """Whose likelihood is wanted, where the model can say it; asked before everything else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +106,7 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Collected:
     """What there is of the model's fills, once every prompt is answered, step by step."""
     voice = FillMask(model, settings)
     shelf = _shelf(job, voice)
+    _ask_phrases(job, model, shelf)
     nodes = roots(job.prompts)
     under: dict[tuple[str, ...], list[Node]] = {}
 
@@ -154,6 +158,7 @@ def ask_once(
     ``forms``: prompt id → the words that stand in the place of its mask, each asked for itself.
     """
     shelf = _shelf(job, voice)
+    _ask_phrases(job, voice.model, shelf)
     nodes = roots(job.prompts)
     if forms is not None:
         nodes = with_forms(nodes, forms)
@@ -165,9 +170,17 @@ def _shelf(job: Job, voice: ModeAdapter) -> AnswerStore:
     job.run.expect(voice.name, job.instrument, table=voice.table)
     folder = answers_folder(job.run.place, voice.table, model=voice.name, instrument=job.instrument)
     shelf = verify_chunks(folder, model=voice.name, clear=True)
-    for step in sorted({step for step, _ in shelf.parts} - {*range(1, voice.steps + 1)}):
+    others = {step for step, _ in shelf.parts} - {*range(0 if job.phrases else 1, voice.steps + 1)}
+    for step in sorted(others):
         drop_stale(shelf, step=step, asked={})
     return shelf
+
+
+def _ask_phrases(job: Job, model: Any, shelf: AnswerStore) -> None:
+    """The likelihoods of the conditions' phrases are on disk, as the step before the first."""
+    if job.phrases and hasattr(model, "encode_phrase"):
+        voice = PhraseTokens(model, job.phrases)
+        _ask_step(replace(job, watch=lambda _: None), voice, shelf, voice.nodes, step=PHRASES)
 
 
 def _ask_step(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goffman.instruments.types import MASK
-from goffman.models.base import PromptParts, not_a_number
+from goffman.models.base import PART, PromptParts, not_a_number
 from goffman.runs.answer_rows import (
     Vocabulary,
     choice_rows,
@@ -21,15 +21,17 @@ from goffman.runs.answer_rows import (
     label_rows,
     likelihood_rows,
     next_word_rows,
+    phrase_rows,
     together,
 )
+from goffman.runs.recursive_masking import Node
 from goffman.workers.protocol import Call
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goffman.instruments.types import AnswerTable, Option
+    from goffman.instruments.types import AnswerTable, CarriedPhrase, Option
     from goffman.models.base import Continues, Filled, Fills, NextWords
     from goffman.runs.answer_rows import PromptRefs
     from goffman.runs.batch_plan import Settings
@@ -130,6 +132,42 @@ class FillMask(ModeAdapter):
             step=step,
             vocabulary=self._vocabulary,
             targets=self._targets,
+        )
+
+
+class PhraseTokens(ModeAdapter):
+    """A masked or causal model that is asked for the tokens of phrases, each in its place."""
+
+    table: AnswerTable = "fills"
+
+    def __init__(self, model: Any, phrases: Sequence[CarriedPhrase]) -> None:
+        super().__init__(model)
+        self.nodes: list[Node] = []
+        self._encoded: dict[str, list[int]] = {}
+        for prompt_id, *texts in phrases:
+            for place, (ids, token) in enumerate(model.encode_phrase(*texts)):
+                text = f"{''.join(texts)}{PART}{place}"
+                self._encoded[text] = ids
+                self.nodes.append(Node(prompt_id, f"{place}/{token}", text))
+        self._targets = sorted({int(node.parent.split("/")[1]) for node in self.nodes})
+        self.call = Call(method="phrase_batch", told={"targets": self._targets})
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, as the model found them."""
+        return [self._encoded[text] for text in texts]
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
+    ) -> pl.DataFrame:
+        """FILLS: one row for each token of each phrase, without a rank."""
+        tokens = getattr(self.model, "tokens", None) or self.model.next_word.tokens
+        return phrase_rows(
+            np.concatenate(answers),
+            askers,
+            model=self.name,
+            step=step,
+            targets=self._targets,
+            tokens=tokens,
         )
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.errors import RunError, no_run
-from goffman.runs.answers import answers_folder, as_noted, columns_of, read_chunks, verify_chunks
+from goffman.runs.answers import (
+    PHRASES,
+    answers_folder,
+    as_noted,
+    columns_of,
+    read_chunks,
+    verify_chunks,
+)
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import PARAPHRASES
 from goffman.schemas import schema
@@ -26,10 +33,12 @@ def read_answers(
     model: str | None = None,
     instrument: str | None = None,
     prompts: pl.Series | None = None,
+    phrases: bool = False,
 ) -> pl.DataFrame:
     """Every row of the run's fills, labels or replies; RunError where some are missing or damaged.
 
-    ``model``, ``instrument``: only those of this one; ``prompts``: only those to these ids.
+    ``model``, ``instrument``: only those of this one; ``prompts``: only those to these ids;
+    ``phrases``: the tokens of the conditions' phrases in place of the answers to prompts.
 
     The rows come model by model and instrument by instrument, in the order in which they were
     asked, which depends on the sentences alone.
@@ -46,7 +55,8 @@ def read_answers(
                 folder = answers_folder(run, table, model=name, instrument=asked)
                 shelf = verify_chunks(folder, model=name, clear=False)
                 _check(shelf, entry, model=name, instrument=asked)
-                parts = [part for _, part in sorted(shelf.parts.items())]
+                there = sorted(shelf.parts.items())
+                parts = [part for (step, _), part in there if (step == PHRASES) == phrases]
                 frames.append(read_chunks(folder, parts, table, prompts=prompts))
     return pl.concat(frames)
 

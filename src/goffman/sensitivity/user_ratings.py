@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.contrasts.engine import Contrast
-from goffman.contrasts.scores import Clusters
+from goffman.contrasts.scores import LOG_LIKELIHOOD, Clusters
 from goffman.estimates import judged, scored_by
 from goffman.lexicons.attitude import load_attitudes, no_word
 from goffman.measures.aggregate import PROMPT, scores_with, side_by_side, top_fills
@@ -141,7 +141,9 @@ def _compared(
     each = scores_with(
         both, pl.col("now") - pl.col("before"), model=pl.col("model"), one_sided=_ONE_SIDED
     )
-    changed = contrasts_of(pl.concat([each, measure.aggregate(each)]))
+    # Ratings say nothing of how probable a phrase is.
+    likely = scores.filter(pl.col("quantity") == LOG_LIKELIHOOD)
+    changed = contrasts_of(pl.concat([each, measure.aggregate(each), likely]))
     gone = both.filter("one_sided", pl.col("quantity") == measure.prompt_quantity)["model"]
     left_out: Counter[str | None] = Counter(gone)
     left_out[None] = gone.len()

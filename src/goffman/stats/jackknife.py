@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+SINGULAR = 1e-10
+"""A singular value below this share of the largest is that of rounding."""
+
+
 class Jackknifed(NamedTuple):
     """The first coefficient, its standard error, and the degrees of freedom of their ratio."""
 
@@ -87,7 +91,7 @@ def jackknife(
         np.add.at(sums, groups, scores[at])
         np.add.at(held, groups, products[at])
         # A group that holds all of one side cannot be left out: pinv leaves out what can be.
-        pull = bread[0] @ np.linalg.pinv(np.eye(shape[1]) - held @ bread)
+        pull = bread[0] @ np.linalg.pinv(np.eye(shape[1]) - held @ bread, rcond=SINGULAR)
         part = float(((pull * sums).sum(axis=1) ** 2).sum()) * (shape[0] - 1) / shape[0]
         signed = part if sum(sizes) % 2 else -part
         variance += signed
