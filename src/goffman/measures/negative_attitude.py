@@ -69,10 +69,8 @@ from goffman.presentation import condition_figures, reliability, tables
 from goffman.presentation.condition_findings import (
     LEAST_RATED,
     OF_COMPLETIONS,
-    describe_kinds,
     group_findings,
     if_measurable,
-    in_turn,
     words_counted,
 )
 from goffman.presentation.evidence import words_with_attitudes
@@ -166,7 +164,7 @@ PRESENTATION = Presentation(
     findings=if_measurable(
         group_findings(
             what=_SHARE,
-            more=in_turn(describe_kinds, words_counted),
+            more=words_counted,
         )
     ),
     figures=(

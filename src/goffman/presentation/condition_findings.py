@@ -223,7 +223,8 @@ def group_findings(*, what: str, more: More) -> FindingsFn:
                 f"{second} ones: {describe_difference(row)}.{_left_out(row, many)}"
             )
             tested = f"{describe_tested(row, many=many)}."
-            sentences = [tested, *_adjusted(section, row["model"])]
+            sentences = [tested, *describe_kinds(section, row["model"])]
+            sentences += _adjusted(section, row["model"])
             sentences += _as_asked(section, row["model"])
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             also = {"rest": _single(section, row["model"])}

@@ -67,8 +67,8 @@ class AnswerStore:
 
     @property
     def rows(self) -> int:
-        """Of all parts together."""
-        return sum(part.rows for part in self.parts.values())
+        """Of all parts that answer prompts."""
+        return sum(part.rows for (step, _), part in self.parts.items() if step != PHRASES)
 
     def is_whole(self, *, asked: str) -> bool:
         """Whether there is the one part with all answers, and no other."""

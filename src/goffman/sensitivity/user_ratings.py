@@ -134,6 +134,8 @@ def _compared(
 
     Both numbers share their answers: their intervals may overlap where the change is sure.
     """
+    # The user's ratings may say no kinds of negative words.
+    shipped = shipped.filter(pl.col("quantity").is_in(scores["quantity"].unique().implode()))
     of_prompts = pl.col("level") == "prompt"
     both = side_by_side(
         shipped.filter(of_prompts), scores.filter(of_prompts), on=("model", *PROMPT)
