@@ -101,6 +101,7 @@ def scored_by(
         against=measure.against,
         wordings=wordings,
         sharing=sharing,
+        aggregate=measure.aggregate,
     )
 
 

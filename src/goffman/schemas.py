@@ -64,6 +64,8 @@ PRESENTATION = (
     Column("options", "text", "JSON: label, text and code of each option", nullable=True),
     Column("paraphrase", "text", "the wording, if it is asked only on request", nullable=True),
     Column("phrase", "text", "what the condition says in its slot: has depression", nullable=True),
+    Column("family", "text", "what near-copies of one wording have in common", nullable=True),
+    Column("source", "text", "whose sentence it is: study, or own; null: no matter", nullable=True),
 )
 """Further columns of prompts for chat and causal models: how the question is presented."""
 

@@ -14,7 +14,7 @@ from goffman.lexicons.attitude import load_attitudes
 from goffman.lexicons.gender import load_gender
 from goffman.lexicons.lexicons import Lexicons
 from goffman.measures.aggregate import log_likelihoods
-from goffman.measures.controls import control_score
+from goffman.measures.controls import HIGH, control_score
 from goffman.measures.mode_agreement import BOTH_WAYS, agreement_scores
 from goffman.measures.registry import measure_from
 from goffman.models.server_address import behind_server
@@ -182,15 +182,22 @@ def to_prompts(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
 def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozenset[str]]:
     """By instrument: the models that fail its control items, so that no number of theirs counts."""
-    of_controls = scores.filter(pl.col("level") == CONTROL, pl.col("quantity") == CONTROL)
+    of_controls = scores.filter(pl.col("level") == CONTROL)
+    highs = of_controls.filter(pl.col("quantity") == HIGH)
+    of_controls = of_controls.filter(pl.col("quantity") == CONTROL).join(
+        highs.select("model", "instrument", "mode", high="value"),
+        on=["model", "instrument", "mode"],
+        how="left",
+        nulls_equal=True,
+    )
     found: dict[str, frozenset[str]] = {}
     for instrument, entry in manifest.instruments.items():
         if entry.controls is None:
             continue
-        rows = of_controls.filter(of_asked(instrument)).select("model", "value")
+        rows = of_controls.filter(of_asked(instrument)).select("model", "value", "high")
         floor = entry.controls.floor
         found[instrument] = frozenset(
-            name for name, value in rows.rows() if not passes(value, floor)
+            name for name, value, high in rows.rows() if not passes(value, floor, high)
         )
     return found
 

@@ -30,6 +30,7 @@ from goffman.contrasts.designs import (
     averaging_pair_orders,
     descriptions,
     merging_nested_wordings,
+    of_study,
     over_baseline,
     over_conditions,
     over_sentences,
@@ -71,8 +72,9 @@ groups_as_asked = ContrastSpec(
     pairs=groups,
     by=("model or all",),
     test=over_conditions,
+    views=(of_study,),
 )
-"""The same as the study reads it: conditions alone are sampled, the sentences are given."""
+"""The same as the study reads it: conditions alone are sampled, the study's sentences are given."""
 
 
 def _groups_of_phrases(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
@@ -256,7 +258,7 @@ def _tables(stratum: Stratum) -> dict[str, dict[str, NDArray[np.float64]]]:
 
     None where each condition has items of its own: one alone cannot be compared with others.
     """
-    cells = stratum.scored.design.cells(stratum.rows())
+    cells = stratum.scored.cells(stratum.rows())
     items, wordings = in_order(cells, "item"), in_order(cells, "wording")
     if items == [NESTED]:
         return {}
@@ -296,7 +298,7 @@ def models_by_condition(scored: ScoreTable) -> Estimates:
     the change of a condition is one that would come out again in other sentences about it.
     """
     scored = scored.seen(merging_nested_wordings)
-    rows = scored.design.cells(scored.rows("prompt").filter(pl.col("condition") != BASELINE))
+    rows = scored.cells(scored.rows("prompt").filter(pl.col("condition") != BASELINE))
     ways = {name: in_order(rows, name) for name in ("item", "wording")}
     tables = {
         str(model): by_condition(of, ways["item"], ways["wording"])

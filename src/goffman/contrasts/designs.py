@@ -85,6 +85,17 @@ def merging_nested_wordings(scored: ScoreTable) -> ScoreTable:
     return replace(scored, scores=scored.scores.filter(~unasked), design=design)
 
 
+def of_study(scored: ScoreTable) -> ScoreTable:
+    """Return the scores of the study's sentences alone, where others were put beside them."""
+    own = scored.sharing.own
+    if not own or scored.aggregate is None:
+        return scored
+    prompts = scored.scores.filter(pl.col("level") == "prompt")
+    beside = pl.DataFrame([*own], schema=["item", "wording"], orient="row")
+    prompts = prompts.join(beside, on=["item", "wording"], how="anti", maintain_order="left")
+    return replace(scored, scores=pl.concat([prompts, scored.aggregate(prompts)]))
+
+
 # The two sides of a contrast.
 
 

@@ -54,13 +54,15 @@ FEMALE = "female-referent"
 
 @dataclass(frozen=True, kw_only=True)
 class Clusters:
-    """What prompts share: wordings their family, sentence pairs frames and occupations.
+    """What prompts share: wordings their family, sentences their source, pairs occupations.
 
     Of sentence pairs it is empty where that is not known.
     """
 
     families: dict[str, str] = field(default_factory=dict)
     """By wording: its family; a wording that is not here is one of its own."""
+    own: frozenset[tuple[str, str]] = frozenset()
+    """Item and wording of the sentences that were put beside those of the study."""
     ways: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """Frame, referent, other occupation."""
     phrases: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -105,14 +107,19 @@ def clusters_of(prompts: pl.DataFrame) -> Clusters:
         frame = re.sub(rf"{MASK}|\b({'|'.join(own)})\b", "_", row["text"], flags=re.IGNORECASE)
         ways[row["item"]] = (frame, row["answer"], row["other"] or "")
         signs[row["item"]] = -1.0 if row["category"] == FEMALE else 1.0
-    families = {}
+    # Prompts of studies have no such columns.
+    families: dict[str, str] = {}
     if "family" in prompts.columns:
         families = dict(prompts.select("wording", "family").drop_nulls().unique().rows())
     phrases = {}
     if "phrase" in prompts.columns:
         known = prompts.select("condition", "phrase").drop_nulls().unique().sort("phrase")
         phrases = {c: tuple(of) for c, of in known.group_by("condition").agg("phrase").rows()}
-    return Clusters(families=families, ways=ways, phrases=phrases, signs=signs)
+    beside = prompts.clear()
+    if "source" in prompts.columns:
+        beside = prompts.filter(pl.col("source") == "own")
+    of_own = frozenset(beside.select("item", "wording").unique().rows())
+    return Clusters(families=families, own=of_own, ways=ways, phrases=phrases, signs=signs)
 
 
 LOG_LIKELIHOOD = "log-likelihood"
@@ -213,6 +220,8 @@ class ScoreTable:
     """What its wordings and sentence pairs have in common."""
     design: Design = field(default_factory=Design)
     """Which factors are nested."""
+    aggregate: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+    """The measure's: scores of prompts → those of every other level."""
 
     @cached_property
     def _views(self) -> dict[Callable[[ScoreTable], ScoreTable], ScoreTable]:
@@ -261,6 +270,12 @@ class ScoreTable:
             rows = self._of(level, quantity)
             self._by_model[level, quantity] = rows.partition_by("model", as_dict=True)
         return self._by_model[level, quantity]
+
+    def cells(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return scores with one level for what is nested, and one for wordings of a family."""
+        return self.design.cells(rows).with_columns(
+            pl.col("wording").replace(self.sharing.families)
+        )
 
     def models(self) -> list[str]:
         """Who answered."""

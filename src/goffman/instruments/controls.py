@@ -1,4 +1,8 @@
-"""controls.csv and [controls] → control items, checked; control items → prompts."""
+"""controls.csv and [controls] → control items, checked; control items → prompts.
+
+Some are texts of their own. Others put somebody, or something, into the slot of an item, where the
+conditions stand: only of these does passing show that what is said of a condition reaches the word.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from goffman.instruments.files import Row, TomlFile, is_number, read_table
-from goffman.instruments.questionnaire import check_your_text
-from goffman.instruments.text import places, put_in, stray_braces, word_at
+from goffman.instruments.questionnaire import FORM_COLUMNS, check_your_text
+from goffman.instruments.text import places, put_in, slot_text, stray_braces, word_at
 from goffman.instruments.types import (
     CONTROL,
     EXPECTED,
@@ -17,6 +21,7 @@ from goffman.instruments.types import (
     Control,
     Controls,
     ControlScore,
+    Form,
     Instrument,
     InstrumentKind,
     Prompt,
@@ -45,6 +50,9 @@ _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
 
 _OF_CHOICES = ("question", "asks", "keyed")
 """Further columns, where there are nothing but choices."""
+
+_IN_SLOT = ("item", *FORM_COLUMNS)
+"""Further columns of a control that stands in the slot of an item: which, and as what form."""
 
 
 def read_controls(
@@ -81,9 +89,12 @@ def read_controls(
         message = f"floor in [{about}] is {floor!r}. Allowed: a number above 0, up to 1."
         table.note("floor", message)
         floor = 0.5
-    further = ("pronoun", "other") if of_pairs else ("your_text", *(_OF_CHOICES if alone else ()))
+    further = ["pronoun", "other"]
+    if not of_pairs:
+        further = ["your_text", *(_OF_CHOICES if alone else ())]
+        further += _IN_SLOT if kind != "write" else ()
     rows = read_table(
-        path, required=["id", "text", "expected"], optional=further, faults=toml.faults
+        path, required=["id", "expected"], optional=["text", *further], faults=toml.faults
     )
     items = tuple(_items(rows, content, kind=kind))
     if score is None:
@@ -104,6 +115,11 @@ def _items(
         if row["id"] in seen:
             row.note(f"there are two controls '{row['id']}'.")
         seen.add(row["id"])
+        if row["item"] and isinstance(content, Questionnaire):
+            yield from _in_slot(row, content)
+            continue
+        if not row["text"]:
+            row.note("text is empty.")
         if isinstance(content, Questionnaire):
             wrong = _faults_of_item(row["text"], content, kind)
         else:
@@ -115,6 +131,34 @@ def _items(
         keyed = row.check_one_of("keyed", KEYED) if row["keyed"] else None
         texts = ("id", "text", "your_text", "expected", "other", "pronoun", "question", "asks")
         yield Control(keyed=keyed or "plain", **{column: row[column] for column in texts})
+
+
+def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
+    """Yield the control whose form stands where the conditions stand in an item."""
+    items = {item.id: item for item in reversed(content.items)}
+    named = [item.id for item in content.items if item.id in items]
+    given = row.check_one_of("item", [*dict.fromkeys(named)])
+    used = places(content.slot.filled)
+    for column in FORM_COLUMNS:
+        if column in used and not row[column]:
+            row.note(f"{column} is empty, but 'filled' in [slot] uses {{{column}}}.")
+    if row["text"]:
+        row.note("text and item are both given, but a control has one of the two.")
+    if given is None:
+        return
+    item = items[given]
+    form = Form(text=row["form"], **{column: row[column] for column in FORM_COLUMNS[1:]})
+    yield Control(
+        id=row["id"],
+        text=item.text,
+        item=item.id,
+        slot=slot_text(content.slot, form),
+        your_text=item.your_text,
+        expected=row["expected"],
+        question=item.question,
+        asks=item.asks,
+        keyed=item.choice_keyed or item.keyed,
+    )
 
 
 def _faults_of_item(
@@ -203,7 +247,9 @@ def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tup
     prompts: dict[str, Prompt] = {}
     for wording in content.wordings:
         for control in controls.items if wording.id in wordings else ():
-            text = put_in(wording.frame.replace("{item}", control.text), content.fields)
+            values = {**content.fields, content.slot.name: control.slot}
+            item = _text_in(content, wording, control)
+            text = put_in(wording.frame.replace("{item}", item), values)
             # Wordings that differ in their items alone would ask the same again.
             prompts.setdefault(
                 text, control_prompt(instrument, control, wording=wording.id, text=text)
@@ -221,6 +267,15 @@ def control_prompt(instrument: Instrument, control: Control, **further: Any) -> 
         group=CONTROL,
         answer=control.expected,
         **further,
+    )
+
+
+def _text_in(content: Questionnaire, wording: Wording, control: Control) -> str:
+    """The text of a control in a wording; an item may have another in each."""
+    texts = (one for one in content.items if one.id == control.item)
+    return next(
+        (one.text for one in texts if one.wording in {"", wording.id}),
+        control.text,
     )
 
 

@@ -248,11 +248,11 @@ class TomlTable:
             if key not in self.values:
                 self.faults.add(self.file, None, f"the key '{key}' is missing{self.inside}.")
 
-    def check_id(self, given: str) -> None:
+    def check_id(self, given: str, key: str = "id") -> None:
         """Note a fault where the table's id cannot be one; none where it is missing or empty."""
         if given:
-            row = self.lines.get("id")
-            self.faults.check_id(self.file, row, what=f"id{self.inside}", given=given)
+            row = self.lines.get(key)
+            self.faults.check_id(self.file, row, what=f"{key}{self.inside}", given=given)
 
     def check_one_of(
         self, key: str, given: str, allowed: Sequence[Word], *, what: str = ""

@@ -127,8 +127,9 @@ def read_stems(
         if name == "all":
             table.note("id", "'all' cannot be the id of a stem: it means all of them.")
         keyed = table.check_one_of("keyed", given.get("keyed", "plain"), KEYED) or "plain"
-        text, scale = given.get("text", ""), given.get("scale", "")
-        stem = Stem(id=name, text=text, scale=scale, keyed=keyed, asks=asks)
+        text, scale, family = (given.get(key, "") for key in ("text", "scale", "family"))
+        stem = Stem(id=name, text=text, scale=scale, keyed=keyed, asks=asks, family=family)
+        table.check_id(family, "family")
         if "text" in given:
             slots = ("question", slot) if slot is not None else ()
             _check_stem(table, stem, ("item", "pronoun") if of_pairs else (*_ITEMS, *slots))
@@ -141,7 +142,7 @@ def _taken(
 ) -> dict[str, str]:
     """What one table says; faults of its keys and its scale are noted."""
     table.require(["id", "text"] if of_pairs else ["id", "text", "scale"])
-    further = [] if of_pairs else ["scale", "keyed"]
+    further = [] if of_pairs else ["scale", "keyed", "family"]
     keys = ["id", "text", *further, *(["asks"] if alone else [])]
     given: dict[str, str] = table.take(dict.fromkeys(keys, str))
     if "scale" in given and scales:

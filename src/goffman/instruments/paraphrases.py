@@ -157,7 +157,12 @@ def _items(
         if bool(row["baseline"]) is not bool(own[name].baseline):
             row.note("baseline must be given where the item has one, and only there.")
         items[wording, name] = replace(
-            own[name], wording=wording, text=row["text"], baseline=row["baseline"], your_text=""
+            own[name],
+            wording=wording,
+            text=row["text"],
+            baseline=row["baseline"],
+            your_text="",
+            source="own" if own[name].source else None,
         )
     for wording in dict.fromkeys(wording for wording, _ in items):
         if missing := [item.id for item in content.items if (wording, item.id) not in items]:

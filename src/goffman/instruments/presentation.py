@@ -87,16 +87,12 @@ def presented(
             )
             # Another step than that of the presentations, so that no name goes with one of them.
             step = place + 2 * turn
-            people: list[tuple[PersonDescription | None, str]] = [
-                (person, person.texts[step % len(person.texts)]) for person in form.people
-            ]
             for stem in stems_for(stems, item.asks):
-                for person, described in people or [(None, "")]:
-                    one, values = prompt, {**content.fields}
+                for person, described in _people(form, step):
+                    one = prompt
                     if person:
                         one = replace(prompt, gender=person.gender, person=person.id)
-                    if person and person.gender != "unstated":
-                        values |= about_person(described, person.gender)
+                    values = {**content.fields, **_places_of(person, described)}
                     values[content.slot.name] = put_in(stands_there, values)
                     text = _stem_text(stem, item, described, values, bare=not base.form)
                     yield from _in_orders(form, one, stem, text, no_answer=no_answer)
@@ -105,6 +101,19 @@ def presented(
 def stems_for(stems: Sequence[Stem], asks: str) -> list[Stem]:
     """The stems of an item, one a wording: those for what it asks."""
     return [stem for stem in stems if stem.asks in {"", asks}]
+
+
+def _places_of(person: PersonDescription | None, described: str) -> dict[str, str]:
+    """What stands at the places of a text about a woman or a man; nothing of others."""
+    if person is None or person.gender == "unstated":
+        return {}
+    return about_person(described, person.gender)
+
+
+def _people(form: MultipleChoice, turn: int) -> Sequence[tuple[PersonDescription | None, str]]:
+    """Everyone who is described, and how; one who is not, where nobody is."""
+    people = [(one, one.texts[turn % len(one.texts)]) for one in form.people]
+    return people or [(None, "")]
 
 
 def _stem_text(
@@ -143,6 +152,7 @@ def _in_orders(
             prompt,
             wording=stem.id,
             paraphrase=None if stem.default else stem.id,
+            family=stem.family or None,
             keyed="plain" if plain else "reversed",
             text=laid_out(text, shown, request),
             order=name,
@@ -161,7 +171,7 @@ def presented_controls(
     no_answer: bool,
 ) -> Iterator[Prompt]:
     """The control items of a questionnaire, if any, in every stem and order."""
-    for control in instrument.controls.items if instrument.controls else ():
+    for place, control in enumerate(instrument.controls.items if instrument.controls else ()):
         item = Item(
             id=control.id,
             text=control.text,
@@ -169,9 +179,14 @@ def presented_controls(
             question=control.question,
         )
         prompt = control_prompt(instrument, control, wording="", text="", keyed=control.keyed)
-        values = {**content.fields, content.slot.name: ""}
+        # One of no stated gender where there is one; else women and men go in turn, by pairs.
+        people = _people(form, place)
+        unstated = [one for one in people if one[0] and one[0].gender == "unstated"]
+        person, described = (unstated or people)[place // 2 % len(unstated or people)]
+        values = {**content.fields, **_places_of(person, described)}
+        values[content.slot.name] = put_in(control.slot, values)
         for stem in stems_for(stems, control.asks):
-            text = _stem_text(stem, item, "", values, bare=False)
+            text = _stem_text(stem, item, described, values, bare=False)
             yield from _in_orders(form, prompt, stem, text, no_answer=no_answer)
 
 

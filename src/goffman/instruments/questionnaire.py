@@ -13,6 +13,7 @@ from goffman.instruments.types import (
     CONTROL,
     KEYED,
     MASK,
+    SOURCES,
     Condition,
     Form,
     InstrumentKind,
@@ -25,8 +26,8 @@ from goffman.instruments.types import (
 MOST_PROMPTS = 5_000_000
 
 _SLOT = {"name": str, "filled": str, "empty": str}
-_FORM_COLUMNS = ("form", "verb", "plural", "plural_verb", "vignette")
-_OF_ITEMS = ("wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline")
+FORM_COLUMNS = ("form", "verb", "plural", "plural_verb", "vignette")
+_OF_ITEMS = ("wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline", "source")
 _OF_CHOICES = ("question", "asks")
 """Further columns of items.csv, where there are nothing but choices."""
 
@@ -64,7 +65,7 @@ def read_questionnaire(
     forms = read_table(
         conditions_path,
         required=["condition", "name", "group", "category", "form"],
-        optional=_FORM_COLUMNS[1:],
+        optional=FORM_COLUMNS[1:],
         faults=toml.faults,
     )
     for row in forms:
@@ -96,9 +97,9 @@ def _read_slot(toml: TomlFile) -> Slot:
     what = f"filled in [slot] is '{slot.filled}'"
     named = places(slot.filled)
     for place in named:
-        table.check_one_of("filled", place, _FORM_COLUMNS, what="a place in filled")
+        table.check_one_of("filled", place, FORM_COLUMNS, what="a place in filled")
     if slot.filled and not named:
-        allowed = ", ".join(f"{{{name}}}" for name in _FORM_COLUMNS)
+        allowed = ", ".join(f"{{{name}}}" for name in FORM_COLUMNS)
         table.note("filled", f"{what}, which has no place for a condition. Allowed: {allowed}.")
     if stray_braces(slot.filled) or MASK in slot.filled:
         table.note("filled", f"{what}. It cannot have a stray brace or {MASK}.")
@@ -123,9 +124,13 @@ def read_wordings(toml: TomlFile, *, known: Sequence[str]) -> tuple[Wording, ...
     wordings: list[Wording] = []
     for table in toml.tables("wordings"):
         table.require(["id"])
-        given = table.take({"id": str, "frame": str, "default": bool})
+        keys = {"id": str, "frame": str, "default": bool, "family": str, "source": str}
+        given = table.take(keys)
         wording = Wording(**({"id": ""} | given))
         table.check_id(wording.id)
+        table.check_id(wording.family, "family")
+        if wording.source is not None:
+            table.check_one_of("source", wording.source, SOURCES, what="source in [wordings]")
         if wording.id in {other.id for other in wordings}:
             table.note("id", f"the wording '{wording.id}' appears twice.")
         if wording.id == "all":
@@ -182,6 +187,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]
                 id=name,
                 keyed=keyed or "plain",
                 choice_keyed=as_choice,
+                source=row.check_one_of("source", SOURCES) if row["source"] else None,
                 **{column: row[column] for column in texts},
             )
         )
@@ -261,7 +267,7 @@ def check_your_text(row: Row) -> None:
 
 def _check_form(row: Row) -> None:
     """Note a fault where a form of a condition has a place; a vignette has those of a person."""
-    for column in _FORM_COLUMNS[:-1]:
+    for column in FORM_COLUMNS[:-1]:
         row.faults.check_plain(row.file, row.number, what=column, text=row[column])
     text = row["vignette"]
     for place in places(text):
@@ -278,7 +284,7 @@ def _conditions(rows: Sequence[Row], slot: Slot) -> tuple[Condition, ...]:
     forms: dict[str, list[Form]] = {}
     reads: dict[str, str] = {}
     named = dict.fromkeys(places(slot.filled))
-    used = [place for place in named if place in _FORM_COLUMNS]
+    used = [place for place in named if place in FORM_COLUMNS]
     for row in rows:
         condition = row["condition"]
         if condition not in first:
@@ -288,7 +294,7 @@ def _conditions(rows: Sequence[Row], slot: Slot) -> tuple[Condition, ...]:
         for column in used:
             if not row[column] and column != "form":
                 row.note(f"{column} is empty, but 'filled' in [slot] uses {{{column}}}.")
-        form = Form(text=row["form"], **{column: row[column] for column in _FORM_COLUMNS[1:]})
+        form = Form(text=row["form"], **{column: row[column] for column in FORM_COLUMNS[1:]})
         if used and len(used) == len(named):
             text = slot_text(slot, form)
             if text in reads:

@@ -29,11 +29,13 @@ from goffman.instruments.types import (
     Form,
     Instrument,
     InstrumentKind,
+    Item,
     MultipleChoice,
     Prompt,
     Questionnaire,
     SentencePairs,
     Setting,
+    Source,
     Stem,
     Wording,
 )
@@ -333,6 +335,8 @@ def _questionnaire_prompts(
                 keyed=item.keyed,
                 text=put_in(wording.frame.replace("{item}", text), values),
                 paraphrase=None if wording.default else wording.id,
+                family=wording.family or None,
+                source=_source(item, wording),
             )
 
 
@@ -342,6 +346,12 @@ def _phrase(instrument: Instrument, form: Form) -> str | None:
     if isinstance(content, SentencePairs) or "{vignette}" in content.slot.filled:
         return None
     return phrase_text(content.slot, form)[1]
+
+
+def _source(item: Item, wording: Wording) -> Source | None:
+    """Whose sentence it is: our own where its item or its wording is."""
+    of_both = {item.source, wording.source}
+    return next((one for one in ("own", "study") if one in of_both), None)
 
 
 def carried_phrases(instrument: Instrument, prompts: Sequence[Prompt]) -> list[CarriedPhrase]:

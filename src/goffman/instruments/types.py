@@ -32,12 +32,14 @@ EXPECTED: dict[ControlScore, tuple[str, ...]] = {
 """What an item may expect; none: a word of its own."""
 
 
-def passes(value: float | None, floor: float) -> bool:
+def passes(value: float | None, floor: float, high: float | None = None) -> bool:
     """Whether a score on the control items is enough for a model's other numbers to mean anything.
 
-    None: there is no score, so nothing shows that the model can do the task.
+    It is not where its whole 95% interval lies below the floor; ``high`` is the interval's upper
+    end, and without one the score itself decides. None: there is no score, so nothing shows that
+    the model can do the task.
     """
-    return value is not None and value >= floor
+    return value is not None and (value if high is None else high) >= floor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +50,10 @@ class Control:
     """Lower-case letters, digits and hyphens; unique among the controls."""
     text: str
     """What stands for ``{item}`` in the wordings; of sentence pairs a whole sentence."""
+    item: str = ""
+    """The item that it is the text of, where somebody or something stands in the slot."""
+    slot: str = ""
+    """What stands in the slot there, as a condition does: "someone who saved a child"."""
     your_text: str = ""
     """The text as it is said to somebody, who is "you"; empty: as it is."""
     question: str = ""
@@ -126,6 +132,8 @@ class Stem:
     """It puts the items that ask for this; empty: all. A wording is all stems of an id."""
     default: bool = True
     """False: asked only on request."""
+    family: str = ""
+    """What near-copies of one wording have in common; empty: it is a family of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,6 +325,11 @@ AnswerTable = Literal["fills", "labels", "likelihoods", "choices", "replies"]
 Attitude = Literal["positive", "negative", "neutral", "irrelevant"]
 
 
+Source = Literal["study", "own"]
+"""Whose sentence it is: the study's that the instrument is after, or one that was put beside."""
+
+SOURCES: tuple[Source, ...] = ("study", "own")
+
 MASK = "<mask>"
 """How a mask is written in every prompt; each model puts in its own mask token."""
 
@@ -378,6 +391,8 @@ class Item:
     """What is asked at the end, where something may stand between it and the text."""
     asks: str = ""
     """What it asks for, where stems differ in that: "willing", "likely"."""
+    source: Source | None = None
+    """Where an instrument has sentences of its own beside a study's: whose this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -392,6 +407,10 @@ class Wording:
     """False: asked only on request."""
     question: str = ""
     """Of sentence pairs: what is asked after the sentence, with {pronoun}."""
+    family: str = ""
+    """What near-copies of one wording have in common; empty: it is a family of its own."""
+    source: Source | None = None
+    """Where an instrument has wordings of its own beside a study's: whose this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -555,6 +574,10 @@ class Prompt:
     """The id of the wording, where that is asked only on request; None: it is always asked."""
     phrase: str | None = None
     """What a condition says in its slot: "has depression"; None: it has none, or it is a text."""
+    family: str | None = None
+    """The family of its wording; None: one of its own."""
+    source: Source | None = None
+    """Whose sentence it is, where the instrument has some of its own beside a study's."""
 
     @cached_property
     def id(self) -> str:

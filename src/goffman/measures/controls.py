@@ -134,7 +134,10 @@ def _interval(
         return area_interval(value, *counts)
     known = items["value"].drop_nulls()
     if how == "person":
-        return mean_interval(known.to_list())
+        # Whoever always says the same word is right in one kind and wrong in the other: that is no
+        # spread, since there will be as many of either kind.
+        kinds = items.drop_nulls("value").partition_by("answer", maintain_order=True)
+        return mean_interval(*(of["value"].to_list() for of in kinds))
     return share_interval(value, known.len())
 
 

@@ -1,6 +1,7 @@
 """Whether a model can do an instrument's task, as its control items show; and what is said of it.
 
-Below the floor no number of the model means anything: it is not measurable.
+Where the whole interval of the score lies below the floor, no number of the model means anything:
+it is not measurable. Where the floor lies within it, the model perhaps can do the task.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Competence:
     @property
     def passed(self) -> bool:
         """Whether the model's other numbers mean anything."""
-        return passes(self.value, self.floor)
+        return passes(self.value, self.floor, self.high)
 
     @property
     def sentence(self) -> str:
@@ -72,7 +73,7 @@ class Competence:
                 f"Control items: it is not known whether {self.model} can {self.task}, because "
                 f"{self.reason}."
             )
-        can = "can" if self.passed else "cannot"
+        can = "can perhaps" if self.unsure else "can" if self.passed else "cannot"
         said = f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
         counts = f" {self.counts}" if self.counts else ""
         return f"{said}{counts}{self._unsure()}{self._in_wordings()}"
@@ -90,7 +91,7 @@ class Competence:
 
     @property
     def unsure(self) -> bool:
-        """Whether other control items could have put the model on the other side of the floor."""
+        """Whether the floor lies within the interval: perhaps the model can do the task."""
         if self.low is None or self.high is None:
             return False
         return self.low < self.floor <= self.high
@@ -102,13 +103,12 @@ class Competence:
         return f", 95% interval {ends(self.low, self.high)}, {self.n} items"
 
     def _unsure(self) -> str:
-        """What must be said where the interval has the floor in it: the value decides."""
+        """What must be said where the interval has the floor in it."""
         if not self.unsure:
             return ""
-        side, other = ("below", "fail") if self.passed else ("above", "pass")
         return (
-            f" The interval includes values {side} {number(self.floor)}, so the model might "
-            f"{other} with other control items."
+            f" The interval includes values above and below {number(self.floor)}, so other "
+            "control items might show that the model can, or that it cannot."
         )
 
     def _in_wordings(self) -> str:

@@ -273,7 +273,7 @@ def _task(section: Section, model: str) -> dict[str, str]:
         values = [value for _, value in control.by_wording]
         why += f"; by wording {ends(min(values), max(values))}"
     word = "yes" if control.passed else "no"
-    shown = f"probably {word}" if control.unsure else word
+    shown = "perhaps" if control.unsure else word
     return {"word": shown, "score": score, "why": why}
 
 

@@ -269,6 +269,9 @@ def _table_in(content: bytes) -> pl.DataFrame:
         frame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
         raise ValueError("it cannot be read as Parquet") from error
+    # Runs of earlier versions had no such columns.
+    later = [column for column in ("family", "source") if column not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in later)
     if problems := complaints(frame, PROMPT_TABLE):
         raise ValueError("; ".join(problems))
     return frame

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.contrasts.scores import NESTED, Clusters
+from goffman.contrasts.scores import NESTED, Clusters, clusters_of
 from goffman.estimates import PRIMARY
 from goffman.instruments.paraphrases import OWN_PAIRS
 from goffman.modes import asked_id
@@ -50,8 +50,11 @@ class AskedWordings:
             return None
         return AskedWordings(folder=run / PARAPHRASES, manifest=manifest, words=words)
 
-    def scores(self, headline: Headline) -> Iterator[tuple[str, pl.DataFrame]]:
-        """By paraphrase: the scores of the prompts that the headline would be made from."""
+    def scores(self, headline: Headline) -> Iterator[tuple[str, pl.DataFrame, Clusters]]:
+        """By paraphrase: the scores of the prompts that the headline would be made from.
+
+        Beside them stands what the prompts share, which may be a family with the instrument's own.
+        """
         measure, found = headline.measure, answers_in(self.folder, self.manifest, headline)
         if found is None:
             return
@@ -59,7 +62,8 @@ class AskedWordings:
         for name in asked["paraphrase"].drop_nulls().unique(maintain_order=True):
             own = asked.filter(pl.col("paraphrase") == name)
             said = measure.code_responses(to_prompts(own, answers), own, self.words, cased=cased)
-            yield str(name), headline.select_scores(measure.score_prompts(said, own))
+            scores = headline.select_scores(measure.score_prompts(said, own))
+            yield str(name), scores, clusters_of(own)
 
 
 def answers_in(
@@ -110,8 +114,11 @@ def _rows(
     if not of_pairs:
         own = {name: mine.filter(pl.col("wording") == name) for name in headline.wordings}
         own = {name: rows for name, rows in own.items() if rows.height}
-    further = dict(paraphrases.scores(headline)) if paraphrases else {}
-    further = {name: rows for name, rows in further.items() if rows.height}
+    found = [*paraphrases.scores(headline)] if paraphrases else []
+    further = {name: rows for name, rows, _ in found if rows.height}
+    families = headline.sharing.families.copy()
+    for _, _, sharing in found:
+        families |= sharing.families
     turning = _in_turn(own) or _in_turn(further)
     same = _cells([*own.values()]) == _cells([*further.values()])
     alone = [(WORDING_ALONE, own), (PARAPHRASE_ALONE, further if same else {})]
@@ -135,9 +142,9 @@ def _rows(
     elif turning or headline.row["kind"] == "genders":
         # One wording or another was asked, or the headline is of the first: together they are one.
         every, names = every.with_columns(wording=pl.lit(NESTED)), [NESTED]
-    yield headline.as_row(
-        WITH_PARAPHRASES, "", replace(headline, wordings=names).recompute(made, every)
-    )
+    together = replace(headline.sharing, families=families)
+    estimate = replace(headline, wordings=names, sharing=together).recompute(made, every)
+    yield headline.as_row(WITH_PARAPHRASES, "", estimate)
 
 
 def _cells(tables: Sequence[pl.DataFrame]) -> set[tuple[Any, ...]]:

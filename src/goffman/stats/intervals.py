@@ -8,7 +8,8 @@ So there is an interval at 0 and 1 too, where the number's own error would be no
     area    SE² = [A(1 − A) + (m − 1)(Q₁ − A²) + (n − 1)(Q₂ − A²)] / (mn), Q₁ = A/(2 − A),
             Q₂ = 2A²/(1 + A), of m values that should be greater and n that should be less;
             Hanley & McNeil (1982), turned into an interval as in Newcombe (2006)
-    mean    t over the values, cut at 0 and 1
+    mean    t over the values, cut at 0 and 1; of several kinds of them each by its own spread,
+            SE² = Σ (n_k/n)² s_k²/n_k, degrees of freedom after Satterthwaite
 """
 
 from __future__ import annotations
@@ -44,13 +45,21 @@ def area_interval(area: float, greater: int, less: int) -> tuple[float, float]:
     return _edge(area, 0.0, near), _edge(area, 1.0, near)
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Of a mean of values from 0 to 1; None: fewer than two of them say nothing of their spread."""
-    n = len(values)
-    if n < 2:
+def mean_interval(*kinds: Sequence[float]) -> tuple[float, float] | None:
+    """Of a mean of values from 0 to 1, of one kind or of several in these numbers.
+
+    None: fewer than two of a kind say nothing of its spread.
+    """
+    if min(map(len, kinds), default=0) < 2:
         return None
-    mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(n)
-    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error
+    n = sum(map(len, kinds))
+    mean = float(np.concatenate(kinds).mean())
+    parts = [float(np.var(of, ddof=1)) * len(of) / n**2 for of in kinds]
+    squared = sum(parts)
+    if squared == 0:
+        return mean, mean
+    df = squared**2 / sum(part**2 / (len(of) - 1) for part, of in zip(parts, kinds, strict=True))
+    half = float(special.stdtrit(df, (1 + LEVEL) / 2)) * math.sqrt(squared)
     return max(0.0, mean - half), min(1.0, mean + half)
 
 

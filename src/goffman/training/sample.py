@@ -19,7 +19,7 @@ from goffman.estimates import is_headline, judged, scored_by
 from goffman.formatting import number
 from goffman.gate.names import named_by
 from goffman.instruments.types import CONTROL, is_control, passes
-from goffman.measures.controls import control_score
+from goffman.measures.controls import HIGH, control_score
 from goffman.models.in_memory import (
     describe_in_memory,
     in_memory,
@@ -255,8 +255,9 @@ class _Question:
         control, failing = None, frozenset[str]()
         if self.controls.height and instrument.controls:
             scored = control_score(measure, coded(self.controls), self.controls, model=model)
-            control = scored.filter(pl.col("quantity") == CONTROL)["value"].item()
-            if not passes(control, instrument.controls.floor):
+            scored_as = dict(scored.select("quantity", "value").rows())
+            control, high = scored_as[CONTROL], scored_as[HIGH]
+            if not passes(control, instrument.controls.floor, high):
                 failing = frozenset({model})
         table = judged(
             self._headline(each),
