@@ -240,7 +240,7 @@ BROKEN = {
         [
             (
                 "items.csv, line 1: unknown column 'keyd'. Allowed: item, text, wording, "
-                "dimension, keyed, choice_keyed, your_text, baseline. Did you mean 'keyed'?"
+                "dimension, keyed, choice_keyed, your_text, baseline, source. Did you mean 'keyed'?"
             )
         ],
     ),

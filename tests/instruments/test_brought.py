@@ -71,7 +71,7 @@ def test_a_line_is_asked_as_it_is_and_known_by_its_words(tmp_path: Path) -> None
         "male",
     )
     # Our control items show whether the model can do the task with these, too.
-    assert len(rendered.controls) == 160
+    assert len(rendered.controls) == 224
 
 
 def test_a_folder_has_the_file_under_its_published_name(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from goffman.errors import InputError, InstrumentError
 from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.renderer import PromptOptions, render
 from goffman.instruments.sentence_pairs import without_a_chat
-from goffman.instruments.types import MASK, Questionnaire, is_control
+from goffman.instruments.text import about_person, put_in, slot_text
+from goffman.instruments.types import MASK, is_control
 from goffman.measures.registry import measure_of
 from goffman.modes import modes_of
 
@@ -119,8 +120,9 @@ def change(folder: Path, name: str, old: str, new: str) -> None:
 def test_every_built_in_instrument_has_about_twenty_controls_in_balance(name: str) -> None:
     controls = modes_of(load_instrument(name))[0].controls
     assert controls is not None
-    chats = [one for one in controls.items if name == "coreference" and MASK not in one.text]
-    masked = [one for one in controls.items if one not in chats]
+    texts = [one for one in controls.items if not one.item]
+    chats = [one for one in texts if name == "coreference" and MASK not in one.text]
+    masked = [one for one in texts if one not in chats]
     for items in filter(None, (chats, masked)):
         assert 20 <= len(items) <= 22
         counts = Counter(one.expected for one in items)
@@ -133,13 +135,76 @@ def test_every_built_in_instrument_has_about_twenty_controls_in_balance(name: st
         assert genders == {True: 11, False: 11}
 
 
-@pytest.mark.parametrize("name", builtin_names())
+QUESTIONNAIRES = [one for one in builtin_names() if one != "coreference"]
+
+
+@pytest.mark.parametrize("name", QUESTIONNAIRES)
 def test_no_control_names_a_condition(name: str) -> None:
     instrument = load_instrument(name)
-    if isinstance(instrument.content, Questionnaire):
-        forms = {form.text for one in instrument.content.conditions for form in one.forms}
-        texts = [control.text for control in modes_of(instrument)[0].controls.items]
+    forms = {form.text for one in instrument.content.conditions for form in one.forms}
+    for mode in modes_of(instrument):
+        texts = [control.slot or control.text for control in mode.controls.items]
         assert not [text for text in texts for form in forms if f" {form.lower()} " in f" {text} "]
+
+
+def _around(sentence: str, slot: str) -> tuple[str, str]:
+    """What stands before and after the slot."""
+    before, found, after = sentence.partition(slot)
+    assert found, (slot, sentence)
+    return before, after
+
+
+def _after(text: str, vignette: str) -> str:
+    """What is asked after a description, which begins with a name."""
+    name = text.split(maxsplit=1)[0]
+    for gender in ("female", "male"):
+        described = put_in(vignette, about_person(name, gender))
+        if text.startswith(described):
+            return text.removeprefix(described).replace(name, "{name}")
+    raise AssertionError(text)
+
+
+@pytest.mark.parametrize("name", QUESTIONNAIRES)
+def test_eight_controls_stand_in_the_slot_of_an_item_as_conditions_do(name: str) -> None:
+    """In every mode and wording: around the slot the prompt is, to the letter, that of a condition."""
+    for mode in modes_of(load_instrument(name)):
+        # Sentences to write are given as a whole.
+        if mode.kind == "write":
+            continue
+        own = {one.id: one for one in mode.controls.items if one.item}
+        assert len(own) == 8
+        assert {*Counter(one.expected for one in own.values()).values()} == {4}
+        rendered = render(mode)
+        first = next(one for one in rendered.prompts if one.form is not None)
+        condition = next(one for one in mode.content.conditions if one.id == first.condition)
+        filled = slot_text(mode.content.slot, condition.forms[0])
+        conditions = [
+            one
+            for one in rendered.prompts
+            if one.condition == first.condition and one.form == first.form
+        ]
+        controls = [one for one in rendered.controls if one.item in own]
+        assert {one.wording for one in controls} == {one.wording for one in conditions}
+        if mode.content.slot.name == "vignette":
+            asked = {
+                (one.item, one.wording, one.order, _after(one.text, filled)) for one in conditions
+            }
+            for one in controls:
+                control = own[one.item]
+                after = _after(one.text, control.slot)
+                assert (control.item, one.wording, one.order, after) in asked, one.text
+            continue
+        known = {
+            (one.item, one.wording, one.order, one.person, _around(one.text, filled))
+            for one in conditions
+        }
+        for one in controls:
+            control = own[one.item]
+            around = _around(one.text, control.slot)
+            people = {None, "person"}
+            assert any(
+                (control.item, one.wording, one.order, person, around) in known for person in people
+            ), one.text
 
 
 def test_controls_stand_in_every_default_wording_and_are_marked(tea: Path) -> None:
@@ -156,7 +221,8 @@ def test_controls_stand_in_every_default_wording_and_are_marked(tea: Path) -> No
 
 def test_controls_are_not_multiplied_by_adjectives_or_wordings_that_ask_the_same() -> None:
     attribution = render(load_instrument("attribution"), PromptOptions(wordings=["all"]))
-    assert len(attribution.controls) == 20
+    # Those in the slot are asked in the statements of each wording.
+    assert len(attribution.controls) == 20 + 8 * 2
     coreference = load_instrument("coreference")
     assert len(render(coreference).controls) == 22
     assert render(coreference).controls == render(coreference, PromptOptions(pairs=3)).controls
@@ -257,7 +323,8 @@ BROKEN = {
     ),
     "an unknown column": (
         ("controls.csv", "id,text,expected", "id,text,expected,other"),
-        "controls.csv, line 1: unknown column 'other'. Allowed: id, text, expected, your_text.",
+        "controls.csv, line 1: unknown column 'other'. Allowed: id, expected, text, your_text, item, "
+        "form, verb, plural, plural_verb, vignette.",
     ),
     "a condition of that name": (
         ("conditions.csv", "tall,Tall", "control,Tall"),
@@ -267,6 +334,32 @@ BROKEN = {
         ),
     ),
 }
+
+
+IN_SLOT = "id,text,item,form,expected\ngood,,tea,kind,positive\nbad,,tea,cruel,negative\n"
+
+
+def test_a_control_may_stand_in_the_slot_of_an_item(tea: Path) -> None:
+    (tea / "controls.csv").write_text(IN_SLOT, encoding="utf-8")
+    assert [(one.text, one.item, one.answer) for one in render(load_instrument(tea)).controls] == [
+        ("It is <mask> to have tea with someone who is kind.", "good", "positive"),
+        ("It is <mask> to have tea with someone who is cruel.", "bad", "negative"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (",tea,kind", ",coffee,kind", "item is 'coffee'. Allowed: tea."),
+        (",tea,kind", ",tea,", "form is empty, but 'filled' in [slot] uses {form}."),
+        (",,tea,kind", ",rest,tea,kind", "text and item are both given, but a control has one"),
+        (",,tea,kind", ",,,kind", "text is empty."),
+    ],
+)
+def test_faults_of_controls_in_the_slot_are_said(tea: Path, old: str, new: str, said: str) -> None:
+    (tea / "controls.csv").write_text(IN_SLOT.replace(old, new), encoding="utf-8")
+    (fault,) = faults(tea)
+    assert fault.startswith(f"controls.csv, line 2: {said}")
 
 
 @pytest.mark.parametrize("what", BROKEN)

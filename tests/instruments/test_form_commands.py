@@ -69,7 +69,7 @@ def test_the_table_says_what_varies() -> None:
 
 def test_the_part_for_a_server_and_the_way_out() -> None:
     found = rows("people-sentiment", "--mode", "reply", "--sized", "--no-controls")
-    assert len(found) == 302
+    assert len(found) == 308
     without = rows("people-sentiment", "--mode", "reply", "--forced-choice", "--limit", "3")
     assert [row["no_answer"] for row in without] == [False] * 3
     assert "can't tell" not in str(without[0]["text"])

@@ -98,17 +98,17 @@ def test_the_files_of_paraphrases_change_neither_the_instrument_nor_its_prompts(
 
 
 def test_a_wording_on_request_can_be_named(tmp_path):
-    _, one = rendered("social-distance", "social-distance", "opinion")
-    assert {prompt.wording for prompt in one} == {"opinion"}
+    _, one = rendered("social-distance", "social-distance", "find")
+    assert {prompt.wording for prompt in one} == {"find"}
     _, every = rendered("social-distance", "social-distance", "all")
-    assert len({prompt.wording for prompt in every}) == 6
+    assert len({prompt.wording for prompt in every}) == 8
     shutil.copytree(DATA / "social-distance", tmp_path / "mine")
     (tmp_path / "mine" / "paraphrases.toml").unlink()
     with pytest.raises(InputError) as refusal:
         render(load_instrument(tmp_path / "mine"), PromptOptions(wordings=["paraphrases"]))
     assert str(refusal.value) == (
         "social-distance has no wording 'paraphrases'. Allowed: 'choosing', 'say', 'for-me', "
-        "'impersonal', 'all'."
+        "'impersonal', 'opinion', 'as-for-me', 'all'."
     )
 
 
@@ -118,7 +118,7 @@ def test_a_wording_on_request_can_be_named(tmp_path):
         (
             "social-distance",
             "paraphrases.toml",
-            'id = "opinion"',
+            'id = "find"',
             'id = "say"',
             "paraphrases.toml, line 3: 'say' is already the name of a wording.",
         ),
@@ -132,9 +132,9 @@ def test_a_wording_on_request_can_be_named(tmp_path):
         (
             "social-distance",
             "paraphrases.toml",
-            "<mask> for me to {item}",
-            "<mask> for me",
-            "the frame of wording 'opinion' must contain {item} exactly once.",
+            "I find it <mask> to {item}",
+            "I find it <mask>",
+            "the frame of wording 'find' must contain {item} exactly once.",
         ),
         (
             "care-seeking",
@@ -161,9 +161,9 @@ def test_a_wording_on_request_can_be_named(tmp_path):
         (
             "social-distance",
             "paraphrases.toml",
-            "it is <mask> for me to",
-            "it is nice for me to",
-            "the sentence must have <mask> once, not 0 times: 'In my opinion, it is nice",
+            "find it <mask> to",
+            "find it nice to",
+            "the sentence must have <mask> once, not 0 times: 'I find it nice",
         ),
         (
             "coreference",

@@ -96,9 +96,10 @@ def test_the_table_has_the_declared_columns(name: str) -> None:
     row = prompt_rows(rendered[:1])[0]
     expected = [column.name for column in PROMPTS]
     expected += [column.name for column in ANSWER_KEY] if name == "coreference" else []
-    # Questions with options have further ones.
+    # Questions with options have further ones; so have sentences with a family or a source.
     assert list(row)[: len(expected)] == expected
-    assert (len(row) > len(expected)) == (name in {"vignettes", "decisions"})
+    further = {"vignettes", "decisions", "social-distance", "people-sentiment", "attribution"}
+    assert (len(row) > len(expected)) == (name in further)
 
 
 def test_a_table_that_is_not_as_declared_is_complained_of() -> None:

@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
-from goffman.instruments.types import CONTROL
+from goffman.instruments.types import CONTROL, passes
 from goffman.lexicons.gender import with_gender
 from goffman.measures.controls import (
     HIGH,
@@ -194,10 +194,12 @@ def test_who_always_says_the_same_word_fails(instrument, word):
     asked = prompt_table(render(loaded).controls)
     answers = pl.concat([fills(name, {word: 1.0}) for name in asked["prompt_id"]])
     answers = with_gender(answers, load_words().gender, cased=True)
-    row = control_score(measure, answers, asked, model="m").row(0, named=True)
-    assert row["n"] == 20
+    row, _, high, *_ = control_score(measure, answers, asked, model="m").to_dicts()
+    assert row["n"] == 28
     assert row["value"] == (0.5 if word in {"he", "she"} else 0.0)
-    assert row["value"] < loaded.controls.floor
+    # The whole interval is below the floor: that a word is right in half of the items is no spread.
+    assert high["value"] < loaded.controls.floor
+    assert not passes(row["value"], loaded.controls.floor, high["value"])
 
 
 def test_replies_are_averaged_over_trials():

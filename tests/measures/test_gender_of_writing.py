@@ -218,7 +218,7 @@ def test_a_model_that_does_not_write_about_whom_it_is_asked_is_not_measurable(
             output=tmp_path,
             options=AskOptions(modes=("write",)),
         )
-        assert len(server.asked) == 391 + 20
+        assert len(server.asked) == 391 + 28
     said = "\n".join(done.summary)
     assert ("cannot write a sentence about the person" in said) is not passes
     level = pl.read_parquet(tmp_path / "scores.parquet").filter(pl.col("quantity") == "control")

@@ -317,14 +317,18 @@ def test_a_score_just_below_the_floor_is_not_rounded_up_to_it():
     unsure = Competence(**about, value=0.95, floor=0.9, **ends)
     assert unsure.passed
     assert unsure.sentence == (
-        "Control items: m can see (AUC 0.95, 95% interval 0.77 to 1.00, 20 items; at "
-        "least 0.90 is needed). The interval includes values below 0.90, so the model "
-        "might fail with other control items."
+        "Control items: m can perhaps see (AUC 0.95, 95% interval 0.77 to 1.00, 20 items; at "
+        "least 0.90 is needed). The interval includes values above and below 0.90, so other "
+        "control items might show that the model can, or that it cannot."
     )
     near = Competence(**about, value=0.85, floor=0.9, low=0.7, high=0.95)
-    assert near.sentence.endswith(
-        " The interval includes values above 0.90, so the model might pass with other "
-        "control items."
+    assert near.passed
+    assert near.sentence.startswith("Control items: m can perhaps see (AUC 0.85, ")
+    below = Competence(**about, value=0.8, floor=0.9, low=0.7, high=0.89)
+    assert not below.passed
+    assert below.sentence == (
+        "Control items: m cannot see (AUC 0.80, 95% interval 0.70 to 0.89, 20 items; at "
+        "least 0.90 is needed)."
     )
     assert not Competence(**about, value=0.97, floor=0.9, low=0.91, high=1.0).unsure
     none = Competence(**about, value=None, floor=0.9, reason="nobody answered")

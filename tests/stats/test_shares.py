@@ -57,3 +57,14 @@ def test_a_mean_has_the_interval_of_t_within_its_range():
     assert mean_interval(values) == pytest.approx(expected)
     assert mean_interval([0.2, 0.99, 0.99]) == (0.0, 1.0)
     assert mean_interval([0.5]) is None
+
+
+def test_a_mean_of_two_kinds_has_the_spread_within_them_alone():
+    assert mean_interval([1.0] * 10, [0.0] * 10) == (0.5, 0.5)
+    one, other = [0.4, 0.7, 0.9, 0.6], [0.1, 0.3, 0.2, 0.3]
+    low, high = mean_interval(one, other)
+    # Half of Welch's interval of the sum of two means.
+    found = stats.ttest_ind(one, [-value for value in other], equal_var=False)
+    ends = found.confidence_interval()
+    assert (low, high) == pytest.approx((ends.low / 2, ends.high / 2))
+    assert mean_interval([0.5, 0.6], [0.5]) is None

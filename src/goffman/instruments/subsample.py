@@ -20,7 +20,7 @@ SUBSAMPLED_KINDS: tuple[InstrumentKind, ...] = ("ask", "complete", "choose", "sa
 SIZED_PAIRS = 20
 """Sentence pairs that are drawn."""
 
-MOST_REQUESTS = 6_000
+MOST_REQUESTS = 6_100
 """What the sized parts of all built-in instruments stay within, controls included."""
 
 
