@@ -68,7 +68,7 @@ PRESENTATION = Presentation(
         caveats=(
             "A classifier with two classes cannot answer “neutral”.",
             "The names of illnesses are negative words in ordinary text, whatever the attitude.",
-            "There are only two templates.",
+            "Eight sentences are few: two are the study's, the others our own.",
         ),
     ),
     findings=group_findings(what=_PROBABILITY, more=outcomes_counted),

@@ -207,7 +207,7 @@ def _distance_sentences() -> list[_Sentence]:
     """Each sentence of the scale, with any person in it."""
     content = cast("Questionnaire", load_instrument("social-distance").content)
     sentences = []
-    for wording in content.wordings:
+    for wording in (one for one in content.wordings if one.source == "study"):
         for item in content.items:
             frame = wording.frame.replace("{item}", item.text)
             text = put_in(frame, {**content.fields, "someone": "\0"})
