@@ -30,16 +30,17 @@ def with_few_conditions(name: str, folder: Path, *, each: int) -> Path:
 
 
 def fit_paraphrases(folder: Path) -> None:
-    """Only those of items that the instrument in the folder still has."""
-    path = folder / "paraphrases.csv"
+    """Only those of items that the instrument in the folder still has; of control items, too."""
     with (folder / "items.csv").open(newline="", encoding="utf-8") as file:
-        items = {row["item"] for row in csv.DictReader(file)}
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(row for row in rows if row["item"] in items)
+        # A control that is a text of its own has no item.
+        items = {"", *(row["item"] for row in csv.DictReader(file))}
+    for path in (*folder.glob("paraphrases.csv"), *folder.glob("*controls.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(row for row in rows if row.get("item", "") in items)
 
 
 def with_fewer(within: Path, *, conditions: int, items: int) -> Path:
@@ -50,8 +51,7 @@ def with_fewer(within: Path, *, conditions: int, items: int) -> Path:
         _keep(path, "condition", within_each="group", count=conditions)
     for path in within.glob("*/items.csv"):
         _keep(path, "item", count=items)
-        if (path.parent / "paraphrases.csv").is_file():
-            fit_paraphrases(path.parent)
+        fit_paraphrases(path.parent)
     return within
 
 

@@ -62,8 +62,8 @@ def test_every_presentation_is_asked_unless_a_sample_is_wanted(causal, few, tmp_
         said[name] = text
     # Four stems in both orders; of these one stem in both orders.
     assert told["all"] == told["thorough"] == 4 * told["sample"]
-    # Completions are half as many: their sentence is its own order.
-    every, sample = (told[name] + told[name] // 2 for name in ("all", "sample"))
+    # Completions have six wordings, and their sentence is its own order; a sample has one.
+    every, sample = told["all"] * 7 // 4, told["sample"] * 3 // 2
     assert (
         f"is asked all {every:,} prompts that need no written reply. To ask only a balanced sample "
         f"of {sample:,}, add --balanced."

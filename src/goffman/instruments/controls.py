@@ -136,8 +136,10 @@ def _items(
 def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
     """Yield the control whose form stands where the conditions stand in an item."""
     items = {item.id: item for item in reversed(content.items)}
-    named = [item.id for item in content.items if item.id in items]
-    given = row.check_one_of("item", [*dict.fromkeys(named)])
+    # Where the items are at fault, this may only follow from it.
+    if row["item"] not in items and row.faults.found:
+        return
+    given = row.check_one_of("item", [*dict.fromkeys(item.id for item in content.items)])
     used = places(content.slot.filled)
     for column in FORM_COLUMNS:
         if column in used and not row[column]:

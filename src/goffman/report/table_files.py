@@ -146,8 +146,8 @@ def _controls(section: Section) -> Iterator[Table]:
         caption = (
             f"{section.instrument}: control items, which name no {section.noun.one}. If a model's "
             "whole interval lies below the floor, it is not measurable: its other numbers mean "
-            "nothing. The interval shows how the value could differ with other control items (Wilson for a "
-            "share, Hanley and McNeil for an AUC, t for a mean)."
+            "nothing. The interval shows how the value could differ with other control items "
+            "(Wilson for a share, Hanley and McNeil for an AUC, t for a mean)."
         )
         yield as_table(f"{section.instrument}-controls", caption, rows, shown=_CONTROLS)
 
