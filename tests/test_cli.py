@@ -142,8 +142,8 @@ def test_ls_lists_every_instrument() -> None:
     listed = json.loads(output("ls", "--json"))
     assert [row["instrument"] for row in listed] == list(builtin_names())
     counts = {row["instrument"]: row["prompts"] for row in listed}
-    assert counts["social-distance"] == 4228
-    assert {row["instrument"]: row["controls"] for row in listed}["social-distance"] == 80
+    assert counts["social-distance"] == 6342
+    assert {row["instrument"]: row["controls"] for row in listed}["social-distance"] == 28 * 6
     assert all(
         row["kind"] in {"fill", "classify", "ask", "choose"} and row["citation"] for row in listed
     )
@@ -155,6 +155,9 @@ OWN = {
     "coreference": [column.name for column in ANSWER_KEY],
     "vignettes": ["keyed", "gender", "person", *OPTIONS],
     "decisions": ["keyed", *OPTIONS],
+    "social-distance": ["family", "source"],
+    "people-sentiment": ["source"],
+    "attribution": ["family"],
 }
 """The columns that instruments have beside those of all."""
 
@@ -242,7 +245,7 @@ def test_seeds_give_other_pairs_and_the_same_seed_the_same() -> None:
 
 def test_the_second_wording_is_there_on_request() -> None:
     rows = json.loads(output("prompts", "attribution", "--wording", "second", "--json"))
-    assert len(rows) == 621 + 20
+    assert len(rows) == 621 + 28
     assert {row["wording"] for row in rows} == {"second"}
 
 
@@ -258,13 +261,13 @@ def own(tmp_path: Path) -> Path:
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
     assert output("validate", own) == (
-        f"{own} is valid: 391 prompts and 20 control prompts.\nMode completion: 391 prompts.\n"
+        f"{own} is valid: 391 prompts and 28 control prompts.\nMode completion: 391 prompts.\n"
         "Mode write: 391 prompts.\n"
     )
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
         "prompts": 391,
-        "controls": 20,
+        "controls": 28,
         "modes": {"completion": 391, "write": 391},
         "faults": [],
     }

@@ -218,7 +218,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         keep_few(short / name / "conditions.csv", "group", conditions)
         keep_few(short / name / "items.csv", "dimension", items)
     keep_few(short / "attribution" / "items.csv", "wording", 1)
-    for name in ("care-seeking", "attribution"):
+    for name in ("social-distance", "care-seeking", "attribution"):
         fit_paraphrases(short / name)
     (folder / "src").symlink_to(ROOT / "src")
     (folder / "tuned").symlink_to(BUNDLED["mini"])

@@ -135,7 +135,10 @@ def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, se
 
 
 def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
-    """Over the items that every condition has a value for in this wording."""
+    """In this wording over the items, or the conditions, without a gap, whichever leaves more.
+
+    Where that is less than half, over all that was answered.
+    """
     groups, prompts = ["stigmatized", "non-stigmatized"], pl.col("level") == "prompt"
     for row, name in zip(
         of_section(sections, "social-distance"), measured.manifest.models, strict=False
@@ -147,12 +150,23 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
         levels, gaps = [], []
         for wording in of["wording"].unique():
             asked = of.filter(pl.col("wording") == wording)
-            whole = asked.filter(~pl.col("value").is_null().any().over("item"))
+            cells = asked.group_by("group", "condition", "item").agg(pl.col("value").mean())
+            gap = pl.col("value").is_null().any()
+            items, conditions = (cells.filter(~gap.over(way)) for way in ("item", "condition"))
+            left = items["item"].n_unique() / cells["item"].n_unique()
+            shares = [
+                conditions.filter(of_group)["condition"].n_unique()
+                / cells.filter(of_group)["condition"].n_unique()
+                for of_group in (pl.col("group") == one for one in groups)
+            ]
+            whole = conditions if min(shares) >= left else items
+            if max(min(shares), left) < 0.5:
+                whole = cells
             means = whole.group_by("group", "condition").agg(pl.col("value").mean())
             mean, other = (means.filter(pl.col("group") == one)["value"].mean() for one in groups)
             levels.append(mean)
             gaps.append(mean - other)
-        assert len(gaps) == 4
+        assert len(gaps) == 6
         said = f"{row['finding'].wording} {row['finding'].moved}"
         assert f"the difference ranges from {number(min(gaps))} to {number(max(gaps))}." in said
         one, other = (number(of(levels)) for of in (min, max))
