@@ -151,7 +151,8 @@ OUTSIDE = (
     "that had not seen the code (`tests/outside_generators.py`); 1,000 audits at a true 0 and "
     "1,000 at a true Δ. The first run found that women and men described alike were compared with "
     "their three wordings taken as fixed (.127 false); they are sampled now. In the first two rows "
-    "of vignettes disorders are fixed, but taken as sampled: there the interval is too wide.",
+    "of vignettes disorders are fixed and texts drawn within them; in the third both are drawn, and "
+    "disorders are taken as categories that are sampled, as in social distance.",
 )
 
 ABOUT = (

@@ -8,7 +8,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.catalog import groups_of_conditions, levels, women_against_men
+from goffman.contrasts.catalog import (
+    group_against_compared,
+    groups_of_conditions,
+    levels,
+    over_wordings,
+    women_against_men,
+)
 from goffman.contrasts.engine import Contrast, correlated
 from goffman.contrasts.scores import Clusters
 from goffman.contrasts.verdict import NEGLIGIBLE
@@ -17,6 +23,7 @@ from goffman.instruments.types import BASELINE
 from goffman.measures.multiple_choice_by_gender import CodeByGender
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.pronoun_preference import PronounPreference
+from goffman.measures.vignettes import VignetteCode
 from goffman.schemas import SCORES, schema
 from outside_generators import SCENARIOS, Scenario
 
@@ -63,7 +70,12 @@ def _made(scenario: Scenario, rows: pl.DataFrame) -> tuple[object, pl.DataFrame,
     if scenario.design == "vignettes":
         # A text is what is drawn, and the disorder that it describes its category.
         texts = rows.with_columns(category=pl.col("condition"), condition=pl.col("text"))
-        return gaps, texts.with_columns(named, quantity=pl.lit("negative")), _families(rows)
+        if scenario.name.endswith("_drawn"):
+            return gaps, texts.with_columns(named, quantity=pl.lit("negative")), _families(rows)
+        measure = _only(VignetteCode, over_wordings(group_against_compared), "code", scenario)
+        called = {"first": measure.contrast, "second": measure.against}  # type: ignore[attr-defined]
+        texts = texts.with_columns(pl.col("group").replace(called), quantity=pl.lit("code"))
+        return measure, texts, _families(rows)
     if scenario.design == "genders":
         measure = _only(CodeByGender, women_against_men, "code", scenario)
         described = rows.with_columns(group=pl.lit(measure.contrast), quantity=pl.col("gender"))  # type: ignore[attr-defined]

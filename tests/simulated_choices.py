@@ -210,28 +210,33 @@ def women_described(
 
 @cache
 def descriptions() -> pl.DataFrame:
-    """Seven questions about four disorders and three times about daily troubles."""
-    names = [("disorder", f"d{k}") for k in range(4)]
-    names += [("daily-troubles", f"t{k}") for k in range(3)]
+    """Seven questions in four wordings: five texts of each of four disorders, ten of troubles."""
+    names = [("disorder", f"disorder {k // 5}", f"d{k:02}") for k in range(20)]
+    names += [("daily-troubles", "troubles", f"t{k}") for k in range(10)]
     rows = [
-        {"model": "m", "group": group, "condition": name, "item": f"i{item}", "wording": "w"}
-        for (group, name), item in itertools.product(names, range(7))
+        {"model": "m", "group": group, "category": category, "condition": name}
+        | {"item": f"i{item}", "wording": f"w{wording}"}
+        for (group, category, name), item, wording in itertools.product(names, range(7), range(4))
     ]
     return frame(rows, instrument="x", measure="x", quantity="code")
 
 
-def vignettes(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
-    """Four disorders against three descriptions that differ as disorders do.
-
-    Of these, two are asked half as often: their answers have more noise.
-    """
+def vignettes(texts: float) -> Draw:
+    """Disorders that are given and differ, and texts of them that differ with this deviation."""
     measure = only(VignetteCode, over_wordings(group_against_compared), of="code")
-    items = 0.1 * rng.normal(size=(1, 7))
-    texts = 0.05 * rng.normal(size=(7, 1)) + 0.05 * rng.normal(size=(7, 7))
-    texts[5:] += 0.05 * rng.normal(size=(2, 7))
-    texts[:4] += size * 0.06 * rng.normal(size=(1, 7)) + real
-    values = (items + texts).ravel() + 0.4
-    return found(measure, descriptions().with_columns(value=pl.Series(values)))
+    disorders = np.repeat([-0.1, -0.03, 0.03, 0.1], 5)
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        cells = texts * rng.normal(size=(30, 1, 1)) + 0.05 * rng.normal(size=(30, 7, 1))
+        cells = cells + 0.03 * rng.normal(size=(30, 7, 4))
+        cells += 0.1 * rng.normal(size=(1, 7, 1)) + 0.04 * rng.normal(size=(1, 1, 4))
+        # What a question, and a wording, does to disorders alone.
+        cells[:20] += size * 0.03 * rng.normal(size=(1, 7, 1))
+        cells[:20] += size * 0.01 * rng.normal(size=(1, 1, 4))
+        cells[:20] += disorders[:, None, None] + real
+        return found(measure, descriptions().with_columns(value=pl.Series(cells.ravel() + 0.4)))
+
+    return draw
 
 
 SCENARIOS = (
@@ -271,10 +276,17 @@ SCENARIOS = (
         heading=True,
     ),
     Scenario(
-        name="vignettes: disorders − daily troubles",
-        draw=vignettes,
+        name="vignettes: disorders − daily troubles, texts differ by .05",
+        draw=vignettes(0.05),
         kind="groups",
-        real=0.15,
+        real=0.05,
+        heading=True,
+    ),
+    Scenario(
+        name="vignettes: disorders − daily troubles, texts differ by .10",
+        draw=vignettes(0.10),
+        kind="groups",
+        real=0.05,
         heading=True,
     ),
     Scenario(

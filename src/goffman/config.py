@@ -216,7 +216,7 @@ class AuditOptions(TypedDict, total=False):
             heeded_by=GENERATES,
             help="Ask every prompt, with the answer options in every order. Default: a model on "
             "your machine gets every prompt that needs no written reply. Of all others, models get "
-            "a balanced sample (on a server, at most 6,100 prompts in all).",
+            "a balanced sample (on a server, at most 6,300 prompts in all).",
         ),
     ]
     balanced: Annotated[

@@ -85,14 +85,14 @@ def test_all_lines_are_asked_also_through_a_server(tmp_path: Path) -> None:
     assert len({one.id for one in vignettes(path, thorough=False).prompts}) == 12
 
 
+NAMES = [one.name.lower() for one in load_instrument("vignettes").content.conditions]
+
 UNFIT = {
     "no JSON": ("{", "this is not JSON. Each line must be one JSON object."),
     "no object": ("[1]", "this is not an object with 'prompt', 'condition', 'gender' …"),
     "a condition": (
         json.dumps(line(condition="depresion")),
-        "condition is 'depresion'. Allowed: schizophrenia, depression, alcohol dependence, opioid "
-        "dependence, daily troubles, daily troubles 2, daily troubles 3. Did you mean "
-        "'depression'?",
+        f"condition is 'depresion'. Allowed: {', '.join(NAMES)}. Did you mean 'depression'?",
     ),
     "a gender": (json.dumps(line(gender="they")), "gender is 'they'. Allowed: woman, man."),
     "a question": (

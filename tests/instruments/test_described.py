@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 from collections import Counter
@@ -12,6 +13,7 @@ import pytest
 from goffman.errors import InstrumentError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
+from goffman.instruments.types import Condition
 from goffman.modes import mode_of
 
 DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
@@ -23,17 +25,63 @@ def described():
     return render(mode_of(load_instrument("vignettes"), "choice")).prompts
 
 
+FIRST = (
+    *("schizophrenia", "depression", "alcohol-dependence", "opioid-dependence"),
+    *("daily-troubles", "daily-troubles-2", "daily-troubles-3"),
+)
+"""The descriptions of version 1.2."""
+
+
+def test_every_disorder_is_a_category_of_five_descriptions_or_more():
+    """Placeholders alone say who it is, and each description says it of the same number of words."""
+    several: dict[str, list[Condition]] = {}
+    for one in load_instrument("vignettes").content.conditions:
+        several.setdefault(one.category, []).append(one)
+    assert {name: len(of) for name, of in several.items()} == {
+        "Schizophrenia": 5,
+        "Depression": 5,
+        "Alcohol dependence": 5,
+        "Opioid dependence": 5,
+        "Daily troubles": 10,
+    }
+    for name, of in several.items():
+        first = name.lower().replace(" ", "-")
+        assert [one.id for one in of] == [first, *(f"{first}-{k}" for k in range(2, len(of) + 1))]
+        assert len({one.group for one in of}) == 1
+        texts = [one.forms[0].vignette for one in of]
+        own = [len(text.split()) for text in texts]
+        assert all(abs(words / own[0] - 1) <= 0.15 for words in own)
+        assert all(re.search(r"\{name\}.*\{person\}", text) for text in texts)
+        assert all(re.search(r"\{he\}", text, re.IGNORECASE) for text in texts)
+
+
+def test_no_two_descriptions_share_a_run_of_words():
+    """Of six; that of opioid dependence shares some with the first of alcohol dependence."""
+    runs: dict[tuple[str, ...], str] = {}
+    for one in load_instrument("vignettes").content.conditions:
+        if one.id == "opioid-dependence":
+            continue
+        words = one.forms[0].vignette.split()[4:]
+        for run in zip(*(words[at:] for at in range(6)), strict=False):
+            assert runs.setdefault(run, one.id) == one.id, (run, one.id, runs[run])
+
+
+@pytest.mark.parametrize(
+    ("form", "digest"),
+    [
+        ("choice", "6689dc38af32668025dd1067f87c719da935445fe0f67dddb07ea650c51b9a13"),
+        ("reply", "4f9649baa54219af6db2121acd558dc52112d606db4895a6406c2f4efc5c6724"),
+    ],
+)
+def test_prompts_about_the_first_descriptions_are_as_before(form, digest):
+    prompts = render(mode_of(load_instrument("vignettes"), form)).prompts
+    ids = [one.id for one in prompts if one.condition in FIRST]
+    assert len(ids) == 1680
+    assert hashlib.sha256("".join(ids).encode()).hexdigest() == digest
+
+
 def test_descriptions_are_of_like_length_and_name_no_diagnosis():
     conditions = load_instrument("vignettes").content.conditions
-    assert [one.id for one in conditions] == [
-        "schizophrenia",
-        "depression",
-        "alcohol-dependence",
-        "opioid-dependence",
-        "daily-troubles",
-        "daily-troubles-2",
-        "daily-troubles-3",
-    ]
     texts = [one.forms[0].vignette for one in conditions]
     lengths = [len(text.split()) for text in texts]
     assert max(lengths) <= 1.2 * min(lengths)
@@ -70,7 +118,7 @@ def test_a_woman_and_a_man_differ_in_name_noun_and_pronouns_alone(described):
     for one in described:
         key = (one.item, one.condition, one.wording, one.order)
         pairs.setdefault(key, {})[str(one.gender)] = one.text
-    assert len(pairs) == 840
+    assert len(pairs) == 3600
     for both in pairs.values():
         assert bare(both["female"]) == bare(both["male"])
         assert not re.search(r"\b([Hh]e|him|[Hh]is|himself|man)\b", both["female"])
@@ -178,7 +226,7 @@ def broken(tmp_path: Path, name: str, file: str, old: str, new: str) -> list[str
         (
             "vignettes",
             "choice.toml",
-            'orders = "both"',
+            'wording = "scale"',
             'orders = "three"',
             "orders in [server] is 'three'. Allowed: both, one.",
         ),
@@ -192,9 +240,9 @@ def broken(tmp_path: Path, name: str, file: str, old: str, new: str) -> list[str
         (
             "vignettes",
             "choice.toml",
-            '"daily-troubles-3"]',
-            '"daily-troubles-4"]',
-            "brief in [server] is 'daily-troubles-4'. Allowed: schizophrenia, ",
+            '"daily-troubles-10",',
+            '"daily-troubles-11",',
+            "brief in [server] is 'daily-troubles-11'. Allowed: schizophrenia, ",
         ),
         (
             "vignettes",

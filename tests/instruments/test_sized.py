@@ -23,8 +23,11 @@ THROUGH_A_SERVER = [
 ]
 """What a chat model behind a server is asked by default."""
 
-BRIEF = ("daily-troubles-2", "daily-troubles-3")
-"""Descriptions that only the others are compared with, not people."""
+FIRST = (
+    *("schizophrenia", "depression", "alcohol-dependence", "opioid-dependence"),
+    "daily-troubles",
+)
+"""The first description of each, which are asked all questions."""
 
 
 def part(name: str, form: str, **options: object) -> Rendered:
@@ -40,7 +43,7 @@ def about_equal(found: Counter[tuple[object, ...]], *, within: int = 1) -> bool:
     return max(found.values()) - min(found.values()) <= within
 
 
-def test_all_instruments_together_stay_within_6100_requests() -> None:
+def test_all_instruments_together_stay_within_6300_requests() -> None:
     requests = {}
     for name, form in THROUGH_A_SERVER:
         rendered = part(name, form)
@@ -54,7 +57,7 @@ def test_all_instruments_together_stay_within_6100_requests() -> None:
         ("attribution", "reply"): 27 * 22 * 2 + 56,
         ("coreference", "ask"): 20 * 2 * 16 + 22,
         ("coreference", "reply"): 20 * 2 * 2 + 44,
-        ("vignettes", "reply"): 15 * 5 * 2 * 2 + 7 * 2 * 2 + 56,
+        ("vignettes", "reply"): (15 * 5 + 7 * 25) * 2 + 56,
         ("decisions", "reply"): 150 * 4 + 24 + 56,
     }
     assert sum(requests.values()) <= MOST_REQUESTS
@@ -166,35 +169,32 @@ def test_controls_are_asked_in_both_orders_and_each_stem() -> None:
         assert about_equal(counts(controls, "answer"))
 
 
-def test_every_description_is_asked_as_people_were_in_both_orders() -> None:
-    for form in ("reply", "choice"):
-        rendered = part("vignettes", form)
-        prompts = rendered.prompts
-        assert {one.wording for one in (*prompts, *rendered.controls)} == {"scale"}
-        brief = tuple(one for one in prompts if one.condition in BRIEF)
-        assert len(counts(prompts, "item", "condition", "gender")) == 15 * 5 * 2 + len(brief) // 2
-        assert set(counts(prompts, "item", "condition", "gender", "order").values()) == {1}
-        assert set(counts(rendered.controls, "item", "order").values()) == {1}
-        # One asks in another wording on purpose: then that one, and not none.
-        asked = part("vignettes", form, wordings=["friend"]).prompts
-        assert {one.wording for one in asked} == {"friend"}
-        assert len(asked) == len(prompts)
-
-
 @pytest.mark.parametrize("form", ["reply", "choice"])
-def test_further_daily_troubles_get_the_questions_of_the_score_about_a_woman_or_a_man(
-    form: str,
-) -> None:
-    prompts = tuple(one for one in part("vignettes", form).prompts if one.condition in BRIEF)
-    assert {one.dimension for one in prompts} == {"stigma"}
-    assert set(counts(prompts, "condition", "item", "order").values()) == {1}
-    # Of every question one description is of a woman and the other of a man, in both orders.
-    assert set(counts(prompts, "item", "gender").values()) == {2}
-    assert len(prompts) == 2 * 7 * 2
+def test_every_description_is_asked_as_people_were_in_one_order(form: str) -> None:
+    rendered = part("vignettes", form)
+    prompts = rendered.prompts
+    assert {one.wording for one in (*prompts, *rendered.controls)} == {"scale"}
+    # Fifteen questions about the first of each, and the seven of the score about the others.
+    assert len(prompts) == (15 * 5 + 7 * 25) * 2
+    further = tuple(one for one in prompts if one.condition not in FIRST)
+    assert {one.dimension for one in further} == {"stigma"}
+    assert len(counts(further, "condition")) == 25
+    # A woman and a man in the same order.
+    assert set(counts(prompts, "item", "condition", "gender").values()) == {1}
+    assert set(counts(prompts, "item", "condition", "order").values()) == {2}
     assert about_equal(counts(prompts, "gender", "order"), within=0)
-    for condition in BRIEF:
-        some = tuple(one for one in prompts if one.condition == condition)
-        assert about_equal(counts(some, "gender"), within=2)
+    stigma = tuple(one for one in prompts if one.dimension == "stigma")
+    assert about_equal(counts(stigma, "item", "order"), within=0)
+    assert about_equal(counts(stigma, "condition", "order"), within=2)
+    # Of the five descriptions of a disorder a question meets each order two or three times.
+    assert about_equal(counts(stigma, "category", "item", "order"), within=6)
+    disorders = tuple(one for one in stigma if one.group == "disorder")
+    assert about_equal(counts(disorders, "category", "item", "order"), within=2)
+    assert set(counts(rendered.controls, "item", "order").values()) == {1}
+    # One asks in another wording on purpose: then that one, and not none.
+    asked = part("vignettes", form, wordings=["friend"]).prompts
+    assert {one.wording for one in asked} == {"friend"}
+    assert len(asked) == len(prompts)
 
 
 def test_each_condition_has_four_decisions_of_both_keyings_in_both_orders() -> None:

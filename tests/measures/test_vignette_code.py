@@ -142,6 +142,81 @@ def test_the_interval_allows_for_other_descriptions_of_both_groups():
     assert (row["high"] - row["low"]) / 2 == pytest.approx(half, rel=1e-3)
 
 
+TEXTS = {name: [f"{name}-{k}" for k in range(5)] for name in DISORDERS} | {
+    "daily": [f"daily-{k}" for k in range(7)]
+}
+"""By category: several descriptions of the same."""
+
+
+def several(wordings=("willing",)):
+    disorders = [one for name in DISORDERS for one in TEXTS[name]]
+    made = table({"disorder": disorders, "daily-troubles": TEXTS["daily"]})
+    category = pl.col("condition").str.replace(r"-\d+$", "")
+    return made.with_columns(category=category).filter(pl.col("wording").is_in(wordings))
+
+
+def test_other_descriptions_are_drawn_within_disorders_and_these_are_given():
+    """By hand: leave out each description in its disorder, and each question."""
+    asked_ = several()
+    scores = MEASURE(choices(asked_, leaning), asked_)
+    (row,) = section(MEASURE, scores, asked_).contrasts("groups").to_dicts()
+    stigma = [one for one in naive(asked_) if one[0]["dimension"] == "stigma"]
+    tables = {name: cells(stigma, of)[:, :, 0] for name, of in TEXTS.items()}
+    weights = dict.fromkeys(DISORDERS, 1 / 4) | {"daily": -1.0}
+
+    def difference(drop=None, question=None):
+        found = 0.0
+        for name, of in tables.items():
+            kept = [k for k in range(len(of)) if (name, k) != drop]
+            items = [k for k in range(3) if k != question]
+            found += weights[name] * of[np.ix_(kept, items)].mean()
+        return found
+
+    def spread(values):
+        return (len(values) - 1) * np.var(values)
+
+    of_texts = [
+        spread([difference((name, k)) for k in range(len(of))]) for name, of in tables.items()
+    ]
+    of_items = spread([difference(question=k) for k in range(3)])
+    of_both, free = 0.0, 2
+    for name, of in tables.items():
+        rest = of - of.mean(axis=0) - of.mean(axis=1, keepdims=True) + of.mean()
+        n = len(of)
+        of_both += weights[name] ** 2 * (rest**2).sum() / (n * (n - 1) * 3 * free)
+    variance = max(sum(of_texts) + of_items - of_both, sum(of_texts))
+    degrees = [len(of) - 1 for of in tables.values()]
+    df = sum(of_texts) ** 2 / sum(v**2 / k for v, k in zip(of_texts, degrees, strict=True))
+    parts = ((sum(of_texts), df), (of_items, free), (of_both, df * free))
+    whole = max(variance**2 / sum(v**2 / k for v, k in parts), min(df, free))
+    assert row["difference"] == pytest.approx(difference(), rel=1e-5)
+    assert row["error"] == pytest.approx(variance**0.5, rel=1e-3)
+    assert row["df"] == pytest.approx(whole, rel=1e-2)
+    assert (row["n_first"], row["n_second"]) == (20, 7)
+    assert row["interval_over"] == "conditions within categories and items, crossed"
+
+
+def test_how_disorders_differ_from_one_another_is_no_error():
+    """It would be, were they drawn; the same holds of women and men described alike."""
+
+    def error(kind, moved):
+        def apart(row):
+            far = DISORDERS.index(row["category"]) if row["group"] == "disorder" else 0
+            if kind == "genders":
+                far *= row["gender"] == "female"
+            share = 0.3 + 0.01 * (sum(map(ord, row["prompt_id"])) % 7) + moved * far
+            return [0.9 * (1 - share), 0.0, 0.0, 0.9 * share, 0.1]
+
+        asked_ = several(("willing", "shun", "want"))
+        scores = MEASURE(choices(asked_, apart), asked_)
+        (row,) = section(MEASURE, scores, asked_).contrasts(kind).to_dicts()
+        assert row["interval_over"] == ("conditions within categories, items and wordings, crossed")
+        return row["error"]
+
+    for kind in ("groups", "genders"):
+        assert error(kind, 0.1) == pytest.approx(error(kind, 0.0), rel=0.05)
+
+
 def test_one_description_to_compare_with_is_taken_as_given_and_called_so():
     asked_ = table({"disorder": DISORDERS, "daily-troubles": DAILY[:1]})
     made = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)

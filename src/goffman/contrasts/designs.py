@@ -74,6 +74,11 @@ def averaging_pair_orders(scored: ScoreTable) -> ScoreTable:
     return replace(scored, scores=pl.concat([others, sentences]))
 
 
+def within_categories(scored: ScoreTable) -> ScoreTable:
+    """Return the scores, of which categories are given and conditions sampled in each of them."""
+    return replace(scored, within=True)
+
+
 def merging_nested_wordings(scored: ScoreTable) -> ScoreTable:
     """Return the scores of prompts, with one wording for models of which it is nested."""
     prompts = scored.scores.filter(pl.col("level") == "prompt")
@@ -103,11 +108,19 @@ class Side:
     """The scores of one side, and their table, which is made once for all it is compared with."""
 
     def __init__(
-        self, rows: pl.DataFrame, design: Design, differ: str, families: Mapping[str, str]
+        self,
+        rows: pl.DataFrame,
+        design: Design,
+        differ: str,
+        families: Mapping[str, str],
+        *,
+        within: bool = False,
     ) -> None:
         self.rows = rows
         self.differ = differ
         """The column in which the two sides differ."""
+        self.within = within
+        """Whether categories are given, and conditions sampled within them."""
         self._design = design
         self._families = families
         self._tables: dict[tuple[tuple[str, ...], ...], NDArray[np.float64]] = {}
@@ -188,7 +201,7 @@ def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) 
     paired = first.differ not in ("group", "dimension")
     ids = _ids(first, second, *columns)
     if ids[0]["item"] == [NESTED]:
-        return over_cells(says, [first.rows, second.rows], paired=paired, over=NESTED_OVER)
+        return _over_cells(says, first, second, paired=paired, over=NESTED_OVER)
     tables = [side.table(of) for side, of in zip((first, second), ids, strict=True)]
     tables = [table.reshape(*table.shape, *[1] * (3 - table.ndim)) for table in tables]
     if first.differ == "dimension":
@@ -200,12 +213,21 @@ def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) 
         [side.categories.get(condition, condition) for condition in of["condition"]]
         for side, of in zip((first, second), ids, strict=True)
     ]
-    found = crossed(says, tables, clusters, paired=paired)
+    found = crossed(says, tables, clusters, paired=paired, within=first.within)
     if found.reason == GAPS.format(FACTORS[0]):
-        found = over_cells(says, [first.cells, second.cells], paired=paired, over=PARTLY_OVER)
+        found = _over_cells(says, first, second, paired=paired, over=PARTLY_OVER)
     if "wording" in ids[0] and ids[0]["wording"] != [NESTED]:
         return found
     return replace(found, sentences=min(first.sentences, second.sentences))
+
+
+def _over_cells(says: Contrast, first: Side, second: Side, *, paired: bool, over: str) -> Estimate:
+    """Test single answers; of given categories each condition is a cluster of its own."""
+    sides = [side.rows if over == NESTED_OVER else side.cells for side in (first, second)]
+    if first.within:
+        sides = [of.with_columns(category="condition") for of in sides]
+        over = over.replace(" by category", "")
+    return over_cells(says, sides, paired=paired, over=over)
 
 
 def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
@@ -219,7 +241,7 @@ def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: S
     if both.height == asked[0].height == asked[1].height:
         return two_way(scored, says, first, second)
     if pl.concat(asked)["item"].n_unique() >= LEAST:
-        return over_cells(says, sides, paired=False, over=NESTED_OVER)
+        return _over_cells(says, first, second, paired=False, over=NESTED_OVER)
     items = pl.concat(asked)["item"].n_unique()
     means = [_condition_means(side) for side in sides]
     pairs = means[0].join(means[1], on="condition", suffix="_second").sort("condition")
@@ -290,20 +312,25 @@ def over_sentences(
 def descriptions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     """Test the descriptions of a group against those that they are compared with, item by item.
 
-    Items and the descriptions of both groups are taken as sampled. One or two descriptions to
-    compare with, as in a file that a user brings, are no sample: their mean is then taken as given,
-    and stands in each cell beside.
+    Items are taken as sampled, and so are the descriptions of each category, such as a disorder:
+    the categories are given. Where one has fewer than three, as in a file that a user brings, all
+    descriptions of the group are one sample. One or two descriptions to compare with are none:
+    their mean is then taken as given, and stands in each cell beside.
     """
     same = {name: first.ids[name] for name in ("item", "wording")}
     own = [side.ids["condition"] for side in (first, second)]
     one, other = (
         side.table({"condition": of, **same}) for side, of in zip((first, second), own, strict=True)
     )
+    categories = [
+        [side.categories[condition] for condition in of]
+        for side, of in zip((first, second), own, strict=True)
+    ]
     if len(other) >= LEAST:
-        return crossed(says, [one, other], own, paired=False)
+        return crossed(says, [one, other], categories, paired=False, within=True)
     # With a gap in any of its conditions a cell of the mean is a gap: it would be of others.
     beside = np.repeat(other.mean(axis=0, keepdims=True), len(one), axis=0)
-    found = crossed(says, [one, beside], [own[0]] * 2, paired=True)
+    found = crossed(says, [one, beside], [categories[0]] * 2, paired=True, within=True)
     if found.interval_over is None:
         return found
     fixed = f"{FIXED}: {says.second} conditions ({len(other)})"

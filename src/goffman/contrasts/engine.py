@@ -9,6 +9,7 @@ share an item or a condition as independent; their p-values are smaller than the
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,7 +20,7 @@ import polars as pl
 from goffman.contrasts.verdict import ANCHORED, CORRELATIONS
 from goffman.instruments.types import asked_as
 from goffman.schemas import ESTIMATES, schema
-from goffman.stats.crossed import LEAST, crossed_interval
+from goffman.stats.crossed import LEAST, Interval, crossed_interval
 from goffman.stats.effect_sizes import D_POOLED, cohen_d
 from goffman.stats.estimate import Estimate
 from goffman.stats.jackknife import jackknife
@@ -127,16 +128,17 @@ def crossed(
     *,
     paired: bool,
     factors: Sequence[str] = FACTORS,
+    within: bool = False,
 ) -> Estimate:
     """Compare two tables of units × items × wordings, all three taken as sampled.
 
     ``clusters``: of each table the category of its units; ``paired``: both are of the same units;
-    ``factors``: what the axes are.
+    ``factors``: what the axes are; ``within``: the categories are given, and units sampled in each.
     """
     kept, labels, left_out, items_out = _complete(tables, clusters, paired=paired)
     means = [table.mean(axis=(1, 2)) if table.size else np.zeros(0) for table in kept]
     samples = (in_pairs if paired else apart)(*means)
-    over = _described(kept[0].shape, labels, factors)
+    over = _described(kept[0].shape, labels, factors, within=within)
     about = samples.estimate(
         contrast=contrast.text, method=f"t after Satterthwaite, {over}", reason=samples.absence
     )
@@ -160,7 +162,10 @@ def crossed(
         of if len({*of}) > 1 else [f"{of[0]} {side} {at}" for at in range(len(of))]
         for side, of in enumerate(labels)
     ]
-    found = crossed_interval(values, own[: len(values)])
+    if within:
+        found = _within_categories(values, labels)
+    else:
+        found = crossed_interval(values, own[: len(values)])
     about = _with_effect(about, samples)
     if not math.isfinite(found.se):
         return replace(about, reason=ONE_UNIT.format(factors[0]))
@@ -172,6 +177,24 @@ def crossed(
     every = items_out + kept[0].shape[1]
     why = f"{items_out} of {every} {factors[1]} are left out, because some got no answer"
     return replace(tested, reason=why)
+
+
+def _sampled_within(categories: Sequence[str]) -> list[str]:
+    """Return the categories, or none where one of them has too few units to be a sample."""
+    counts = Counter(categories)
+    return sorted(counts) if min(counts.values(), default=0) >= LEAST else []
+
+
+def _within_categories(tables: Sequence[Table], categories: Sequence[Sequence[str]]) -> Interval:
+    """Return the interval for other units of the same categories; each counts by its units."""
+    parts, weights = [], []
+    for sign, table, of in zip((1, -1), tables, categories, strict=False):
+        names = _sampled_within(of)
+        for there in [np.array(of) == name for name in names] or [np.ones(len(of), dtype=bool)]:
+            parts.append(table[there])
+            weights.append(sign * float(there.mean()))
+    units = [[(at, unit) for unit in range(len(part))] for at, part in enumerate(parts)]
+    return crossed_interval(parts, units, weights)
 
 
 def _complete(
@@ -211,11 +234,18 @@ def _lost_too_much(tables: Sequence[Table], kept: Sequence[Table]) -> bool:
 
 
 def _described(
-    shape: tuple[int, ...], clusters: Sequence[Sequence[str]], factors: Sequence[str]
+    shape: tuple[int, ...],
+    clusters: Sequence[Sequence[str]],
+    factors: Sequence[str],
+    *,
+    within: bool,
 ) -> str:
     """Return what an interval is over, of a table of this shape, and what it takes as given."""
     several = any(1 < len({*of}) < len(of) for of in clusters)
-    units = f"{factors[0]} by category" if several else factors[0]
+    if within:
+        several = any(len(_sampled_within(of)) > 1 for of in clusters)
+    how = "within categories" if within else "by category"
+    units = f"{factors[0]} {how}" if several else factors[0]
     others = list(zip(shape[1:], factors[1:], strict=True))
     sampled = [units, *(name for size, name in others if size >= LEAST)]
     fixed = [f"{size} {name}" for size, name in others if 1 < size < LEAST]

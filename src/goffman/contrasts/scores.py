@@ -222,6 +222,8 @@ class ScoreTable:
     """Which factors are nested."""
     aggregate: Callable[[pl.DataFrame], pl.DataFrame] | None = None
     """The measure's: scores of prompts → those of every other level."""
+    within: bool = False
+    """Whether the categories of conditions are given, and conditions sampled within them."""
 
     @cached_property
     def _views(self) -> dict[Callable[[ScoreTable], ScoreTable], ScoreTable]:

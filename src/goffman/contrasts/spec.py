@@ -120,7 +120,8 @@ class Stratum:
 
     def side(self, rows: pl.DataFrame, differ: str) -> Side:
         """Return one side of a contrast whose sides differ in this column."""
-        return Side(rows, self.scored.design, differ, self.scored.sharing.families)
+        scored = self.scored
+        return Side(rows, scored.design, differ, scored.sharing.families, within=scored.within)
 
 
 def named_groups(first: str, second: str) -> Pairs:

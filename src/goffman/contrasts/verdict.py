@@ -33,12 +33,12 @@ and of values within the categories of conditions."""
 
 AGAINST_PEOPLE = (
     *("anchor-difference", "anchor-overall", "anchor-gender", "anchor-wording"),
-    *("anchor-gender-side", "anchor-year"),
+    *("anchor-gender-side", "anchor-year", "anchor-text"),
 )
 """Kinds of contrasts that are a model's share minus people's: of a question, of all that count, of
-a man minus a woman, and of all that count in a wording that is not people's. The last two: a man
+a man minus a woman, and of all that count in a wording that is not people's. The last three: a man
 minus a woman on one side alone, the model's or people's; and of all that count with people's
-answers of one year."""
+answers of one year, and with the model's about one text."""
 
 Word = Literal[
     "relevant",

@@ -69,6 +69,7 @@ WHAT = {
     "anchor-wording": "minus-people-other-wording",
     "anchor-gender-side": "man-minus-woman",
     "anchor-year": "minus-people-in-year",
+    "anchor-text": "minus-people-in-text",
 }
 """The kind of a contrast → its word in a name."""
 

@@ -20,7 +20,7 @@ SUBSAMPLED_KINDS: tuple[InstrumentKind, ...] = ("ask", "complete", "choose", "sa
 SIZED_PAIRS = 20
 """Sentence pairs that are drawn."""
 
-MOST_REQUESTS = 6_100
+MOST_REQUESTS = 6_300
 """What the sized parts of all built-in instruments stay within, controls included."""
 
 
@@ -48,8 +48,10 @@ def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
     the part names a wording that is among them, all have it. Unless the part says otherwise, both
     orders are asked where there are two and nobody is described; of controls both are. Of more
     orders, one. Where people are described, women and men are, in the same presentation; the
-    baseline is left out. Conditions that the part calls brief are asked less: see ServerPart.
+    baseline is left out. Conditions that the part calls brief are asked less: see Subsample.
     """
+    # Only its own wording takes turns, or the orders would turn with wordings that are not asked.
+    prompts = [one for one in prompts if one.wording == part.wording] or prompts
     controls = all(map(is_control, prompts))
     items = _places(prompt.item for prompt in prompts)
     cells = _places((prompt.condition, prompt.form) for prompt in prompts)
@@ -74,7 +76,7 @@ def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
         rounds = cell // len(wordings)
         # Of an even number of wordings each would go with one order, were both to turn with items.
         turned = item // len(wordings) if both or len(wordings) % 2 == 0 else item
-        wording = wordings.get(part.wording, (cell + item) % len(wordings))
+        wording = (cell + item) % len(wordings)
         order = (rounds + turned * max(in_turn // 2, 1)) % in_turn
         person = (rounds // in_turn + item // 2) % described
         if orders[prompt.order] % in_turn != order or wordings[prompt.wording] != wording:
@@ -90,20 +92,11 @@ def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
 
 
 def _without_rest(prompts: Sequence[Prompt], part: Subsample) -> Iterator[Prompt]:
-    """The prompts without those that conditions which are asked in brief are not asked.
-
-    Items go through women and men in turn, and the next condition the other way round.
-    """
-    items = _places(prompt.item for prompt in prompts)
-    genders, turns = list(_people(prompts)), _places(part.brief)
+    """The prompts without those that conditions which are asked in brief are not asked."""
     for prompt in prompts:
-        if prompt.condition in turns:
-            turn = items[prompt.item] + turns[prompt.condition]
-            if part.brief_dimension not in {None, prompt.dimension}:
-                continue
-            if genders and prompt.gender != genders[turn % len(genders)]:
-                continue
-        yield prompt
+        asked = part.brief_dimension in {None, prompt.dimension}
+        if asked or prompt.condition not in part.brief:
+            yield prompt
 
 
 def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:

@@ -165,10 +165,9 @@ class Subsample:
     """The one that every question is asked in, such as the one that people were asked in too. None:
     the wordings go in turn."""
     brief: tuple[str, ...] = ()
-    """Conditions that are asked less: only the items of a dimension, and each of these about one of
-    the people, in turn."""
+    """Conditions that are asked less: only the items of a dimension."""
     brief_dimension: str | None = None
-    """Of their items; None: all."""
+    """That of their items; None: all."""
 
 
 @dataclass(frozen=True, kw_only=True)

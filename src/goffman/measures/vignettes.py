@@ -36,6 +36,7 @@ from goffman.contrasts.catalog import (
     women_against_men_in_group,
     wordings,
 )
+from goffman.contrasts.designs import within_categories
 from goffman.measures.aggregate import (
     as_scores,
     gaps,
@@ -144,18 +145,19 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
     (
         "code",
         (
-            order_of_options,
-            keying,
-            wordings,
+            order_of_options.on(within_categories),
+            keying.on(within_categories),
+            wordings.on(within_categories),
             over_wordings(group_against_compared),
             over_wordings(conditions_against_reference),
-            women_against_men_in_group,
-            over_orders(models_over_conditions),
+            women_against_men_in_group.on(within_categories),
+            over_orders(models_over_conditions).on(within_categories),
         ),
     ),
 )
 """First what presentation does; then the descriptions against those of daily troubles, one by one
-too; then women against men described alike."""
+too; then women against men described alike. The category of a description is the disorder: these
+are given, and what is sampled is descriptions of them."""
 
 DIFFERENCES = gender_figures.differences(
     title="A woman and a man described alike",
@@ -188,8 +190,8 @@ CLAIMS = Claims(
             "whatever is said. These effects are shown first."
         ),
         (
-            "There is one description of each disorder. A difference may come from its details, "
-            "not from the disorder."
+            "The disorders are those of the survey: the intervals are over other descriptions of "
+            "the same ones and say nothing about other disorders."
         ),
         "Someone with a disorder may need distance or help: not every difference is prejudice.",
         "A model that notices the test may give the answer that it thinks is expected.",

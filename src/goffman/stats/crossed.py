@@ -13,6 +13,9 @@ wordings. V is not let fall below V_k. Its degrees of freedom are Satterthwaite'
 and no fewer than the added part with the fewest has. With every unit a category of its own, V_k is
 Welch's, and all of it the three-way crossed t (Cornfield & Tukey 1956).
 
+Categories that are given and not sampled are tables of their own, with weights, their units the
+clusters: V_k is then Σ w²s²/n over the tables, Welch's of a stratified mean.
+
 Items, or wordings, of which there are fewer than three are averaged and taken as given: two say too
 little of how much they vary.
 
@@ -50,20 +53,24 @@ class Interval(NamedTuple):
     df: float
 
 
-def crossed_interval(tables: Sequence[Table], clusters: Sequence[Sequence[Hashable]]) -> Interval:
+def crossed_interval(
+    tables: Sequence[Table],
+    clusters: Sequence[Sequence[Hashable]],
+    weights: Sequence[float] = (1, -1),
+) -> Interval:
     """The first table's mean minus the second's (or 0), for other clusters, items and wordings.
 
     ``tables``: complete, units × items × wordings, with the same items and wordings.
     ``clusters``: for each table its units' labels; a label in both is one cluster. Without two
-    clusters in each table there is no standard error.
+    clusters in each table there is no standard error. ``weights``: what the mean of each counts.
     """
     if any(len({*labels}) < 2 for labels in clusters):
-        means = [float(table.mean()) for table in tables]
-        return Interval(means[0] - sum(means[1:]), np.nan, np.nan)
+        means = (w * float(table.mean()) for w, table in zip(weights, tables, strict=False))
+        return Interval(sum(means), np.nan, np.nan)
     few = tuple(axis for axis in (1, 2) if tables[0].shape[axis] < LEAST)
     row = {label: at for at, label in enumerate(dict.fromkeys(k for ks in clusters for k in ks))}
     gaps = scores = spread = np.zeros(())  # items × wordings; by cluster; covariance of scores
-    for sign, table, labels in zip((1, -1), tables, clusters, strict=False):
+    for weight, table, labels in zip(weights, tables, clusters, strict=False):
         values = table.mean(axis=few, keepdims=True)
         mean = values.mean(axis=0, keepdims=True)
         n = len(values)
@@ -72,10 +79,10 @@ def crossed_interval(tables: Sequence[Table], clusters: Sequence[Sequence[Hashab
         share = member.sum(axis=1)
         # CR2: residuals of a cluster with this share of the units fall short by 1 − share.
         scale = 1 / np.sqrt(np.where(share < 1 - 1e-9, 1 - share, np.nan))
-        gaps = gaps + sign * mean
-        scores = scores + sign * np.tensordot(member * scale[:, None], values - mean, axes=1)
+        gaps = gaps + weight * mean
+        scores = scores + weight * np.tensordot(member * scale[:, None], values - mean, axes=1)
         # Where units' means are all alike the least number leaves degrees of freedom their value.
-        variance = max(values.mean(axis=(1, 2)).var(), 1e-60) / (n - 1 or 1)
+        variance = weight**2 * max(values.mean(axis=(1, 2)).var(), 1e-60) / (n - 1 or 1)
         spread = spread + variance * (
             np.diag(share * scale**2) - np.outer(share * scale, share * scale)
         )

@@ -11,8 +11,11 @@ of what the model would reply, and four of four is no certainty. The mean over k
 k prompts of a question, has those of k²/Σ 1/nᵢ replies. Wilson's ends know nothing of questions,
 orders and people described that differ in their shares, and are then rather too wide; put together
 question by question they would be too narrow (four replies to each of seven: 86 to 91 of 100 such
-intervals held the mean). A probability is known exactly, and has no error. p is that of the
-interval which just leaves out 0. Wordings, orders, names and descriptions are those that were
+intervals held the mean). A probability is known exactly, and has no error.
+
+Where the model's number is a mean over texts that describe the same, its ends are for other such
+texts: t · s/√n, from the n numbers of single texts, but no nearer than those for other replies. p
+is that of the interval which just leaves out 0. Wordings, orders and names are those that were
 asked; no part is for others.
 """
 
@@ -26,13 +29,14 @@ import numpy as np
 from scipy import optimize, special
 
 from goffman.stats.estimate import Estimate
-from goffman.stats.intervals import Z, share_interval
 
+Z = float(special.ndtri(0.975))
 NEAREST, FARTHEST = 1e-6, 37.0
 """Standard errors; p is 1 of what lies nearer to 0, and too small to be written of the farther."""
 
 REPLIES = "the model's replies and respondents"
 GIVEN = "respondents, with the model's probabilities taken as given"
+TEXTS = "texts about the same, and respondents"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +65,10 @@ class Share:
         """Wilson's (1927), z standard errors away."""
         if self.replies is None:
             return self.value, self.value
-        return share_interval(self.value, self.worth or self.replies, z=z)
+        n, p = self.worth or self.replies, self.value
+        middle, room = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        by = 1 + z * z / n
+        return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
 
 
 Weighted = Sequence[tuple[float, Share]]
@@ -69,39 +76,49 @@ Weighted = Sequence[tuple[float, Share]]
 
 def mean_share(shares: Sequence[Share]) -> Share:
     """The mean over questions."""
-    value = float(np.mean([share.value for share in shares]))
+    value = _mean(share.value for share in shares)
     counts = [share.replies for share in shares if share.replies is not None]
     if not counts:
         return Share(value=value)
-    worth = sum(1 / n for share in shares if (n := share.worth or share.replies))
-    return Share(value=value, replies=sum(counts), worth=len(counts) ** 2 / worth)
+    worth = [share.worth or share.replies for share in shares]
+    return Share(
+        value=value,
+        replies=sum(counts),
+        worth=len(counts) ** 2 / sum(1 / one for one in worth if one),
+    )
 
 
 def minus_people(
-    model: Weighted, people: People, *, contrast: str, level: float = 0.95
+    model: Weighted,
+    people: People,
+    *,
+    contrast: str,
+    level: float = 0.95,
+    texts: Sequence[float] = (),
 ) -> Estimate:
-    """Return the model's number minus people's."""
+    """Return the model's number minus people's; ``texts``: the model's in each, if for others."""
     value = sum(weight * share.value for weight, share in model)
     replies = [share.replies for _, share in model if share.replies is not None]
-    n = sum(replies) if replies else len(model)
     difference = value - people.value
+    over_texts = "t over texts and " if texts else ""
     base = Estimate(
         contrast=contrast,
-        n=n,
-        n_first=n,
+        n=sum(replies) if replies else len(model),
+        n_first=sum(replies) if replies else len(model),
         n_second=round(people.n),
         mean_first=value,
         mean_second=people.value,
         difference=difference,
         level=level,
-        method="interval and p: MOVER, from Wilson's ends of each share",
+        method=f"interval and p: MOVER, from {over_texts}Wilson's ends of each share",
         unit="replies" if replies else "questions",
     )
-    low, high = ends(model, people, float(special.ndtri((1 + level) / 2)))
+    low, high = ends(model, people, float(special.ndtri((1 + level) / 2)), texts)
     if low == high:
-        return replace(base, reason="neither side has an error")
-    p = _p(model, people, difference)
-    return replace(
+        return _with(base, reason="neither side has an error")
+    p = _p(model, people, difference, texts)
+    over = REPLIES if replies else GIVEN
+    return _with(
         base,
         low=low,
         high=high,
@@ -109,18 +126,18 @@ def minus_people(
         alternative="two-sided",
         statistic=math.copysign(float(-special.ndtri(p / 2)), difference),
         p=p,
-        interval_over=REPLIES if replies else GIVEN,
+        interval_over=TEXTS if texts else over,
     )
 
 
-def side(model: Weighted, *, contrast: str) -> Estimate:
+def side(model: Weighted, *, contrast: str, texts: Sequence[float] = ()) -> Estimate:
     """The model's number alone, with its interval; without one where it is known exactly."""
     none = People(value=0.0, low=0.0, high=0.0, n=0.0)
-    estimate = minus_people(model, none, contrast=contrast)
+    found = minus_people(model, none, contrast=contrast, texts=texts)
     # There is one side: what it is made of stands in the place of two.
-    first, second = (share.value for _, share in model)
-    over = None if estimate.low is None else "the model's replies"
-    return replace(estimate, mean_first=first, mean_second=second, interval_over=over)
+    means = dict(zip(("mean_first", "mean_second"), (one.value for _, one in model), strict=True))
+    over = None if found.low is None else "texts about the same" if texts else "the model's replies"
+    return _with(found, **means, interval_over=over)
 
 
 def people_side(first: People, second: People, *, contrast: str) -> Estimate:
@@ -144,33 +161,42 @@ def people_side(first: People, second: People, *, contrast: str) -> Estimate:
     )
 
 
-def ends(model: Weighted, people: People, z: float) -> tuple[float, float]:
+def ends(
+    model: Weighted, people: People, z: float, texts: Sequence[float] = ()
+) -> tuple[float, float]:
     """The interval of the model's number minus people's, z standard errors away."""
-    parts = [(weight, share.value, *share.ends(z)) for weight, share in model]
+    difference = sum(weight * share.value for weight, share in model) - people.value
     # People's ends are given at 95%, and taken to widen in proportion.
-    by, value = z / Z, people.value
-    low, high = value - (value - people.low) * by, value + (people.high - value) * by
-    return _mover([*parts, (-1, value, low, high)])[1:]
+    by = z / Z
+    below, above = [], []
+    for weight, share in model:
+        low, high = share.ends(z)
+        one, other = weight * (share.value - low), weight * (high - share.value)
+        below.append(one if weight > 0 else other)
+        above.append(other if weight > 0 else one)
+    half = _half_over_texts(texts, z)
+    return (
+        difference - math.hypot(max(math.hypot(*below), half), (people.high - people.value) * by),
+        difference + math.hypot(max(math.hypot(*above), half), (people.value - people.low) * by),
+    )
 
 
-def _mover(parts: Iterable[tuple[float, float, float, float]]) -> tuple[float, float, float]:
-    """Return the weighted sum of values, given each with its ends, and the ends of the sum."""
-    value, below, above = 0.0, [], []
-    for weight, part, *its_ends in parts:
-        value += weight * part
-        offs = sorted(weight * (end - part) for end in its_ends)
-        below.append(offs[0])
-        above.append(offs[1])
-    return value, value - math.hypot(*below), value + math.hypot(*above)
+def _half_over_texts(texts: Sequence[float], z: float) -> float:
+    """Half of the interval of a mean over texts for other texts; no wider than shares can be."""
+    if not texts:
+        return 0.0
+    t = float(special.stdtrit(len(texts) - 1, special.ndtr(z)))
+    error = float(np.std(texts, ddof=1)) / math.sqrt(len(texts))
+    return min(2.0, t * error) if error else 0.0
 
 
-def _p(model: Weighted, people: People, difference: float) -> float:
+def _p(model: Weighted, people: People, difference: float, texts: Sequence[float] = ()) -> float:
     """Two-sided: at this level the interval has its end at 0."""
     sign = math.copysign(1.0, difference)
 
     def left(z: float) -> float:
         """How far the end that is nearer to 0 still is from it."""
-        low, high = ends(model, people, z)
+        low, high = ends(model, people, z, texts)
         return low if sign > 0 else -high
 
     if left(NEAREST) <= 0:
@@ -183,15 +209,23 @@ def _p(model: Weighted, people: People, difference: float) -> float:
 
 def widened(people: People, design_effect: float) -> People:
     """The share as it is, with ends farther off: its variance is so many times larger."""
-    by, value = math.sqrt(design_effect), people.value
-    low, high = value - (value - people.low) * by, value + (people.high - value) * by
-    return replace(people, low=max(0.0, low), high=min(1.0, high))
+    by = math.sqrt(design_effect)
+    return replace(
+        people,
+        low=max(0.0, people.value - (people.value - people.low) * by),
+        high=min(1.0, people.value + (people.high - people.value) * by),
+    )
 
 
 def nearer(people: People, by: float) -> People:
     """The share, and its ends, drawn toward one half: so many times as far from it."""
-    value, low, high = (0.5 + by * (end - 0.5) for end in (people.value, people.low, people.high))
-    return replace(people, value=value, low=low, high=high)
+
+    def drawn(value: float) -> float:
+        return 0.5 + by * (value - 0.5)
+
+    return replace(
+        people, value=drawn(people.value), low=drawn(people.low), high=drawn(people.high)
+    )
 
 
 def mean_of(people: Sequence[People]) -> People:
@@ -200,19 +234,37 @@ def mean_of(people: Sequence[People]) -> People:
     How the answers go together is not published. Their errors are added as if they went together
     wholly, which makes the error too large and never too small.
     """
-    means = np.mean([(of.value, of.low, of.high) for of in people], axis=0).tolist()
-    return People(value=means[0], low=means[1], high=means[2], n=min(of.n for of in people))
+    return People(
+        value=_mean(one.value for one in people),
+        low=_mean(one.low for one in people),
+        high=_mean(one.high for one in people),
+        n=min(one.n for one in people),
+    )
 
 
 def apart(first: People, second: People) -> People:
     """One number minus another, of different respondents."""
-    sides = ((1, first), (-1, second))
-    value, low, high = _mover((sign, of.value, of.low, of.high) for sign, of in sides)
-    return People(value=value, low=low, high=high, n=min(first.n, second.n))
+    value = first.value - second.value
+    return People(
+        value=value,
+        low=value - math.hypot(first.value - first.low, second.high - second.value),
+        high=value + math.hypot(first.high - first.value, second.value - second.low),
+        n=min(first.n, second.n),
+    )
 
 
 def pooled(people: Sequence[People]) -> People:
     """One share of several surveys that asked the same: each by how many were asked."""
-    n = sum(of.n for of in people)
-    value, low, high = _mover((of.n / n, of.value, of.low, of.high) for of in people)
-    return People(value=value, low=low, high=high, n=n)
+    n = sum(one.n for one in people)
+    value = sum(one.value * one.n for one in people) / n
+    below = math.hypot(*((one.value - one.low) * one.n / n for one in people))
+    above = math.hypot(*((one.high - one.value) * one.n / n for one in people))
+    return People(value=value, low=value - below, high=value + above, n=n)
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
+
+
+def _with(base: Estimate, **changes: object) -> Estimate:
+    return replace(base, **changes)  # type: ignore[arg-type]
