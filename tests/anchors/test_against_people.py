@@ -15,6 +15,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from goffman.anchors.compare import (
     ANOTHER,
+    FEW_TEXTS,
     INDIFFERENT,
     UNANSWERED,
     compare_shares,
@@ -27,6 +28,7 @@ from goffman.stats.intervals import Z
 from goffman.stats.share_difference import (
     GIVEN,
     REPLIES,
+    TEXTS,
     People,
     Share,
     apart,
@@ -171,19 +173,31 @@ def test_the_interval_over_questions_is_right_and_never_too_narrow(replies) -> N
     assert 0.95 <= apart <= 0.995, apart
 
 
-def asked(value, *, wordings=("scale", "friend"), silent=0.0) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Scores and prompts of two questions, one of which counts, in two wordings and two genders."""
+ALIKE = (0.0,) * 3
+"""Three texts about the same with the same share."""
+
+
+def asked(
+    value, *, wordings=("scale", "friend"), silent=0.0, texts=ALIKE
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Scores and prompts of two questions, one of which counts, in two wordings and two genders.
+
+    ``texts``: what is added to the share in each text about depression.
+    """
     scores, prompts = [], []
     cells = itertools.product(
         (("work", "stigma"), ("genetics", "belief")),
         wordings,
         ("female", "male"),
         ("forward", "reversed"),
+        enumerate(texts, start=1),
     )
-    for (item, dimension), wording, gender, order in cells:
-        name = f"{item}-{wording}-{gender}-{order}"
+    for (item, dimension), wording, gender, order, (text, more) in cells:
+        name = f"{item}-{wording}-{gender}-{order}-{text}"
+        condition = "depression" if text == 1 else f"depression-{text}"
         about = {"instrument": "vignettes", "mode": "choice", "item": item, "wording": wording}
-        about |= {"condition": "depression", "group": "disorder", "dimension": dimension}
+        about |= {"condition": condition, "group": "disorder", "dimension": dimension}
+        about |= {"category": "Depression"}
         prompts.append(
             about
             | {"prompt_id": name, "gender": gender, "order": order, "text": "", "keyed": "plain"}
@@ -191,7 +205,8 @@ def asked(value, *, wordings=("scale", "friend"), silent=0.0) -> tuple[pl.DataFr
         number = about | {"prompt_id": name, "model": "m", "measure": "vignette-code"}
         number |= {"level": "prompt", "n": 1, "missing": 0}
         share = {"quantity": "share-endorsing", "variant": gender}
-        scores.append(number | share | {"value": value(item, wording, gender, order)})
+        given = value(item, wording, gender, order)
+        scores.append(number | share | {"value": None if given is None else given + more})
         scores.append(number | {"quantity": "dont-know", "value": silent})
     return pl.DataFrame(scores, schema=schema(SCORES)), pl.DataFrame(
         prompts, schema=schema(PROMPT_TABLE)
@@ -236,6 +251,7 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
         ("anchor-wording", None),
         ("anchor-gender-side", None),
         ("anchor-year", None),
+        ("anchor-text", None),
     }
     people = SAID["work", "depression", "all"]
     work = by["anchor-difference", "work"]
@@ -369,17 +385,17 @@ def test_a_man_minus_a_woman_stands_alone_on_either_side_with_its_interval() -> 
     assert both.low == pytest.approx(
         both.difference - math.hypot(model.difference - model.low, people.high - people.difference)
     )
-    # A probability is known exactly.
+    # A probability is known exactly, and here it is the same in every text.
     found, _ = compare_shares(scores, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR])
     (exact,) = [one for says, one in found if says.variant == "model"]
     assert (exact.low, exact.high) == (None, None)
 
 
 def test_prompts_count_alike_and_so_do_not_their_replies() -> None:
-    """Shares of 3, 2, 1 and 3 replies are worth 16 / Σ 1/nᵢ, not 9."""
+    """Shares of 3, 2, 1 and 3 replies are worth 16 / Σ 1/nᵢ, not 9; of three texts three times."""
     scores, prompts = asked(lambda *_: 0.75, wordings=("scale",))
     counts = {"female-forward": 3, "female-reversed": 2, "male-forward": 1, "male-reversed": 3}
-    n = [counts["-".join(name.split("-")[2:])] for name in scores["prompt_id"]]
+    n = [counts["-".join(name.split("-")[2:4])] for name in scores["prompt_id"]]
     scores = scores.with_columns(n=pl.Series(n, dtype=scores.schema["n"]))
     found, points = compare_shares(
         scores, prompts, {"vignettes/choice": VignetteCode(mode="reply")}, [ANCHOR]
@@ -387,8 +403,8 @@ def test_prompts_count_alike_and_so_do_not_their_replies() -> None:
     (work,) = [
         one for says, one in found if (says.kind, says.dimension) == ("anchor-difference", "work")
     ]
-    assert work.n_first == 9
-    worth = 16 / (1 / 3 + 1 / 2 + 1 + 1 / 3)
+    assert work.n_first == 3 * 9
+    worth = 3 * 16 / (1 / 3 + 1 / 2 + 1 + 1 / 3)
     low, high = proportion_confint(0.75 * worth, worth, method="wilson")
     (point,) = [one for one in points if one["item"] == "work"]
     assert (point["value_low"], point["value_high"]) == pytest.approx((low, high))
@@ -413,11 +429,111 @@ def test_intervals_of_a_list_of_shares_exclude_0_where_they_are_marked_and_nowhe
         assert (one.low > 0 or one.high < 0) == (one.p_adjusted <= 0.05)
 
 
-def test_further_descriptions_of_daily_troubles_are_not_set_beside_people() -> None:
-    scores, prompts = asked(differing)
-    other = scores.with_columns(
-        condition=pl.lit("daily-troubles-2"), group=pl.lit("daily-troubles")
+APART = (0.0, 0.1, -0.06, 0.02, 0.04)
+
+
+def over_texts(values, people, *, level=0.95) -> tuple[float, float]:
+    """By hand: t over the texts, and people's ends, as distances of independent parts."""
+    n, mean = len(values), np.mean(values)
+    half = stats.t.ppf((1 + level) / 2, n - 1) * np.std(values, ddof=1) / math.sqrt(n)
+    by = stats.norm.ppf((1 + level) / 2) / stats.norm.ppf(0.975)
+    low = math.hypot(half, by * (people.high - people.value))
+    high = math.hypot(half, by * (people.value - people.low))
+    return mean - people.value - low, mean - people.value + high
+
+
+def test_a_share_is_the_mean_over_texts_and_its_interval_is_for_others() -> None:
+    found, points = compare_shares(
+        *asked(differing, texts=APART), {"vignettes/choice": VignetteCode()}, [ANCHOR]
     )
+    by = {(says.kind, says.dimension): estimate for says, estimate in found}
+    overall, people = by["anchor-overall", None], SAID["work", "depression", "all"]
+    values = [0.53 + more for more in APART]
+    assert overall.mean_first == pytest.approx(np.mean(values))
+    expected = over_texts(values, people, level=overall.level)
+    assert (overall.low, overall.high) == pytest.approx(expected)
+    assert overall.interval_over == TEXTS
+    # The interval that just leaves out 0 has the level 1 − p.
+    ends_at_p = over_texts(values, people, level=1 - overall.p)
+    assert min(map(abs, ends_at_p)) == pytest.approx(0, abs=1e-6)
+    (point,) = [one for one in points if one["item"] == "work"]
+    half = stats.t.ppf(0.975, 4) * np.std(values, ddof=1) / math.sqrt(5)
+    assert point["value_low"] == pytest.approx(np.mean(values) - half)
+    # Each text stands under its disorder, and is not tested.
+    texts = {says.variant: one for says, one in found if says.kind == "anchor-text"}
+    assert {name: one.mean_first for name, one in texts.items()} == pytest.approx(
+        dict(zip(["depression", *(f"depression-{k}" for k in range(2, 6))], values, strict=True))
+    )
+    assert {says.group for says, _ in found} == {"depression"}
+    assert all((one.low, one.p) == (None, None) for one in texts.values())
+    # A man minus a woman is the same in every text, however far these are apart.
+    gender = by["anchor-gender", None]
+    assert gender.mean_first == pytest.approx(0.04)
+    (alike,) = [
+        one
+        for says, one in compare_shares(
+            *asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR]
+        )[0]
+        if says.kind == "anchor-gender"
+    ]
+    assert (gender.low, gender.high) == pytest.approx((alike.low, alike.high))
+
+
+@pytest.mark.parametrize("texts", [(0.0,), (0.0, 0.3)])
+def test_fewer_than_three_texts_are_set_beside_people_without_a_test(texts) -> None:
+    found, points = compare_shares(
+        *asked(differing, texts=texts), {"vignettes/choice": VignetteCode()}, [ANCHOR]
+    )
+    for kind in ("anchor-difference", "anchor-overall", "anchor-gender"):
+        of = [one for says, one in found if says.kind == kind]
+        assert of
+        assert all((one.p, one.low, one.reason) == (None, None, FEW_TEXTS) for one in of)
+    assert all(one["value_low"] is None for one in points)
+    assert points[0]["value"] == pytest.approx(0.8 + 0.03 + sum(texts) / len(texts))
+
+
+def test_a_text_that_lacks_a_question_is_left_out_of_the_mean_over_questions() -> None:
+    scores, prompts = asked(differing, texts=APART)
+    scores = scores.filter((pl.col("condition") != "depression-2") | (pl.col("item") != "work"))
+    found, _ = compare_shares(scores, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR])
+    (overall,) = [one for says, one in found if says.kind == "anchor-overall"]
+    assert overall.mean_first == pytest.approx(0.53 + (0.0 - 0.06 + 0.02 + 0.04) / 4)
+
+
+def test_conditions_of_a_category_that_people_were_asked_about_too_are_no_texts() -> None:
+    """Both of them are people's own: each is compared with what people said of it."""
+    scores, prompts = asked(differing, texts=(0.0, 0.1))
+    scores = scores.with_columns(
+        pl.col("condition").replace("depression-2", "schizophrenia"), category=pl.lit("Illness")
+    )
+    found, _ = compare_shares(scores, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR])
+    assert {says.group for says, _ in found} == {"depression", "schizophrenia"}
+
+
+@pytest.mark.parametrize(("spread", "questions"), [(0.05, 1), (0.05, 7), (0.1, 1), (0.1, 7)])
+def test_the_interval_over_texts_holds_the_difference(spread, questions) -> None:
+    """Five texts that differ by so much, and 165 people with the same share in each question."""
+    rng = np.random.default_rng(8)
+    held, runs = 0, 1000
+    for _ in range(runs):
+        share = rng.uniform(0.3, 0.6)
+        own = share + spread * rng.normal(size=(5, 1)) + 0.05 * rng.normal(size=(5, questions))
+        texts = own.mean(axis=1).tolist()
+        liking = rng.normal(size=(165, 1)) + 0.5 * rng.normal(size=(165, questions))
+        said = (liking < stats.norm.ppf(share) * math.sqrt(1.25)).mean(axis=0)
+        low, high = ends(
+            [(1, Share(value=float(np.mean(texts))))],
+            mean_of([of(float(one), 165) for one in said]),
+            Z,
+            texts,
+        )
+        held += low <= 0 <= high
+    assert held / runs >= 0.935
+
+
+def test_further_descriptions_alone_are_not_set_beside_people() -> None:
+    scores, prompts = asked(differing)
+    other = scores.filter(pl.col("condition") != "depression")
     assert compare_shares(other, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR]) == (
         [],
         [],
@@ -439,7 +555,7 @@ def test_replies_are_counted_and_too_few_answers_are_not_compared() -> None:
     measures = {"vignettes/choice": VignetteCode(mode="reply")}
     found, _ = compare_shares(*asked(lambda *_: 1.0), measures, [ANCHOR])
     (work,) = [one for says, one in found if says.dimension == "work"]
-    assert (work.n_first, work.unit, work.interval_over) == (4, "replies", REPLIES)
+    assert (work.n_first, work.unit, work.interval_over) == (3 * 4, "replies", TEXTS)
     found, points = compare_shares(*asked(lambda *_: 1.0, silent=0.6), measures, [ANCHOR])
     (work,) = [one for says, one in found if says.dimension == "work"]
     assert (work.p, work.reason) == (None, UNANSWERED)
@@ -449,7 +565,7 @@ def test_replies_are_counted_and_too_few_answers_are_not_compared() -> None:
 
 def test_only_what_people_were_asked_is_compared() -> None:
     scores, prompts = asked(lambda *_: 0.5)
-    other = scores.with_columns(condition=pl.lit("grief"))
+    other = scores.with_columns(condition=pl.lit("grief"), category=pl.lit("Grief"))
     assert compare_shares(other, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR]) == (
         [],
         [],

@@ -53,11 +53,11 @@ def run(asked) -> MeasuredRun:
     wordings = measured.prompts["wording"].unique().sort().to_list()
 
     def share(row) -> float:
-        # People were asked about one description of daily troubles.
-        condition = "daily-troubles" if row["group"] == "daily-troubles" else row["condition"]
+        # People were asked about one description of each.
+        condition = row["category"].lower().replace(" ", "-")
         people = PEOPLE[row["item"], condition, genders[row["prompt_id"]]]
         off = 0.01 * (wordings.index(row["wording"]) - (len(wordings) - 1) / 2)
-        return min(1.0, people + off + UP * (row["condition"] == "depression"))
+        return min(1.0, people + off + UP * (condition == "depression"))
 
     made = (pl.col("quantity") == "share-endorsing") & (pl.col("level") == "prompt")
     shares = measured.scores.filter(made)
@@ -112,10 +112,9 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     ends = r"\([+−]?\d+ to [+−]?\d+\)"
     assert re.search(rf"depression: model [+−]?\d+, people [+−]?\d+ {ends}, model minus", more)
     assert "With p corrected for 5 tests, none of these differs clearly from people's; " in more
-    assert (
-        "The model’s probabilities have no sampling error, but they are of the first words" in more
-    )
-    assert "They say nothing about other questions, wordings, names or descriptions." in more
+    assert "The intervals cover other respondents and other descriptions of the same." in more
+    assert "They say nothing about other questions, wordings or names." in more
+    assert "Its share in each description alone, which is not tested: " in more
     assert "In other wordings, which people were not asked, its share is: " in more
     assert "“Don't know” or no answer: " in more
 

@@ -50,9 +50,12 @@ from goffman.stats.multiple_testing import as_list, list_level
 from goffman.stats.profile import LEAST, Profile, related
 from goffman.stats.residuals import residuals
 from goffman.stats.share_difference import (
+    NOBODY,
     People,
     Share,
+    Z,
     apart,
+    ends,
     mean_of,
     mean_share,
     minus_people,
@@ -335,8 +338,8 @@ def _share_points(anchor: Anchor, of: Shares, rows: ShareEstimates) -> Iterator[
         known = of.of_question(str(says.dimension), str(says.group))
         cell = of.cell(str(says.dimension), str(says.group))
         texts = texts_of([cell])
-        alone = side([(1, mean_share([*texts.values()]))], contrast="", texts=values_of(texts))
-        own = (alone.low, alone.high) if sampled(texts) else (None, None)
+        share, alone = mean_share([*texts.values()]), sampled(texts)
+        ends_known = ends([(1, share)], NOBODY, Z, alone) if alone else None
         yield {
             "anchor": anchor.id,
             "item": says.dimension,
@@ -352,8 +355,8 @@ def _share_points(anchor: Anchor, of: Shares, rows: ShareEstimates) -> Iterator[
             "high": known and known.high,
             "n": people.n,
             "unanswered": unanswered_in(cell),
-            "value_low": own[0],
-            "value_high": own[1],
+            "value_low": ends_known and max(0.0, ends_known[0]),
+            "value_high": ends_known and min(1.0, ends_known[1]),
         }
 
 

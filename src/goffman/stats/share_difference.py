@@ -50,6 +50,10 @@ class People:
     """Respondents, as many as would be as sure if drawn one by one."""
 
 
+NOBODY = People(value=0.0, low=0.0, high=0.0, n=0.0)
+"""In the place of people, where the model's number stands alone."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Share:
     """A share of a model's answers."""
@@ -132,8 +136,7 @@ def minus_people(
 
 def side(model: Weighted, *, contrast: str, texts: Sequence[float] = ()) -> Estimate:
     """The model's number alone, with its interval; without one where it is known exactly."""
-    none = People(value=0.0, low=0.0, high=0.0, n=0.0)
-    found = minus_people(model, none, contrast=contrast, texts=texts)
+    found = minus_people(model, NOBODY, contrast=contrast, texts=texts)
     # There is one side: what it is made of stands in the place of two.
     means = dict(zip(("mean_first", "mean_second"), (one.value for _, one in model), strict=True))
     over = None if found.low is None else "texts about the same" if texts else "the model's replies"
