@@ -49,7 +49,7 @@ def test_wrong_articles_are_found() -> None:
         # 395 pairs × 2 sentences × (15 settings + baseline)
         ("coreference", 395 * 2 * 16),
         # descriptions × items × genders × wordings × orders
-        ("vignettes", 7 * 15 * 2 * 4 * 2),
+        ("vignettes", 30 * 15 * 2 * 4 * 2),
         ("decisions", (108 + 30 + 12 + 1) * 24 * 3 * 2),
     ],
 )

@@ -363,6 +363,32 @@ def test_r_comes_to_the_same_of_descriptions(tmp_path, rscript, others, gap) -> 
     assert done.stdout.count("\n  the same\n") == 1, done.stdout + done.stderr
 
 
+def test_r_comes_to_the_same_of_descriptions_of_given_disorders(tmp_path, rscript) -> None:
+    """Three descriptions of each of two disorders, and four of daily troubles."""
+    rng = np.random.default_rng(5)
+    tables = [rng.normal(mean, 0.1, (n, 5)) for mean, n in ((0.6, 3), (0.7, 3), (0.4, 4))]
+    groups = ("disorder", "disorder", "daily")
+    rows = [
+        {"model": "m", "group": group, "category": f"k{k}", "condition": f"k{k}-{c}"}
+        | {"item": f"i{i}", "wording": "a", "code": value}
+        for k, (group, table) in enumerate(zip(groups, tables, strict=True))
+        for (c, i), value in np.ndenumerate(table)
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "data-vignettes-reply.csv")
+    units = [[f"{k}-{c}" for c in range(len(table))] for k, table in enumerate(tables)]
+    found = crossed_interval([table[:, :, None] for table in tables], units, (0.5, 0.5, -1))
+    t = found.difference / found.se
+    about = {"name": "x", "instrument": "vignettes", "mode": "reply", "model": "m"}
+    about |= {"kind": "groups", "measure": "vignette-code", "quantity": "code", "variant": None}
+    about |= {"first": "disorder", "second": "daily", "group": None, "dimension": None}
+    about |= {"family": "primary", "test": "crossed t", "difference": found.difference}
+    about |= {"statistic": t, "df": found.df, "p": 2 * stats.t.sf(abs(t), found.df)}
+    pl.DataFrame([about]).write_csv(tmp_path / "estimates.csv")
+    shutil.copy(REFIT, tmp_path)
+    done = refit(rscript, tmp_path)
+    assert done.stdout.count("\n  the same\n") == 1, done.stdout + done.stderr
+
+
 def test_r_comes_to_the_same_of_a_scale_with_one_wording(
     tiny, shortened, tmp_path, rscript
 ) -> None:

@@ -14,8 +14,8 @@ read <- function(file) {
 # One group of conditions minus another, or one table of differences, with an interval for other
 # conditions, items and wordings: three crossed ways of clustering, CR2 over categories of
 # conditions. tables: arrays of conditions x items x wordings without gaps; clusters: of each its
-# conditions' categories.
-crossed <- function(tables, clusters) {
+# conditions' categories; weights: what the mean of each table counts.
+crossed <- function(tables, clusters, weights = c(1, -1)) {
   few <- (dim(tables[[1]]) < 3) & c(FALSE, TRUE, TRUE)  # too few to be a sample: taken as given
   shorter <- function(one) {
     size <- ifelse(few, 1, dim(one))
@@ -32,17 +32,17 @@ crossed <- function(tables, clusters) {
   scores <- matrix(0, length(labels), prod(size))
   spread <- matrix(0, length(labels), length(labels))
   for (side in seq_along(tables)) {
-    sign <- c(1, -1)[side]
+    weight <- weights[side]
     n <- dim(tables[[side]])[1]
     values <- matrix(tables[[side]], n)
     member <- outer(labels, clusters[[side]], "==") / n
     share <- rowSums(member)
     scale <- 1 / sqrt(1 - share)
     means <- colMeans(values)
-    gaps <- gaps + sign * matrix(means, size[1])
-    scores <- scores + sign * (member * scale) %*% sweep(values, 2, means)
+    gaps <- gaps + weight * matrix(means, size[1])
+    scores <- scores + weight * (member * scale) %*% sweep(values, 2, means)
     own <- rowMeans(values)
-    variance <- max(mean((own - mean(own))^2), 1e-60) / max(n - 1, 1)
+    variance <- weight^2 * max(mean((own - mean(own))^2), 1e-60) / max(n - 1, 1)
     spread <- spread + variance * (diag(share * scale^2, length(share)) -
                                      outer(share * scale, share * scale))
   }
@@ -69,9 +69,27 @@ crossed <- function(tables, clusters) {
   c(difference = mean(gaps), t = t, df = df, p = 2 * pt(-abs(t), df))
 }
 
+# The same where categories are given, and conditions are sampled within them: each category of a
+# table is a table of its own. With fewer than three conditions in any, all of a table are one sample.
+within_categories <- function(tables, clusters) {
+  parts <- list()
+  weights <- c()
+  for (side in seq_along(tables)) {
+    of <- clusters[[side]]
+    names <- if (min(table(of)) >= 3) as.list(sort(unique(of))) else list(of)
+    for (some in names) {
+      there <- of %in% some
+      parts <- c(parts, list(tables[[side]][there, , , drop = FALSE]))
+      weights <- c(weights, c(1, -1)[side] * mean(there))
+    }
+  }
+  units <- lapply(seq_along(parts), function(at) paste(at, seq_len(dim(parts[[at]])[1])))
+  crossed(parts, units, weights)
+}
+
 # The tables without gaps: without the conditions that have one, or without the items, whichever
 # leaves more. What nobody was asked is no gap.
-complete <- function(tables, clusters) {
+complete <- function(tables, clusters, test = crossed) {
   asked <- Reduce(`|`, lapply(tables, function(one) apply(!is.na(one), 2:3, any)))
   tables <- lapply(tables, function(one) {
     one[, apply(asked, 1, any), apply(asked, 2, any), drop = FALSE]
@@ -79,10 +97,10 @@ complete <- function(tables, clusters) {
   whole <- lapply(tables, function(one) !apply(is.na(one), 1, any))
   items <- Reduce(`&`, lapply(tables, function(one) !apply(is.na(one), 2, any)))
   if (min(sapply(whole, mean)) >= mean(items)) {
-    return(crossed(Map(function(one, of) one[of, , , drop = FALSE], tables, whole),
-                   Map(`[`, clusters, whole)))
+    return(test(Map(function(one, of) one[of, , , drop = FALSE], tables, whole),
+                Map(`[`, clusters, whole)))
   }
-  crossed(lapply(tables, function(one) one[, items, , drop = FALSE]), clusters)
+  test(lapply(tables, function(one) one[, items, , drop = FALSE]), clusters)
 }
 
 column <- function(quantity, variant) {
@@ -117,14 +135,14 @@ refit <- function(one) {
       cube(rows, kept)
     })
     clusters <- lapply(sides, function(side) categories(rows, side))
-    if (grepl("vignette-code", one$measure)) clusters <- lapply(sides, rownames)
     if (grepl("vignette-code", one$measure) && nrow(sides[[2]]) < 3) {
       # Fewer than three descriptions to compare with are taken as given.
       beside <- apply(sides[[2]], 2:3, mean)
       sides <- list(sweep(sides[[1]], 2:3, beside))
       clusters <- clusters[1]
     }
-    return(complete(sides, clusters))
+    described <- grepl("vignette-code", one$measure)
+    return(complete(sides, clusters, if (described) within_categories else crossed))
   }
   rows <- rows[rows$group == one$group & rows$wording == rows$wording[1], ]
   if (!is.na(one$dimension)) rows <- rows[rows$dimension == one$dimension, ]
