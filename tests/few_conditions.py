@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import re
 import shutil
 from pathlib import Path
 
@@ -49,10 +51,23 @@ def with_fewer(within: Path, *, conditions: int, items: int) -> Path:
         shutil.copytree(folder, within / folder.name)
     for path in within.glob("*/conditions.csv"):
         _keep(path, "condition", within_each="group", count=conditions)
+        _fit_brief(path.parent)
     for path in within.glob("*/items.csv"):
         _keep(path, "item", count=items)
         fit_paraphrases(path.parent)
     return within
+
+
+def _fit_brief(folder: Path) -> None:
+    """Only those conditions that the instrument in the folder still has are asked less."""
+    path = folder / "choice.toml"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if found := re.search(r"^brief = \[(.*?)\]", text, re.DOTALL | re.MULTILINE):
+        with (folder / "conditions.csv").open(newline="", encoding="utf-8") as file:
+            known = [row["condition"] for row in csv.DictReader(file)]
+        kept = [name for name in re.findall(r'"([^"]+)"', found[1]) if name in known]
+        text = text.replace(found[0], f"brief = {json.dumps(kept)}")
+        path.write_text(text, encoding="utf-8")
 
 
 def _keep(path: Path, column: str, *, count: int, within_each: str = "") -> None:
