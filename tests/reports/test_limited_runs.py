@@ -6,6 +6,7 @@ With few conditions or items much cannot be tested, and much of what can has no 
 from __future__ import annotations
 
 import html
+import re
 import shutil
 from functools import cache
 
@@ -140,7 +141,7 @@ def test_a_page_survives_a_table_that_it_cannot_show(unshowable):
         page = html.unescape((unshowable / "report.html").read_text())
         assert NOT_SHOWN in page
         assert "Would another analysis say the same?" not in page
-        assert "Leans more toward women for mental health than for other diagnoses" in page
+        assert re.search("mental health (than for|and) other diagnoses", page)
         assert not [*unshowable.glob("figures/*-analyses.*")]
     # What does not show it says nothing of it.
     goes_well("compare", unshowable, shutil.copytree(unshowable, unshowable.with_name("other")))

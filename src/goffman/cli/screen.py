@@ -61,7 +61,7 @@ def show(
         str | None, typer.Argument(metavar="[INSTRUMENT]", help="Show only this instrument.")
     ] = None,
 ) -> None:
-    """Show every number and caveat of a run's main results, as sentences."""
+    """Show every number and caveat of a run's results."""
     from goffman.analysis.summary import summarize
     from goffman.report.load import read_run
 
