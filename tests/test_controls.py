@@ -55,14 +55,14 @@ def test_the_bundled_models_can_do_every_task(bundled):
     assert {*found} == {*MASKED[:3], "coreference/pronouns", "people-sentiment"}
     for name, one in found.items():
         assert one.passed, (name, one)
-        assert (one.n, one.missing) == (22 if name == "coreference/pronouns" else 20, 0)
+        assert (one.n, one.missing) == (22 if name == "coreference/pronouns" else 28, 0)
         line = done.summary.index(f"{name}, {one.model}")
         assert done.summary[line + 1] == f"  {one.sentence}"
     assert re.fullmatch(
-        r"Control items: bundled:mini can tell welcome situations from unwelcome ones "
-        r"\(AUC (0\.9\d|1\.00), 95% interval 0\.\d+ to 1\.00, 20 items; at least 0\.90 is "
-        r"needed\)\. The interval includes values below 0\.90, so the model might fail with other "
-        r"control items\. In single wordings, the AUC is 0\.\d\d to [01]\.\d\d[^.]*(\.90[^.]*)?\.",
+        r"Control items: bundled:mini can perhaps tell welcome situations from unwelcome ones "
+        r"\(AUC 0\.9\d, 95% interval 0\.\d+ to 0\.9\d, 28 items; at least 0\.90 is "
+        r"needed\)\. The interval includes values above and below 0\.90, so other control items "
+        r"might show that the model can, or that it cannot\. In single wordings, the AUC is 0\.\d\d to [01]\.\d\d[^.]*(\.90[^.]*)?\.",
         found["social-distance"].sentence,
     )
     assert not [line for line in done.summary if "measurable" in line]
@@ -97,7 +97,7 @@ def test_a_masked_model_that_always_says_i_fails(tmp_path):
     found = competences(tmp_path / "run")
     assert {*found} == {*instruments}
     for one in found.values():
-        assert (one.n, one.passed) == (20, False)
+        assert (one.n, one.passed) == (28, False)
         assert one.value == pytest.approx(0, abs=1e-6)
 
 
@@ -110,12 +110,12 @@ def test_a_classifier_that_calls_everything_positive_fails(tmp_path):
     model.save_pretrained(folder)
     done = asked([folder], tmp_path / "run", ["people-sentiment"], AskOptions())
     (one,) = competences(tmp_path / "run").values()
-    assert (one.value, one.n, one.passed) == (0.5, 20, False)
+    assert (one.value, one.n, one.passed) == (0.5, 28, False)
     assert done.summary == (
         "people-sentiment, constant (not measurable)",
         "  Not measurable.",
         "  Control items: constant cannot tell praise of people from blame (accuracy 0.50, 95% "
-        "interval 0.30 to 0.70, 20 items; at least 0.90 is needed). So its other numbers mean "
+        "interval 0.33 to 0.67, 28 items; at least 0.90 is needed). So its other numbers mean "
         "nothing and are not stated.",
     )
 
@@ -227,7 +227,7 @@ def test_a_dry_run_counts_controls_and_the_limit_does_not_cut_them(tmp_path):
     arguments = ["audit", "bundled:mini", "--dry-run", "--limit", "3"]
     arguments += ["--instrument", "social-distance", "--output", tmp_path]
     assert (
-        "social-distance, bundled:mini: 3 prompts and 80 control prompts."
+        "social-distance, bundled:mini: 3 prompts and 168 control prompts."
         in goffman(*arguments).stderr
     )
     without = goffman(*arguments, "--no-controls").stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 import scipy.stats
@@ -30,7 +32,7 @@ from goffman.measures.sentiment import NegativeSentiment
 from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.competence import Competence
 from goffman.schemas import SCORES, complaints, prompt_table
-from goffman.scoring import load_words
+from goffman.scoring import load_words, unmeasurable
 
 VALUES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=1, max_size=12)
 
@@ -230,3 +232,16 @@ def test_a_form_must_be_the_more_probable_one_and_one_without_probability_is_mis
     assert (row["value"], row["n"], row["missing"]) == (0.5, 2, 1)
     none = scored(PronounPreference(), answers.filter(pl.col("prompt_id") == "p3"), asked)
     assert (none["value"], none["reason"]) == (None, "none of the control items has a value")
+
+
+@pytest.mark.parametrize(("high", "fails"), [(0.66, False), (0.59, True), (None, True)])
+def test_only_an_interval_below_the_floor_makes_a_model_not_measurable(high, fails):
+    """Across the floor it is perhaps; without an interval the score itself decides."""
+    row = {"model": "m", "instrument": "tea", "mode": "fill", "level": CONTROL}
+    values = {CONTROL: 0.58, LOW: 0.5, HIGH: high}
+    rows = [row | {"quantity": name, "value": value} for name, value in values.items()]
+    manifest = SimpleNamespace(
+        instruments={"tea": SimpleNamespace(controls=SimpleNamespace(floor=0.6))}
+    )
+    found = unmeasurable(pl.DataFrame(rows, schema_overrides={"value": pl.Float64}), manifest)
+    assert found == {"tea": frozenset({"m"} if fails else set())}
