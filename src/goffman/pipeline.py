@@ -278,7 +278,7 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
         team=work.place.team,
         known=known_digest(work.run.manifest, question, model=name, **work.told),
         first=question.balanced,
-        phrases=carried_phrases(instrument, question.prompts)
+        phrases=carried_phrases(instrument, question.prompts, balanced=question.balanced)
         if question.measure and question.measure.adjusts
         else (),
     )

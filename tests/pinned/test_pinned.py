@@ -76,7 +76,7 @@ def test_a_screen_is_at_most_80_columns_of_short_sentences_and_caveats(name):
     assert max(map(len, lines)) <= 80
     block = "\n".join(lines)
     marked = re.findall(r"^ [⁰¹²³⁴⁵⁶⁷⁸⁹]+ (.+)$", block, re.MULTILINE)
-    assert marked
+    assert marked or "not measurable" in block
     assert all(len(note.split()) <= 12 for note in marked)
     sentences = re.findall(
         r"^    (\S(?:.|\n    (?=\S))*?)\.(?=[ ⁰¹²³⁴⁵⁶⁷⁸⁹]*$)", block, re.MULTILINE

@@ -183,7 +183,7 @@ def test_women_are_not_said_to_be_named_more_where_the_interval_contains_0():
     row = gap(-0.0044, 0.12, 0.072) | {"kind": "genders", "group": "stigmatized"}
     (found,) = findings_of(section("gender-of-subject", estimates(row)))
     between = "between women and men for stigmatized conditions"
-    assert found.short == f"A difference {between} is neither shown nor ruled out"
+    assert found.short == f"Not settled: a difference {between}"
     assert found.head == f"Inconclusive: a difference {between} is neither shown nor ruled out"
 
 

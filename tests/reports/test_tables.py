@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from small_runs import HOSTILE, SETTINGS, coreference_run, measured
 
 from goffman.console import printable
+from goffman.contrasts.engine import GIVEN
 from goffman.contrasts.verdict import Word
 from goffman.errors import RunError
 from goffman.formatting import decimals, p_value
@@ -158,7 +159,7 @@ def test_contrasts_have_every_column_of_the_estimates_to_the_last_digit(run, fol
             assert all(same(row[name], estimate[name]) for name in {*row} - {"verdict"})
             none = "not tested" if estimate["low"] is None else ""
             assert row["verdict"] == (estimate["verdict"] or none)
-            assert bool(row["verdict"]) == (row["kind"] != "groups-as-asked" or bool(none))
+            assert bool(row["verdict"]) == (row["kind"] not in GIVEN or bool(none))
 
 
 def test_contrasts_have_their_verdict_in_every_format(run, folder):

@@ -13,6 +13,7 @@ from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.sentences import describe_anchors
 from goffman.contrasts.verdict import GLYPHS, NOT_MEASURABLE
 from goffman.formatting import NOT_TESTED, number
+from goffman.instruments.types import base_of
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
@@ -129,7 +130,7 @@ def _rows(results: Sequence[MainResult], models: Sequence[str]) -> Iterator[str]
         for one in results:
             if one.model != model:
                 continue
-            name = f"{one.instrument:<21.21} {one.verdict:<24}"
+            name = f"{base_of(one.instrument):<21.21} {one.verdict:<24}"
             yield f"  {one.glyph} {name}{value_shown(one.finding):>8} {_strip(one)}".rstrip()
             marks = [str(notes.index(note.short) + 1) for note in one.finding.caveats]
             marked = " ".join(marks).translate(SUPERSCRIPTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -354,12 +354,18 @@ def _source(item: Item, wording: Wording) -> Source | None:
     return next((one for one in ("own", "study") if one in of_both), None)
 
 
-def carried_phrases(instrument: Instrument, prompts: Sequence[Prompt]) -> list[CarriedPhrase]:
-    """Each form's phrase in a sentence that says that there is such a person, by a prompt of it."""
+def carried_phrases(
+    instrument: Instrument, prompts: Sequence[Prompt], *, balanced: Collection[str] = ()
+) -> list[CarriedPhrase]:
+    """Each form's phrase in a sentence that says that there is such a person, by a prompt of it.
+
+    ``balanced``: ids of prompts that a run with a part has too, so that its phrases stay.
+    """
     content = instrument.content
     if isinstance(content, SentencePairs):
         return []
-    by_form = {(p.condition, p.form): p for p in sorted(prompts, key=lambda p: p.id) if p.phrase}
+    in_order = sorted(prompts, key=lambda prompt: (prompt.id in balanced, prompt.id))
+    by_form = {(prompt.condition, prompt.form): prompt for prompt in in_order if prompt.phrase}
     several = "{plural_verb}" in content.slot.filled or "{plural}" in content.slot.filled
     found = []
     for condition in content.conditions:

@@ -59,6 +59,9 @@ def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:
     return rows.filter(pl.col("model") == model)
 
 
+UNSETTLED = "Not settled: "
+
+
 def heading(row: Row, *, more: str, less: str, between: str) -> str:
     """Return what an estimate comes to, in a few words without its verdict.
 
@@ -70,7 +73,7 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     if row["verdict"] == NEGLIGIBLE:
         return f"No relevant difference {between}"
     if row["verdict"] == INCONCLUSIVE:
-        return f"A difference {between} is neither shown nor ruled out"
+        return f"{UNSETTLED}a difference {between}"
     return more if (row["difference"] or 0.0) > 0 else less
 
 
@@ -80,7 +83,9 @@ def with_verdict(row: Row, head: str) -> str:
         return head
     decapitalized = f"{head[0].lower()}{head[1:]}"
     return {
-        INCONCLUSIVE: f"Inconclusive: {decapitalized}",
+        INCONCLUSIVE: (
+            f"Inconclusive: {head.removeprefix(UNSETTLED)} is neither shown nor ruled out"
+        ),
         SENTENCES_ONLY: f"In these sentences only: {decapitalized}",
         PRESENT: f"{head}, by an uncertain amount",
     }.get(row["verdict"], head)
