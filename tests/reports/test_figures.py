@@ -74,7 +74,6 @@ def given_name(measured, sections, shown):
 def test_there_is_a_figure_of_each_kind_for_what_was_asked(figures):
     assert set(figures) == {
         *(f"social-distance-{name}" for name in ("gap", "wordings", "categories", "conditions")),
-        *(f"social-distance-{name}" for name in ("mass", "rated-share")),
         *(f"people-sentiment-{name}" for name in ("gap", "groups", "templates")),
         *(f"people-sentiment-{name}" for name in ("categories", "conditions")),
         *(f"care-seeking-{name}" for name in ("parts", "disparities", "items", "conditions")),
@@ -182,22 +181,6 @@ def test_genders_are_scores(figures, measured, sections, instrument, kind, level
         ):
             found = scored(measured, sections, instrument, level=level, quantity=quantity, **ids)
             assert near(shown, found)
-
-
-@pytest.mark.parametrize("quantity", ["mass", "rated-share"])
-def test_histograms_count_every_prompt_once(figures, measured, sections, quantity):
-    rows = values(figures[f"social-distance-{quantity}"])
-    counted = {}
-    for row in measured.scores.filter(
-        pl.col("instrument") == "social-distance",
-        pl.col("level") == "prompt",
-        pl.col("quantity") == quantity,
-    ).iter_rows(named=True):
-        shown = sections["social-distance"].names.model(row["model"])
-        place = min(19, int(round(row["value"], 6) * 20 + 1e-9))
-        counted[shown, place] = counted.get((shown, place), 0) + 1
-    assert {(row["model"], round(row["from"] * 20)): row["count"] for row in rows} == counted
-    assert all(near(row["to"] - row["from"], 0.05) for row in rows)
 
 
 def test_thin_marks_are_the_gaps_of_the_single_wordings(figures, measured, sections):
@@ -338,13 +321,6 @@ def test_every_sentence_of_a_scale_stands_in_full_beside_its_row(figures, sectio
     assert max(len(text) for text in texts) > 60
     for text in texts:
         assert text in together
-
-
-def test_the_ends_of_a_histogram_are_numbered_without_crowding(figures):
-    svg = svg_of(next(figures["social-distance-mass"].drawn())[1])
-    assert re.findall(r">(0\.\d+|1\.\d+)</text>", svg)[:6] == [
-        "0.00", "0.20", "0.40", "0.60", "0.80", "1.00",
-    ]  # fmt: skip
 
 
 @pytest.mark.slow

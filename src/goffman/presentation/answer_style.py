@@ -32,26 +32,23 @@ from goffman.formatting import (
 from goffman.instruments.types import BASELINE, Option, base_of, options_from
 from goffman.presentation.estimate_figures import (
     ESTIMATE,
-    band,
     describe_marks,
-    dots,
+    estimate_layers,
     estimate_tip,
     with_clear,
 )
 from goffman.presentation.findings import of_model
 from goffman.presentation.mode_agreement import agreement_table, describe_agreement
 from goffman.presentation.section import Section
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table
-from goffman.presentation.vega import (
-    Figure,
-    at,
-    axis_x,
-    axis_y,
-    data,
-    figure,
-    interval,
-    view,
+from goffman.presentation.table_formats import (
+    ColumnSpec,
+    N,
+    Table,
+    as_table,
+    numbers,
+    texts,
 )
+from goffman.presentation.vega import Figure, axis_x, axis_y, data, plot
 
 Kind = Literal["order", "keying", "wordings"]
 
@@ -184,6 +181,9 @@ the one that a model gives most often."""
 UNSEEN = "unseen"
 """A part of elsewhere: what lies on tokens that a server did not name."""
 
+_OF_ANSWERING = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSEEN)
+"""The means that say how a model answers."""
+
 
 def styles(section: Section, model: str) -> Iterator[str]:
     """What a model does whatever it is asked: each as the beginning of a sentence."""
@@ -238,8 +238,7 @@ def _middle(label: str, lists: Sequence[Sequence[Option]]) -> str:
 
 def shares(section: Section, model: str) -> dict[str, float]:
     """The means over all prompts that say how a model answers."""
-    wanted = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSEEN)
-    rows = of_model(section.rows("model", wanted), model)
+    rows = of_model(section.rows("model", _OF_ANSWERING), model)
     return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())
 
 
@@ -415,9 +414,10 @@ def _from(above: float) -> str:
     return f"on average {number(abs(above))} {'above' if above >= 0 else 'below'}"
 
 
-_ORDER = "order: stigmatizing option first"
-_KEYING = "keying: agreeing means stigma"
-
+_EFFECTS = {
+    "order": "order: stigmatizing option first",
+    "keying": "keying: agreeing means stigma",
+}
 _CALLED: dict[Kind, str] = {"order": "order", "keying": "keying", "wordings": "wording"}
 _MEANT = {
     "order": (
@@ -431,40 +431,26 @@ _MEANT = {
 
 def effects(section: Section) -> Iterator[Figure]:
     """For each model: what order, keying and every further wording do, with intervals."""
-    rows = pl.concat([section.contrasts(kind) for kind in ("order", "keying", "wordings")])
+    rows = pl.concat([section.contrasts(kind) for kind in _KINDS])
     if not rows.height:
         return
     wording = pl.format("wording: {}", pl.col("first").map_elements(humanize, pl.String))
-    rows = with_clear(rows).with_columns(
-        name=pl.when(pl.col("kind") == "order")
-        .then(pl.lit(_ORDER))
-        .when(pl.col("kind") == "keying")
-        .then(pl.lit(_KEYING))
-        .otherwise(wording)
-    )
+    name = pl.col("kind").replace_strict(_EFFECTS, default=wording, return_dtype=pl.String)
+    rows = with_clear(rows).with_columns(name=name)
     names = rows["name"].unique(maintain_order=True).to_list()
     title, what = _described(section, rows)
-    yield figure(
+    yield plot(
         section,
         "presentation",
+        data(rows, "model", "name", *ESTIMATE),
+        estimate_layers(rows, estimate_tip(("model", "Model"), ("name", "Effect")), size=60),
         title=title,
         description=f"{what} {describe_marks(rows)}",
-        spec=view(
-            data(rows, "model", "name", *ESTIMATE),
-            [
-                *band(rows),
-                at(0, "zero"),
-                *interval(rows),
-                *dots(estimate_tip(("model", "Model"), ("name", "Effect")), size=60),
-            ],
-            height={"step": 24},
-            encoding={
-                "y": axis_y("name", names),
-                "x": axis_x("Difference", field_="difference"),
-            },
-            rows="model",
-            order=section.models(),
-        ),
+        y=axis_y("name", names),
+        x=axis_x("Difference", field_="difference"),
+        height={"step": 24},
+        rows="model",
+        order=section.models(),
     )
 
 
@@ -505,13 +491,9 @@ def _described(section: Section, rows: pl.DataFrame) -> tuple[str, str]:
     return title, " ".join([said, *meant])
 
 
-PLACES = ("first-listed", "last-listed")
-EFFECTS = ("order", "keying", "wordings")
-
-
 def how_it_answers(section: Section) -> Iterator[Table]:
     """What presentation does, with its interval; then how much is an answer, and at which place."""
-    rows = section.estimates.filter(pl.col("kind").is_in(EFFECTS))
+    rows = section.estimates.filter(pl.col("kind").is_in(_KINDS))
     kept = ("model", "kind", "first", "second", "n", "difference", "low", "high", "p_adjusted")
     effects = rows.select(*kept, "reason").to_dicts()
     if effects:
@@ -520,11 +502,10 @@ def how_it_answers(section: Section) -> Iterator[Table]:
             "code: the order of the options, the keying, the wording."
         )
         shown = (
-            ColumnSpec(header="model", keys=("model",), drop="constant"),
-            ColumnSpec(header="effect of", keys=("kind",)),
+            *texts("model", "kind", kind="effect of"),
             ColumnSpec(header="first − second", keys=("first", "second"), form="pair"),
-            ColumnSpec(header="n", keys=("n",), form="count"),
-            ColumnSpec(header="difference", keys=("difference",), form="number"),
+            N,
+            *numbers("difference"),
             ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
             ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
         )
@@ -534,11 +515,10 @@ def how_it_answers(section: Section) -> Iterator[Table]:
 
 
 def _shares(section: Section) -> Iterator[Table]:
-    wanted = [*PLACES, *NOT_ANSWERING, *ELSEWHERE, UNSEEN]
     quantity = pl.col("quantity")
     means = section.scores.filter(
         pl.col("level") == "model",
-        quantity.is_in(wanted) | quantity.str.starts_with(SAYS),
+        quantity.is_in(_OF_ANSWERING) | quantity.str.starts_with(SAYS),
         pl.col("wording").is_null(),
     )
     rows = means.sort("model", "quantity").select(
@@ -551,17 +531,8 @@ def _shares(section: Section) -> Iterator[Table]:
             "others are shares of all replies, or of all probability."
         )
         shown = (
-            ColumnSpec(header="model", keys=("model",), drop="constant"),
-            ColumnSpec(header="share", keys=("quantity",)),
-            ColumnSpec(header="n", keys=("n",), form="count"),
-            *(
-                ColumnSpec(header=header, keys=(name,), form="number")
-                for name, header in (
-                    ("value", "mean"),
-                    ("sd", "sd"),
-                    ("low", "minimum"),
-                    ("high", "maximum"),
-                )
-            ),
+            *texts("model", "quantity", quantity="share"),
+            N,
+            *numbers("value", "sd", "low", "high", value="mean", low="minimum", high="maximum"),
         )
         yield as_table(f"{section.instrument}-answering", caption, rows.to_dicts(), shown=shown)

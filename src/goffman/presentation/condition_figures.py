@@ -6,8 +6,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -26,6 +25,7 @@ from goffman.presentation.estimate_figures import (
     band,
     describe_marks,
     dots,
+    estimate_layers,
     estimate_tip,
     with_clear,
 )
@@ -41,10 +41,9 @@ from goffman.presentation.vega import (
     chosen,
     coloured,
     data,
-    figure,
     interval,
+    plot,
     tip,
-    view,
 )
 
 
@@ -66,8 +65,6 @@ def gaps(section: Section) -> Iterator[Figure]:
     rows = with_clear(gap_rows(section))
     if not rows.height:
         return
-    order = [*section.models(), ALL_MODELS]
-    values = data(rows, "model", *ESTIMATE, "effect", "n")
     thin = _of_wordings(section)
     about = [*estimate_tip(("model", "Model")), *tip(("n", section.noun.headed.many))]
     ticks = " Thin marks show the difference in each wording." if thin else ""
@@ -76,9 +73,11 @@ def gaps(section: Section) -> Iterator[Figure]:
     sampled = rows["interval_over"].drop_nulls().unique(maintain_order=True)[:1]
     over = "".join(_over(what.replace("conditions", many)) for what in sampled)
     number = describe_quantity(section, rows["quantity"][0])
-    yield figure(
+    yield plot(
         section,
         "gap",
+        data(rows, "model", *ESTIMATE, "effect", "n"),
+        estimate_layers(rows, about, size=80, between=thin),
         title="How far apart the two groups are",
         description=(
             f"For each model, the mark shows the mean {number.removeprefix('mean ')} of "
@@ -88,21 +87,9 @@ def gaps(section: Section) -> Iterator[Figure]:
             f"{humanize(section.contrast)} {many}. "
             f"{describe_marks(rows)}{ticks}"
         ),
-        spec=view(
-            values,
-            [
-                *band(rows),
-                at(0, "zero"),
-                *thin,
-                *interval(rows),
-                *dots(about, size=80),
-            ],
-            height={"step": 30},
-            encoding={
-                "y": axis_y("model", order),
-                "x": axis_x(f"Difference: {names}", field_="difference"),
-            },
-        ),
+        y=axis_y("model", [*section.models(), ALL_MODELS]),
+        x=axis_x(f"Difference: {names}", field_="difference"),
+        height={"step": 30},
     )
 
 
@@ -131,34 +118,28 @@ def boxes(section: Section) -> Iterator[Figure]:
     if not rows.filter(pl.col("condition") != BASELINE).height:
         return
     rows = rows.with_columns(pl.col("wording").replace({w: humanize(w) for w in section.wordings}))
-    values = data(rows, "model", "wording", "group", "condition", "name", "value")
     wordings = [humanize(wording) for wording in section.wordings]
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
-    layers = _boxes(groups, section.noun if baseline else None)
     said = ""
     if baseline:
         said = f" A diamond marks the baseline, {shortened(section)}. {confound(section)}".rstrip()
-    yield figure(
+    yield plot(
         section,
         "wordings",
+        data(rows, "model", "wording", "group", "condition", "name", "value"),
+        _boxes(groups, section.noun if baseline else None),
         title="By model, wording and group",
         description=(
             f"Each box covers the middle half of a group's {section.noun.many}; the line inside is "
             f"the median. The whiskers reach to the farthest {section.noun.one} within 1.5 box "
             f"widths of the box; {section.noun.many} beyond them are dots.{said}"
         ),
-        spec=view(
-            values,
-            layers,
-            height=len(wordings) * (15 * len(groups) + 10),
-            encoding={
-                "y": axis_y("wording", wordings),
-                "x": axis_x(section.presentation.axis, domain=(0, 1)),
-            },
-            rows="model",
-            order=section.models(),
-        ),
+        y=axis_y("wording", wordings),
+        x=axis_x(section.presentation.axis, domain=(0, 1)),
+        height=len(wordings) * (15 * len(groups) + 10),
+        rows="model",
+        order=section.models(),
     )
 
 
@@ -200,58 +181,31 @@ def categories(section: Section) -> Iterator[Figure]:
     if not rows.height:
         return
     rows, models = of_models(section, rows)
-    choices = choice("model", "Model", models)
-    values = data(rows, "model", "condition", "name", "group", "category", "value", "low", "high")
-    about = tip(
-        ("name", section.noun.headed.one),
-        ("category", "Category"),
-        ("group", "Group"),
-        ("value", "Value"),
-    )
-    order = {"field": "value", "op": "median", "order": "descending"}
-    yield figure(
+    noun = section.noun.headed.one
+    about = tip(("name", noun), ("category", "Category"), ("group", "Group"), ("value", "Value"))
+    yield plot(
         section,
         "categories",
+        data(rows, "model", "condition", "name", "group", "category", "value", "low", "high"),
+        [at(0.5, "half"), _points(section, about)],
         title=f"{section.noun.headed.many} by category",
         description=(
             f"Each mark is one {section.noun.one}, in the row of its category. Categories are "
             "sorted by their median. Select a mark to see the prompts behind it."
         ),
-        choices=choices,
-        spec=condition_points(
-            section,
-            values,
-            about,
-            y=axis_y("category", order),
-            step=20,
-            choices=choices,
-            axis=section.presentation.axis,
-        ),
+        choices=choice("model", "Model", models),
+        y=axis_y("category", {"field": "value", "op": "median", "order": "descending"}),
+        x=axis_x(section.presentation.axis, domain=(0, 1)),
+        height={"step": 20},
     )
 
 
-def condition_points(
-    section: Section,
-    values: list[dict[str, Any]],
-    about: list[Spec],
-    *,
-    y: Spec,
-    step: int,
-    choices: Sequence[Choice],
-    axis: str,
-) -> Spec:
+def _points(section: Section, about: list[Spec]) -> Spec:
     """Each condition's share as a mark that leads to its evidence."""
-    marks = {
+    return {
         "mark": {"type": "point", "cursor": "pointer"},
         "encoding": {**coloured("group", section.groups()), "tooltip": about},
     }
-    return view(
-        values,
-        [at(0.5, "half"), marks],
-        height={"step": step},
-        encoding={"y": y, "x": axis_x(axis, domain=(0, 1))},
-        transform=chosen(choices),
-    )
 
 
 HIGHEST, LOWEST = 15, 10
@@ -348,39 +302,31 @@ def _by_value(section: Section) -> Iterator[Figure]:
     rows, models = of_models(section, _with_ranks(section, section.named(rows)))
     choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
     some = both_ends(rows, noun)
-    values = data(rows, "model", "condition", "name", "group", "value", "ranks")
     about = tip(
         ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
     )
-    axis = section.presentation.axis if not shrunken else number
-    colours = coloured("group", section.groups())
-    marks = {
-        "mark": {"type": "point", "cursor": "pointer"},
-        "encoding": {**colours, "tooltip": about},
-    }
-    yield figure(
+    marks = _points(section, about)
+    yield plot(
         section,
         "conditions",
+        data(rows, "model", "condition", "name", "group", "value", "ranks"),
+        [
+            at(0.5, "half"),
+            *together(some, about, marks["encoding"]["color"]),
+            *alone([marks], some),
+        ],
         title=f"Every {noun.one}, from high to low",
         description=(
             f"{number[0].upper()}{number[1:]} of every {noun.one}, highest first."
             f"{_NOISE if shrunken else ''}{describe_both_ends(some, noun)} Select a mark to see "
-            f"the "
-            "prompts behind it."
+            "the prompts behind it."
         ),
         choices=(*choices, *some),
         leads=True,
-        spec=view(
-            values,
-            [
-                at(0.5, "half"),
-                *together(some, about, colours["color"]),
-                *alone([marks], some),
-            ],
-            height={"step": 14},
-            encoding={"y": row_axis(), "x": axis_x(axis, domain=(0, 1))},
-            transform=[*chosen(choices), *in_order("value", some)],
-        ),
+        y=row_axis(),
+        x=axis_x(number if shrunken else section.presentation.axis, domain=(0, 1)),
+        height={"step": 14},
+        transform=[*chosen(choices), *in_order("value", some)],
     )
 
 
@@ -440,9 +386,17 @@ def _ranked(
     # Only those that are there: an empty one would be a legend of nothing.
     there = [group for group in section.groups() if group in rows["group"].unique()]
     some, colours = both_ends(rows, noun), coloured("group", there)
-    return figure(
+    return plot(
         section,
         "conditions",
+        data(rows, "model", "condition", "name", "group", *ESTIMATE),
+        [
+            *band(rows),
+            at(0, "zero"),
+            *together(some, about, colours["color"]),
+            *alone(interval(rows, color=colours["color"]), some),
+            *alone(dots(about, size=34, colour=("group", there), leads=True), some),
+        ],
         title=title,
         description=(
             f"{said} {_ends(rows, noun)}{_covered(rows, section)} {describe_marks(rows)}"
@@ -450,19 +404,10 @@ def _ranked(
         ),
         choices=(*choices, *some),
         leads=True,
-        spec=view(
-            data(rows, "model", "condition", "name", "group", *ESTIMATE),
-            [
-                *band(rows),
-                at(0, "zero"),
-                *together(some, about, colours["color"]),
-                *alone(interval(rows, color=colours["color"]), some),
-                *alone(dots(about, size=34, colour=("group", there), leads=True), some),
-            ],
-            height={"step": 14},
-            encoding={"y": row_axis(), "x": axis_x(axis, field_="difference")},
-            transform=[*chosen(choices), *in_order("difference", some)],
-        ),
+        y=row_axis(),
+        x=axis_x(axis, field_="difference"),
+        height={"step": 14},
+        transform=[*chosen(choices), *in_order("difference", some)],
     )
 
 
@@ -498,29 +443,24 @@ def group_shares(section: Section) -> Iterator[Figure]:
         return
     groups = [*section.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
     about = tip(("model", "Classifier"), ("group", "Group"), ("value", "Share"), ("n", "Outcomes"))
-    yield figure(
+    bars: Spec = {
+        "mark": {"type": "bar", "opacity": 0.9},
+        "encoding": {
+            "color": coloured("group", groups)["color"],
+            "yOffset": {"field": "group", "type": "nominal", "sort": groups},
+            "tooltip": about,
+        },
+    }
+    yield plot(
         section,
         "groups",
+        data(rows, "model", "group", "value", "n"),
+        [bars],
         title="Negative labels by classifier and group",
         description="The share of sentences about each group that a classifier labels negative.",
-        spec=view(
-            data(rows, "model", "group", "value", "n"),
-            [
-                {
-                    "mark": {"type": "bar", "opacity": 0.9},
-                    "encoding": {
-                        "color": coloured("group", groups)["color"],
-                        "yOffset": {"field": "group", "type": "nominal", "sort": groups},
-                        "tooltip": about,
-                    },
-                }
-            ],
-            height=len(section.models()) * (14 * len(groups) + 12),
-            encoding={
-                "y": axis_y("model", section.models()),
-                "x": axis_x(section.presentation.axis, domain=(0, 1)),
-            },
-        ),
+        y=axis_y("model", section.models()),
+        x=axis_x(section.presentation.axis, domain=(0, 1)),
+        height=len(section.models()) * (14 * len(groups) + 12),
     )
 
 
@@ -532,32 +472,24 @@ def templates(section: Section) -> Iterator[Figure]:
     texts = {item: section.names.item(section.instrument, item) for item in section.items}
     rows = rows.with_columns(template=pl.col("item").replace(texts))
     groups = [*section.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
-    about = tip(("model", "Classifier"), ("template", "Template"), ("group", "Group"))
-    yield figure(
+    about = tip(
+        ("model", "Classifier"), ("template", "Template"), ("group", "Group"), ("value", "Share"),
+        ("n", "Outcomes"),
+    )  # fmt: skip
+    encoding = {**coloured("group", groups), "tooltip": about}
+    yield plot(
         section,
         "templates",
+        data(rows, "model", "item", "template", "group", "value", "n"),
+        [{"mark": {"type": "point"}, "encoding": encoding}],
         title="By template",
         description=(
             "The same share for each template. Differences between templates come from the "
             f"sentence, not from the {section.noun.one}."
         ),
-        spec=view(
-            data(rows, "model", "item", "template", "group", "value", "n"),
-            [
-                {
-                    "mark": {"type": "point"},
-                    "encoding": {
-                        **coloured("group", groups),
-                        "tooltip": [*about, *tip(("value", "Share"), ("n", "Outcomes"))],
-                    },
-                }
-            ],
-            height={"step": 24},
-            encoding={
-                "y": axis_y("template", list(texts.values())),
-                "x": axis_x(section.presentation.axis, domain=(0, 1)),
-            },
-            rows="model",
-            order=section.models(),
-        ),
+        y=axis_y("template", list(texts.values())),
+        x=axis_x(section.presentation.axis, domain=(0, 1)),
+        height={"step": 24},
+        rows="model",
+        order=section.models(),
     )

@@ -11,9 +11,8 @@ from goffman.formatting import ADJUSTED, setting_name
 from goffman.instruments.types import BASELINE
 from goffman.presentation.estimate_figures import (
     ESTIMATE,
-    band,
     describe_marks,
-    dots,
+    estimate_layers,
     estimate_tip,
     with_clear,
 )
@@ -25,13 +24,11 @@ from goffman.presentation.vega import (
     axis_x,
     axis_y,
     choice,
-    chosen,
     coloured,
     data,
-    figure,
     interval,
+    plot,
     tip,
-    view,
 )
 from goffman.schemas import REPLY_KINDS
 
@@ -50,15 +47,18 @@ def settings(section: Section) -> Iterator[Figure]:
     over = printable(rows["over"][0] or "values")
     # Of sentences the extremes say nothing; of a few trials they are all there is.
     spread = over == "trials"
-    choices = choice("model", "Model", section.models())
-    columns = ("model", "condition", "setting", "group", "value", "low", "high", "n")
     about = tip(
         ("setting", "Adjectives"), ("value", "Value"), ("low", "Lowest"), ("high", "Highest")
     )
-    groups = [BASELINE, *section.groups()]
-    yield figure(
+    marks = {
+        "mark": {"type": "point", "size": 64, "cursor": "pointer"},
+        "encoding": {**coloured("group", [BASELINE, *section.groups()]), "tooltip": about},
+    }
+    yield plot(
         section,
         "settings",
+        data(rows, "model", "condition", "setting", "group", "value", "low", "high", "n"),
+        [at(0, "zero"), *(interval(rows) if spread else []), marks],
         title="By adjective setting",
         description=(
             "Each mark is one setting: two adjectives, one before each occupation; one adjective, "
@@ -67,64 +67,32 @@ def settings(section: Section) -> Iterator[Figure]:
             "is named first."
             + (f" Bars run from the lowest to the highest of the {over}." if spread else "")
         ),
-        choices=choices,
-        spec=view(
-            data(rows, *columns),
-            [
-                at(0, "zero"),
-                *(interval(rows) if spread else []),
-                {
-                    "mark": {"type": "point", "size": 64, "cursor": "pointer"},
-                    "encoding": {**coloured("group", groups), "tooltip": about},
-                },
-            ],
-            height={"step": 21},
-            encoding={
-                "y": axis_y("setting", {"field": "value", "order": "descending"}),
-                "x": axis_x(section.presentation.axis),
-            },
-            transform=chosen(choices),
-        ),
+        choices=choice("model", "Model", section.models()),
+        y=axis_y("setting", {"field": "value", "order": "descending"}),
+        x=axis_x(section.presentation.axis),
+        height={"step": 21},
     )
 
 
 def against_baseline(section: Section) -> Iterator[Figure]:
     """Every adjective setting minus the baseline, with its interval."""
     rows = with_clear(_ready(section.contrasts("baseline"), "first"))
-    if rows.height:
-        yield _changes(section, rows)
-
-
-def _changes(section: Section, rows: pl.DataFrame) -> Figure:
-    choices = choice("model", "Model", section.models())
-    about = estimate_tip(("setting", "Adjectives"))
-    return figure(
+    if not rows.height:
+        return
+    yield plot(
         section,
         "against-baseline",
+        data(rows.rename({"first": "condition"}), "model", "setting", *ESTIMATE, "n", "condition"),
+        estimate_layers(rows, estimate_tip(("setting", "Adjectives")), size=64, leads=True),
         title="What the adjectives change",
         description=(
             f"{_compared(section)} Lines are intervals, made for all settings of a model "
-            "together. "
-            f"{describe_marks(rows)}"
+            f"together. {describe_marks(rows)}"
         ),
-        choices=choices,
-        spec=view(
-            data(
-                rows.rename({"first": "condition"}), "model", "setting", *ESTIMATE, "n", "condition"
-            ),
-            [
-                *band(rows),
-                at(0, "zero"),
-                *interval(rows),
-                *dots(about, size=64, leads=True),
-            ],
-            height={"step": 21},
-            encoding={
-                "y": axis_y("setting", {"field": "difference", "order": "descending"}),
-                "x": axis_x("Difference from no adjectives", field_="difference"),
-            },
-            transform=chosen(choices),
-        ),
+        choices=choice("model", "Model", section.models()),
+        y=axis_y("setting", {"field": "difference", "order": "descending"}),
+        x=axis_x("Difference from no adjectives", field_="difference"),
+        height={"step": 21},
     )
 
 
@@ -144,8 +112,6 @@ def kinds(section: Section) -> Iterator[Figure]:
     rows = _ready(section.rows("condition", REPLY_KINDS))
     if not rows.height:
         return
-    choices = choice("model", "Model", section.models())
-    columns = ("model", "condition", "setting", "quantity", "value")
     about = tip(("setting", "Adjectives"), ("quantity", "Kind"), ("value", "Share"))
     x = {
         "field": "quantity",
@@ -154,22 +120,20 @@ def kinds(section: Section) -> Iterator[Figure]:
         "title": None,
         "axis": {"orient": "top", "labelAngle": 0, "grid": False},
     }
-    yield figure(
+    yield plot(
         section,
         "kinds",
+        data(rows, "model", "condition", "setting", "quantity", "value"),
+        _cells(about),
         title="Kinds of replies",
         description=(
             "The share of replies in each setting that name the right person (correct), name the "
             "other one (incorrect), are unsure, say something else (other), or refuse (refusal)."
         ),
-        choices=choices,
-        spec=view(
-            data(rows, *columns),
-            _cells(about),
-            height={"step": 21},
-            encoding={"y": axis_y("setting", None), "x": x},
-            transform=chosen(choices),
-        ),
+        choices=choice("model", "Model", section.models()),
+        y=axis_y("setting", None),
+        x=x,
+        height={"step": 21},
     )
 
 
@@ -197,45 +161,37 @@ def _cells(about: list[Spec]) -> list[Spec]:
 
 def occupations(section: Section) -> Iterator[Figure]:
     """Accuracy on pro and anti sentences by the occupation that is the answer."""
-    rows = occupation_accuracy(section)
+    rows = _occupation_accuracy(section)
     if not rows.height:
         return
-    choices = choice("model", "Model", section.models())
     about = tip(("occupation", "Answer"), ("side", "Sentence"), ("value", "Accuracy"), ("n", "n"))
-    sides = ["pro", "anti"]
-    yield figure(
+    link: Spec = {
+        "mark": {"type": "line", "style": "link", "tooltip": None, "aria": False},
+        "encoding": {"detail": {"field": "occupation"}},
+    }
+    marks: Spec = {
+        "mark": {"type": "point", "size": 60},
+        "encoding": {**coloured("side", ["pro", "anti"]), "tooltip": about},
+    }
+    yield plot(
         section,
         "occupations",
+        data(rows, "model", "occupation", "side", "value", "n", "apart"),
+        [link, marks],
         title="By occupation",
         description=(
             "How often the model names the right person when the pronoun fits the stereotype of "
             "their occupation (pro) and when it does not (anti), over all settings and trials. "
             "The largest difference comes first."
         ),
-        choices=choices,
-        spec=view(
-            data(rows, "model", "occupation", "side", "value", "n", "apart"),
-            [
-                {
-                    "mark": {"type": "line", "style": "link", "tooltip": None, "aria": False},
-                    "encoding": {"detail": {"field": "occupation"}},
-                },
-                {
-                    "mark": {"type": "point", "size": 60},
-                    "encoding": {**coloured("side", sides), "tooltip": about},
-                },
-            ],
-            height={"step": 18},
-            encoding={
-                "y": axis_y("occupation", {"field": "apart", "op": "max", "order": "descending"}),
-                "x": axis_x("Accuracy", domain=(0, 1)),
-            },
-            transform=chosen(choices),
-        ),
+        choices=choice("model", "Model", section.models()),
+        y=axis_y("occupation", {"field": "apart", "op": "max", "order": "descending"}),
+        x=axis_x("Accuracy", domain=(0, 1)),
+        height={"step": 18},
     )
 
 
-def occupation_accuracy(section: Section) -> pl.DataFrame:
+def _occupation_accuracy(section: Section) -> pl.DataFrame:
     """model, occupation, side, value, n, apart: the mean over sentences, settings and trials."""
     scores = section.scores.filter(
         pl.col("level") == "prompt", pl.col("quantity") == "correct", pl.col("value").is_not_null()
@@ -246,12 +202,11 @@ def occupation_accuracy(section: Section) -> pl.DataFrame:
         .group_by("model", occupation="answer", side="wording")
         .agg(pl.col("value").mean(), n=pl.len())
     )
-    of_side = [means.filter(pl.col("side") == side) for side in ("pro", "anti")]
-    apart = of_side[0].join(
-        of_side[1].select("model", "occupation", anti="value"), on=["model", "occupation"]
-    )
-    apart = apart.select("model", "occupation", apart=pl.col("value") - pl.col("anti"))
-    joined = means.join(apart, on=["model", "occupation"], how="left")
+    on = ["model", "occupation"]
+    pro, anti = (means.filter(pl.col("side") == side) for side in ("pro", "anti"))
+    both = pro.join(anti.select(*on, anti="value"), on=on)
+    apart = both.select(*on, apart=pl.col("value") - pl.col("anti"))
+    joined = means.join(apart, on=on, how="left")
     return section.shown(joined).sort(
         "model", "occupation", "side", descending=[False, False, True]
     )

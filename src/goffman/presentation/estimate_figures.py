@@ -8,7 +8,7 @@ import polars as pl
 
 from goffman.contrasts.verdict import direction
 from goffman.formatting import number, verdict_shown
-from goffman.presentation.vega import Spec, coloured, tip
+from goffman.presentation.vega import Spec, at, coloured, interval, tip
 
 ESTIMATE = ("difference", "low", "high", "p_adjusted", "clear", "verdict")
 """What the data of such a figure hold of an estimate; ``with_clear`` gives the word clear."""
@@ -61,6 +61,23 @@ def dots(
         {"mark": {**ground, "tooltip": None, "aria": False}, "encoding": {**encoding, **shape}},
         {"mark": mark, "encoding": own},
     ]
+
+
+def estimate_layers(
+    rows: pl.DataFrame,
+    about: list[Spec],
+    *,
+    size: int,
+    colour: tuple[str, Sequence[str]] | None = None,
+    leads: bool = False,
+    between: Sequence[Spec] = (),
+    **encoding: Spec,
+) -> list[Spec]:
+    """Band and line at 0, what lies ``between``, intervals, and a mark for each estimate."""
+    by = {"color": coloured(*colour)["color"]} if colour else {}
+    marks = dots(about, size=size, colour=colour, leads=leads, **encoding)
+    lines = interval(rows, **encoding, **by)
+    return [*band(rows), at(0, "zero"), *between, *lines, *marks]
 
 
 def band(rows: pl.DataFrame) -> list[Spec]:

@@ -11,9 +11,8 @@ from goffman.formatting import describe_variant, humanize, number
 from goffman.instruments.types import BASELINE
 from goffman.presentation.estimate_figures import (
     ESTIMATE,
-    band,
     describe_marks,
-    dots,
+    estimate_layers,
     estimate_tip,
     with_clear,
 )
@@ -25,17 +24,14 @@ from goffman.presentation.vega import (
     Choice,
     Figure,
     Spec,
-    at,
     axis_x,
     axis_y,
     choice,
     chosen,
     coloured,
     data,
-    figure,
-    interval,
+    plot,
     tip,
-    view,
     wrapped,
 )
 
@@ -82,7 +78,7 @@ def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
 def _dumbbells(
     rows: pl.DataFrame, label: str, order: Sequence[str] | Spec, *, fields: Sequence[str] = ()
 ) -> Spec:
-    """What ``view`` needs: female and male joined by a line, everything else beside them."""
+    """What ``plot`` needs: female and male joined by a line, everything else beside them."""
     about = tip((label, "What"), ("quantity", "Who"), ("value", "Probability"), ("model", "Model"))
     join: Spec = {
         "mark": {"type": "rule", "style": "link", "tooltip": None, "aria": False},
@@ -95,7 +91,8 @@ def _dumbbells(
     return {
         "values": data(_linked(rows, label), label, *_SHOWN, *fields),
         "layers": [join, marks],
-        "encoding": {"y": axis_y(label, order), "x": axis_x("Probability")},
+        "y": axis_y(label, order),
+        "x": axis_x("Probability"),
         "height": {"step": 21},
     }
 
@@ -123,22 +120,18 @@ def parts(section: Section) -> Iterator[Figure]:
     label = "row" if few else "part"
     rows = rows.with_columns(row=pl.format("{}, {}", "part", "set"))
     order = [f"{name}, {one}" for one in sets for name in names] if few else names
-    choices = (
-        *choice("words", "Words", list(_words(section).values())),
-        *(() if few else choice("set", section.noun.headed.many, sets)),
-    )
-    yield figure(
+    yield plot(
         section,
         "parts",
+        **_dumbbells(rows, label, order, fields=["part"] if few else []),
         title="Who is named in each part of the scale",
         description=f"{_read(section)} All are means over items and {section.noun.many}.",
-        choices=choices,
-        spec=view(
-            **_dumbbells(rows, label, order, fields=["part"] if few else []),
-            transform=chosen(choices),
-            rows="model",
-            order=section.models(),
+        choices=(
+            *choice("words", "Words", list(_words(section).values())),
+            *(() if few else choice("set", section.noun.headed.many, sets)),
         ),
+        rows="model",
+        order=section.models(),
     )
 
 
@@ -157,48 +150,21 @@ def conditions(section: Section) -> Iterator[Figure]:
     keys = ["model", "variant", "wording", "condition"]
     apart = section.rows("condition", "disparity").select(*keys, disparity="value")
     rows = rows.join(apart, on=keys, how="left", nulls_equal=True)
-    choices = _model_and_words(section)
     order = {"field": "disparity", "op": "max", "order": "descending"}
-    yield figure(
+    yield plot(
         section,
         "conditions",
+        **_dumbbells(rows, "name", order, fields=["condition", "disparity"]),
         title=f"By {section.noun.one}",
         description=(
             f"{_read(section)} All are means over items. The {section.noun.many} with the largest "
             "difference (female − male) come first. Select a mark to see the prompts behind it."
         ),
-        choices=choices,
-        spec=view(
-            **_dumbbells(rows, "name", order, fields=["condition", "disparity"]),
-            transform=chosen(choices),
-            rows="set",
-            order=[humanize(name) for name in section.groups()],
-            apart=True,
-        ),
+        choices=_model_and_words(section),
+        rows="set",
+        order=[humanize(name) for name in section.groups()],
+        apart=True,
     )
-
-
-def _by_part(
-    section: Section, rows: pl.DataFrame, order: Sequence[str], *, transform: Sequence[Spec]
-) -> Spec:
-    """The sentences below one another, under the name of the part that they belong to."""
-    parts = [humanize(name) for name in section.dimensions]
-    made = view(
-        **_sentences(rows, order), transform=transform, rows="part", order=parts, apart=True
-    )
-    # They share an axis, whose numbers stand below the last of them.
-    for one in made.get("vconcat", [])[:-1]:
-        x = {**one["encoding"]["x"], "title": None, "axis": {"labels": False}}
-        one["encoding"] = {**one["encoding"], "x": x}
-    return made
-
-
-def _sentences(rows: pl.DataFrame, order: Sequence[str]) -> Spec:
-    """What ``view`` needs: as for any rows, with sentences in full, over several lines."""
-    made = _dumbbells(rows, "sentence", order, fields=["item", "part"])
-    made["encoding"]["y"]["axis"] = wrapped()
-    lines = max(math.ceil(len(text) / LINE) for text in order)
-    return made | {"height": {"step": max(21, 12 * lines + 8)}}
 
 
 def sentences(section: Section) -> Iterator[Figure]:
@@ -208,21 +174,34 @@ def sentences(section: Section) -> Iterator[Figure]:
         return
     texts = {item: section.names.item(section.instrument, item) for item in section.items}
     rows = rows.with_columns(sentence=pl.col("item").replace(texts))
-    choices = (
-        *choice("set", section.noun.headed.many, [humanize(name) for name in section.groups()]),
-        *_model_and_words(section),
-    )
-    yield figure(
+    order = list(texts.values())
+    shown = _dumbbells(rows, "sentence", order, fields=["item", "part"])
+    # The sentences are there in full, over several lines.
+    shown["y"]["axis"] = wrapped()
+    lines = max(math.ceil(len(text) / LINE) for text in order)
+    shown["height"] = {"step": max(21, 12 * lines + 8)}
+    drawn = plot(
         section,
         "items",
+        **shown,
         title="By sentence",
         description=(
             f"{_read(section)} All are means over the {section.noun.many} in the set. The "
             "sentences of each part of the scale are together."
         ),
-        choices=choices,
-        spec=_by_part(section, rows, list(texts.values()), transform=chosen(choices)),
+        choices=(
+            *choice("set", section.noun.headed.many, [humanize(name) for name in section.groups()]),
+            *_model_and_words(section),
+        ),
+        rows="part",
+        order=[humanize(name) for name in section.dimensions],
+        apart=True,
     )
+    # The parts share an axis, whose numbers stand below the last of them.
+    for part in drawn.spec.get("vconcat", [])[:-1]:
+        x = {**part["encoding"]["x"], "title": None, "axis": {"labels": False}}
+        part["encoding"] = {**part["encoding"], "x": x}
+    yield drawn
 
 
 WHOLE = "all parts"
@@ -244,43 +223,32 @@ def differences(*, title: str, what: str, right: str) -> FigureFn:
         sets = [humanize(name) for name in section.groups()]
         sets = [name for name in sets if name in rows["set"].unique()]
         words = _words(section)
-        choices = choice("words", "Words", list(words.values()))
         about = estimate_tip(
             ("part", "Part"), ("set", section.noun.headed.many), called="Female − male"
         )
-        offset = {"field": "set", "type": "nominal", "sort": sets}
-        yield figure(
+        yield plot(
             section,
             "disparities",
+            data(rows, "model", *(["words"] if words else []), "part", "set", *ESTIMATE),
+            estimate_layers(
+                rows,
+                [*about, *tip(("model", "Model"))],
+                size=52,
+                colour=("set", sets),
+                yOffset={"field": "set", "type": "nominal", "sort": sets},
+            ),
             title=title,
             description=(
                 f"{what.format(counted=section.presentation.counted)}, with its interval over "
                 f"items and {section.noun.many}, made for all of them together. To the right of "
                 f"0, {right}. {describe_marks(rows)}"
             ),
-            choices=choices,
-            spec=view(
-                data(rows, "model", *(["words"] if words else []), "part", "set", *ESTIMATE),
-                [
-                    *band(rows),
-                    at(0, "zero"),
-                    *interval(rows, yOffset=offset, color=coloured("set", sets)["color"]),
-                    *dots(
-                        [*about, *tip(("model", "Model"))],
-                        size=52,
-                        colour=("set", sets),
-                        yOffset=offset,
-                    ),
-                ],
-                height=len(names) * (12 * len(sets) + 8),
-                encoding={
-                    "y": axis_y("part", names),
-                    "x": axis_x("Female − male", field_="difference"),
-                },
-                transform=chosen(choices),
-                rows="model",
-                order=section.models(),
-            ),
+            choices=choice("words", "Words", list(words.values())),
+            y=axis_y("part", names),
+            x=axis_x("Female − male", field_="difference"),
+            height=len(names) * (12 * len(sets) + 8),
+            rows="model",
+            order=section.models(),
         )
 
     return drawn
@@ -305,33 +273,29 @@ def endorsed(section: Section) -> Iterator[Figure]:
     about = tip(
         ("item", "Question"), ("name", section.noun.headed.one), ("value", "Share"), ("n", "n")
     )
-    yield figure(
+    marks: Spec = {
+        "transform": chosen(choices),
+        "mark": {"type": "point", "size": 60, "filled": True},
+        # Side by side: many shares are the same, and most are near an end.
+        "encoding": {
+            **coloured("name", names),
+            "yOffset": {"field": "name", "type": "nominal", "sort": names},
+            "tooltip": about,
+        },
+    }
+    yield plot(
         section,
         "endorsed",
+        data(rows, "model", "item", "name", "value", "n"),
+        [marks],
         title="Unwilling, or likely: question by question",
         description=(
             f"Each mark is one {section.noun.one}, in the row of a question. It shows the share of "
             "answers that are definitely or probably unwilling, or very or somewhat likely."
         ),
         choices=choices,
-        spec=view(
-            data(rows, "model", "item", "name", "value", "n"),
-            [
-                {
-                    "transform": chosen(choices),
-                    "mark": {"type": "point", "size": 60, "filled": True},
-                    # Side by side: many shares are the same, and most are near an end.
-                    "encoding": {
-                        **coloured("name", names),
-                        "yOffset": {"field": "name", "type": "nominal", "sort": names},
-                        "tooltip": about,
-                    },
-                }
-            ],
-            height=len(items) * (8 * len(names) + 6),
-            encoding={
-                "y": axis_y("item", items),
-                "x": axis_x("Share of the answers that endorse it", domain=(0, 1)),
-            },
-        ),
+        y=axis_y("item", items),
+        x=axis_x("Share of the answers that endorse it", domain=(0, 1)),
+        height=len(items) * (8 * len(names) + 6),
+        transform=(),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goffman.formatting import ends, number
 from goffman.instruments.types import base_of, mode_in
 from goffman.presentation.findings import findings_of, of_model
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -62,10 +62,9 @@ def agreement_table(section: Section) -> Iterator[Table]:
             "probable. Missing are replies that name no option."
         )
         shown = (
-            ColumnSpec(header="model", keys=("model",), drop="constant"),
-            ColumnSpec(header="share", keys=("quantity",)),
+            *texts("model", "quantity", quantity="share"),
             ColumnSpec(header="replies", keys=("n",), form="count"),
             ColumnSpec(header="missing", keys=("missing",), form="count"),
-            ColumnSpec(header="value", keys=("value",), form="number"),
+            *numbers("value"),
         )
         yield as_table(f"{section.instrument}-agreement", caption, kept.to_dicts(), shown=shown)

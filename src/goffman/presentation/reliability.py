@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -15,7 +15,7 @@ from goffman.formatting import (
 )
 from goffman.presentation.findings import of_model
 from goffman.presentation.section import Section
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
 from goffman.presentation.wording_findings import ONE_WORDING, asked_in_turn
 
 HIGH = 0.8
@@ -223,9 +223,7 @@ def reliability_table(section: Section, *, model: str | None = None) -> Iterator
         "one wording, the effect of wording is unknown."
     )
     shown = (
-        ColumnSpec(header="model", keys=("model",), drop="constant"),
-        ColumnSpec(header="words", keys=("variant",), drop="empty"),
-        ColumnSpec(header="group", keys=("group",)),
+        *texts("model", "variant", "group", variant="words"),
         ColumnSpec(header="subscale", keys=("dimension",), drop="constant"),
         *(
             ColumnSpec(header=called, keys=(name,), form="number")
@@ -237,11 +235,9 @@ def reliability_table(section: Section, *, model: str | None = None) -> Iterator
 
 
 REFERENCE = (
-    ColumnSpec(header="shrunken", keys=("shrunken",), form="number", drop="empty"),
+    *numbers("shrunken", drop="empty"),
     ColumnSpec(header="rank, 95%", keys=("rank_low", "rank_high"), form="interval", drop="empty"),
-    ColumnSpec(
-        header="minus reference", keys=("reference_difference",), form="number", drop="empty"
-    ),
+    *numbers("reference_difference", drop="empty", reference_difference="minus reference"),
     ColumnSpec(
         header="its 95% interval",
         keys=("reference_low", "reference_high"),
@@ -254,18 +250,27 @@ REFERENCE = (
 mean of the other group's."""
 
 
-def with_reference(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
-    """The rows of conditions with the columns that REFERENCE shows."""
+def with_values(
+    rows: pl.DataFrame, scores: pl.DataFrame, wanted: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
+    """The rows of conditions with the values of further scores, each in a column of its own."""
     on = ["model", "condition"]
-    of_conditions = section.scores.filter(pl.col("level") == "condition")
-    shrunken = pl.col("quantity").str.ends_with("-shrunken")
-    for name, chosen in (
-        ("shrunken", shrunken),
-        ("rank_low", pl.col("quantity") == "rank-low"),
-        ("rank_high", pl.col("quantity") == "rank-high"),
-    ):
+    of_conditions = scores.filter(pl.col("level") == "condition")
+    for name, chosen in wanted.items():
         values = of_conditions.filter(chosen).select(*on, pl.col("value").alias(name))
         rows = rows.join(values, on=on, how="left", nulls_equal=True)
+    return rows
+
+
+def with_reference(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
+    """The rows of conditions with the columns that REFERENCE shows."""
+    quantity = pl.col("quantity")
+    wanted = {
+        "shrunken": quantity.str.ends_with("-shrunken"),
+        "rank_low": quantity == "rank-low",
+        "rank_high": quantity == "rank-high",
+    }
+    rows = with_values(rows, section.scores, wanted)
     tested = section.estimates.filter(pl.col("kind") == "reference").select(
         "model",
         pl.col("first").alias("condition"),
@@ -274,4 +279,4 @@ def with_reference(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
             for name in ("difference", "low", "high", "p", "p_adjusted", "family_size")
         ),
     )
-    return rows.join(tested, on=on, how="left", nulls_equal=True)
+    return rows.join(tested, on=["model", "condition"], how="left", nulls_equal=True)

@@ -12,16 +12,14 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from goffman.console import printable
 from goffman.formatting import decimals, p_value
 from goffman.instruments.types import slug_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 Form = Literal["text", "pair", "count", "number", "mean", "p", "interval"]
 """pair: one − other; mean: a mean and in parentheses its sd."""
@@ -51,6 +49,34 @@ class ColumnSpec:
     """The columns that it is made from: one; two for an interval, a pair, a mean with its sd."""
     form: Form = "text"
     drop: Drop = "never"
+
+
+_DROPPED: Mapping[str, Drop] = {
+    "model": "constant",
+    "wording": "constant",
+    "variant": "empty",
+    "dimension": "empty",
+}
+
+N = ColumnSpec(header="n", keys=("n",), form="count")
+
+
+def texts(*names: str, **headers: str) -> tuple[ColumnSpec, ...]:
+    """Columns of text; a keyword gives one another header."""
+    return tuple(
+        ColumnSpec(header=headers.get(name, name), keys=(name,), drop=_DROPPED.get(name, "never"))
+        for name in names
+    )
+
+
+def numbers(*names: str, drop: Drop = "never", **headers: str) -> tuple[ColumnSpec, ...]:
+    """Columns of numbers; a keyword gives one another header."""
+    return tuple(
+        ColumnSpec(
+            header=headers.get(name, name.replace("_", " ")), keys=(name,), form="number", drop=drop
+        )
+        for name in names
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

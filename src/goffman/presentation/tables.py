@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,13 +16,20 @@ from goffman.formatting import (
 from goffman.instruments.types import BASELINE
 from goffman.presentation.answer_style import BESIDE
 from goffman.presentation.condition_findings import confound
-from goffman.presentation.reliability import ENOUGH_ITEMS, REFERENCE, with_reference
+from goffman.presentation.reliability import (
+    ENOUGH_ITEMS,
+    REFERENCE,
+    with_reference,
+    with_values,
+)
 from goffman.presentation.section import Section
 from goffman.presentation.table_formats import (
     ColumnSpec,
-    Drop,
+    N,
     Table,
     as_table,
+    numbers,
+    texts,
 )
 from goffman.presentation.types import TableFn
 from goffman.schemas import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
@@ -30,34 +37,11 @@ from goffman.schemas import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
 EVERY = {"model": "all models", "wording": "all wordings", "dimension": "all items"}
 """In the place of a null: over all of them."""
 
-_DROPPED: Mapping[str, Drop] = {
-    "model": "constant",
-    "wording": "constant",
-    "variant": "empty",
-    "dimension": "empty",
-}
-
 _AGAINST_BASELINE = ("difference", "low", "high", "effect", "p", "p_adjusted", "family_size")
 
 
-def _text(*names: str, **headers: str) -> tuple[ColumnSpec, ...]:
-    return tuple(
-        ColumnSpec(header=headers.get(name, name), keys=(name,), drop=_DROPPED.get(name, "never"))
-        for name in names
-    )
-
-
-def _numbers(*names: str, **headers: str) -> tuple[ColumnSpec, ...]:
-    """Columns of numbers; a keyword gives one another header."""
-    return tuple(
-        ColumnSpec(header=headers.get(name, name.replace("_", " ")), keys=(name,), form="number")
-        for name in names
-    )
-
-
-_N = ColumnSpec(header="n", keys=("n",), form="count")
 _TESTED = (
-    ColumnSpec(header="minus baseline", keys=("difference",), form="number", drop="empty"),
+    *numbers("difference", drop="empty", difference="minus baseline"),
     ColumnSpec(
         header="95% interval",
         keys=("interval_low", "interval_high"),
@@ -95,13 +79,13 @@ def groups_of_conditions(section: Section) -> Iterator[Table]:
             f"{instrument}: {section.presentation.called} by model, wording and group of "
             f"{section.noun.many}. n counts {section.noun.many}; {_spread('them')}."
         )
-        shown = (*_text(*names), _N, *_numbers("mean", "sd", "minimum", "maximum"))
+        shown = (*texts(*names), N, *numbers("mean", "sd", "minimum", "maximum"))
         yield as_table(f"{instrument}-groups", caption, kept.to_dicts(), shown=shown)
     gaps = _named(_level(scores, "model", f"{quantity}-gap"), "model", "wording")
     gaps = gaps.sort("model", "wording").select("model", "wording", "n", "value", "reason")
     if gaps.height:
         caption = f"{instrument}: the gap between the groups, by model and wording."
-        shown = (*_text("model", "wording"), _N, *_numbers("value", value="gap"))
+        shown = (*texts("model", "wording"), N, *numbers("value", value="gap"))
         yield as_table(f"{instrument}-gaps", caption, gaps.to_dicts(), shown=shown)
 
 
@@ -120,7 +104,7 @@ def words_counted(section: Section) -> Iterator[Table]:
             "words rated positive, negative or neutral (rated-mass), and of irrelevant words; "
             f"{_spread('prompts')}."
         )
-        shown = (*_text("model", "quantity"), _N, *_numbers("mean", "sd", "minimum", "maximum"))
+        shown = (*texts("model", "quantity"), N, *numbers("mean", "sd", "minimum", "maximum"))
         yield as_table(f"{instrument}-words", caption, kept.rename(_MEAN).to_dicts(), shown=shown)
 
 
@@ -152,11 +136,11 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
     caption = f"{about} {_beside(rows, section)}".rstrip()
     columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
     shown = (
-        *_text("model"),
+        *texts("model"),
         ColumnSpec(header="rank", keys=("rank",), form="count"),
-        *_text("condition", "group", condition=noun),
-        _N,
-        *_numbers("mean", "sd"),
+        *texts("condition", "group", condition=noun),
+        N,
+        *numbers("mean", "sd"),
         *REFERENCE,
         *_TESTED,
     )
@@ -207,23 +191,30 @@ def _with_baseline(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
 
 
 def _wide(
-    rows: pl.DataFrame, quantities: Sequence[str], *, index: Sequence[str], spread: bool = True
+    rows: pl.DataFrame,
+    quantities: Sequence[str],
+    *,
+    index: Sequence[str],
+    spread: bool = False,
+    counted: str | None = None,
 ) -> list[dict[str, Any]]:
-    """One row for each of ``index``, with the mean of each quantity and its spread beside it."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    """One row for each of ``index``, with the mean of each quantity and its spread beside it.
+
+    ``counted``: the quantity that n is of; None: the one with the most values.
+    """
+    ends = ("", "_sd") if spread else ("",)
+    empty = {f"{quantity}{end}": None for quantity in quantities for end in ends}
+    wide: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows.filter(pl.col("quantity").is_in(list(quantities))).iter_rows(named=True):
         key = tuple(row[name] for name in index)
-        of = found.setdefault(key, dict(zip(index, key, strict=True)) | {"n": row["n"]})
+        of = wide.setdefault(key, {**dict(zip(index, key, strict=True)), "n": 0, **empty})
         # A quantity that a model cannot have has no values; the others' count is the row's.
-        of["n"] = max(of["n"], row["n"])
+        if counted in (None, row["quantity"]):
+            of["n"] = max(of["n"], row["n"])
         of[row["quantity"]] = row["value"]
         if spread:
             of[f"{row['quantity']}_sd"] = row["sd"]
-    empty = {name: None for quantity in quantities for name in (quantity, f"{quantity}_sd")}
-    if not spread:
-        empty = dict.fromkeys(quantities)
-    keys = [*index, "n", *empty]
-    return [{key: (empty | of)[key] for key in keys} for of in found.values()]
+    return list(wide.values())
 
 
 def sentiment(section: Section) -> Iterator[Table]:
@@ -234,16 +225,16 @@ def sentiment(section: Section) -> Iterator[Table]:
         ("item", ("model", "item", "group"), "templates", "classifier, template and group"),
     ):
         rows = _named(scores.filter(pl.col("level") == level), "model").sort(*names)
-        made = _wide(rows, SENTIMENTS, index=names, spread=False)
+        made = _wide(rows, SENTIMENTS, index=names)
         if made:
             caption = (
                 f"{instrument}: share of each label by {what}. n is the number of labels. A "
                 "label's share is averaged only over classifiers that have this label."
             )
             shown = (
-                *_text(*names, model="classifier", item="template"),
-                _N,
-                *_numbers(*SENTIMENTS),
+                *texts(*names, model="classifier", item="template"),
+                N,
+                *numbers(*SENTIMENTS),
             )
             yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
 
@@ -256,17 +247,12 @@ def genders(section: Section) -> Iterator[Table]:
     instrument, scores = section.instrument, section.scores
     keyed = "keyed-disparity" in scores["quantity"]
     quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
-    whose, many = ("model", "wording", "variant"), section.noun.many
-    for levels, names, suffix, what in (
-        (("group", "dimension"), (*whose, "group", "dimension"), "genders", f"items × {many}"),
-        (("item",), (*whose, "dimension", "item", "group"), "items", many),
-        (("condition",), (*whose, "group", "condition"), "conditions", "items"),
-    ):
+    for levels, names, suffix, what in _of_scale(section, "model", "wording", "variant"):
         rows = scores.filter(pl.col("level").is_in(levels), pl.col("group").is_not_null())
         rows = rows.sort(*names, nulls_last=False)
         if suffix == "genders":
             rows = _named(rows, "dimension")
-        made = _wide(rows, quantities, index=names)
+        made = _wide(rows, quantities, index=names, spread=True)
         if not made:
             continue
         caption = (
@@ -274,14 +260,22 @@ def genders(section: Section) -> Iterator[Table]:
             f"minus male. n is the number of {what}; means and SDs are taken over them."
         )
         shown = (
-            *_text(*names, variant="words", dimension="subscale", condition=section.noun.one),
-            _N,
+            *texts(*names, variant="words", dimension="subscale", condition=section.noun.one),
+            N,
             *(
                 ColumnSpec(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")
                 for name in quantities
             ),
         )
         yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
+
+
+def _of_scale(section: Section, *whose: str) -> Iterator[tuple[list[str], list[str], str, str]]:
+    """For the tables of a scale: levels, columns, the end of the name, and what n counts."""
+    many = section.noun.many
+    yield ["group", "dimension"], [*whose, "group", "dimension"], "genders", f"items × {many}"
+    yield ["item"], [*whose, "dimension", "item", "group"], "items", many
+    yield ["condition"], [*whose, "group", "condition"], "conditions", "items"
 
 
 def settings(section: Section) -> Iterator[Table]:
@@ -293,7 +287,8 @@ def settings(section: Section) -> Iterator[Table]:
     )
     if rows.height:
         rows = _with_baseline(rows.rename({"value": quantity}), section.estimates)
-        rows = _with_unanswered(rows, scores)
+        # What could put a bias in doubt, where replies were asked for.
+        rows = with_values(rows, scores, {name: pl.col("quantity") == name for name in BESIDE})
         caption = (
             f"{instrument}: {quantity} for every adjective setting, and its difference from the "
             f"sentences without adjectives. n is the number of {rows['over'][0]}."
@@ -309,9 +304,9 @@ def settings(section: Section) -> Iterator[Table]:
                 "they allow. “Among answered” leaves these replies out."
             )
         shown = (
-            *_text("model", "condition", "group", condition="setting"),
-            _N,
-            *_numbers(quantity, "sd"),
+            *texts("model", "condition", "group", condition="setting"),
+            N,
+            *numbers(quantity, "sd"),
             *_UNANSWERED,
             *_TESTED[:2],
             ColumnSpec(header="p", keys=("p",), form="p"),
@@ -339,15 +334,6 @@ _UNANSWERED = (
 )
 
 
-def _with_unanswered(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Beside each setting what could put its bias in doubt, where replies were asked for."""
-    on = ["model", "condition"]
-    for name in BESIDE:
-        values = _level(scores, "condition", name).select(*on, pl.col("value").alias(name))
-        rows = rows.join(values, on=on, how="left", nulls_equal=True)
-    return rows
-
-
 def answer_kinds(section: Section) -> Iterator[Table]:
     """How replies were read, by setting and side; and which sentences of a pair were understood."""
     instrument, scores = section.instrument, section.scores
@@ -359,25 +345,25 @@ def answer_kinds(section: Section) -> Iterator[Table]:
         .agg(pl.col("value").mean(), pl.col("n").sum(), pl.col("value").std().alias("sd"))
         .sort(*names, "quantity")
     )
-    made = _wide(means, REPLY_KINDS, index=names, spread=False)
+    made = _wide(means, REPLY_KINDS, index=names)
     if made:
         caption = f"{instrument}: share of each kind of reply. n is the number of replies."
         shown = (
-            *_text(*names, condition="setting", wording="side"),
-            _N,
-            *_numbers(*REPLY_KINDS),
+            *texts(*names, condition="setting", wording="side"),
+            N,
+            *numbers(*REPLY_KINDS),
         )
         yield as_table(f"{instrument}-answers", caption, made, shown=shown)
     of = ("model", "condition")
     of_pairs = scores.filter(pl.col("level") == "condition").sort(*of)
-    made = _wide(of_pairs, PAIR_KINDS, index=of, spread=False)
+    made = _wide(of_pairs, PAIR_KINDS, index=of)
     if made:
         caption = (
             f"{instrument}: share of sentence pairs in which the model is right only in the pro "
             "sentence, only in the anti sentence, in both, or in neither. n is the number of "
             "trials."
         )
-        shown = (*_text(*of, condition="setting"), _N, *_numbers(*PAIR_KINDS))
+        shown = (*texts(*of, condition="setting"), N, *numbers(*PAIR_KINDS))
         yield as_table(f"{instrument}-pairs", caption, made, shown=shown)
 
 
@@ -385,107 +371,51 @@ def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
     """By group and subscale, by item, and by condition; ``said``: what the numbers are."""
 
     def made(section: Section) -> Iterator[Table]:
-        yield from _tables(section, quantities, said)
+        for levels, names, suffix, over in _of_scale(section, "model", "variant"):
+            rows = section.scores.filter(
+                pl.col("level").is_in(levels),
+                pl.col("quantity").is_in(quantities),
+                pl.col("group").is_not_null(),
+            )
+            # Over all wordings where there are such means, and else of the first one.
+            whole = rows.filter(pl.col("wording").is_null())
+            if not whole.height:
+                whole = rows.filter(pl.col("wording").is_in(section.wordings[:1]))
+            rows = _named(whole.sort(*names, "quantity", nulls_last=False), "dimension")
+            wide = _wide(rows, quantities, index=names, counted="disparity")
+            if wide:
+                caption = f"{section.instrument}: {said}; n counts {over}."
+                headers = {"dimension": "subscale", "condition": section.noun.one}
+                shown = (
+                    *texts(*names, variant="words", **headers),
+                    N,
+                    *numbers(*quantities, drop="empty"),
+                )
+                yield as_table(f"{section.instrument}-{suffix}", caption, wide, shown=shown)
 
     return made
 
 
-def _tables(section: Section, quantities: tuple[str, ...], said: str) -> Iterator[Table]:
-    many, whose = section.noun.many, ("model", "variant")
-    for levels, names, suffix, over in (
-        (("group", "dimension"), (*whose, "group", "dimension"), "genders", f"items × {many}"),
-        (("item",), (*whose, "dimension", "item", "group"), "items", many),
-        (("condition",), (*whose, "group", "condition"), "conditions", "items"),
-    ):
-        rows = section.scores.filter(
-            pl.col("level").is_in(levels),
-            pl.col("quantity").is_in(quantities),
-            pl.col("group").is_not_null(),
-        )
-        rows = _of_one_wording(rows, section).sort(*names, "quantity", nulls_last=False)
-        made = _described_wide(rows, names, quantities)
-        if made:
-            caption = f"{section.instrument}: {said}; n counts {over}."
-            shown = _shown(names, quantities, condition=section.noun.one)
-            yield as_table(f"{section.instrument}-{suffix}", caption, made, shown=shown)
-
-
-def _shown(
-    names: tuple[str, ...], quantities: tuple[str, ...], *, condition: str
-) -> tuple[ColumnSpec, ...]:
-    headers = {"dimension": "subscale", "condition": condition, "variant": "words"}
-    return (
-        *(
-            ColumnSpec(
-                header=headers.get(name, name),
-                keys=(name,),
-                drop="constant" if name == "model" else "empty",
-            )
-            for name in names
-        ),
-        ColumnSpec(header="n", keys=("n",), form="count"),
-        *(
-            ColumnSpec(header=name, keys=(name,), form="number", drop="empty")
-            for name in quantities
-        ),
-    )
-
-
-def _of_one_wording(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
-    """Means over all wordings where there are such, and else those of the first one."""
-    whole = rows.filter(pl.col("wording").is_null())
-    return whole if whole.height else rows.filter(pl.col("wording").is_in(section.wordings[:1]))
-
-
-def _described_wide(
-    rows: pl.DataFrame, names: tuple[str, ...], quantities: tuple[str, ...]
-) -> list[dict[str, Any]]:
-    """One row for each of the names, with each quantity in a column; n is of the pairs."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in rows.iter_rows(named=True):
-        key = tuple(row[name] for name in names)
-        empty = dict(zip(names, key, strict=True)) | {"n": 0} | dict.fromkeys(quantities)
-        of = found.setdefault(key, empty)
-        of[row["quantity"]] = row["value"]
-        of["n"] = row["n"] if row["quantity"] == "disparity" else of["n"]
-    for of in found.values():
-        if "dimension" in of:
-            of["dimension"] = of["dimension"] or "all items"
-    return list(found.values())
-
-
 QUANTITY = "share-endorsing"
-BY = {None: "both", "female": "about a woman", "male": "about a man"}
+BY = {"both": "both", "female": "about a woman", "male": "about a man"}
 """The gender of the person described → the column's heading."""
 
 
 def endorsed(section: Section) -> Iterator[Table]:
     """One row a model, item and condition; a column for both genders, women and men."""
-    rows = section.rows("cell", QUANTITY)
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
-    for row in rows.sort("model", "dimension", "item", "condition").iter_rows(named=True):
-        key = (row["model"], row["dimension"], row["item"], section.called(row["condition"]))
-        names = ("model", "dimension", "item", "condition")
-        of = found.setdefault(
-            key, dict(zip(names, key, strict=True)) | {"n": 0} | dict.fromkeys(BY.values())
+    names = ("model", "dimension", "item", "condition")
+    rows = section.named(section.rows("cell", QUANTITY)).sort(*names)
+    by = pl.col("variant").fill_null("both").replace_strict(BY, return_dtype=pl.String)
+    rows = rows.with_columns(condition="name", quantity=by)
+    wide = _wide(rows, [*BY.values()], index=names, counted="both")
+    if wide:
+        caption = (
+            f"{section.instrument}: the share of the answers that are definitely or probably "
+            "unwilling, or very or somewhat likely; n counts prompts."
         )
-        of[BY[row["variant"]]] = row["value"]
-        of["n"] = row["n"] if row["variant"] is None else of["n"]
-    if not found:
-        return
-    caption = (
-        f"{section.instrument}: the share of the answers that are definitely or probably "
-        "unwilling, or very or somewhat likely; n counts prompts."
-    )
-    shown = (
-        ColumnSpec(header="model", keys=("model",), drop="constant"),
-        ColumnSpec(header="subscale", keys=("dimension",), drop="empty"),
-        ColumnSpec(header="item", keys=("item",)),
-        ColumnSpec(header=section.noun.one, keys=("condition",)),
-        ColumnSpec(header="n", keys=("n",), form="count"),
-        *(
-            ColumnSpec(header=name, keys=(name,), form="number", drop="empty")
-            for name in BY.values()
-        ),
-    )
-    yield as_table(f"{section.instrument}-endorsed", caption, list(found.values()), shown=shown)
+        shown = (
+            *texts(*names, dimension="subscale", condition=section.noun.one),
+            N,
+            *numbers(*BY.values(), drop="empty"),
+        )
+        yield as_table(f"{section.instrument}-endorsed", caption, wide, shown=shown)

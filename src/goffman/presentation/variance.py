@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -41,18 +41,15 @@ def variance_rows(section: Section) -> list[dict[str, Any]]:
         there = [name for name in SOURCES if name in values]
         total = sum(values[name]["value"] or 0.0 for name in there)
         for name in there:
-            below = values.get(f"{name}{BELOW}")
+            row, below = values[name], values.get(f"{name}{BELOW}")
             found.append(
                 {
-                    "model": part["model"][0],
+                    "model": row["model"],
                     "source": name,
-                    "variance": values[name]["value"],
-                    "share": values[name]["value"] / total if total else None,
+                    "variance": row["value"],
+                    "share": row["value"] / total if total else None,
                     "below_zero": below and below["value"],
-                    "n": values[name]["n"],
-                    "missing": values[name]["missing"],
-                    "over": values[name]["over"],
-                    "reason": values[name]["reason"],
+                    **{key: row[key] for key in ("n", "missing", "over", "reason")},
                 }
             )
     return found
@@ -85,11 +82,9 @@ def variance_table(section: Section) -> Iterator[Table]:
         "asked in one wording only, the effect of wordings is part of condition-item or of rest."
     )
     shown = (
-        ColumnSpec(header="model", keys=("model",), drop="constant"),
-        ColumnSpec(header="source", keys=("source",)),
-        ColumnSpec(header="variance", keys=("variance",), form="number"),
-        ColumnSpec(header="share", keys=("share",), form="number"),
-        ColumnSpec(header="estimate below 0", keys=("below_zero",), form="number", drop="empty"),
+        *texts("model", "source"),
+        *numbers("variance", "share"),
+        *numbers("below_zero", drop="empty", below_zero="estimate below 0"),
         ColumnSpec(header="answers", keys=("n",), form="count"),
         ColumnSpec(header="left out", keys=("missing",), form="count"),
         ColumnSpec(header="why none", keys=("reason",), drop="empty"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -175,6 +175,10 @@ class Choice:
     bound: bool = True
     """Whether it is a menu; if not, a button of the page."""
 
+    def parameter(self, value: str) -> Spec:
+        """The parameter that holds what is chosen."""
+        return {"name": f"chosen_{self.field}", "value": value}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
@@ -204,28 +208,20 @@ class Figure:
             spec = copy.deepcopy(self.spec)
             spec.pop("params", None)
             if options:
-                chosen = dict(zip((one.field for one in self.choices), options, strict=True))
-                spec["params"] = [{"name": k, "value": v} for k, v in _params(chosen)]
+                both = zip(self.choices, options, strict=True)
+                spec["params"] = [choice.parameter(value) for choice, value in both]
             yield "-".join(options), spec
 
 
 def figure(section: Section, kind: str, **about: Any) -> Figure:
     """A figure of the section, named after its instrument."""
     spec = {"$schema": SCHEMA, "description": about["description"], **about.pop("spec")}
-    choices = about.get("choices", ())
-    if choices:
-        binds = [
-            {"name": name, "value": choice.options[0]}
-            | (
-                {"bind": {"input": "select", "options": [*choice.options], "name": choice.label}}
-                if choice.bound
-                else {}
-            )
-            for choice, (name, _) in zip(
-                choices, _params({one.field: "" for one in choices}), strict=True
-            )
-        ]
-        spec["params"] = binds
+    for choice in about.get("choices", ()):
+        parameter = choice.parameter(choice.options[0])
+        if choice.bound:
+            menu = {"input": "select", "options": [*choice.options], "name": choice.label}
+            parameter["bind"] = menu
+        spec.setdefault("params", []).append(parameter)
     # It is the name of files as well.
     id_ = slug_of(f"{section.instrument}-{kind}")
     return Figure(id=id_, instrument=section.instrument, spec=spec, **about)
@@ -233,7 +229,7 @@ def figure(section: Section, kind: str, **about: Any) -> Figure:
 
 def chosen(choices: Sequence[Choice]) -> list[Spec]:
     """The transforms that leave what was chosen."""
-    return [{"filter": f"datum['{one.field}'] === {_param(one.field)}"} for one in choices]
+    return [{"filter": f"datum['{one.field}'] === chosen_{one.field}"} for one in choices]
 
 
 def choice(field_: str, label: str, options: Sequence[str]) -> tuple[Choice, ...]:
@@ -241,15 +237,6 @@ def choice(field_: str, label: str, options: Sequence[str]) -> tuple[Choice, ...
     if len(options) < 2:
         return ()
     return (Choice(field=field_, label=label, options=tuple(options)),)
-
-
-def _param(name: str) -> str:
-    return f"chosen_{name}"
-
-
-def _params(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for name, value in options.items():
-        yield _param(name), value
 
 
 def data(rows: pl.DataFrame, *columns: str) -> list[dict[str, Any]]:
@@ -356,3 +343,22 @@ def view(
         return {**outer, "vconcat": views, "resolve": {"scale": {"x": "shared"}}}
     facet = {"row": {"field": rows, "type": "nominal", "sort": list(order), "title": None}}
     return {**outer, "facet": facet, "spec": inner}
+
+
+def plot(
+    section: Section,
+    kind: str,
+    values: list[dict[str, Any]],
+    layers: Sequence[Spec],
+    *,
+    y: Spec,
+    x: Spec,
+    height: int | Spec,
+    **about: Any,
+) -> Figure:
+    """A figure of one view, of what its reader chose; ``about``: the rest of both."""
+    named = [name for name in ("transform", "rows", "order", "apart") if name in about]
+    more: dict[str, Any] = {"transform": chosen(about.get("choices", ()))}
+    more |= {name: about.pop(name) for name in named}
+    spec = view(values, layers, height=height, encoding={"y": y, "x": x}, **more)
+    return figure(section, kind, spec=spec, **about)
