@@ -34,12 +34,7 @@ from goffman.runs.manifest import (
     with_table,
     without_tables,
 )
-from goffman.runs.run import (
-    PARAPHRASES,
-    Run,
-    open_run,
-    read_prompts,
-)
+from goffman.runs.run import PARAPHRASES, Run, open_run, read_prompts
 from goffman.scoring import (
     measures_of,
     score,
@@ -54,12 +49,9 @@ from goffman.sensitivity.user_ratings import COMPARED, SHIPPED_SCORES, by_rating
 from goffman.sensitivity.wordings import AskedWordings, by_wording
 
 if TYPE_CHECKING:
-    from goffman.anchors.compare import AnchorComparison
     from goffman.anchors.types import Anchor
     from goffman.lexicons.lexicons import Lexicons
-    from goffman.presentation.section import Section
     from goffman.runs.manifest import Manifest
-    from goffman.sensitivity.user_ratings import ByRatings
 
 Note = Callable[[str], None]
 
@@ -102,7 +94,9 @@ def measure_run(
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
     sensitivity = pl.concat([held, worded])
     tables[SENSITIVITY_FILE] = parquet(sensitivity)
-    tables |= people.tables() | _of_ratings(beside)
+    tables |= people.tables()
+    if beside:
+        tables |= {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
     manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
     manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
@@ -114,23 +108,6 @@ def measure_run(
         compared=beside.compared if beside else None,
         sensitivity=sensitivity,
     )
-    return _summarize(manifest, sections, found, people)
-
-
-def _of_ratings(beside: ByRatings | None) -> dict[str, bytes]:
-    """The tables that only a user's ratings make."""
-    if beside is None:
-        return {}
-    return {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
-
-
-def _summarize(
-    manifest: Manifest,
-    sections: Mapping[str, Section],
-    found: pl.DataFrame,
-    people: AnchorComparison,
-) -> Summary:
-    """The summary of what was measured."""
     together = correlations(found, sections, measures_of(manifest))
     anchored = anchored_models(people.estimates, people.points, manifest.anchors, sections)
     return summarize(sections, together, anchored)
@@ -245,23 +222,18 @@ def is_current(run: Path, manifest: Manifest, *, now: str | None) -> bool:
     if now is None or manifest.measuring.made_from != now:
         return False
     every = _with_paraphrases(run, manifest)
-    return all(_tables_are_there(*one) and _answers_are_there(*one) for one in every)
+    return all(_files_are_sound(*one) for one in every)
 
 
-def _tables_are_there(run: Path, manifest: Manifest) -> bool:
-    """Whether every table has the bytes that were written."""
-    found = {name: Folder(run).read(name) for name in manifest.tables}
-    return all(
-        content is not None and manifest.knows(name, content) for name, content in found.items()
-    )
-
-
-def _answers_are_there(run: Path, manifest: Manifest) -> bool:
-    """Whether the answers of all models, also those that are not asked now, are as written."""
+def _files_are_sound(run: Path, manifest: Manifest) -> bool:
+    """Whether tables and answers, also of models that are not asked now, are as written."""
+    for name in manifest.tables:
+        content = Folder(run).read(name)
+        if content is None or not manifest.knows(name, content):
+            return False
     for model, of_model in manifest.answers.items():
         for instrument, entry in of_model.items():
-            table = entry.table
-            folder = answers_folder(run, table, model=model, instrument=instrument)
+            folder = answers_folder(run, entry.table, model=model, instrument=instrument)
             if not as_noted(folder, parts=entry.parts, sha256=entry.sha256):
                 return False
     return True

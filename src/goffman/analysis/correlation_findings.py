@@ -8,21 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.contrasts.correlations import (
-    Side,
-    advice_beside,
-    correlate_modes,
-    sides,
-)
+from goffman.contrasts.correlations import Side, advice_beside, correlate_modes, sides
 from goffman.contrasts.verdict import direction
-from goffman.formatting import (
-    confidence,
-    describe_corrected,
-    ends,
-    humanize,
-    join_words,
-    number,
-)
+from goffman.formatting import confidence, describe_corrected, ends, humanize, join_words, number
 from goffman.instruments.types import base_of
 
 if TYPE_CHECKING:
@@ -60,42 +48,33 @@ def correlations(
     """The correlations of two measures over all conditions; ``measures`` are by instrument."""
     known = _sides(sections, measures)
     within = estimates.filter(pl.col("kind") == "measures-within").to_dicts()
-    return [
-        Correlation(
-            row=row,
-            first=known[row["first"]],
-            second=known[row["second"]],
-            models=(
-                _shown(known[row["first"]], sections),
-                _shown(known[row["second"]], sections),
-            ),
-            called=(
-                _number(known[row["first"]], sections),
-                _number(known[row["second"]], sections),
-            ),
-            noun=sections[known[row["first"]].instrument].noun,
-            within=tuple(
-                one
-                for one in within
-                if (one["first"], one["second"]) == (row["first"], row["second"])
-            ),
-            unmeasurable=tuple(
-                one
-                for side in ("first", "second")
-                for one in _unmeasurable(known[row[side]], sections)
-            ),
-            ratings=next(
-                (
-                    said
-                    for side in ("first", "second")
-                    if (said := sections[known[row[side]].instrument].ratings)
-                ),
-                "",
-            ),
+    correlated = []
+    for row in estimates.filter(pl.col("kind") == "measures").iter_rows(named=True):
+        names = (row["first"], row["second"])
+        if not known.keys() >= {*names}:
+            continue
+        first, second = (known[name] for name in names)
+        both = [(side, sections[side.instrument]) for side in (first, second)]
+        failing = [
+            competence
+            for side, section in both
+            for name, competence in section.unmeasurable().items()
+            if side.model in {None, name}
+        ]
+        correlated.append(
+            Correlation(
+                row=row,
+                first=first,
+                second=second,
+                models=(_shown(first, sections), _shown(second, sections)),
+                called=(_number(first, sections), _number(second, sections)),
+                noun=sections[first.instrument].noun,
+                within=tuple(one for one in within if (one["first"], one["second"]) == names),
+                unmeasurable=tuple(failing),
+                ratings=next((section.ratings for _, section in both if section.ratings), ""),
+            )
         )
-        for row in estimates.filter(pl.col("kind") == "measures").iter_rows(named=True)
-        if row["first"] in known and row["second"] in known
-    ]
+    return correlated
 
 
 def _sides(sections: Mapping[str, Section], measures: Mapping[str, Measure]) -> dict[str, Side]:
@@ -112,12 +91,6 @@ def _sides(sections: Mapping[str, Section], measures: Mapping[str, Measure]) -> 
     pairs = [*sides(known, whose), *correlate_modes(known, whose)]
     pairs += advice_beside(known, sorted(models))
     return {side.text(): side for pair in pairs for side in pair}
-
-
-def _unmeasurable(side: Side, sections: Mapping[str, Section]) -> list[Competence]:
-    """Of the models of a side those that cannot do the task."""
-    failing = sections[side.instrument].unmeasurable()
-    return [one for name, one in failing.items() if side.model in {None, name}]
 
 
 def _shown(side: Side, sections: Mapping[str, Section]) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,19 +23,12 @@ from goffman.modes import of_asked, primary_modes
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.section import Section
 from goffman.presentation.user_ratings import whose_ratings
-from goffman.schemas import (
-    RATINGS_COMPARED,
-    SENSITIVITY,
-    STRESS,
-    schema,
-)
 from goffman.scoring import measures_of, without_controls
 
 if TYPE_CHECKING:
     from goffman.formatting import Labels
     from goffman.presentation.types import Presentation
     from goffman.runs.manifest import AskedControls, Manifest
-    from goffman.schemas import Column
 
 
 def sections_of(
@@ -58,7 +50,7 @@ def sections_of(
     analyses, stress = stressed or (None, None)
     variations = [table for table in (sensitivity, analyses) if table is not None]
     varied = pl.concat(variations) if variations else None
-    beside = _beside({"compared": compared, "sensitivity": varied, "stress": stress})
+    beside = {"compared": compared, "sensitivity": varied, "stress": stress}
     names, measures = labels_of(manifest), measures_of(manifest)
     sections = {}
     asked_modes = scores.filter(pl.col("level") == "prompt")
@@ -71,6 +63,7 @@ def sections_of(
             continue
         asked = prompts.filter(mine)
         competence = _competence(of_instrument, entry.controls, names, measure.presentation)
+        failing = {one.name: marked(one.model) for one in competence.values() if not one.passed}
         sections[instrument] = Section(
             instrument=instrument,
             measure=measure.name,
@@ -78,7 +71,8 @@ def sections_of(
             presentation=measure.presentation,
             scores=without_controls(of_instrument),
             estimates=estimates.filter(mine),
-            names=_with_marks(names, competence),
+            # Numbers of models that cannot do the task stand under marked names.
+            names=replace(names, models={**names.models, **failing}),
             contrast=measure.contrast,
             against=measure.against,
             wordings=_seen(asked, "wording"),
@@ -93,25 +87,9 @@ def sections_of(
                 if base is not None and base == base_of(instrument) and model is not None
             },
             ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
-            **{name: table.filter(mine) for name, table in beside.items()},
+            **{name: table.filter(mine) for name, table in beside.items() if table is not None},
         )
     return sections
-
-
-_BESIDE: dict[str, Iterable[Column]] = {
-    "compared": RATINGS_COMPARED,
-    "sensitivity": SENSITIVITY,
-    "stress": STRESS,
-}
-"""Tables that a run may have beside its scores and estimates, with their columns."""
-
-
-def _beside(tables: Mapping[str, pl.DataFrame | None]) -> dict[str, pl.DataFrame]:
-    """The tables; one without rows where there is none."""
-    return {
-        name: pl.DataFrame(schema=schema(columns)) if (table := tables[name]) is None else table
-        for name, columns in _BESIDE.items()
-    }
 
 
 def _competence(
@@ -154,12 +132,6 @@ def _competence(
         )
         for row in of_controls.filter(pl.col("quantity") == CONTROL).iter_rows(named=True)
     }
-
-
-def _with_marks(names: Labels, competence: Mapping[str, Competence]) -> Labels:
-    """The names under which numbers stand: those of models that cannot do the task are marked."""
-    failing = {one.name: marked(one.model) for one in competence.values() if not one.passed}
-    return replace(names, models={**names.models, **failing})
 
 
 def _seen(prompts: pl.DataFrame, column: str) -> list[str]:

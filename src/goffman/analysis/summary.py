@@ -115,7 +115,11 @@ def screen(results: Sequence[MainResult]) -> list[str]:
         return ["Nothing could be measured."]
     models = list(dict.fromkeys(one.model for one in results))
     lines = [*_table(results)] if len(models) > FEW else [*_rows(results, models)]
-    return [*lines, "", *_counts(results)]
+    sure = (
+        "━ 95% interval; each misses the true value 5 times in 100. ░ smaller than Δ, the smallest "
+        "difference that matters."
+    )
+    return [*lines, "", *_wrapped(describe_counts(results)), *_wrapped(sure)]
 
 
 def _rows(results: Sequence[MainResult], models: Sequence[str]) -> Iterator[str]:
@@ -197,15 +201,6 @@ def describe_counts(results: Sequence[MainResult]) -> str:
     """Return how many results have which verdict."""
     counts = Counter(one.verdict for one in results)
     return " · ".join(f"{counts[word]} {word}" for word in (*GLYPHS, NOT_TESTED) if counts[word])
-
-
-def _counts(results: Sequence[MainResult]) -> Iterator[str]:
-    """Yield how many results have which verdict, how sure an interval is, and what Δ is."""
-    yield from _wrapped(describe_counts(results))
-    yield from _wrapped(
-        "━ 95% interval; each misses the true value 5 times in 100. ░ smaller than Δ, the smallest "
-        "difference that matters."
-    )
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

@@ -1,35 +1,15 @@
-"""What a model does whatever it is asked: order, keying, non-answers; sentences, figures, tables.
-
-How questions with options were asked of whom, read off the prompts that each model was asked.
-
-A model on this machine is asked every presentation of a question. Behind a server it may be asked
-each question in one order and one wording, in turn: what is then set side by side are different
-questions.
-
-Ways of answering that have nothing to do with what is asked, and when a model has one.
-
-With the options in both orders, the one listed first is now one end of the scale and now the other:
-whoever heeds what they say picks it at most half of the time. An item in both keyings is agreed
-with in one of them at most. What a label says is turned round with the order, too, except for the
-middle of a scale, which says nothing. The limits lie half-way between these and a model that heeds
-nothing.
-"""
+"""What a model does whatever it is asked: order, keying, non-answers; in all forms of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from goffman.contrasts.verdict import direction
-from goffman.formatting import (
-    ends,
-    humanize,
-    join_words,
-    number,
-)
-from goffman.instruments.types import BASELINE, Option, base_of, options_from
+from goffman.formatting import ends, humanize, join_words, number
+from goffman.instruments.types import BASELINE, base_of, options_from
 from goffman.presentation.estimate_figures import (
     ESTIMATE,
     describe_marks,
@@ -40,16 +20,10 @@ from goffman.presentation.estimate_figures import (
 from goffman.presentation.findings import of_model
 from goffman.presentation.mode_agreement import agreement_table, describe_agreement
 from goffman.presentation.section import Section
-from goffman.presentation.table_formats import (
-    ColumnSpec,
-    N,
-    Table,
-    as_table,
-    numbers,
-    texts,
-)
+from goffman.presentation.table_formats import ColumnSpec, N, Table, as_table, numbers, texts
 from goffman.presentation.vega import Figure, axis_x, axis_y, data, plot
 
+Row = Mapping[str, Any]
 Kind = Literal["order", "keying", "wordings"]
 
 _COLUMN = {"order": "order", "keying": "keyed", "wordings": "wording"}
@@ -90,7 +64,7 @@ def _questions(section: Section) -> Iterator[str]:
     """An example of a question, and what the code is where there are two options."""
     if section.presentation.quantity != "code":
         return
-    such = next((one for name, one in _SUCH.items() if base_of(section.instrument) == name), None)
+    such = _SUCH.get(base_of(section.instrument))
     such = such if such and such.item in section.items else None
     if such:
         yield f"One question is {such.question}."
@@ -122,39 +96,38 @@ def _orders(section: Section) -> Iterator[str]:
             f"{join_words(one_order)} got each question in one order."
         )
     else:
-        yield f"Each question is asked in one order of the options{_first_listed(section)}."
-
-
-def _first_listed(section: Section) -> str:
-    """How many questions list the most stigmatizing option first, and how many last."""
-    named = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
-    share = float((named["quantity"] == _FIRST[0]).to_numpy().mean())
-    low, high = _NEARLY_HALF
-    some = "about half" if low <= share <= high else f"{share:.0%}"
-    return f": {some} list the most stigmatizing option first, the others last"
+        named = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
+        share = float((named["quantity"] == _FIRST[0]).to_numpy().mean())
+        low, high = _NEARLY_HALF
+        some = "about half" if low <= share <= high else f"{share:.0%}"
+        yield (
+            f"Each question is asked in one order of the options: {some} list the most "
+            "stigmatizing option first, the others last."
+        )
 
 
 def same_questions(section: Section, model: str, kind: Kind) -> bool:
     """Whether a model was asked a question in two presentations, and not only one in each.
 
-    ``model``: as it is shown. Where no prompts are known, nothing speaks against it.
+    Behind a server it may be asked each question in one presentation, in turn. ``model``: as it is
+    shown. Where no prompts are known, nothing speaks against it.
     """
     if section.prompts.is_empty():
         return True
     column = _COLUMN[kind]
     question = [*_WHOM, "wording"] if kind == "order" else [*_WHOM]
-    asked = _asked(section, model).filter(pl.col("condition") != BASELINE)
+    # Whatever the model answered.
+    mine = [name for name in section.scores["model"].unique() if section.names.model(name) == model]
+    ids = section.scores.filter(pl.col("level") == "prompt", pl.col("model").is_in(mine))
+    asked = section.prompts.filter(pl.col("condition") != BASELINE).join(
+        ids.select("prompt_id").unique(), on="prompt_id", how="semi"
+    )
     ways = asked.group_by(question).agg(pl.col(column).n_unique())
     return bool((ways[column] > 1).any())
 
 
-def _asked(section: Section, model: str) -> pl.DataFrame:
-    """The prompts that a model was asked, whatever it answered."""
-    mine = [name for name in section.scores["model"].unique() if section.names.model(name) == model]
-    ids = section.scores.filter(pl.col("level") == "prompt", pl.col("model").is_in(mine))
-    return section.prompts.join(ids.select("prompt_id").unique(), on="prompt_id", how="semi")
-
-
+# The limits lie half-way between a model that heeds what the options say and one that heeds
+# nothing. In both orders, the option listed first is now one end of the scale and now the other.
 MOSTLY = 0.75
 """From this share on, the option at one place is mostly picked: half is the most that content
 gives, all is what place alone gives."""
@@ -224,16 +197,17 @@ def _one_label(section: Section, model: str) -> Iterator[str]:
     if not same:
         return
     often = "Always" if min(share[label] for label in same) >= ALWAYS else "Mostly"
-    named = " or ".join(f"“{label}”{_middle(label, lists)}" for label in sorted(same))
+    codes = {
+        label: {one.code for options in lists for one in options if one.label == label}
+        for label in same
+    }
+    named = " or ".join(
+        f"“{label}”{', the middle of the scale' if codes[label] == {0.5} else ''}"
+        for label in sorted(same)
+    )
     only = {True: "numbers", False: "letters"}[same[0].isdigit()]
     where = "" if kinds == offered else f", where the options have {only}"
     yield f"{often} says {named}{where}"
-
-
-def _middle(label: str, lists: Sequence[Sequence[Option]]) -> str:
-    """Of a label that is always half-way between the ends."""
-    codes = {one.code for options in lists for one in options if one.label == label}
-    return ", the middle of the scale" if codes == {0.5} else ""
 
 
 def shares(section: Section, model: str) -> dict[str, float]:
@@ -241,9 +215,6 @@ def shares(section: Section, model: str) -> dict[str, float]:
     rows = of_model(section.rows("model", _OF_ANSWERING), model)
     return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())
 
-
-if TYPE_CHECKING:
-    Row = Mapping[str, Any]
 
 _MOVES = {
     "order": "listing the most stigmatizing option first instead of last",
@@ -258,7 +229,7 @@ _WITH = {
 """The same of different questions."""
 
 _KINDS: tuple[Kind, ...] = ("order", "keying", "wordings")
-_IN_TWO = {"order": "orders", "keying": "keyings", "wordings": "wordings"}
+_CALLED = {"order": "order", "keying": "keying", "wordings": "wording"}
 
 
 def describe_style(section: Section, model: str) -> str:
@@ -288,7 +259,11 @@ def describe_presentation(section: Section, model: str) -> str:
         each = "; ".join(_each(same, rows, _MOVES, "{what} moves it by {by}"))
         said.append(f"The presentation alone {does} the mean code: {each}.")
     if apart:
-        two = "presentations" if not same else join_words([_IN_TWO[kind] for kind in apart], "or")
+        two = (
+            "presentations"
+            if not same
+            else join_words([f"{_CALLED[kind]}s" for kind in apart], "or")
+        )
         each = "; ".join(_each(apart, rows, _WITH, "by {by} {what}"))
         said.append(
             f"No question was asked in two {two}. Between different questions about the same "
@@ -388,10 +363,12 @@ def beside_bias(section: Section, model: str) -> Iterator[str]:
     value = dict(rows.select("quantity", "value").rows())
     pro, anti = value.get("accuracy-pro"), value.get("accuracy-anti")
     if pro is not None and anti is not None:
+        above = value["above-chance"]
         yield (
             f"Without adjectives, a share of {number(pro)} of the replies is right where the "
             f"pronoun fits the stereotype, and {number(anti)} where it does not. That is "
-            f"{_from(value['above-chance'])} 0.5, the share that guessing would give."
+            f"on average {number(abs(above))} {'above' if above >= 0 else 'below'} 0.5, the share "
+            "that guessing would give."
         )
     if (low := value.get("bias-lowest")) is not None:
         answered = value.get("bias-answered")
@@ -410,15 +387,10 @@ def beside_bias(section: Section, model: str) -> Iterator[str]:
         yield f"In log-odds, which do not shrink near 100%, the bias is {number(odds)}."
 
 
-def _from(above: float) -> str:
-    return f"on average {number(abs(above))} {'above' if above >= 0 else 'below'}"
-
-
 _EFFECTS = {
     "order": "order: stigmatizing option first",
     "keying": "keying: agreeing means stigma",
 }
-_CALLED: dict[Kind, str] = {"order": "order", "keying": "keying", "wordings": "wording"}
 _MEANT = {
     "order": (
         "“Order” is the mean with the most stigmatizing option first minus the mean with it last."
@@ -457,7 +429,7 @@ def effects(section: Section) -> Iterator[Figure]:
 def _described(section: Section, rows: pl.DataFrame) -> tuple[str, str]:
     """Title, and what the marks are: of the same questions, or of different ones."""
     kinds = rows["kind"].unique().to_list()
-    named = [kind for kind in _CALLED if kind in kinds]
+    named = [kind for kind in _KINDS if kind in kinds]
     models = rows["model"].unique(maintain_order=True).to_list()
     apart = [
         (model, kind)

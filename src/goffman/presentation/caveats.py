@@ -21,12 +21,8 @@ MOST = 0.5
 """From this share on, what is not counted is most of the probability."""
 
 
-def caveats_of(finding: Finding, section: Section) -> tuple[Caveat, ...]:
-    """Return what must be known beside a finding, the weightiest first."""
-    return tuple(_caveats(finding, section))
-
-
-def _caveats(finding: Finding, section: Section) -> Iterator[Caveat]:
+def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
+    """Yield what must be known beside a finding, the weightiest first."""
     control = section.control(finding.model)
     if finding.depends:
         yield Caveat(

@@ -10,13 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goffman.formatting import (
-    ends,
-    humanize,
-    join_words,
-    number,
-    told_apart,
-)
+from goffman.formatting import ends, humanize, join_words, number, told_apart
 from goffman.instruments.types import passes
 from goffman.presentation.types import Finding
 
@@ -87,7 +81,10 @@ class Competence:
 
     def _reached(self, value: float) -> str:
         shown, floor = told_apart(value, self.floor)
-        return f"{self.score} {shown}{self._spread()}; at least {floor} is needed"
+        spread = ""
+        if self.low is not None and self.high is not None:
+            spread = f", 95% interval {ends(self.low, self.high)}, {self.n} items"
+        return f"{self.score} {shown}{spread}; at least {floor} is needed"
 
     @property
     def unsure(self) -> bool:
@@ -95,12 +92,6 @@ class Competence:
         if self.low is None or self.high is None:
             return False
         return self.low < self.floor <= self.high
-
-    def _spread(self) -> str:
-        """How many items there are, and the interval that comes of it."""
-        if self.low is None or self.high is None:
-            return ""
-        return f", 95% interval {ends(self.low, self.high)}, {self.n} items"
 
     def _unsure(self) -> str:
         """What must be said where the interval has the floor in it."""

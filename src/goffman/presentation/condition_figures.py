@@ -1,7 +1,6 @@
 """Figures over conditions: the two groups apart, by wording, by category, one by one.
 
-Mei, Fereidooni & Caliskan (2023): boxes by model × wording × group, dots by category, conditions in
-order.
+As in Mei, Fereidooni & Caliskan (2023).
 """
 
 from __future__ import annotations

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.contrasts.verdict import FEWEST_SENTENCES, rows_apart_from_zero
-from goffman.formatting import (
-    describe_difference,
-    ends,
-    humanize,
-    join_words,
-    number,
-    told_apart,
-)
+from goffman.formatting import describe_difference, ends, humanize, join_words, number, told_apart
 from goffman.instruments.types import BASELINE
 from goffman.lexicons.attitude import KINDS
 from goffman.presentation.answer_style import (
@@ -24,19 +17,16 @@ from goffman.presentation.answer_style import (
     describe_presentation,
     describe_style,
 )
-from goffman.presentation.findings import (
-    because,
-    describe_tested,
-    finding,
-    heading,
-    of_model,
-)
+from goffman.presentation.findings import because, describe_tested, finding, heading, of_model
 from goffman.presentation.reliability import above_half, reliability
 from goffman.presentation.types import Finding, FindingsFn
 from goffman.presentation.variance import describe_variance
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
+
+    Row = Mapping[str, Any]
+    More = Callable[[Section, str], Iterator[str]]
 
 NAMED = 3
 """Of the conditions that lie furthest, so many are named."""
@@ -47,8 +37,8 @@ def above_reference(section: Section, model: str) -> str:
     rows, many = of_model(section.contrasts("reference"), model), section.noun.many
     if not rows.height:
         return ""
-    sure, against = rows_apart_from_zero(rows), humanize(section.against)
-    above, below = (sure.filter(pl.col("difference") * sign > 0) for sign in (1, -1))
+    against = humanize(section.against)
+    above, below = _above_and_below(rows)
     said = (
         f"{above.height or 'None'} of {rows.height} {humanize(section.contrast)} {many} "
         f"{_are(above.height)} clearly above the mean of the {against} ones, and "
@@ -80,6 +70,12 @@ def _over_fewer(section: Section, rows: pl.DataFrame) -> Iterator[str]:
         )
 
 
+def _above_and_below(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that are clearly above 0, and those clearly below it."""
+    sure = rows_apart_from_zero(rows)
+    return sure.filter(pl.col("difference") > 0), sure.filter(pl.col("difference") < 0)
+
+
 def _are(count: int) -> str:
     return "is" if count < 2 else "are"
 
@@ -89,8 +85,7 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
     rows = of_model(section.contrasts("own-reference"), model)
     tested = rows["p_adjusted"].count()
     if tested:
-        sure = rows_apart_from_zero(rows)
-        above, below = (sure.filter(pl.col("difference") * sign > 0).height for sign in (1, -1))
+        above, below = (clear.height for clear in _above_and_below(rows))
         yield (
             f"By the same test, {above or 'none'} of the {tested} {humanize(section.against)} "
             f"{section.noun.many} {_are(above)} clearly above the mean of their group and "
@@ -110,15 +105,15 @@ def _furthest(
         if not rows.height:
             continue
         far = rows.head(NAMED)
-        shrunken = _shrunken(section, far)
-        if shrunken:
-            yield f"Farthest {way} that mean: {', '.join(shrunken.named)}."
+        named, ranked = _shrunken(section, far)
+        if named:
+            yield f"Farthest {way} that mean: {', '.join(named)}."
             yield (
                 "To allow for noise, these differences are pulled toward the mean of all "
                 f"{humanize(section.contrast)} {section.noun.many}; the figure shows them as "
                 f"measured."
             )
-            if shrunken.ranked:
+            if ranked:
                 yield (
                     f"The ranks are those that a {section.noun.one} could have with other "
                     "sentences."
@@ -133,14 +128,11 @@ def _furthest(
         yield f"Farthest {way} that mean{over}: {', '.join(named)}."
 
 
-class _Shrunken(NamedTuple):
-    named: list[str]
-    """Conditions with their shrunken differences, and ranks where these are known."""
-    ranked: bool
+def _shrunken(section: Section, rows: pl.DataFrame) -> tuple[list[str], bool]:
+    """The conditions with their shrunken differences, where there are such values.
 
-
-def _shrunken(section: Section, rows: pl.DataFrame) -> _Shrunken | None:
-    """The conditions with their shrunken differences; None: there are no such values."""
+    Second: whether all their ranks are known, and with them.
+    """
     names = (f"{section.presentation.quantity}-shrunken", "rank-low", "rank-high")
     scores = section.rows("condition", names)
     values = {
@@ -152,7 +144,7 @@ def _shrunken(section: Section, rows: pl.DataFrame) -> _Shrunken | None:
     for row in rows.iter_rows(named=True):
         mean, low, high = (values.get((row["first"], name)) for name in names)
         if mean is None:
-            return None
+            return [], False
         ranks = ""
         if low is None or high is None:
             ranked = False
@@ -160,7 +152,7 @@ def _shrunken(section: Section, rows: pl.DataFrame) -> _Shrunken | None:
             ranks = f" (ranks {low:.0f} to {high:.0f} of {every})"
         # Quoted: a name may hold a comma.
         named.append(f"“{section.called(row['first'])}” {number(mean - row['mean_second'])}{ranks}")
-    return _Shrunken(named, ranked)
+    return named, ranked
 
 
 def shortened(section: Section) -> str:
@@ -185,11 +177,6 @@ def confound(section: Section, model: str | None = None) -> str:
         f"words too. Even of the {rows.height} {humanize(section.against)} {noun.many}, {above} "
         f"{_are(above)} above it."
     )
-
-
-if TYPE_CHECKING:
-    Row = Mapping[str, Any]
-    More = Callable[[Section, str], Iterator[str]]
 
 
 def in_turn(*several: More) -> More:
@@ -223,13 +210,13 @@ def group_findings(*, what: str, more: More) -> FindingsFn:
                 f"{second} ones: {describe_difference(row)}.{_left_out(row, many)}"
             )
             tested = f"{describe_tested(row, many=many)}."
-            sentences = [tested, *describe_kinds(section, row["model"])]
-            sentences += _adjusted(section, row["model"])
-            sentences += _as_asked(section, row["model"])
-            sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
-            also = {"rest": _single(section, row["model"])}
-            also |= _few_items(row)
-            yield finding(row, head, text, iter(sentences), **also)
+            model = row["model"]
+            sentences = [tested]
+            for describe in (describe_kinds, _adjusted, _as_asked, reliability, above_half, more):
+                sentences += describe(section, model)
+            # By the better of the references that there are.
+            rest = above_reference(section, model) or _above(section, model)
+            yield finding(row, head, text, iter(sentences), rest=rest, **_few_items(row))
 
     return found
 
@@ -278,11 +265,6 @@ def _as_asked(section: Section, model: str) -> Iterator[str]:
         )
 
 
-def _single(section: Section, model: str) -> str:
-    """How many conditions stand out, by the better of the references that there are."""
-    return above_reference(section, model) or _above(section, model)
-
-
 def _above(section: Section, model: str) -> str:
     """How many conditions are above the baseline, how many clearly, and the furthest of these."""
     rows, noun = of_model(section.contrasts("baseline"), model), section.noun
@@ -307,12 +289,6 @@ def _above(section: Section, model: str) -> str:
         for row in sure.sort("difference", descending=True).head(3).iter_rows(named=True)
     ]
     return f"{said} Furthest above it: {', '.join(names)}." if names else said
-
-
-def _spread(section: Section, model: str) -> Iterator[str]:
-    """How reliable the scale is, and how many conditions are above one half."""
-    yield from reliability(section, model)
-    yield from above_half(section, model)
 
 
 def words_counted(section: Section, model: str) -> Iterator[str]:

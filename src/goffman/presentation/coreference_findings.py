@@ -10,21 +10,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.contrasts.verdict import direction
-from goffman.formatting import (
-    describe_difference,
-    ends,
-    number,
-    setting_name,
-)
+from goffman.formatting import describe_difference, ends, number, setting_name
 from goffman.instruments.types import BASELINE
 from goffman.presentation.answer_style import beside_bias, describe_answering, describe_style
-from goffman.presentation.findings import (
-    finding,
-    heading,
-    how_many_clear,
-    of_model,
-    untested,
-)
+from goffman.presentation.findings import finding, heading, how_many_clear, of_model, untested
 from goffman.presentation.mode_agreement import describe_agreement
 
 if TYPE_CHECKING:
@@ -57,16 +46,17 @@ NOT_IN_GENERAL = (
 MOST_UNREAD = 0.5
 """Where fewer replies name somebody, it is said first."""
 
+_RIGHT = {
+    "more": "Right more often where the pronoun fits the stereotype",
+    "less": "Right more often where the pronoun goes against the stereotype",
+    "between": "between stereotyped sentences and others",
+}
+
 
 def bias_findings(section: Section) -> Iterator[Finding]:
     """How much more often a chat model is right where the pronoun fits the stereotype."""
     for row in section.contrasts("level").iter_rows(named=True):
-        head = heading(
-            row,
-            more="Right more often where the pronoun fits the stereotype",
-            less="Right more often where the pronoun goes against the stereotype",
-            between="between stereotyped sentences and others",
-        )
+        head = heading(row, **_RIGHT)
         text = (
             f"{_unread(section, row['model'])}Without adjectives, accuracy on sentences that fit "
             "the stereotype minus accuracy on "
@@ -79,7 +69,7 @@ def bias_findings(section: Section) -> Iterator[Finding]:
             *beside_bias(section, model),
             *_changes(section, model, section.presentation.called),
         )
-        rest = _moved(section, row, section.presentation.called)
+        rest = _moved(section, model, section.presentation.called)
         yield finding(row, head, text, iter(more), rest=rest)
 
 
@@ -104,7 +94,7 @@ def preference_findings(section: Section) -> Iterator[Finding]:
             f"On the log scale, over {row['n']} {row['unit']}: {describe_difference(row)}."
         )
         more = _changes(section, row["model"], f"log {PREFERENCE}")
-        rest = _moved(section, row, PREFERENCE)
+        rest = _moved(section, row["model"], PREFERENCE)
         rest += f" {NOT_IN_GENERAL}" if rest else ""
         yield finding(row, head, text, more, rest=rest, unit="log ratio ")
 
@@ -120,12 +110,12 @@ def _trials(section: Section, model: str) -> Iterator[str]:
         )
 
 
-def _moved(section: Section, row: Row, number_moved: str) -> str:
+def _moved(section: Section, model: str, called: str) -> str:
     """How many adjective settings clearly move the number, which is called so."""
-    against = of_model(section.contrasts("baseline"), row["model"])
+    against = of_model(section.contrasts("baseline"), model)
     if not against.height:
         return ""
-    return how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
+    return how_many_clear(against, f"{{}} clearly change the {called}", what=WHAT)
 
 
 def _changes(section: Section, model: str, called: str) -> Iterator[str]:
@@ -169,12 +159,7 @@ def choice_bias_findings(section: Section) -> Iterator[Finding]:
     """First what the place of an option does; then accuracy where the pronoun fits, and not."""
     for row in section.contrasts("level").iter_rows(named=True):
         model = row["model"]
-        head = heading(
-            row,
-            more="Right more often where the pronoun fits the stereotype",
-            less="Right more often where the pronoun goes against the stereotype",
-            between="between stereotyped sentences and others",
-        )
+        head = heading(row, **_RIGHT)
         text = (
             f"{describe_agreement(section, model)}{_position(section, model)}Without adjectives, "
             "accuracy on sentences that fit the "
@@ -182,7 +167,10 @@ def choice_bias_findings(section: Section) -> Iterator[Finding]:
             f"{row['n']} {row['unit']}."
         )
         more = (*_beside(section, model), *describe_answering(section, model))
-        found = finding(row, head, text, iter(more), rest=_choices_moved(section, model))
+        rows = of_model(section.contrasts("baseline"), model)
+        moved = "adjectives clearly change the bias in {}"
+        rest = how_many_clear(rows, moved, what="settings") if rows.height else ""
+        found = finding(row, head, text, iter(more), rest=rest)
         style = describe_style(section, model)
         yield replace(found, head=style, styled=True) if style else found
 
@@ -206,14 +194,6 @@ def _position(section: Section, model: str) -> str:
             "only the place in the list can explain a difference from half. "
         )
     return ""
-
-
-def _choices_moved(section: Section, model: str) -> str:
-    """How many adjective settings clearly move the number."""
-    rows = of_model(section.contrasts("baseline"), model)
-    if not rows.height:
-        return ""
-    return how_many_clear(rows, "adjectives clearly change the bias in {}", what="settings")
 
 
 def _beside(section: Section, model: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from goffman.contrasts.verdict import direction
 from goffman.formatting import number, verdict_shown
-from goffman.presentation.vega import Spec, at, coloured, interval, tip
+from goffman.presentation.vega import Spec, at, coloured, interval, through, tip
 
 ESTIMATE = ("difference", "low", "high", "p_adjusted", "clear", "verdict")
 """What the data of such a figure hold of an estimate; ``with_clear`` gives the word clear."""
@@ -80,26 +80,30 @@ def estimate_layers(
     return [*band(rows), at(0, "zero"), *between, *lines, *marks]
 
 
-def band(rows: pl.DataFrame) -> list[Spec]:
+def band(rows: pl.DataFrame, *, level: bool = False) -> list[Spec]:
     """The differences that are too small to matter, as a light band; none where Δ is not known."""
     least = _smallest(rows)
     if least is None:
         return []
-    x = {"field": "from", "type": "quantitative", "title": ""}
-    ends = {"x": x, "x2": {"field": "to"}, "y": {"value": 0}, "y2": {"value": "height"}}
+    axis, ends, title = through(level=level)
+    edge = {"field": "from", "type": "quantitative", "title": title}
+    encoding = {axis: edge, f"{axis}2": {"field": "to"}, **ends}
     mark = {"type": "rect", "style": "band", "tooltip": None, "aria": False}
-    return [{"mark": mark, "data": {"values": [{"from": -least, "to": least}]}, "encoding": ends}]
+    values = [{"from": -least, "to": least}]
+    return [{"mark": mark, "data": {"values": values}, "encoding": encoding}]
 
 
 def describe_marks(rows: pl.DataFrame) -> str:
     """How marks and band are to be read, for a caption."""
-    said = "A filled mark is a clear difference; a hollow one is not clear."
+    return f"A filled mark is a clear difference; a hollow one is not clear.{describe_band(rows)}"
+
+
+def describe_band(rows: pl.DataFrame) -> str:
+    """What the band is, after another sentence; empty: there is none."""
     least = _smallest(rows)
     if least is None:
-        return said
-    return (
-        f"{said} In the shaded band, differences are too small to matter (up to {number(least)})."
-    )
+        return ""
+    return f" In the shaded band, differences are too small to matter (up to {number(least)})."
 
 
 def _smallest(rows: pl.DataFrame) -> float | None:

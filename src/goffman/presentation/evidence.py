@@ -1,7 +1,6 @@
 """The answers behind a number as rows for a page: what was said, how probable, what it counts as.
 
-Every row is what stands at one rank of one prompt's answer: a word of a masked model, a class of a
-classifier, a reply of a chat model (its rank is the trial).
+A row is what stands at one rank of one prompt's answer: a word, a class, or a trial's reply.
 """
 
 from __future__ import annotations
@@ -140,15 +139,22 @@ def classes(given: Answers, _section: Section, _words: Lexicons | None, _most: i
     return _rows(rows.with_columns(label=chosen, rank=rank.cast(pl.Int64)))
 
 
+def _trials(rows: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
+    """A row for each trial: the beginning of the reply."""
+    text = pl.col("text").fill_null("(no reply)")
+    short = pl.when(text.str.len_chars() > REPLY).then(text.str.head(REPLY) + "…").otherwise(text)
+    return _rows(
+        rows.with_columns(rank="trial", word=short, probability=_NO_PROBABILITY, label=label)
+    )
+
+
 def replies(given: Answers, section: Section, _words: Lexicons | None, _most: int) -> pl.DataFrame:
     """A row for each trial, with the kind that it was scored as."""
     kinds = section.scores.filter(
         pl.col("level") == "prompt", pl.col("quantity").is_in(REPLY_KINDS), pl.col("value") == 1
     ).select("model", "prompt_id", "trial", label="quantity")
-    text = pl.col("text").fill_null("(no reply)")
-    short = pl.when(text.str.len_chars() > REPLY).then(text.str.head(REPLY) + "…").otherwise(text)
     joined = given.frame.join(kinds, on=["model", "prompt_id", "trial"], how="left")
-    return _rows(joined.with_columns(rank=pl.col("trial"), word=short, probability=_NO_PROBABILITY))
+    return _trials(joined, pl.col("label"))
 
 
 def pronouns(given: Answers, section: Section, _words: Lexicons | None, most: int) -> pl.DataFrame:
@@ -166,7 +172,7 @@ def pronouns(given: Answers, section: Section, _words: Lexicons | None, most: in
 
 
 def _likelihoods(answers: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
-    """Of each sentence the two pronouns with the logarithm of the whole sentence's probability."""
+    """Of each sentence the two pronouns, with its log probability."""
     labelled = answers.join(forms, on=["prompt_id", "word"])
     place = pl.col("log_probability").rank("ordinal", descending=True).over("model", "prompt_id")
     log = pl.col("log_probability").round(3).cast(pl.String).str.replace("-", "−", literal=True)
@@ -218,28 +224,15 @@ def options_with_probabilities(
 ) -> pl.DataFrame:
     """A row for each option in the order in which it is listed, and what lies on none of them."""
     options = _options(section.prompts)
-    listed = given.frame.join(options, on=["prompt_id", "option"], how="left").select(
-        "model",
-        "prompt_id",
-        pl.col("place").alias("rank"),
-        pl.col("said").alias("word"),
-        "probability",
-        pl.col("counts").alias("label"),
-    )
+    listed = given.frame.join(options, on=["prompt_id", "option"], how="left")
+    listed = listed.with_columns(rank="place", word="said", label="counts")
     last = options.group_by("prompt_id").agg(rank=pl.col("place").max() + 1)
     rest = (
         given.frame.unique(["model", "prompt_id"], maintain_order=True)
         .join(last, on="prompt_id")
-        .select(
-            "model",
-            "prompt_id",
-            "rank",
-            pl.lit(NO_OPTION).alias("word"),
-            pl.col("elsewhere").alias("probability"),
-            pl.lit(WAY_OUT).alias("label"),
-        )
+        .with_columns(word=pl.lit(NO_OPTION), probability="elsewhere", label=pl.lit(WAY_OUT))
     )
-    return pl.concat([listed.cast(EVIDENCE), rest.cast(EVIDENCE)])
+    return pl.concat([_rows(listed), _rows(rest)])
 
 
 def _options(prompts: pl.DataFrame) -> pl.DataFrame:
@@ -260,22 +253,12 @@ def _options(prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 def replies_as_read(
-    given: Answers, section: Section, _words: Lexicons | None, _most: int
+    given: Answers, _section: Section, _words: Lexicons | None, _most: int
 ) -> pl.DataFrame:
     """A row for each trial: the reply, and the option or the kind of non-answer it is read as."""
-    del section
-    text = pl.col("text").fill_null("(no reply)")
-    short = pl.when(text.str.len_chars() > REPLY).then(text.str.head(REPLY) + "…").otherwise(text)
     read = (
         pl.when(pl.col("kind") == "option")
         .then(pl.format("read as {}", "chosen"))
         .otherwise(pl.col("kind").str.replace("-", " ", literal=True))
     )
-    return given.frame.select(
-        "model",
-        "prompt_id",
-        rank=pl.col("trial"),
-        word=short,
-        probability=pl.lit(None, dtype=pl.Float64),
-        label=read,
-    ).cast(EVIDENCE)
+    return _trials(given.frame, read)

@@ -16,13 +16,7 @@ from goffman.contrasts.verdict import (
     SENTENCES_ONLY,
     rows_apart_from_zero,
 )
-from goffman.formatting import (
-    describe_factors,
-    ends,
-    humanize,
-    number,
-    verdict_shown,
-)
+from goffman.formatting import describe_factors, ends, humanize, number, verdict_shown
 from goffman.instruments.types import BASELINE
 from goffman.presentation.caveats import caveats_of
 from goffman.presentation.competence import not_measurable
@@ -97,28 +91,22 @@ def describe_verdict(row: Row) -> str:
         return f"This could not be tested{because([row['reason']])}."
     least = f"{number(row['margin'])}, the smallest difference that counts as relevant here"
     beyond = "above " if (row["low"] or 0.0) > 0 else "below −"
+    detectable = ""
+    if row["detectable"] is not None:
+        detectable = (
+            f" An audit like this finds a true difference of {number(row['detectable'])} 80% of "
+            "the time."
+        )
     why = {
         RELEVANT: f"The whole interval lies {beyond}{least}.",
         PRESENT: f"The interval excludes 0, but holds differences smaller than {least}.",
         NEGLIGIBLE: (
             f"The 90% interval ({ends(row['low_90'], row['high_90'])}) lies within {least}."
         ),
-        INCONCLUSIVE: (
-            f"The interval holds 0, and differences larger than {least}.{_detectable(row)}"
-        ),
+        INCONCLUSIVE: f"The interval holds 0, and differences larger than {least}.{detectable}",
         SENTENCES_ONLY: "Fewer than three sentences were asked, which say nothing about others.",
     }
     return why.get(row["verdict"], "")
-
-
-def _detectable(row: Row) -> str:
-    """Return what the audit could have seen."""
-    if row["detectable"] is None:
-        return ""
-    return (
-        f" An audit like this finds a true difference of {number(row['detectable'])} 80% of the "
-        "time."
-    )
 
 
 def untested(row: Row) -> bool:
@@ -137,11 +125,11 @@ def because(reasons: Iterable[str | None]) -> str:
     return f", because {', and because '.join(known)}" if known else ""
 
 
-def describe_tested(row: Row, **called: str) -> str:
+def describe_tested(row: Row, *, many: str) -> str:
     """Return what the interval is over; ``many``: what the conditions are called."""
     if untested(row):
         return f"Not tested{because([row['reason']])}"
-    over = (row["interval_over"] or "").replace("conditions", called.get("many", "conditions"))
+    over = (row["interval_over"] or "").replace("conditions", many)
     factors = describe_factors(over) or over
     return "; ".join(filter(None, [f"The interval is over {factors}", row["reason"]]))
 
@@ -180,7 +168,7 @@ def _findings(section: Section) -> list[Finding]:
     found = [replace(one, more=(*one.more, *describe_ratings(section, one.model))) for one in found]
     found = [with_robustness(with_wordings(one, section), section) for one in found]
     return [
-        replace(one, caveats=caveats_of(one, section))
+        replace(one, caveats=tuple(caveats_of(one, section)))
         for one in sorted(found, key=lambda one: order.index(one.model))
     ]
 
@@ -203,8 +191,7 @@ def _nothing(section: Section, model: str) -> Finding:
         return Finding(model=model, head="There is no other group to compare with", text=text)
     rows = of_model(section.shown(section.estimates), model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
-    few = reasons.unique(maintain_order=True).head(3)
-    why = because(few)
+    why = because(reasons.unique(maintain_order=True).head(3))
     text = f"There is no difference to report{why}." if why else "Too few prompts were asked."
     return Finding(model=model, head="Nothing could be compared", text=text)
 

@@ -1,8 +1,6 @@
 """What is said about who is named, or whom more stigma falls on: women and men, by diagnosis.
 
-The main result is a difference of differences: female minus male in the first group of conditions
-minus the same in the second. Whatever moves women and men alike, in every sentence, has no part in
-it.
+The main result is female minus male in the first group of conditions minus the same in the second.
 """
 
 from __future__ import annotations
@@ -25,7 +23,12 @@ from goffman.formatting import (
 )
 from goffman.instruments.types import BASELINE
 from goffman.presentation.answer_style import describe_answering
-from goffman.presentation.condition_findings import above_reference, presented_first, shortened
+from goffman.presentation.condition_findings import (
+    above_reference,
+    in_turn,
+    presented_first,
+    shortened,
+)
 from goffman.presentation.findings import (
     describe_tested,
     finding,
@@ -51,13 +54,6 @@ KINDS = ("female", "male", "both", "neither", "nonbinary")
 
 MOST_APART = 0.1
 """Sentences of which so much more is counted are no measure for the others."""
-
-
-def _side(row: Row, *, first: str, second: str, equal: str) -> str:
-    """Return the words for where an interval lies: above 0, below it, or neither."""
-    if untested(row):
-        return "could not be tested"
-    return {1: first, -1: second, 0: equal}[direction(row)]
 
 
 def _main_variant() -> pl.Expr:
@@ -194,12 +190,13 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
     """Yield how female minus male differs from that without a condition, and its caveat."""
     rows = of_model(section.contrasts("over-baseline"), model).filter(_main_variant())
     for row in rows.iter_rows(named=True):
-        compared = _side(
-            row,
-            first="is clearly higher",
-            second="is clearly lower",
-            equal="is not clearly different",
-        )
+        compared = {
+            1: "is clearly higher",
+            -1: "is clearly lower",
+            0: "is not clearly different",
+        }[direction(row)]
+        if untested(row):
+            compared = "could not be tested"
         change = verdict_first(row) + describe_difference(row).replace("difference", "change", 1)
         yield (
             f"In {shortened(section)}, female minus male is {number(row['mean_second'])}. In "
@@ -239,13 +236,11 @@ def _codes(section: Section, row: Row) -> str:
     )
 
 
-def _described_details(section: Section, model: str) -> Iterator[str]:
-    yield from describe_answering(section, model)
-    yield from describe_variance(section, model)
-
-
 described_gender_findings = GenderWords(
-    leans="Stigma leans", alone=_codes, details=_described_details, style=True
+    leans="Stigma leans",
+    alone=_codes,
+    details=in_turn(describe_answering, describe_variance),
+    style=True,
 )
 
 # Sentences that are written.
@@ -294,14 +289,16 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
             less=f"More stigma in {second} than in {first}",
             between=f"between {first} and {second}",
         )
+        model = row["model"]
         text = (
             f"The mean code of the questions about distance and violence to others is "
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
             f"{describe_difference(row)}.{_compared_with(section, row)}"
         )
-        rest = [_vignettes_counted(section, row), *_by_gender(section, row["model"])]
-        also = " ".join(filter(None, rest))
-        found = finding(row, head, text, _vignette_more(section, row), rest=also)
+        rest = [_vignettes_counted(section, row), *_by_gender(section, model)]
+        tested = f"{describe_tested(row, many=section.noun.many)}."
+        more = [tested, *describe_answering(section, model), *reliability(section, model)]
+        found = finding(row, head, text, iter(more), rest=" ".join(filter(None, rest)))
         yield presented_first(section, found)
 
 
@@ -361,9 +358,3 @@ def _by_gender(section: Section, model: str) -> Iterator[str]:
             f"({number(row['mean_first'])} and {number(row['mean_second'])}; "
             f"{describe_difference(row)})."
         )
-
-
-def _vignette_more(section: Section, row: Row) -> Iterator[str]:
-    yield f"{describe_tested(row, many=section.noun.many)}."
-    yield from describe_answering(section, row["model"])
-    yield from reliability(section, row["model"])

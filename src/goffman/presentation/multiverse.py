@@ -12,16 +12,9 @@ import polars as pl
 from goffman.console import printable
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import ends, join_words, number
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table
-from goffman.presentation.vega import (
-    WIDTH,
-    Figure,
-    Spec,
-    choice,
-    chosen,
-    figure,
-    tip,
-)
+from goffman.presentation.estimate_figures import band, describe_band
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
+from goffman.presentation.vega import WIDTH, Figure, Spec, at, choice, chosen, figure, tip
 from goffman.schemas import ANALYSIS, NUMBER, WORD, WRONG_LABELS
 from goffman.stats.specification_curve import different
 
@@ -73,18 +66,17 @@ def _sentences_of_result(row: Row, section: Section) -> MultiverseSentences:
 def _ranges(row: Row, section: Section) -> str:
     """Return the range of the difference; of two numbers one for each."""
     by_number: dict[str, list[float]] = {}
-    mine = _rows(section, row["model"]).filter(pl.col("variation") == ANALYSIS).to_dicts()
-    for one in different(mine):
-        if one["difference"] is not None:
-            name = json.loads(one["choices"] or "{}").get(NUMBER, "")
-            by_number.setdefault(name, []).append(one["difference"])
+    for analysis in different(_rows(section, row["model"], ANALYSIS).to_dicts()):
+        if analysis["difference"] is not None:
+            name = json.loads(analysis["choices"] or "{}").get(NUMBER, "")
+            by_number.setdefault(name, []).append(analysis["difference"])
     if len(by_number) < 2:
         return f"{ends(row['lowest'], row['highest'])}, median {number(row['median'])}"
-    return join_words([f"{_range(values)} in the {name}" for name, values in by_number.items()])
-
-
-def _range(values: Sequence[float]) -> str:
-    return number(values[0]) if len(values) == 1 else ends(min(values), max(values))
+    ranges = {
+        name: number(values[0]) if len(values) == 1 else ends(min(values), max(values))
+        for name, values in by_number.items()
+    }
+    return join_words([f"{span} in the {name}" for name, span in ranges.items()])
 
 
 def _explained(row: Row) -> Iterator[str]:
@@ -110,9 +102,7 @@ def _holding(row: Row) -> Iterator[str]:
 
 def _left_out(row: Row, section: Section) -> Iterator[str]:
     """Yield the range with one of the heaviest words left out."""
-    gone = _rows(section, row["model"]).filter(
-        pl.col("variation") == WORD, pl.col("difference").is_not_null()
-    )
+    gone = _rows(section, row["model"], WORD).drop_nulls("difference")
     if gone.height:
         low, high = gone["difference"].min(), gone["difference"].max()
         yield (
@@ -123,9 +113,7 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
 
 def _labels(row: Row, section: Section) -> Iterator[str]:
     """Yield the range at each share of labels that are made wrong at random."""
-    drawn = _rows(section, row["model"]).filter(
-        pl.col("variation") == WRONG_LABELS, pl.col("difference").is_not_null()
-    )
+    drawn = _rows(section, row["model"], WRONG_LABELS).drop_nulls("difference")
     rates = drawn.group_by("rate").agg(
         low=pl.col("difference").min(), high=pl.col("difference").max()
     )
@@ -134,8 +122,9 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
         yield f"With so many word labels made wrong at random, it is {join_words(said)}."
 
 
-def _rows(section: Section, model: str) -> pl.DataFrame:
-    return section.shown(section.multiverse).filter(pl.col("model") == model)
+def _rows(section: Section, model: str, variation: str) -> pl.DataFrame:
+    rows = section.shown(section.multiverse)
+    return rows.filter(pl.col("model") == model, pl.col("variation") == variation)
 
 
 PART = "analyses"
@@ -158,7 +147,9 @@ def curve(section: Section) -> Iterator[Figure]:
     models = [one for one in section.models() if one in rows["model"]]
     choices = choice("model", "Model", models)
     most = max(rows.group_by("model").len()["len"])
-    axes = {"x": _place(most)}
+    scale = {"domain": [0, most + 1], "nice": False, "zero": False}
+    place = {"field": "place", "type": "quantitative", "title": None, "axis": None, "scale": scale}
+    axes = {"x": place}
     views = [_curve(section, list(options), axes, most)]
     views += [_matrix(name, texts, axes, most) for name, texts in options.items()]
     spec = {
@@ -176,7 +167,7 @@ def curve(section: Section) -> Iterator[Figure]:
             "Each column is one analysis of the same answers. Above: its difference and 95% "
             "interval, in order of size. Below: what was chosen in it. Blue circles and long "
             "marks: the interval excludes 0; orange squares and short marks: it does not. The "
-            f"dashed line is the audit's own analysis.{_describe_band(section)}"
+            f"dashed line is the audit's own analysis.{describe_band(section.estimates)}"
         ),
         spec=spec,
         choices=choices,
@@ -203,16 +194,6 @@ def _options(rows: pl.DataFrame) -> dict[str, list[str]]:
         for name, option in json.loads(text).items():
             found.setdefault(name, {})[printable(option)] = None
     return {name: list(options) for name, options in found.items()}
-
-
-def _place(most: int) -> Spec:
-    return {
-        "field": "place",
-        "type": "quantitative",
-        "title": None,
-        "axis": None,
-        "scale": {"domain": [0, most + 1], "nice": False, "zero": False},
-    }
 
 
 _CLEAR_OR_NOT: Spec = {"field": "clear", "type": "nominal", "legend": None}
@@ -250,6 +231,9 @@ def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> S
         "axis": {"grid": True, "tickCount": 5, "format": "~g"},
     }
     ends = {**axes, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    # The headline's difference, where there is one model: a line for each would be many.
+    known = section.stress.filter(pl.col("analyses") > 1)["difference"].drop_nulls()
+    audited = [float(known[0])] if known.len() == 1 else []
     width = min(3.0, _wide(most, least=1.0))
     size = (1.3 * _wide(most, least=2.5)) ** 2
     return {
@@ -257,9 +241,9 @@ def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> S
         "width": WIDTH,
         "height": HEIGHT,
         "layer": [
-            *_band(section),
-            _across(0.0, "zero"),
-            *(_across(one, "half") for one in _audited(section)),
+            *band(section.estimates, level=True),
+            at(0.0, "zero", level=True),
+            *(at(difference, "half", level=True) for difference in audited),
             {
                 "mark": {"type": "rule", "style": "interval", "strokeWidth": width},
                 "encoding": {**ends, "color": COLOUR},
@@ -276,43 +260,6 @@ def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> S
             },
         ],
     }
-
-
-def _audited(section: Section) -> list[float]:
-    """The headline's difference, where there is one model: a line for each would be many."""
-    known = section.stress.filter(pl.col("analyses") > 1)["difference"].drop_nulls()
-    return [float(known[0])] if known.len() == 1 else []
-
-
-def _across(value: float, style: str) -> Spec:
-    """A horizontal line."""
-    mark = {"type": "rule", "style": style, "tooltip": None, "aria": False}
-    y = {"field": "at", "type": "quantitative", "title": None}
-    ends = {"x": {"value": 0}, "x2": {"value": "width"}}
-    return {"mark": mark, "data": {"values": [{"at": value}]}, "encoding": {"y": y, **ends}}
-
-
-def _smallest(section: Section) -> float | None:
-    known = section.estimates["margin"].drop_nulls()
-    return float(known[0]) if known.len() else None
-
-
-def _band(section: Section) -> list[Spec]:
-    """The differences that are too small to matter, as a light band."""
-    least = _smallest(section)
-    if least is None:
-        return []
-    y = {"field": "from", "type": "quantitative", "title": None}
-    ends = {"y": y, "y2": {"field": "to"}, "x": {"value": 0}, "x2": {"value": "width"}}
-    mark = {"type": "rect", "style": "band", "tooltip": None, "aria": False}
-    return [{"mark": mark, "data": {"values": [{"from": -least, "to": least}]}, "encoding": ends}]
-
-
-def _describe_band(section: Section) -> str:
-    least = _smallest(section)
-    if least is None:
-        return ""
-    return f" In the shaded band, differences are too small to matter (up to {number(least)})."
 
 
 def _matrix(name: str, options: Sequence[str], axes: Spec, most: int) -> Spec:
@@ -344,8 +291,8 @@ _SUMMED = (
 )
 
 _EVERY = (
-    ColumnSpec(header="model", keys=("model",), drop="constant"),
-    ColumnSpec(header="difference", keys=("difference",), form="number"),
+    *texts("model"),
+    *numbers("difference"),
     ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
     ColumnSpec(header="verdict", keys=("verdict",)),
 )
@@ -364,12 +311,9 @@ def analyses(section: Section) -> Iterator[Table]:
         yield as_table(f"{section.instrument}-holds", caption, rows, shown=_SUMMED)
     every = section.multiverse.filter(pl.col("choices").is_not_null())
     if every.height:
-        rows = [
-            {**row, **json.loads(row["choices"])}
-            for row in every.drop(_NOT_SHOWN).iter_rows(named=True)
-        ]
-        chosen = list(json.loads(every["choices"][0]))
-        rows = [{key: value for key, value in row.items() if key != "choices"} for row in rows]
+        choices = [json.loads(text) for text in every["choices"]]
+        rows = every.drop(*_NOT_SHOWN, "choices").to_dicts()
+        rows = [row | chosen for row, chosen in zip(rows, choices, strict=True)]
         caption = f"{section.instrument}: every analysis of the main result, with what was chosen."
-        shown = (*(ColumnSpec(header=name, keys=(name,)) for name in chosen), *_EVERY)
+        shown = (*(ColumnSpec(header=name, keys=(name,)) for name in choices[0]), *_EVERY)
         yield as_table(f"{section.instrument}-analyses", caption, rows, shown=shown)

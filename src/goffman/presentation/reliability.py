@@ -7,12 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from goffman.formatting import (
-    describe_variant,
-    humanize,
-    join_words,
-    number,
-)
+from goffman.formatting import describe_variant, humanize, join_words, number
 from goffman.presentation.findings import of_model
 from goffman.presentation.section import Section
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
@@ -91,7 +86,9 @@ def _ranked_again(section: Section, model: str, g: float) -> Iterator[str]:
         yield f"the {many} could rank quite differently"
         return
     ranks = _ranks(section, model)
-    if len(_conditions(section, model)) >= ENOUGH_CONDITIONS:
+    rows = of_model(section.rows("condition", section.presentation.quantity), model)
+    asked = rows.filter(pl.col("group") == section.contrast)["condition"].n_unique()
+    if asked >= ENOUGH_CONDITIONS:
         yield f"the {many} would rank much the same"
     elif ranks:
         # G is high where one of few lies apart, whatever the order of the others.
@@ -100,12 +97,6 @@ def _ranked_again(section: Section, model: str, g: float) -> Iterator[str]:
             yield f"the {many} would rank much the same"
         else:
             yield f"the order of {' and that of '.join(open_)} could change"
-
-
-def _conditions(section: Section, model: str) -> list[str]:
-    rows = section.rows("condition", section.presentation.quantity)
-    rows = of_model(rows, model).filter(pl.col("group") == section.contrast)
-    return rows["condition"].unique().to_list()
 
 
 def _ranks(section: Section, model: str) -> list[tuple[float, float, str]]:
@@ -151,7 +142,12 @@ def above_half(section: Section, model: str) -> Iterator[str]:
         return
     if not _level_holds(section, model):
         return
-    counts = _above(section, of_model(section.rows("condition", quantity), model))
+    rows = of_model(section.rows("condition", quantity), model)
+    counts = [
+        f"{of.filter(pl.col('value') > 0.5).height} of {of.height} {humanize(group)}"
+        for group in (section.contrast, section.against)
+        if (of := rows.filter(pl.col("group") == group)).height
+    ]
     if counts:
         yield f"{' and '.join(counts)} {many} have a {called} above 0.5."
 
@@ -166,15 +162,6 @@ def _above_by_wording(section: Section, rows: pl.DataFrame) -> Iterator[str]:
             few, most = counts[0], counts[-1]
             count = f"{few}" if few == most else f"from {few or 'none'} to {most}"
             yield f"{count} of the {max(map(len, each))} {humanize(group)}"
-
-
-def _above(section: Section, rows: pl.DataFrame) -> list[str]:
-    """How many conditions of each group are above one half, and of how many."""
-    return [
-        f"{of.filter(pl.col('value') > 0.5).height} of {of.height} {humanize(group)}"
-        for group in (section.contrast, section.against)
-        if (of := rows.filter(pl.col("group") == group)).height
-    ]
 
 
 def _level_holds(section: Section, model: str) -> bool:

@@ -32,7 +32,14 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
     rows = rows.filter("main", pl.col("model") == finding.model, pl.col("difference").is_not_null())
     if finding.verdict is None or not finding.difference or not rows.height:
         return finding
-    said = [*_left_out(rows, section), *_parameters(rows)]
+    otherwise = rows.filter(pl.col("variation") == PARAMETER)
+    said = [
+        *_left_out(rows, section),
+        *(
+            f"{row['what'][0].upper()}{row['what'][1:]}, it is {number(row['difference'])}."
+            for row in otherwise.iter_rows(named=True)
+        ),
+    ]
     # Of a difference that may be 0 the sign says nothing.
     there = finding.verdict in PRESENT_WORDS
     depends = " ".join(_flags(rows, section, finding.difference)) if there else ""
@@ -51,12 +58,6 @@ def _left_out(rows: pl.DataFrame, section: Section) -> Iterator[str]:
         for row in (rows.row(0, named=True), rows.row(-1, named=True))
     )
     yield f"With any one {any_one} left out, the difference is {low} to {high}."
-
-
-def _parameters(rows: pl.DataFrame) -> Iterator[str]:
-    """Yield the difference with each other setting of a parameter."""
-    for row in rows.filter(pl.col("variation") == PARAMETER).iter_rows(named=True):
-        yield f"{row['what'][0].upper()}{row['what'][1:]}, it is {number(row['difference'])}."
 
 
 def _flags(rows: pl.DataFrame, section: Section, difference: float) -> Iterator[str]:

@@ -1,10 +1,6 @@
 """A table as CSV, Markdown and LaTeX, in which no text of a user or a model can play tricks.
 
-CSV has every column and every digit. A text that a spreadsheet would take for a formula (one that
-begins with = + - @ or their wide forms) gets an apostrophe before it; numbers do not, so that a
-negative number stays one. Markdown and LaTeX have the columns that a paper shows, rounded. In all
-three a sign that cannot be seen (a control, a mark that turns the direction of writing) is written
-as its escape.
+CSV has every column and digit; Markdown and LaTeX have the columns that a paper shows, rounded.
 """
 
 from __future__ import annotations
@@ -28,7 +24,8 @@ Drop = Literal["never", "empty", "constant"]
 """Where a paper does without a column: where it is empty, or the same in every row."""
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""How a text begins that a spreadsheet calculates; tab and line ends are escaped before."""
+"""How a text begins that a spreadsheet calculates: it gets an apostrophe, and numbers do not. Tab
+and line ends are escaped before."""
 
 WORDS = ("text", "pair")
 """The forms that stand at the left of their column."""
@@ -61,10 +58,14 @@ _DROPPED: Mapping[str, Drop] = {
 N = ColumnSpec(header="n", keys=("n",), form="count")
 
 
-def texts(*names: str, **headers: str) -> tuple[ColumnSpec, ...]:
+def texts(*names: str, drop: Drop | None = None, **headers: str) -> tuple[ColumnSpec, ...]:
     """Columns of text; a keyword gives one another header."""
     return tuple(
-        ColumnSpec(header=headers.get(name, name), keys=(name,), drop=_DROPPED.get(name, "never"))
+        ColumnSpec(
+            header=headers.get(name, name),
+            keys=(name,),
+            drop=drop or _DROPPED.get(name, "never"),
+        )
         for name in names
     )
 
@@ -178,7 +179,8 @@ def latex_text(table: Table) -> str:
         " & ".join(_cell(table, row, one, latex) for one in columns) + " \\\\\n"
         for row in table.rows
     )
-    about = f"\\caption{{{latex(table.title)}}}\\label{{tab:{_label(table.name)}}}"
+    label = re.sub(r"[^A-Za-z0-9-]+", "-", table.name)
+    about = f"\\caption{{{latex(table.title)}}}\\label{{tab:{label}}}"
     type_, aside = _fitting(table)
     if len(table.rows) > LONG or aside:
         long = (
@@ -226,10 +228,6 @@ def _fitting(table: Table) -> tuple[str, bool]:
             if LETTER * share * letters + 2 * space * len(columns) <= room:
                 return f"{name}\\setlength{{\\tabcolsep}}{{{space}pt}}", room == LANDSCAPE
     return r"\tiny\setlength{\tabcolsep}{2pt}", True
-
-
-def _label(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9-]+", "-", name)
 
 
 _LATEX = {

@@ -7,30 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from goffman.formatting import (
-    ADJUSTED,
-    SHRUNKEN,
-    humanize,
-    quantity_called,
-)
+from goffman.formatting import ADJUSTED, SHRUNKEN, humanize, quantity_called
 from goffman.instruments.types import BASELINE
 from goffman.presentation.answer_style import BESIDE
 from goffman.presentation.condition_findings import confound
-from goffman.presentation.reliability import (
-    ENOUGH_ITEMS,
-    REFERENCE,
-    with_reference,
-    with_values,
-)
+from goffman.presentation.reliability import ENOUGH_ITEMS, REFERENCE, with_reference, with_values
 from goffman.presentation.section import Section
-from goffman.presentation.table_formats import (
-    ColumnSpec,
-    N,
-    Table,
-    as_table,
-    numbers,
-    texts,
-)
+from goffman.presentation.table_formats import ColumnSpec, N, Table, as_table, numbers, texts
 from goffman.presentation.types import TableFn
 from goffman.schemas import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
 
@@ -385,9 +368,9 @@ def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
             wide = _wide(rows, quantities, index=names, counted="disparity")
             if wide:
                 caption = f"{section.instrument}: {said}; n counts {over}."
-                headers = {"dimension": "subscale", "condition": section.noun.one}
+                one = section.noun.one
                 shown = (
-                    *texts(*names, variant="words", **headers),
+                    *texts(*names, variant="words", dimension="subscale", condition=one),
                     N,
                     *numbers(*quantities, drop="empty"),
                 )

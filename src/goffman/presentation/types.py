@@ -104,11 +104,8 @@ class Finding:
     @property
     def said(self) -> str:
         """All of it but the heading, and what only some readers want."""
-        return " ".join(part for part in self._parts if part)
-
-    @property
-    def _parts(self) -> tuple[str, ...]:
-        return self.text, self.why, self.wording, self.robust, self.rest
+        parts = (self.text, self.why, self.wording, self.robust, self.rest)
+        return " ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, kw_only=True)

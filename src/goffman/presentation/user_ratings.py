@@ -12,7 +12,7 @@ from goffman.console import printable
 from goffman.contrasts.engine import GIVEN
 from goffman.contrasts.verdict import rests_on
 from goffman.formatting import confidence, ends, humanize, number
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -29,7 +29,9 @@ def whose_ratings(lexicons: LexiconEntries) -> str:
     given = [one for one in lexicons.attitudes if one.file != SHIPPED]
     if not given:
         return "Language models, not people, rated the words as positive or negative."
-    files = " and ".join(f"{_file(one)} ({one.ratings or 0:,} ratings)" for one in given)
+    files = " and ".join(
+        f"{printable(PurePath(one.file).name)} ({one.ratings or 0:,} ratings)" for one in given
+    )
     said = f"The words were rated in {files}."
     if len(given) == len(lexicons.attitudes):
         return said
@@ -45,10 +47,6 @@ def describe_file(one: RatingsFile) -> str:
         f"Attitude ratings of words: {whose}, {one.ratings:,} ratings{who} "
         f"(sha256 {one.sha256[:12]}…)."
     )
-
-
-def _file(one: RatingsFile) -> str:
-    return printable(PurePath(one.file).name)
 
 
 def describe_ratings(section: Section, model: str) -> Iterator[str]:
@@ -123,15 +121,15 @@ def change_rows(section: Section) -> list[dict[str, str]]:
 
 
 _SHOWN = (
-    ColumnSpec(header="model", keys=("model",), drop="constant"),
+    *texts("model"),
     ColumnSpec(header="contrast", keys=("first", "second"), form="pair"),
-    ColumnSpec(header="goffman's ratings", keys=("shipped",), form="number"),
+    *numbers("shipped", shipped="goffman's ratings"),
     ColumnSpec(header="95% interval", keys=("shipped_low", "shipped_high"), form="interval"),
-    ColumnSpec(header="your ratings", keys=("given",), form="number"),
+    *numbers("given", given="your ratings"),
     ColumnSpec(header="95% interval", keys=("given_low", "given_high"), form="interval"),
-    ColumnSpec(header="change", keys=("difference",), form="number"),
+    *numbers("difference", difference="change"),
     ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
-    ColumnSpec(header="share rated", keys=("share",), form="number"),
+    *numbers("share", share="share rated"),
 )
 
 

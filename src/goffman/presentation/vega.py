@@ -1,10 +1,4 @@
-"""What a figure is, and the parts that figures share: frames in, Vega-Lite out.
-
-Colours and type of every figure: a configuration for light pages and one for dark ones.
-
-The hues are of Okabe and Ito's set, which people with any colour vision can tell apart, a little
-darker or lighter for contrast with the page; what a colour says is said by shape or place too.
-"""
+"""What a figure is, and the parts and colours that figures share: frames in, Vega-Lite out."""
 
 from __future__ import annotations
 
@@ -26,6 +20,8 @@ FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
+# The hues are of Okabe and Ito's set, which people with any colour vision can tell apart, a little
+# darker or lighter for contrast with the page.
 _LIGHT = {
     "ink": "#23262d",
     "quiet": "#5a5f69",
@@ -295,13 +291,20 @@ NUMBERS = frozenset(
 )
 
 
-def at(value: float, style: str) -> Spec:
-    """A vertical line."""
+def at(value: float, style: str, *, level: bool = False) -> Spec:
+    """A vertical line; ``level``: a horizontal one."""
     mark = {"type": "rule", "style": style, "tooltip": None, "aria": False}
-    x = {"field": "at", "type": "quantitative", "title": ""}
+    axis, ends, title = through(level=level)
+    place = {"field": "at", "type": "quantitative", "title": title}
+    return {"mark": mark, "data": {"values": [{"at": value}]}, "encoding": {axis: place, **ends}}
+
+
+def through(*, level: bool) -> tuple[str, Spec, str | None]:
+    """Of what runs through a whole view: the axis of its place, its ends, and a title of none."""
+    if level:
+        return "y", {"x": {"value": 0}, "x2": {"value": "width"}}, None
     # Through all rows, whatever these are.
-    ends = {"y": {"value": 0}, "y2": {"value": "height"}}
-    return {"mark": mark, "data": {"values": [{"at": value}]}, "encoding": {"x": x, **ends}}
+    return "x", {"y": {"value": 0}, "y2": {"value": "height"}}, ""
 
 
 def interval(rows: pl.DataFrame, **encoding: Spec) -> list[Spec]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.presentation.types import Finding
 
+    Row = Mapping[str, Any]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
@@ -59,9 +61,6 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-if TYPE_CHECKING:
-    Row = Mapping[str, Any]
-
 ONE_WORDING = "Only one wording was asked, so the effect of wording is unknown."
 IN_TURN = (
     "Each question was asked in one wording, so the effect of wording on the same question is "
@@ -89,10 +88,7 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     # That sentence templates are few stays true of the main result.
     few = [finding.wording] if finding.asked else []
     said = [*few, *_ranges(found, about, section, mean=finding.styled), *together]
-    finding = replace(
-        finding,
-        wording=" ".join(said),
-    )
+    finding = replace(finding, wording=" ".join(said))
     if not found.moves_more or finding.styled:
         return finding
     return replace(finding, moved=_moved(found, about, section))

@@ -6,29 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goffman.anchors.compare import (
-    DIFFERENCE,
-    GENDER,
-    INDIFFERENT,
-    OVERALL,
-)
-from goffman.anchors.sentences import (
-    describe_anchor,
-    doubted_by,
-    in_points,
-    percent,
-)
+from goffman.anchors.compare import DIFFERENCE, GENDER, INDIFFERENT, OVERALL
+from goffman.anchors.sentences import describe_anchor, doubted_by, in_points, percent
 from goffman.console import printable
 from goffman.contrasts.verdict import ANCHORED, direction
 from goffman.formatting import decimals, p_value, short_names
 from goffman.modes import asked_id
-from goffman.presentation.table_formats import ColumnSpec, as_table
+from goffman.presentation.table_formats import ColumnSpec, N, as_table, numbers, texts
 from goffman.stats.profile import TRUE_SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from goffman.anchors.sentences import AnchoredModel, Row
+    from goffman.anchors.sentences import AnchoredModel
     from goffman.presentation.table_formats import Table
     from goffman.report.load import MeasuredRun
 
@@ -46,6 +36,7 @@ def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
         models = [one for one in run.anchored if one.anchor == name]
         if not models:
             continue
+        measurable = [one for one in models if not one.unmeasurable]
         yield {
             "id": name,
             "title": printable(about.title),
@@ -55,22 +46,20 @@ def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
                 for one in about.items.values()
             ],
             "said": [describe_anchor(one) for one in models],
-            "rows": [row for one in models if not one.unmeasurable for row in _rows(one)],
-            "differences": [
-                row for one in models if not one.unmeasurable for row in _differences(one)
-            ],
+            "rows": [row for one in measurable for row in _rows(one)],
+            "differences": [row for one in measurable for row in _differences(one)],
             "whose": printable(about.whose),
             "apart": printable(about.set_apart or ""),
-            "both_sides": any(_of_both_sides(one) for one in models),
+            # Where people's error is known too, it is taken out.
+            "both_sides": any(
+                row["second_effect_name"] == TRUE_SCORES
+                for one in models
+                for row in one.rows("anchor")
+            ),
             "limits": [printable(text) for text in about.limits],
             "citation": printable(about.citation),
             "version": printable(about.version),
         }
-
-
-def _of_both_sides(one: AnchoredModel) -> bool:
-    """Whether people's error is known too, and taken out."""
-    return any(row["second_effect_name"] == TRUE_SCORES for row in one.rows("anchor"))
 
 
 def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
@@ -80,25 +69,25 @@ def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
         if row is None:
             continue
         ranks, partial = one.row("anchor-rank", item), one.row("anchor-partial", item)
+        clear = "no"
+        if direction(row):
+            # Whether the checks of r say the same.
+            clear = "r only" if doubted_by(one, row) else "yes"
+        low, high = row["effect_low"], row["effect_high"]
         yield {
             "about": f"{one.section.instrument}, {one.shown}",
             "item": one.item(item),
             "n": f"{row['n']}",
             "r": _decimals(row["effect"]),
-            "interval": _interval(row["effect_low"], row["effect_high"]),
+            "interval": "–"
+            if low is None or high is None
+            else f"{_decimals(low)} to {_decimals(high)}",
             "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-            "is_clear": _is_clear(one, row),
+            "is_clear": clear,
             "true": "–" if row["second_effect"] is None else _decimals(row["second_effect"]),
             "ranks": "–" if ranks is None else _decimals(ranks["effect"]),
             "partial": "–" if partial is None else _decimals(partial["effect"]),
         }
-
-
-def _is_clear(one: AnchoredModel, row: Row) -> str:
-    """Whether r is clear, and whether its checks say the same."""
-    if not direction(row):
-        return "no"
-    return "r only" if doubted_by(one, row) else "yes"
 
 
 def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
@@ -111,6 +100,7 @@ def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
         ends = "–"
         if row["low"] is not None:
             ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
+        differs = "yes" if direction(row) else "no"
         yield {
             "about": f"{one.section.instrument}, {one.shown}",
             "condition": one.called(row["group"]),
@@ -121,19 +111,8 @@ def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
             "difference": in_points(row["difference"]),
             "interval": ends,
             "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-            "is_clear": _differs(row),
+            "is_clear": "not compared" if row["reason"] == INDIFFERENT else differs,
         }
-
-
-def _differs(row: Row) -> str:
-    """Whether a difference of shares is clear, or why it was not looked at."""
-    if row["reason"] == INDIFFERENT:
-        return "not compared"
-    return "yes" if direction(row) else "no"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{_decimals(low)} to {_decimals(high)}"
 
 
 def _decimals(value: float) -> str:
@@ -141,22 +120,17 @@ def _decimals(value: float) -> str:
 
 
 _CORRELATIONS = (
-    ColumnSpec(header="anchor", keys=("second",), drop="constant"),
-    ColumnSpec(header="instrument", keys=("instrument",), drop="constant"),
-    ColumnSpec(header="mode", keys=("mode",), drop="constant"),
-    ColumnSpec(header="model", keys=("model",), drop="constant"),
-    ColumnSpec(header="kind", keys=("kind",)),
-    ColumnSpec(header="of people", keys=("dimension",)),
-    ColumnSpec(header="group", keys=("group",), drop="empty"),
-    ColumnSpec(header="n", keys=("n",), form="count"),
-    ColumnSpec(header="coefficient", keys=("effect_name",)),
-    ColumnSpec(header="value", keys=("effect",), form="number"),
+    *texts("second", "instrument", "mode", "model", drop="constant", second="anchor"),
+    *texts("kind", "dimension", drop="never", dimension="of people"),
+    *texts("group", drop="empty"),
+    N,
+    *texts("effect_name", effect_name="coefficient"),
+    *numbers("effect", effect="value"),
     ColumnSpec(header="95% interval", keys=("effect_low", "effect_high"), form="interval"),
     ColumnSpec(header="interval covers", keys=("interval_over",), drop="empty"),
     ColumnSpec(header="true scores", keys=("second_effect",), form="number", drop="empty"),
-    ColumnSpec(header="model's mean", keys=("mean_first",), form="number", drop="empty"),
-    ColumnSpec(header="people's mean", keys=("mean_second",), form="number", drop="empty"),
-    ColumnSpec(header="difference", keys=("difference",), form="number", drop="empty"),
+    *numbers("mean_first", drop="empty", mean_first="model's mean"),
+    *numbers("mean_second", "difference", drop="empty", mean_second="people's mean"),
     ColumnSpec(header="its 95% interval", keys=("low", "high"), form="interval", drop="empty"),
     ColumnSpec(header="p", keys=("p",), form="p"),
     ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
@@ -165,17 +139,11 @@ _CORRELATIONS = (
 )
 
 _POINTS = (
-    ColumnSpec(header="anchor", keys=("anchor",), drop="constant"),
-    ColumnSpec(header="instrument", keys=("instrument",), drop="constant"),
-    ColumnSpec(header="mode", keys=("mode",), drop="constant"),
-    ColumnSpec(header="model", keys=("model",), drop="constant"),
-    ColumnSpec(header="of people", keys=("item",)),
-    ColumnSpec(header="condition", keys=("condition",)),
-    ColumnSpec(header="people", keys=("people",), form="number"),
-    ColumnSpec(header="model's value", keys=("value",), form="number"),
-    ColumnSpec(header="no answer", keys=("unanswered",), form="number", drop="empty"),
-    ColumnSpec(header="predicted", keys=("predicted",), form="number"),
-    ColumnSpec(header="t", keys=("statistic",), form="number"),
+    *texts("anchor", "instrument", "mode", "model", drop="constant"),
+    *texts("item", "condition", item="of people"),
+    *numbers("people", "value", value="model's value"),
+    *numbers("unanswered", drop="empty", unanswered="no answer"),
+    *numbers("predicted", "statistic", statistic="t"),
     ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
     ColumnSpec(header="note", keys=("reason",), drop="empty"),
 )

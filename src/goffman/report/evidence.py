@@ -1,8 +1,6 @@
 """The evidence behind every number: prompts, and what was answered, small enough for a page.
 
-One block for each instrument: a header in JSON, then columns of numbers. Every row is what stands
-at one rank of one prompt's answer: a word of a masked model, a class of a classifier, a reply of a
-chat model (its rank is the trial). Texts stand once, in tables, and rows have their place there.
+One block for each instrument: a header in JSON with tables of texts, then columns of numbers.
 """
 
 from __future__ import annotations
@@ -86,9 +84,7 @@ def words_or_why(manifest: Manifest) -> tuple[Lexicons | None, Sequence[str]]:
 
 
 def _probabilities_beside(
-    run: MeasuredRun,
-    said: str,
-    replies: Sequence[pl.DataFrame],
+    run: MeasuredRun, said: str, replies: Sequence[pl.DataFrame]
 ) -> Iterator[pl.DataFrame]:
     """Beside replies to questions with options: the options' probabilities in the same prompts.
 
@@ -175,9 +171,8 @@ def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
         .join(prompts.select("prompt_id").with_row_index("p"), on="prompt_id")
         .sort("m", "p", "rank")
     )
-    tables: dict[str, list[str]] = {}
-    word, tables["words"] = _coded(kept["word"])
-    label, tables["labels"] = _coded(kept["label"].fill_null(""))
+    word, words = _coded(kept["word"])
+    label, labels = _coded(kept["label"].fill_null(""))
     columns = {name: _coded(prompts[name].fill_null("")) for name in _OF_PROMPTS}
     counts = np.zeros((len(models), prompts.height), dtype=np.uint16)
     np.add.at(counts, (kept["m"].to_numpy(), kept["p"].to_numpy()), 1)
@@ -193,19 +188,18 @@ def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
     if "order" in prompts.columns and prompts["order"].count():
         numbers["order"], orders = _coded(prompts["order"].fill_null(""))
         numbers["question"] = _questions(prompts)
+    conditions = columns["condition"][1]
     header = {
         "orders": [printable(one) for one in orders],
         "models": [section.names.model(name) for name in models],
-        "conditions": [printable(one) for one in columns["condition"][1]],
-        "baseline": columns["condition"][1].index(BASELINE)
-        if BASELINE in columns["condition"][1]
-        else -1,
-        "names": [section.called(one) for one in columns["condition"][1]],
+        "conditions": [printable(one) for one in conditions],
+        "baseline": conditions.index(BASELINE) if BASELINE in conditions else -1,
+        "names": [section.called(one) for one in conditions],
         "items": [humanize(text) for text in columns["item"][1]],
         "wordings": [humanize(text) for text in columns["wording"][1]],
         "prompts": [mask_to_blank(text) for text in prompts["text"]],
-        "words": [printable(text) for text in tables["words"]],
-        "labels": [printable(text) for text in tables["labels"]],
+        "words": [printable(text) for text in words],
+        "labels": [printable(text) for text in labels],
         "quantity": section.presentation.called,
     }
     block = base64.b64encode(gzip.compress(_joined(header, numbers), 6, mtime=0)).decode()
@@ -288,12 +282,9 @@ def unpacked(block: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the columns of a block, as the page reads them."""
     content = gzip.decompress(base64.b64decode(block))
     (length,) = struct.unpack_from("<I", content)
-    header = json.loads(content[4 : 4 + length])
-    return header, dict(_columns(header, content, 4 + length))
-
-
-def _columns(
-    header: Mapping[str, Any], content: bytes, start: int
-) -> Iterator[tuple[str, NDArray[Any]]]:
-    for name, (offset, length, kind) in header["arrays"].items():
-        yield name, np.frombuffer(content, kind, count=length, offset=start + offset)
+    start = 4 + length
+    header = json.loads(content[4:start])
+    return header, {
+        name: np.frombuffer(content, kind, count=count, offset=start + offset)
+        for name, (offset, count, kind) in header["arrays"].items()
+    }

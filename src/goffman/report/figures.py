@@ -11,15 +11,7 @@ from goffman.anchors.figures import anchor_figures
 from goffman.formatting import ends, number
 from goffman.presentation.multiverse import curve
 from goffman.presentation.section import Section
-from goffman.presentation.vega import (
-    Figure,
-    axis_x,
-    coloured,
-    data,
-    figure,
-    tip,
-    view,
-)
+from goffman.presentation.vega import Figure, axis_x, coloured, data, figure, tip, view
 
 if TYPE_CHECKING:
     from goffman.analysis.correlation_findings import Correlation

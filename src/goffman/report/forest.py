@@ -1,8 +1,6 @@
 """All main results on one axis: differences in units of the smallest one that is relevant.
 
-Instruments measure in units of their own; divided by Δ, the difference that each instrument calls
-relevant, they share an axis. The band from −1 to 1 and the intervals then decide the verdicts here
-as they do in the instruments' own units, which is not so for effect sizes.
+In units of Δ the band from −1 to 1 and the intervals decide the verdicts as in any unit.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Figures as files, with no browser: the specification, SVG, PNG and PDF.
-
-A drawing as a PDF whose bytes depend on the drawing alone.
-
-The library numbers fonts, and lists what a page uses, in another order each time.
-"""
+"""Figures as files, with no browser: the specification, SVG, PNG and PDF."""
 
 from __future__ import annotations
 
@@ -34,7 +29,10 @@ def pdf_of(svg: str) -> bytes:
 
 
 def in_one_order(pdf: bytes) -> bytes:
-    """The same PDF with its dictionaries sorted, and its objects in the order of their use."""
+    """The same PDF with its dictionaries sorted, and its objects in the order of their use.
+
+    The library numbers fonts, and lists what a page uses, in another order each time.
+    """
     end = int(pdf.rsplit(b"startxref\n", 1)[1].split()[0])
     table, trailer = pdf[end:].rsplit(b"startxref\n", 1)[0].split(b"trailer\n")
     starts = sorted(int(line.split()[0]) for line in table.splitlines() if line.endswith(b" n"))
@@ -125,7 +123,8 @@ def write_images(
         for number, (name, spec) in enumerate(figure.drawn()):
             if number and not every:
                 break
-            stem = f"{figure.id}-{_slug(name)}" if number else figure.id
+            chosen = re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:100]
+            stem = f"{figure.id}-{chosen}" if number else figure.id
             # Two models may differ only in signs that no file's name has.
             stem = f"{stem}-{number}" if f"{stem}.svg" in written else stem
             first.setdefault(figure.id, _written(folder, stem, spec))
@@ -172,10 +171,6 @@ def _text(spec: Spec, drawn: Mapping[str, bytes]) -> bytes:
     sums = {kind: hashlib.sha256(drawn[kind]).hexdigest() for kind in DRAWN}
     whole = {**spec, "config": config(), "usermeta": {"sha256": sums}}
     return (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:100]
 
 
 def sizes(svgs: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -19,14 +19,8 @@ from goffman.contrasts.verdict import (
     RELEVANT,
     SENTENCES_ONLY,
 )
-from goffman.formatting import (
-    NOT_TESTED,
-    ends,
-    in_short,
-    number,
-    tick,
-)
-from goffman.presentation.competence import NO_CONTROLS, Competence
+from goffman.formatting import NOT_TESTED, ends, in_short, number, tick
+from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
 from goffman.report.forest import forest
@@ -74,11 +68,13 @@ def bars(found: Sequence[Finding]) -> list[Bar | None]:
 
 
 def _bar(one: Finding, limit: float, ticks: tuple[tuple[str, str], ...]) -> Bar:
-    places = [_place(float(end or 0.0), limit) for end in (one.low, one.high, one.difference)]
+    low, high, at = (
+        _place(float(end or 0.0), limit) for end in (one.low, one.high, one.difference)
+    )
     return Bar(
-        low=places[0],
-        high=places[1],
-        at=places[2],
+        low=low,
+        high=high,
+        at=at,
         clear=one.verdict in PRESENT_WORDS,
         band=None if one.margin is None else _place(one.margin, limit),
         ticks=ticks,
@@ -141,14 +137,17 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
     for one, mark in zip(results, drawn.marks, strict=True):
         section = sections[one.instrument]
         control = section.control(one.model)
+        passed = ""
+        if control and control.passed:
+            passed = "(✓) probably can do the task" if control.unsure else "✓ can do the task"
         given = {section.names.model(model): model for model in section.main_modes}
         groups.setdefault(one.instrument, []).append(
             {
                 "result": one,
                 "mark": mark,
                 "value": value_shown(one.finding),
-                "interval": "" if one.finding.low is None else _interval(one.finding),
-                "task": _passed(control),
+                "interval": _interval(one.finding),
+                "task": passed,
                 "control": control.sentence if control else NO_CONTROLS,
                 "notes": [
                     note.text
@@ -210,12 +209,6 @@ def _strength(result: MainResult) -> tuple[int, float]:
     return ORDER.index(result.verdict), -size
 
 
-def _passed(control: Competence | None) -> str:
-    if control is None or not control.passed:
-        return ""
-    return "(✓) probably can do the task" if control.unsure else "✓ can do the task"
-
-
 def _headline(results: Sequence[MainResult]) -> str:
     """Return the sentence of the strongest result, or that none shows a difference."""
     if not results:
@@ -229,7 +222,9 @@ def _headline(results: Sequence[MainResult]) -> str:
 
 
 def _interval(finding: Finding) -> str:
-    if finding.unit.startswith("log") and finding.low is not None and finding.high is not None:
+    if finding.low is None:
+        return ""
+    if finding.unit.startswith("log") and finding.high is not None:
         return f"{math.exp(finding.low):.2f} to {math.exp(finding.high):.2f}"
     return ends(finding.low, finding.high)
 
@@ -247,16 +242,12 @@ def of_section(sections: Mapping[str, Section], name: str) -> Iterator[dict[str,
             "finding": one,
             "task": _task(section, one.model),
             "bar": bar,
-            "short": _short(one),
+            # What the verdict means, for a line beside it.
+            "short": in_short(one.shown, one.margin, low=one.low, high=one.high)
+            if one.shown and one.margin
+            else "",
             "numbers": _numbers(one),
         }
-
-
-def _short(one: Finding) -> str:
-    """What the verdict means, for a line beside it."""
-    if not one.shown or not one.margin:
-        return ""
-    return in_short(one.shown, one.margin, low=one.low, high=one.high)
 
 
 def _task(section: Section, model: str) -> dict[str, str]:
@@ -278,7 +269,6 @@ def _task(section: Section, model: str) -> dict[str, str]:
 
 
 def _numbers(one: Finding) -> list[str]:
-    """Return the difference with its interval."""
     if one.difference is None:
         return ["–"]
     interval = "no interval" if one.low is None else ends(one.low, one.high)

@@ -48,12 +48,7 @@ if TYPE_CHECKING:
     from goffman.presentation.vega import Figure
     from goffman.report.evidence import Evidence
     from goffman.report.load import MeasuredRun
-    from goffman.runs.manifest import (
-        Answered,
-        AskedInstrument,
-        LexiconEntries,
-        Model,
-    )
+    from goffman.runs.manifest import Answered, AskedInstrument, Manifest, Model
 
 _MOST = 40
 """More rows than these are left to the files."""
@@ -104,7 +99,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         {
             "shown": names.model(name),
             "name": printable(name),
-            "facts": [*_model_facts(entry), *_served(manifest.answers.get(name, {}))],
+            "facts": _model_facts(entry, manifest.answers.get(name, {})),
             "notes": [printable(note) for note in _remarks(entry, manifest.answers.get(name, {}))],
             "deviation": entry.deviation,
         }
@@ -130,7 +125,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "of_instruments": len({manifest.instruments[name].digest for name in run.sections}),
         "prompts": sum(_asked(part.prompts) for part in run.sections.values()),
         "controls": controls.height,
-        "lexicons": _lexicons(manifest.lexicons, replies=_has_replies(run)),
+        "lexicons": _lexicons(manifest),
         "started": manifest.sessions[0].started[:10] if manifest.sessions else "",
         "versions": dict(last.versions) if last else {},
         "platform": printable(last.platform) if last else "",
@@ -150,7 +145,7 @@ def _asked(prompts: pl.DataFrame) -> int:
     return prompts.select(told).n_unique()
 
 
-def _model_facts(entry: Model) -> list[tuple[str, str]]:
+def _model_facts(entry: Model, answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
     """The entries of a model's manifest that tell it from another, as they are shown."""
     facts = []
     for key, name in FACTS.items():
@@ -164,13 +159,9 @@ def _model_facts(entry: Model) -> list[tuple[str, str]]:
     for key, value in drawing.items():
         if value is not None:
             facts.append((humanize(key.replace("_", "-")), printable(str(value))))
+    if names := dict.fromkeys(name for one in answers.values() for name in one.served_by or ()):
+        facts.append(("answered as", printable(", ".join(names))))
     return facts
-
-
-def _served(answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
-    """The name that the server answered under, as a fact."""
-    names = dict.fromkeys(name for one in answers.values() for name in one.served_by or ())
-    return [("answered as", printable(", ".join(names)))] if names else []
 
 
 def _remarks(entry: Model, answers: Mapping[str, Answered]) -> list[str]:
@@ -183,24 +174,17 @@ def _remarks(entry: Model, answers: Mapping[str, Answered]) -> list[str]:
     return [*entry.notes, *of_replies]
 
 
-def _has_replies(run: MeasuredRun) -> bool:
-    asked = [entry for of_model in run.manifest.answers.values() for entry in of_model.values()]
-    return any(entry.table == "replies" for entry in asked)
-
-
-def _file(name: str, shipped: str) -> str:
-    """The user's file; in words that which comes with goffman."""
-    return shipped if name == "shipped" else printable(name)
-
-
-def _lexicons(lexicons: LexiconEntries, *, replies: bool) -> list[str]:
+def _lexicons(manifest: Manifest) -> list[str]:
+    """What words and replies were measured with."""
+    lexicons = manifest.lexicons
     said = [describe_file(one) for one in lexicons.attitudes]
     if gender := lexicons.gender:
+        file = SHIPPED_WORDS if gender.file == "shipped" else printable(gender.file)
         said.append(
-            f"Gender of words: {_file(gender.file, SHIPPED_WORDS)}, {gender.words:,} words "
-            f"(sha256 {gender.sha256[:12]}…)."
+            f"Gender of words: {file}, {gender.words:,} words (sha256 {gender.sha256[:12]}…)."
         )
-    if replies and lexicons.parser:
+    asked = [entry for of_model in manifest.answers.values() for entry in of_model.values()]
+    if lexicons.parser and any(entry.table == "replies" for entry in asked):
         said.append(f"Replies: read by the parser {printable(lexicons.parser)}.")
     return said
 
@@ -342,6 +326,10 @@ def listing(sections: Mapping[str, Section]) -> list[list[Any]]:
             if not several and row["model"] not in section.models():
                 continue
             words = f", {describe_variant(row['variant'])}" if row["variant"] else ""
+            # From the lowest to the highest of so many values.
+            span = printable(f"{row['n']} {row['over'] or 'values'}")
+            if row["low"] is not None:
+                span = f"{ends(row['low'], row['high'])}, {span}"
             rows.append(
                 [
                     printable(row["condition"]),
@@ -352,18 +340,10 @@ def listing(sections: Mapping[str, Section]) -> list[list[Any]]:
                     row["model"],
                     f"{called}{words}",
                     row["value"],
-                    _range(row),
+                    span,
                 ]
             )
     return rows
-
-
-def _range(row: Mapping[str, Any]) -> str:
-    """From the lowest to the highest of so many values."""
-    over = printable(f"{row['n']} {row['over'] or 'values'}")
-    if row["low"] is None:
-        return over
-    return f"{ends(row['low'], row['high'])}, {over}"
 
 
 GENERAL = (
@@ -430,7 +410,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         sections=sections,
         first=first_screen(run.sections),
         together=figures_shown(
-            [one for one in drawn.figures if one.id.count("measures-together")], drawn
+            [one for one in drawn.figures if "measures-together" in one.id], drawn
         ),
         measures_said=describe_correlations(run.correlations),
         anchors=[

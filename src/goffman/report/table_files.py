@@ -13,9 +13,12 @@ from goffman.presentation.multiverse import analyses
 from goffman.presentation.table_formats import (
     FORMATS,
     ColumnSpec,
+    N,
     Table,
     as_table,
     markdown,
+    numbers,
+    texts,
 )
 from goffman.presentation.tables import EVERY
 from goffman.presentation.user_ratings import change_table
@@ -33,18 +36,14 @@ if TYPE_CHECKING:
 README = "README.md"
 
 _CONTRASTS = (
-    ColumnSpec(header="kind", keys=("kind",)),
-    ColumnSpec(header="number", keys=("quantity",), drop="constant"),
-    ColumnSpec(header="model", keys=("model",), drop="constant"),
-    ColumnSpec(header="words", keys=("variant",), drop="empty"),
-    ColumnSpec(header="group", keys=("group",), drop="empty"),
-    ColumnSpec(header="subscale", keys=("dimension",), drop="empty"),
+    *texts("kind"),
+    *texts("quantity", "model", drop="constant", quantity="number"),
+    *texts("variant", "group", "dimension", drop="empty", variant="words", dimension="subscale"),
     ColumnSpec(header="contrast", keys=("first", "second"), form="pair"),
-    ColumnSpec(header="n", keys=("n",), form="count"),
+    N,
     ColumnSpec(header="n counts", keys=("unit",), drop="constant"),
-    ColumnSpec(header="mean 1", keys=("mean_first",), form="number"),
-    ColumnSpec(header="mean 2", keys=("mean_second",), form="number"),
-    ColumnSpec(header="difference", keys=("difference",), form="number"),
+    *numbers("mean_first", "mean_second", mean_first="mean 1", mean_second="mean 2"),
+    *numbers("difference"),
     ColumnSpec(header="interval", keys=("low", "high"), form="interval"),
     ColumnSpec(header="p", keys=("p",), form="p"),
     ColumnSpec(header="adj. p", keys=("p_adjusted",), form="p"),
@@ -60,10 +59,11 @@ CORRECTED_SAID = (
 )
 """For captions of tables of contrasts: over what each p is corrected."""
 
+_OF_COMPETENCE = ("task", "score", "value", "low", "high", "floor", "n", "missing")
+
 _CONTROLS = (
-    ColumnSpec(header="model", keys=("model",)),
-    ColumnSpec(header="it must", keys=("task",), drop="constant"),
-    ColumnSpec(header="score", keys=("score",), drop="constant"),
+    *texts("model", drop="never"),
+    *texts("task", "score", drop="constant", task="it must"),
     ColumnSpec(header="items", keys=("n",), form="count"),
     ColumnSpec(header="value", keys=("value",), form="number"),
     ColumnSpec(header="95% interval", keys=("low", "high"), form="interval", drop="empty"),
@@ -72,11 +72,10 @@ _CONTROLS = (
 )
 
 _CORRELATIONS = (
-    ColumnSpec(header="first", keys=("first",)),
-    ColumnSpec(header="second", keys=("second",)),
+    *texts("first", "second"),
     ColumnSpec(header="conditions", keys=("n",), form="count"),
-    ColumnSpec(header="coefficient", keys=("effect_name",)),
-    ColumnSpec(header="value", keys=("effect",), form="number"),
+    *texts("effect_name", effect_name="coefficient"),
+    *numbers("effect", effect="value"),
     ColumnSpec(header="95% interval", keys=("effect_low", "effect_high"), form="interval"),
     ColumnSpec(header="p", keys=("p",), form="p"),
     ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
@@ -129,14 +128,7 @@ def _controls(section: Section) -> Iterator[Table]:
     rows = [
         {
             "model": one.name,
-            "task": one.task,
-            "score": one.score,
-            "value": one.value,
-            "low": one.low,
-            "high": one.high,
-            "floor": one.floor,
-            "n": one.n,
-            "missing": one.missing,
+            **{name: getattr(one, name) for name in _OF_COMPETENCE},
             "measurable": "yes" if one.passed else "no",
             "reason": one.reason,
         }

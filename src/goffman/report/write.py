@@ -61,27 +61,19 @@ def write_report(
         words, why = words_or_why(run.manifest)
 
     def show(run: MeasuredRun, said: Sequence[str]) -> Report:
-        return _written(run, words, notes=(*why, *said), every_choice=every_choice)
+        place, figures, notes = Folder(folder), figures_of(run), (*why, *said)
+        svgs, images = write_images(figures, place / "figures", every=every_choice)
+        drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes)
+        place.write_changed("report.html", page(run, drawn).encode())
+        return Report(
+            page=folder / "report.html",
+            figures=tuple(images),
+            tables=tuple(write_tables(run, folder / "tables")),
+            notes=notes,
+            summary=summarize(run.sections, run.correlations, run.anchored),
+        )
 
     return as_far_as_shown(run, show)[0]
-
-
-def _written(
-    run: MeasuredRun, words: Lexicons | None, *, notes: tuple[str, ...], every_choice: bool
-) -> Report:
-    """The report, which is on disk; its page has the notes."""
-    folder = Folder(run.folder)
-    figures = figures_of(run)
-    svgs, images = write_images(figures, folder / "figures", every=every_choice)
-    drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes)
-    folder.write_changed("report.html", page(run, drawn).encode())
-    return Report(
-        page=run.folder / "report.html",
-        figures=tuple(images),
-        tables=tuple(write_tables(run, run.folder / "tables")),
-        notes=notes,
-        summary=summarize(run.sections, run.correlations, run.anchored),
-    )
 
 
 def stress_run(
