@@ -220,10 +220,15 @@ def _details(
     anchored: Sequence[AnchoredModel],
 ) -> list[str]:
     lines = [line for name in sections for line in _details_of(sections, name)]
+    # Who rated the words, each once, with the instruments that it is true of.
+    rated: dict[str, list[str]] = {}
+    for name, section in sections.items():
+        if section.ratings:
+            rated.setdefault(section.ratings, []).append(name)
     for heading, said in (
         ("Two measures together", describe_correlations(together, briefly=True)),
         ("Compared with people", describe_anchors(anchored)),
-        ("Note", _rated(sections)),
+        ("Note", [f"{', '.join(names)}: {said}" for said, names in rated.items()]),
     ):
         lines += [*([heading] if said else []), *(f"  {line}" for line in said)]
     return lines
@@ -248,12 +253,3 @@ def _details_of(sections: Mapping[str, Section], name: str) -> Iterator[str]:
                 yield f"  {said}"
         if modes := describe_other_modes(sections, name, given.get(one.model, one.model)):
             yield f"  {modes}"
-
-
-def _rated(sections: Mapping[str, Section]) -> list[str]:
-    """Who rated the words, each once, with the instruments that it is true of."""
-    by_said: dict[str, list[str]] = {}
-    for name, one in sections.items():
-        if one.ratings:
-            by_said.setdefault(one.ratings, []).append(name)
-    return [f"{', '.join(names)}: {said}" for said, names in by_said.items()]

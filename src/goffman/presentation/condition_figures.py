@@ -53,12 +53,6 @@ def describe_quantity(section: Section, quantity: str) -> str:
     return f"P({humanize(quantity.removesuffix('-probability'))})"
 
 
-def _over(sampled: str) -> str:
-    """What an interval is over, after "a 95% interval"."""
-    factors = describe_factors(sampled)
-    return f" that treats {factors}" if factors else f" over {sampled}"
-
-
 def gaps(section: Section) -> Iterator[Figure]:
     """The difference between the two groups in each model, with its interval."""
     rows = with_clear(gap_rows(section))
@@ -70,7 +64,10 @@ def gaps(section: Section) -> Iterator[Figure]:
     names = f"{humanize(section.contrast)} minus {humanize(section.against)}"
     many = section.noun.many
     sampled = rows["interval_over"].drop_nulls().unique(maintain_order=True)[:1]
-    over = "".join(_over(what.replace("conditions", many)) for what in sampled)
+    over = ""
+    for what in (one.replace("conditions", many) for one in sampled):
+        factors = describe_factors(what)
+        over = f" that treats {factors}" if factors else f" over {what}"
     number = describe_quantity(section, rows["quantity"][0])
     yield plot(
         section,

@@ -43,6 +43,7 @@ def phrases(fills: pl.DataFrame, placement: str) -> pl.DataFrame:
     columns = [*_PROMPT, "rank", "word", "probability", "label"]
     if len(steps) < 2:
         return fills.clear().select(columns)
+    both = ("head", "word") if placement == "before-first" else ("word", "head")
     reached = steps[1].select(*_PROMPT, "ends", **words)
     found = []
     for step in sorted(steps)[1:]:
@@ -52,7 +53,8 @@ def phrases(fills: pl.DataFrame, placement: str) -> pl.DataFrame:
         further = steps[step].join(going_on, on=[*_PROMPT, "parent"])
         words = {
             "path": path,
-            "head": _with_word(placement),
+            # With the new word where its mask was.
+            "head": pl.when(pl.col("head") == "").then("word").otherwise(pl.format("{} {}", *both)),
             "p": pl.col("before") * pl.col("probability"),
         }
         reached = further.select(*_PROMPT, "ends", "label", "last", **words)
@@ -63,13 +65,6 @@ def phrases(fills: pl.DataFrame, placement: str) -> pl.DataFrame:
     return best.select(
         *_PROMPT, pl.col("rank") + AFTER, word=text, probability="p", label="label"
     ).cast({"probability": fills.schema["probability"]})
-
-
-def _with_word(placement: str) -> pl.Expr:
-    """What stands before a phrase's last word, with the new word where its mask was."""
-    new, head = pl.col("word"), pl.col("head")
-    both = (head, new) if placement == "before-first" else (new, head)
-    return pl.when(head == "").then(new).otherwise(pl.format("{} {}", *both))
 
 
 REPLY = 400

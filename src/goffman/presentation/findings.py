@@ -22,7 +22,7 @@ from goffman.presentation.caveats import caveats_of
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.robustness_findings import with_robustness
 from goffman.presentation.types import Finding
-from goffman.presentation.user_ratings import describe_ratings
+from goffman.presentation.user_ratings import describe_changes
 from goffman.presentation.wording_findings import ONE_WORDING, with_wordings
 
 if TYPE_CHECKING:
@@ -165,7 +165,11 @@ def _findings(section: Section) -> list[Finding]:
     silent = [name for name in section.models() if name not in {one.model for one in found}]
     found += [_with_style(section, _nothing(section, model)) for model in silent]
     order = section.models()
-    found = [replace(one, more=(*one.more, *describe_ratings(section, one.model))) for one in found]
+    rated = [section.ratings] if section.ratings else []
+    found = [
+        replace(one, more=(*one.more, *rated, *describe_changes(section, one.model)))
+        for one in found
+    ]
     found = [with_robustness(with_wordings(one, section), section) for one in found]
     return [
         replace(one, caveats=tuple(caveats_of(one, section)))

@@ -79,6 +79,10 @@ def _dumbbells(
     rows: pl.DataFrame, label: str, order: Sequence[str] | Spec, *, fields: Sequence[str] = ()
 ) -> Spec:
     """What ``plot`` needs: female and male joined by a line, everything else beside them."""
+    keys = ["model", "variant", "wording", "group", label]
+    for name in ("female", "male"):
+        ends = rows.filter(pl.col("quantity") == name).select(*keys, pl.col("value").alias(name))
+        rows = rows.join(ends, on=keys, how="left", nulls_equal=True)
     about = tip((label, "What"), ("quantity", "Who"), ("value", "Probability"), ("model", "Model"))
     join: Spec = {
         "mark": {"type": "rule", "style": "link", "tooltip": None, "aria": False},
@@ -89,7 +93,7 @@ def _dumbbells(
         "encoding": {**coloured("quantity", WHO), "tooltip": about},
     }
     return {
-        "values": data(_linked(rows, label), label, *_SHOWN, *fields),
+        "values": data(rows, label, *_SHOWN, *fields),
         "layers": [join, marks],
         "y": axis_y(label, order),
         "x": axis_x("Probability"),
@@ -98,15 +102,6 @@ def _dumbbells(
 
 
 _SHOWN = ("model", "words", "set", "quantity", "value", "female", "male")
-
-
-def _linked(rows: pl.DataFrame, label: str) -> pl.DataFrame:
-    """The rows with both ends of the line between female and male."""
-    keys = ["model", "variant", "wording", "group", label]
-    for name in ("female", "male"):
-        ends = rows.filter(pl.col("quantity") == name).select(*keys, pl.col("value").alias(name))
-        rows = rows.join(ends, on=keys, how="left", nulls_equal=True)
-    return rows
 
 
 def parts(section: Section) -> Iterator[Figure]:

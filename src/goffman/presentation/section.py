@@ -137,19 +137,15 @@ class Section:
     def rows(self, level: str, quantity: str | Sequence[str]) -> pl.DataFrame:
         """The scores of the level with a value, and with the names that are shown."""
         wanted = [quantity] if isinstance(quantity, str) else list(quantity)
-        rows = self._of_level(level).filter(
-            pl.col("quantity").is_in(wanted), pl.col("value").is_not_null()
+        scores = self._by_level.get(level)
+        if scores is None:
+            scores = self.scores.filter(pl.col("level") == level)
+        # Those of prompts, which are nearly all, are not copied to stay.
+        if level != "prompt":
+            self._by_level[level] = scores
+        return self.shown(
+            scores.filter(pl.col("quantity").is_in(wanted), pl.col("value").is_not_null())
         )
-        return self.shown(rows)
-
-    def _of_level(self, level: str) -> pl.DataFrame:
-        """The scores of a level; those of prompts, which are nearly all, are not copied to stay."""
-        rows = pl.col("level") == level
-        if level == "prompt":
-            return self.scores.filter(rows)
-        if level not in self._by_level:
-            self._by_level[level] = self.scores.filter(rows)
-        return self._by_level[level]
 
     @cached_property
     def kept(self) -> dict[str, list[Finding]]:

@@ -49,13 +49,6 @@ def describe_file(one: RatingsFile) -> str:
     )
 
 
-def describe_ratings(section: Section, model: str) -> Iterator[str]:
-    """Who rated the words, and what the user's ratings change for the model, as it is shown."""
-    if section.ratings:
-        yield section.ratings
-    yield from describe_changes(section, model)
-
-
 def describe_changes(section: Section, model: str) -> Iterator[str]:
     """What the user's ratings change for the model, as it is shown."""
     for row in _shown(section):
