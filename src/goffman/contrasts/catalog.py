@@ -17,7 +17,7 @@ set against the same mean, and how many of them are clear says what such a count
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ from goffman.contrasts.spec import (
     Stratum,
     groups,
     models,
+    named_groups,
     quantities,
     wordings_against_first,
 )
@@ -304,32 +305,23 @@ def models_by_condition(scored: ScoreTable) -> Estimates:
         str(model): by_condition(of, ways["item"], ways["wording"])
         for (model,), of in rows.partition_by("model", as_dict=True).items()
     }
-    about = _about(rows)
-    for one, other in itertools.combinations(scored.models(), 2):
-        for condition, (of, asked) in about.items():
-            if not all(condition in tables.get(model, {}) for model in (one, other)):
-                continue
-            # Its own: where items are nested, another condition has others.
-            own = np.ix_(*([at in asked[way] for at in every] for way, every in ways.items()))
-            sides = [tables[model][condition][own] for model in (one, other)]
-            says = scored.says(BY_CONDITION, first=condition, second=other, **of)
-            yield says, over_sentences(scored, says, *sides)
-
-
-def _about(
-    rows: pl.DataFrame,
-) -> dict[str, tuple[dict[str, str | None], dict[str, Collection[str]]]]:
-    """Return by condition its group and variant, and which items and wordings it was asked in."""
-    of = rows.group_by("condition").agg(
+    of_each = rows.group_by("condition").agg(
         pl.col("group", "variant").first(), pl.col("item", "wording").unique()
     )
-    return {
+    # Which items and wordings are its own: where items are nested, another condition has others.
+    about = {
         str(row["condition"]): (
             {name: row[name] for name in ("group", "variant")},
-            {name: {*row[name]} for name in ("item", "wording")},
+            np.ix_(*(np.isin(every, row[name]) for name, every in ways.items())),
         )
-        for row in of.sort("condition").iter_rows(named=True)
+        for row in of_each.sort("condition").iter_rows(named=True)
     }
+    for one, other in itertools.combinations(scored.models, 2):
+        for condition, (of, own) in about.items():
+            if all(condition in tables.get(model, {}) for model in (one, other)):
+                sides = [tables[model][condition][own] for model in (one, other)]
+                says = scored.says(BY_CONDITION, first=condition, second=other, **of)
+                yield says, over_sentences(scored, says, *sides)
 
 
 # Sentence pairs.
@@ -352,14 +344,13 @@ def of_sentences(spec: ContrastSpec) -> ContrastSpec:
     """Return the contrast of pairs whose two pronouns stand in one sentence: each is a sentence."""
 
     def test(scored: ScoreTable, says: Contrast, one: Any, other: Any) -> Estimate:
-        found = spec.test(scored, says, one, other)
-        names = ("unit", "interval_over", "method", "reason")
-        texts = {name: getattr(found, name) for name in names}
-        said = {
-            name: text and text.replace("sentence pairs", "sentences")
-            for name, text in texts.items()
+        estimate = spec.test(scored, says, one, other)
+        texts = {
+            name: text.replace("sentence pairs", "sentences")
+            for name in ("unit", "interval_over", "method", "reason")
+            if (text := getattr(estimate, name))
         }
-        return replace(found, **said)
+        return replace(estimate, **texts)
 
     return replace(spec, test=test)
 
@@ -435,27 +426,21 @@ def _kinds_of_settings(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
     Of each sentence pair the means over the settings of either kind, which are taken as given; a
     pair that lacks a setting is left out, since its means would be over other adjectives.
     """
-    sides = [stratum.rows(group=group) for group in SETTINGS]
-    if all(side.height for side in sides):
-        means = [_mean_of_settings(side, side["condition"].n_unique()) for side in sides]
-        yield *SETTINGS, _joined(*means, how="full"), None
+    for first, second, *sides in named_groups(*SETTINGS)(stratum):
+        means = [_mean_of_settings(side.rows, side.rows["condition"].n_unique()) for side in sides]
+        yield first, second, _joined(*means, how="full"), None
 
 
 def _pairs_of_models(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
-    by = stratum.rows().partition_by("model", as_dict=True)
-    for one, other in itertools.combinations(stratum.scored.models(), 2):
-        if (one,) in by and (other,) in by:
-            sides = by[one,], by[other,]
-            settings = pl.concat(sides)["condition"].n_unique()
-            means = [_mean_of_settings(side, settings) for side in sides]
-            yield one, other, _joined(*means, how="full"), None
+    for one, other, *sides in models(stratum):
+        settings = pl.concat([side.rows for side in sides])["condition"].n_unique()
+        means = [_mean_of_settings(side.rows, settings) for side in sides]
+        yield one, other, _joined(*means, how="full"), None
 
 
 def _shared_pairs_of_models(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
-    by = stratum.rows().partition_by("model", as_dict=True)
-    for one, other in itertools.combinations(stratum.scored.models(), 2):
-        if (one,) in by and (other,) in by:
-            yield one, other, _joined(by[one,], by[other,]), None
+    for one, other, *sides in models(stratum):
+        yield one, other, _joined(*(side.rows for side in sides)), None
 
 
 def _position(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:

@@ -38,22 +38,18 @@ class Measured(Protocol):
     @property
     def name(self) -> str:
         """The measure's name."""
-        ...
 
     @property
     def quantity(self) -> str:
         """Its main number."""
-        ...
 
     @property
     def correlated_quantity(self) -> str:
         """The number that is correlated: a probability where there is one, not its labels."""
-        ...
 
     @property
     def correlate_with(self) -> str | None:
         """The measure whose main number is correlated with its own."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,10 +144,9 @@ def _errors(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
     if means.height > len(conditions) * means["item"].n_unique() / 2:
         return None
     each = means.group_by("condition").agg(error=pl.col("value").std() / pl.len().sqrt())
-    known = dict(each.rows())
-    errors = [known.get(condition) for condition in conditions]
-    found = [error for error in errors if error is not None]
-    return np.array(found, dtype=np.float64) if found and len(found) == len(errors) else None
+    by_name = dict(each.rows())
+    errors = [by_name.get(condition) for condition in conditions]
+    return None if None in errors else np.array(errors, dtype=np.float64)
 
 
 def by_occupation(
@@ -317,13 +312,15 @@ def correlate_measures(
     Two groups that are far apart on both make a correlation by themselves; within a group it is of
     conditions. Where one model answered each of the two, all models are that pair, tested once.
     """
-    forms = _of_modes(scores, measures)
     profiles: dict[tuple[str, str | None], Answers] = {
         (name, answers.model): answers
         for name, measure in measures.items()
         for answers in by_condition(scores, name, measure)
     }
-    for one, other in [*sides(measures, [(None, None), *pairs]), *forms]:
+    for one, other in [
+        *sides(measures, [(None, None), *pairs]),
+        *_of_modes(scores, measures),
+    ]:
         if one.model is None and pairs and _alone(scores, one) and _alone(scores, other):
             continue
         values = other.values(scores).select("condition", other="value")
@@ -342,18 +339,12 @@ def correlate_measures(
             of = both if group is None else both.filter(pl.col("group") == group)
             categories = of["category"].fill_null(of["condition"]).to_list()
             found = correlated(says, of["value"].to_list(), of["other"].to_list(), categories)
-            reliable = [_reliability(profiles, side, of["condition"]) for side in (one, other)]
+            answers = [profiles.get((side.instrument, side.model)) for side in (one, other)]
+            # Of means over all models it is not known.
+            reliable = [said and said.reliability(of["condition"].to_list()) for said in answers]
             # Modes of one instrument share their sentences, and so their errors.
             apart = base_of(one.instrument) != base_of(other.instrument)
             yield says, of_true_scores(found, *reliable) if apart else found
-
-
-def _reliability(
-    profiles: Mapping[tuple[str, str | None], Answers], side: Side, conditions: pl.Series
-) -> float | None:
-    """Of a side over these conditions; None: not known, as over all models."""
-    answers = profiles.get((side.instrument, side.model))
-    return None if answers is None else answers.reliability(conditions.to_list())
 
 
 def _of_modes(
@@ -366,10 +357,9 @@ def _of_modes(
         *correlate_modes(measures, list(itertools.product(models, models))),
         *advice_beside(measures, models),
     ]
-    for one, other in pairs:
-        there = (one.instrument, one.model) in answered
-        if there and (other.instrument, other.model) in answered:
-            yield one, other
+    for both in pairs:
+        if answered >= {(side.instrument, side.model) for side in both}:
+            yield both
 
 
 def _alone(scores: pl.DataFrame, side: Side) -> bool:

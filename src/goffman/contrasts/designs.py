@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -104,35 +104,29 @@ def of_study(scored: ScoreTable) -> ScoreTable:
 # The two sides of a contrast.
 
 
+@dataclass(frozen=True, eq=False)
 class Side:
     """The scores of one side, and their table, which is made once for all it is compared with."""
 
-    def __init__(
-        self,
-        rows: pl.DataFrame,
-        design: Design,
-        differ: str,
-        families: Mapping[str, str],
-        *,
-        within: bool = False,
-    ) -> None:
-        self.rows = rows
-        self.differ = differ
-        """The column in which the two sides differ."""
-        self.within = within
-        """Whether categories are given, and conditions sampled within them."""
-        self._design = design
-        self._families = families
-        self._tables: dict[tuple[tuple[str, ...], ...], NDArray[np.float64]] = {}
+    rows: pl.DataFrame
+    design: Design
+    differ: str
+    """The column in which the two sides differ."""
+    families: Mapping[str, str]
+    within: bool = False
+    """Whether categories are given, and conditions sampled within them."""
+    _tables: dict[tuple[tuple[str, ...], ...], NDArray[np.float64]] = field(
+        default_factory=dict, init=False
+    )
 
     @cached_property
     def cells(self) -> pl.DataFrame:
         """The scores with one level for what is nested, and one for wordings of a family."""
-        cells = self._design.cells(self.rows)
+        cells = self.design.cells(self.rows)
         # What is compared with another wording keeps its own.
-        if not self._families or self.differ == "wording":
+        if not self.families or self.differ == "wording":
             return cells
-        return cells.with_columns(pl.col("wording").replace(self._families))
+        return cells.with_columns(pl.col("wording").replace(self.families))
 
     @cached_property
     def ids(self) -> dict[str, list[str]]:
@@ -143,7 +137,7 @@ class Side:
     def sentences(self) -> int:
         """How many items were answered in how many families of wordings, in turn or in all."""
         known = self.rows.filter(pl.col("value").is_not_null())
-        return known.select("item", pl.col("wording").replace(self._families)).n_unique()
+        return known.select("item", pl.col("wording").replace(self.families)).n_unique()
 
     @cached_property
     def categories(self) -> dict[str, str]:
@@ -243,18 +237,18 @@ def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: S
     if pl.concat(asked)["item"].n_unique() >= LEAST:
         return _over_cells(says, first, second, paired=False, over=NESTED_OVER)
     items = pl.concat(asked)["item"].n_unique()
-    means = [_condition_means(side) for side in sides]
+    means = [
+        side.sort("condition", "item", "wording", "prompt_id")
+        .group_by("condition", maintain_order=True)
+        .agg(pl.col("value").mean())
+        for side in sides
+    ]
     pairs = means[0].join(means[1], on="condition", suffix="_second").sort("condition")
     if pairs.height >= FEW:
         values = pairs["value"].to_list(), pairs["value_second"].to_list()
         return replace(over_pairs(says, *values, over=GIVEN_SENTENCES), sentences=items)
     one, other = (of["value"].to_list() for of in means)
     return replace(over_sets(says, one, other, over=GIVEN_SENTENCES), sentences=items)
-
-
-def _condition_means(rows: pl.DataFrame) -> pl.DataFrame:
-    ordered = rows.sort("condition", "item", "wording", "prompt_id")
-    return ordered.group_by("condition", maintain_order=True).agg(pl.col("value").mean())
 
 
 FEWEST_OF_VERB = 3

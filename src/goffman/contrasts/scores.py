@@ -75,12 +75,12 @@ class Clusters:
 
         An occupation pulls the pronoun in either role, so that both are of one kind.
         """
-        found = [self.ways.get(pair) for pair in pairs]
-        known = [way for way in found if way is not None]
-        if len(known) < len(found) or not known:
+        pairs = list(pairs)
+        if not pairs or not self.ways.keys() >= {*pairs}:
             return []
-        nodes = [(one, other or f"nobody beside {one}") for _, one, other in known]
-        return [np.array([frame for frame, _, _ in known]), np.array(nodes)]
+        ways = [self.ways[pair] for pair in pairs]
+        nodes = [(one, other or f"nobody beside {one}") for _, one, other in ways]
+        return [np.array([frame for frame, _, _ in ways]), np.array(nodes)]
 
     def sides(self, pairs: Iterable[str]) -> NDArray[np.float64]:
         """The signs of the pairs."""
@@ -236,21 +236,20 @@ class ScoreTable:
         return self._views[view]
 
     @cached_property
-    def _found(self) -> dict[tuple[str, str], pl.DataFrame]:
-        return {}
-
-    @cached_property
-    def _by_model(self) -> dict[tuple[str, str], dict[tuple[Any, ...], pl.DataFrame]]:
+    def _parts(self) -> dict[tuple[str, str], tuple[pl.DataFrame, dict[Any, pl.DataFrame]]]:
         return {}
 
     def rows(self, level: str, quantity: str | None = None, **ids: str | None) -> pl.DataFrame:
         """The scores of a level and quantity with these ids; None: only where it is null."""
-        of = level, quantity or self.quantity
+        key = level, quantity or self.quantity
+        if key not in self._parts:
+            # Looked for once, and by model: there may be millions.
+            rows = self.scores.filter(pl.col("level") == key[0], pl.col("quantity") == key[1])
+            self._parts[key] = rows, rows.partition_by("model", as_dict=True)
+        rows, by_model = self._parts[key]
         model = ids.get("model")
-        if model is None:
-            rows = self._of(*of)
-        else:
-            rows = self._of_models(*of).get((model,), self.scores.clear())
+        if model is not None:
+            rows = by_model.get((model,), self.scores.clear())
         wanted = [
             pl.col(name).is_null() if value is None else pl.col(name) == value
             for name, value in ids.items()
@@ -258,38 +257,16 @@ class ScoreTable:
         ]
         return rows.filter(*wanted) if wanted else rows
 
-    def _of(self, level: str, quantity: str) -> pl.DataFrame:
-        """The scores of a level and quantity; looked for once, since there may be millions."""
-        if (level, quantity) not in self._found:
-            self._found[level, quantity] = self.scores.filter(
-                pl.col("level") == level, pl.col("quantity") == quantity
-            )
-        return self._found[level, quantity]
-
-    def _of_models(self, level: str, quantity: str) -> dict[tuple[Any, ...], pl.DataFrame]:
-        """The same by model."""
-        if (level, quantity) not in self._by_model:
-            rows = self._of(level, quantity)
-            self._by_model[level, quantity] = rows.partition_by("model", as_dict=True)
-        return self._by_model[level, quantity]
-
     def cells(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return scores with one level for what is nested, and one for wordings of a family."""
         return self.design.cells(rows).with_columns(
             pl.col("wording").replace(self.sharing.families)
         )
 
+    @cached_property
     def models(self) -> list[str]:
         """Who answered."""
-        return list(self._models)
-
-    @cached_property
-    def _models(self) -> list[str]:
         return in_order(self.scores, "model")
-
-    def variants(self) -> list[str | None]:
-        """With and without names, or None where there is one."""
-        return [*in_order(self.scores, "variant")] or [None]
 
     def says(self, kind: str, **what: str | None) -> Contrast:
         """The contrast of this kind."""

@@ -70,25 +70,23 @@ class ContrastSpec:
     def _strata(self, scored: ScoreTable) -> Iterator[Stratum]:
         models: Sequence[str | None] = [None]
         if {"model", "model or all"} & {*self.by}:
-            models = scored.models()
+            models = scored.models
             if "model or all" in self.by and len(models) > 1:
                 models = [*models, None]
-        variants = scored.variants() if "variant" in self.by else [None]
+        variants: Sequence[str | None] = [None]
+        if "variant" in self.by:
+            # With and without names; None where there is one.
+            variants = in_order(scored.scores, "variant") or [None]
         groups: Sequence[str | None] = [None]
         if "group" in self.by:
             groups = self.groups or (scored.contrast, scored.against)
         if "setting" in self.by:
             groups = in_order(scored.rows(self.level), "condition")
-        for model, variant in itertools.product(models, variants):
-            of = Stratum(spec=self, scored=scored, model=model, variant=variant)
-            for group in groups:
-                yield from self._subscales(replace(of, group=group))
-
-    def _subscales(self, stratum: Stratum) -> Iterator[Stratum]:
-        yield stratum
-        if "dimension" in self.by:
-            for name in in_order(stratum.rows(), "dimension"):
-                yield replace(stratum, dimension=name)
+        for model, variant, group in itertools.product(models, variants, groups):
+            whole = Stratum(spec=self, scored=scored, model=model, variant=variant, group=group)
+            yield whole
+            for name in in_order(whole.rows(), "dimension") if "dimension" in self.by else ():
+                yield replace(whole, dimension=name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +141,7 @@ groups = named_groups("contrast", "against")
 
 def models(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
     """Yield every two models."""
-    every = itertools.combinations(stratum.scored.models(), 2)
+    every = itertools.combinations(stratum.scored.models, 2)
     yield from _known(stratum, "model", every, stratum.rows())
 
 

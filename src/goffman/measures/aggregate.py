@@ -194,18 +194,7 @@ def means_by_item_and_condition(
     """
     cell = ("model", "wording", "item", "dimension", "condition", "group", "category")
     cells = mean_over(scores, keep=cell, level="cell", over="forms")
-    groups = pl.concat(
-        [
-            mean_over(cells, keep=keep, level=level, over=over)
-            for level, keep, over in (
-                ("group", ("model", "wording", "group"), "items × conditions"),
-                ("dimension", ("model", "wording", "dimension", "group"), "items × conditions"),
-                ("item", ("model", "wording", "item", "dimension", "group"), "conditions"),
-            )
-        ]
-    )
-    # A scale without subscales would say the same twice.
-    groups = groups.filter((pl.col("level") != "dimension") | pl.col("dimension").is_not_null())
+    groups = means_of_cells(cells, by=("model", "wording"))
     keep = ("model", "wording", "condition", "group", "category")
     return pl.concat(
         [
@@ -214,6 +203,22 @@ def means_by_item_and_condition(
             gaps(only(groups, compared), contrast=contrast, against=against),
         ]
     )
+
+
+def means_of_cells(cells: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
+    """SCORES of each group and subscale over items × conditions, and of items over conditions."""
+    means = pl.concat(
+        [
+            mean_over(cells, keep=(*by, *keep), level=level, over=over)
+            for level, keep, over in (
+                ("group", ("group",), "items × conditions"),
+                ("dimension", ("dimension", "group"), "items × conditions"),
+                ("item", ("item", "dimension", "group"), "conditions"),
+            )
+        ]
+    )
+    # A scale without subscales would say the same twice.
+    return means.filter((pl.col("level") != "dimension") | pl.col("dimension").is_not_null())
 
 
 def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:

@@ -90,38 +90,39 @@ WORDS_COUNTED = AnalyticChoice(name="number of words", options=_words_counted)
 def _ratings(stored: StoredAnswers) -> list[Option]:
     """The ratings of the audit, the shipped ones alone, and each single rater."""
     attitudes = stored.words.attitudes
-    given = has_others(attitudes)
-    found = [Option(said="your ratings over goffman's" if given else "settled labels")]
-    if given:
-        found.append(Option(said="goffman's ratings alone", words={"shipped_alone": True}))
-    for name in single_raters(attitudes):
-        number = name.removeprefix("rating_")
-        found.append(Option(said=f"rater {number} alone", words={"rater": name}))
-    return found
+    shipped = [Option(said="settled labels")]
+    if has_others(attitudes):
+        shipped = [
+            Option(said="your ratings over goffman's"),
+            Option(said="goffman's ratings alone", words={"shipped_alone": True}),
+        ]
+    raters = {name: name.removeprefix("rating_") for name in single_raters(attitudes)}
+    alone = (Option(said=f"rater {no} alone", words={"rater": name}) for name, no in raters.items())
+    return [*shipped, *alone]
 
 
 RATINGS = AnalyticChoice(name="rater", options=_ratings)
 
 
-def _neutral(stored: StoredAnswers) -> list[Option]:
-    del stored
-    return [Option(said="counted"), Option(said="not counted", words={"neutral": False})]
-
-
-NEUTRAL_WORDS = AnalyticChoice(name="counting of neutral words", options=_neutral)
+NEUTRAL_WORDS = AnalyticChoice(
+    name="counting of neutral words",
+    options=lambda _: [
+        Option(said="counted"),
+        Option(said="not counted", words={"neutral": False}),
+    ],
+)
 
 
 def _wordings(stored: StoredAnswers) -> list[Option]:
     """All wordings together, and each alone; with the paraphrases, where these were asked."""
-    found = _asked(stored, "wording")
     every = [Option(said="all wordings")]
     if _asked(stored, "paraphrase"):
         every = [
             Option(said="wordings of the instrument"),
             Option(said="with the paraphrases", paraphrases=True),
         ]
-    alone = [Option(said=f"{one} alone", only={"wording": one}) for one in found]
-    return [*every, *alone] if len(found) > 1 else []
+    alone = _each_alone(stored, "wording")
+    return [*every, *alone] if len(alone) > 1 else []
 
 
 WORDINGS = AnalyticChoice(name="wording", options=_wordings)
@@ -138,9 +139,8 @@ ONE_WORDING = AnalyticChoice(name="wording", options=_one_wording)
 
 def _orders(stored: StoredAnswers) -> list[Option]:
     """All orders of the options, and each alone."""
-    found = _asked(stored, "order")
-    alone = [Option(said=f"{one} alone", only={"order": one}) for one in found]
-    return [Option(said="all orders"), *alone] if len(found) > 1 else []
+    alone = _each_alone(stored, "order")
+    return [Option(said="all orders"), *alone] if len(alone) > 1 else []
 
 
 ORDERS = AnalyticChoice(name="order of options", options=_orders)
@@ -168,6 +168,10 @@ def _parsers(stored: StoredAnswers) -> list[Option]:
 
 
 PARSERS = AnalyticChoice(name="parser", options=_parsers)
+
+
+def _each_alone(stored: StoredAnswers, column: str) -> list[Option]:
+    return [Option(said=f"{one} alone", only={column: one}) for one in _asked(stored, column)]
 
 
 def _asked(stored: StoredAnswers, column: str) -> list[str]:

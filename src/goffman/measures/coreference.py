@@ -20,6 +20,7 @@ With a correct, i incorrect and u neither (unsure, other, refusal) on each side,
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -42,12 +43,7 @@ from goffman.measures.aggregate import (
     only,
     prompt_scores,
 )
-from goffman.measures.analytic_choices import (
-    PARSERS,
-    AnalyticChoice,
-    Option,
-    StoredAnswers,
-)
+from goffman.measures.analytic_choices import PARSERS, AnalyticChoice, Option
 from goffman.measures.base import Contrasts, Meaning, Measure, Reads
 from goffman.parsers.registry import read_replies
 from goffman.presentation import coreference_figures, tables
@@ -65,7 +61,8 @@ FIRST = "first-mentioned"
 
 NAMES_NOBODY = "the reply names neither of the two people"
 _NOBODY = "no reply names one of the two people"
-_ONE_SIDE = "only one side was asked, or answered"
+SIDES = ("pro", "anti")
+ONE_SIDE = "only one side was asked, or answered"
 
 
 def first_mentioned(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.Series:
@@ -80,62 +77,85 @@ def first_mentioned(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.Series:
     return known.select(said.cast(pl.Float64).alias(FIRST))[FIRST]
 
 
-def non_response_bounds(sides: pl.DataFrame) -> pl.DataFrame:
-    """SCORES of the levels trial and condition, from those of the level side."""
-    keys = ["model", "instrument", "mode", "measure", "trial", "condition", "group"]
-    counted = ("correct", "incorrect", FIRST)
+def sides_compared(
+    sides: pl.DataFrame,
+    numbers: Mapping[str, pl.Expr],
+    *,
+    counted: Sequence[str],
+    keys: Sequence[str],
+    level: str,
+    reason: pl.Expr,
+) -> pl.DataFrame:
+    """SCORES of the level: numbers of both sides, in which NAME_pro and NAME_anti are their values.
+
+    ``counted``: the quantities of the sides that are values; n counts the sentences of both sides.
+    """
     wide = only(sides, counted).pivot(
         "quantity", on_columns=counted, index=[*keys, "wording"], values=["value", "n"]
     )
     pro, anti = (
         wide.filter(pl.col("wording") == side).select(
             *keys,
-            pl.col("value_correct").alias(f"a_{side}"),
-            pl.col("value_incorrect").alias(f"i_{side}"),
-            pl.col(f"value_{FIRST}").alias(f"f_{side}"),
+            *(pl.col(f"value_{name}").alias(f"{name}_{side}") for name in counted),
             pl.col("n_correct").alias(f"n_{side}"),
         )
-        for side in ("pro", "anti")
+        for side in SIDES
     )
     both = pro.join(anti, on=keys, how="full", coalesce=True, nulls_equal=True).sort(keys)
-    trials = _long(both.with_columns(**_numbers()), keys)
-    who = ("model", "condition", "group")
-    return pl.concat([trials, mean_over(trials, keep=who, level="condition", over="trials")])
-
-
-def _numbers() -> dict[str, pl.Expr]:
-    a, i, n = ({side: pl.col(f"{x}_{side}") for side in ("pro", "anti")} for x in "ain")
-    unsure = {side: 1 - a[side] - i[side] for side in a}
-    named = {side: pl.when(a[side] + i[side] > 0).then(a[side] / (a[side] + i[side])) for side in a}
-    odds = {side: ((a[side] * n[side] + 0.5) / ((1 - a[side]) * n[side] + 0.5)).log() for side in a}
-    first = (pl.col("f_pro") + pl.col("f_anti")) / 2
-    found = (
-        a["pro"],
-        a["anti"],
-        (a["pro"] + a["anti"]) / 2 - 0.5,
-        a["pro"] - a["anti"] - unsure["anti"],
-        a["pro"] + unsure["pro"] - a["anti"],
-        named["pro"] - named["anti"],
-        first - 0.5,
-        odds["pro"] - odds["anti"],
+    rows = both.with_columns(**numbers).with_columns(
+        n=pl.col("n_pro").fill_null(0) + pl.col("n_anti").fill_null(0)
     )
-    return dict(zip(BESIDE, found, strict=True))
-
-
-def _long(both: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """One row a number; n counts the sentences of both sides."""
-    rows = both.with_columns(n=pl.col("n_pro").fill_null(0) + pl.col("n_anti").fill_null(0))
-    long = rows.unpivot(list(BESIDE), index=[*keys, "n"], variable_name="quantity")
-    of_named = pl.col("quantity").is_in(["bias-answered", "first-mentioned-above-half"])
-    why = pl.when(of_named).then(pl.lit(_NOBODY)).otherwise(pl.lit(_ONE_SIDE))
+    long = rows.unpivot([*numbers], index=[*keys, "n"], variable_name="quantity")
     return as_scores(
         long.with_columns(
-            level=pl.lit("trial"),
+            level=pl.lit(level),
             missing=pl.lit(0),
             over=pl.lit("sentences"),
-            reason=pl.when(pl.col("value").is_null()).then(why),
+            reason=pl.when(pl.col("value").is_null()).then(reason),
         )
     )
+
+
+def of_sides(name: str) -> dict[str, pl.Expr]:
+    """The value of either side."""
+    return {side: pl.col(f"{name}_{side}") for side in SIDES}
+
+
+def numbers_of_sides(correct: str, right: str, wrong: str) -> dict[str, pl.Expr]:
+    """Accuracies, bias and its bounds, from what is correct, right and wrong on either side."""
+    a, r, w = (of_sides(name) for name in (correct, right, wrong))
+    silent = {side: 1 - r[side] - w[side] for side in SIDES}
+    named = {side: pl.when(r[side] + w[side] > 0).then(r[side] / (r[side] + w[side])) for side in r}
+    return {
+        "accuracy-pro": a["pro"],
+        "accuracy-anti": a["anti"],
+        "bias": a["pro"] - a["anti"],
+        "above-chance": (a["pro"] + a["anti"]) / 2 - 0.5,
+        "bias-answered": named["pro"] - named["anti"],
+        "bias-lowest": r["pro"] - r["anti"] - silent["anti"],
+        "bias-highest": r["pro"] + silent["pro"] - r["anti"],
+    }
+
+
+def non_response_bounds(sides: pl.DataFrame) -> pl.DataFrame:
+    """SCORES of the levels trial and condition, from those of the level side."""
+    a, n, first = (of_sides(name) for name in ("correct", "n", FIRST))
+    odds = {side: ((a[side] * n[side] + 0.5) / ((1 - a[side]) * n[side] + 0.5)).log() for side in a}
+    numbers = numbers_of_sides("correct", "correct", "incorrect") | {
+        "first-mentioned-above-half": (first["pro"] + first["anti"]) / 2 - 0.5,
+        "log-odds": odds["pro"] - odds["anti"],
+    }
+    of_named = pl.col("quantity").is_in(["bias-answered", "first-mentioned-above-half"])
+    trials = sides_compared(
+        sides,
+        {name: numbers[name] for name in BESIDE},
+        counted=("correct", "incorrect", FIRST),
+        keys=("model", "instrument", "mode", "measure", "trial", "condition", "group"),
+        level="trial",
+        reason=pl.when(of_named).then(pl.lit(_NOBODY)).otherwise(pl.lit(ONE_SIDE)),
+    )
+    who = ("model", "condition", "group")
+    return pl.concat([trials, mean_over(trials, keep=who, level="condition", over="trials")])
 
 
 PRESENTATION = Presentation(
@@ -177,12 +197,6 @@ PRESENTATION = Presentation(
 )
 
 
-def _replies(stored: StoredAnswers) -> list[Option]:
-    """All replies, or those alone that name one of the two people."""
-    del stored
-    return [Option(said="all replies"), Option(said="answers alone", prepared=answers_alone)]
-
-
 def answers_alone(replies: pl.DataFrame) -> pl.DataFrame:
     """The replies that are correct or incorrect."""
     return replies.filter(pl.col("kind").is_in(["correct", "incorrect"]))
@@ -221,7 +235,13 @@ class CoreferenceBias(Measure):
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         PARSERS,
-        AnalyticChoice(name="counting of replies without an answer", options=_replies),
+        AnalyticChoice(
+            name="counting of replies without an answer",
+            options=lambda _: [
+                Option(said="all replies"),
+                Option(said="answers alone", prepared=answers_alone),
+            ],
+        ),
     )
     scores_controls: ClassVar[ControlScore | None] = "answer"
 
@@ -271,8 +291,7 @@ class CoreferenceBias(Measure):
             percent = (pl.col("value") * 100).round(self.round_accuracy)
             accuracy = accuracy.with_columns(value=percent / 100)
         keys = ["model", "instrument", "mode", "trial", "condition", "group"]
-        pro = accuracy.filter(pl.col("wording") == "pro")
-        anti = accuracy.filter(pl.col("wording") == "anti")
+        pro, anti = (accuracy.filter(pl.col("wording") == side) for side in SIDES)
         joined = pro.join(
             anti.select(*keys, second="value", second_reason="reason", more="n", gone="missing"),
             on=keys,
@@ -300,22 +319,22 @@ def _shares_of_pairs(scores: pl.DataFrame) -> pl.DataFrame:
     """SCORES of the level trial: of how many pairs which sentences are understood."""
     correct = only(scores, ["correct"])
     keys = ["model", "instrument", "mode", "measure", "trial", "condition", "group", "item"]
-    pro = correct.filter(pl.col("wording") == "pro").select(*keys, pro="value")
-    anti = correct.filter(pl.col("wording") == "anti").select(*keys, anti="value")
+    pro, anti = (
+        correct.filter(pl.col("wording") == side).select(*keys, pl.col("value").alias(side))
+        for side in SIDES
+    )
     right, wrong = pl.col("pro") == 1, pl.col("anti") == 1
+    both = pl.col("pro").is_not_null() & pl.col("anti").is_not_null()
+    kinds = {
+        "only-pro": right & ~wrong,
+        "only-anti": ~right & wrong,
+        "both": right & wrong,
+        "neither": ~right & ~wrong,
+    }
     pairs = (
         pro.join(anti, on=keys, how="left", nulls_equal=True)
         .with_columns(
-            (right & ~wrong).cast(pl.Float64).alias("only-pro"),
-            (~right & wrong).cast(pl.Float64).alias("only-anti"),
-            (right & wrong).cast(pl.Float64).alias("both"),
-            (~right & ~wrong).cast(pl.Float64).alias("neither"),
-        )
-        .with_columns(
-            pl.when(pl.col("pro").is_not_null() & pl.col("anti").is_not_null())
-            .then(pl.col(name))
-            .alias(name)
-            for name in PAIR_KINDS
+            pl.when(both).then(kind.cast(pl.Float64)).alias(name) for name, kind in kinds.items()
         )
         .unpivot(list(PAIR_KINDS), index=keys, variable_name="quantity", value_name="value")
         .with_columns(

@@ -37,15 +37,10 @@ from goffman.contrasts.catalog import (
     settings_by_pairs,
 )
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import (
-    above_baseline,
-    as_scores,
-    mean_over,
-    only,
-    prompt_scores,
-)
+from goffman.measures.aggregate import above_baseline, mean_over, only, prompt_scores
 from goffman.measures.analytic_choices import ORDERS, AnalyticChoice
 from goffman.measures.base import Contrasts
+from goffman.measures.coreference import ONE_SIDE, numbers_of_sides, of_sides, sides_compared
 from goffman.measures.multiple_choice import (
     NO_REPLY,
     SHARES,
@@ -72,8 +67,6 @@ from goffman.presentation.mode_agreement import agreement_table
 from goffman.presentation.types import Claims, Presentation
 
 OF_SENTENCES = ("correct", "right", "wrong", "first-listed")
-_KEYS = ["model", "instrument", "mode", "measure", "condition", "group"]
-_ONE_SIDE = "only one side was asked, or answered"
 
 
 def means_of_pair_choices(scores: pl.DataFrame, *, about: tuple[str, ...]) -> pl.DataFrame:
@@ -84,7 +77,16 @@ def means_of_pair_choices(scores: pl.DataFrame, *, about: tuple[str, ...]) -> pl
     sentences = over_presentations(only(scores, OF_SENTENCES), whole=False)
     who = ("condition", "group")
     sides = mean_over(sentences, keep=("model", "wording", *who), level="side", over="pairs")
-    settings = _settings(sides)
+    first = of_sides("first-listed")
+    settings = sides_compared(
+        sides,
+        numbers_of_sides("correct", "right", "wrong")
+        | {"first-listed-above-half": (first["pro"] + first["anti"]) / 2 - 0.5},
+        counted=OF_SENTENCES,
+        keys=("model", "instrument", "mode", "measure", "condition", "group"),
+        level="condition",
+        reason=pl.lit(ONE_SIDE),
+    )
     groups = mean_over(settings, keep=("model", "group"), level="group", over="settings")
     return pl.concat(
         [
@@ -96,55 +98,6 @@ def means_of_pair_choices(scores: pl.DataFrame, *, about: tuple[str, ...]) -> pl
             mean_over(only(scores, about), keep=("model",), level="model", over="prompts"),
         ]
     )
-
-
-def _settings(sides: pl.DataFrame) -> pl.DataFrame:
-    """SCORES of the level condition, from those of both sides."""
-    wide = sides.pivot(
-        "quantity", on_columns=OF_SENTENCES, index=[*_KEYS, "wording"], values=["value", "n"]
-    )
-    pro, anti = (
-        wide.filter(pl.col("wording") == side).select(
-            *_KEYS,
-            *(pl.col(f"value_{name}").alias(f"{name}_{side}") for name in OF_SENTENCES),
-            pl.col("n_correct").alias(f"n_{side}"),
-        )
-        for side in ("pro", "anti")
-    )
-    both = pro.join(anti, on=_KEYS, how="full", coalesce=True, nulls_equal=True).sort(_KEYS)
-    numbers = both.with_columns(**_numbers()).with_columns(
-        n=pl.col("n_pro").fill_null(0) + pl.col("n_anti").fill_null(0)
-    )
-    long = numbers.unpivot(list(_numbers()), index=[*_KEYS, "n"], variable_name="quantity")
-    return as_scores(
-        long.with_columns(
-            level=pl.lit("condition"),
-            missing=pl.lit(0),
-            over=pl.lit("sentences"),
-            reason=pl.when(pl.col("value").is_null()).then(pl.lit(_ONE_SIDE)),
-        )
-    )
-
-
-def _numbers() -> dict[str, pl.Expr]:
-    correct, right, wrong, first = (
-        {side: pl.col(f"{name}_{side}") for side in ("pro", "anti")} for name in OF_SENTENCES
-    )
-    silent = {side: 1 - right[side] - wrong[side] for side in right}
-    named = {
-        side: pl.when(right[side] + wrong[side] > 0).then(right[side] / (right[side] + wrong[side]))
-        for side in right
-    }
-    return {
-        "accuracy-pro": correct["pro"],
-        "accuracy-anti": correct["anti"],
-        "bias": correct["pro"] - correct["anti"],
-        "above-chance": (correct["pro"] + correct["anti"]) / 2 - 0.5,
-        "bias-answered": named["pro"] - named["anti"],
-        "bias-lowest": right["pro"] - right["anti"] - silent["anti"],
-        "bias-highest": right["pro"] + silent["pro"] - right["anti"],
-        "first-listed-above-half": (first["pro"] + first["anti"]) / 2 - 0.5,
-    }
 
 
 _TOO_LITTLE = f"the two people have less than {FLOOR} of the probability"

@@ -62,11 +62,7 @@ from goffman.measures.aggregate import (
     only,
     prompt_scores,
 )
-from goffman.measures.analytic_choices import (
-    ORDERS,
-    WORDINGS,
-    AnalyticChoice,
-)
+from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts, Measure, Reads
 from goffman.measures.reliability import reliability_scores
 from goffman.measures.responses import (
@@ -86,12 +82,7 @@ from goffman.measures.responses import (
 )
 from goffman.measures.variance import TRIAL_ERROR, TRIAL_VARIANCE, variance_split
 from goffman.parsers.options import DEFAULT_CHOICE_PARSER, read_choices
-from goffman.presentation import (
-    answer_style,
-    condition_figures,
-    reliability,
-    tables,
-)
+from goffman.presentation import answer_style, condition_figures, reliability, tables
 from goffman.presentation.answer_style import SAYS, describe_style
 from goffman.presentation.condition_findings import choice_findings
 from goffman.presentation.evidence import options_with_probabilities, replies_as_read
@@ -121,7 +112,7 @@ def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
     asked = prompts.filter(pl.col("options").is_not_null())
     for prompt, item, keyed, text in asked.select("prompt_id", "item", "keyed", "options").rows():
         counted = [one for one in options_from(text) if one.code is not None]
-        codes = [one.code or 0.0 for one in counted]
+        first, last = (option.code or 0.0 for option in (counted[0], counted[-1]))
         rows.append(
             {
                 "prompt_id": prompt,
@@ -129,7 +120,7 @@ def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
                 "keyed": keyed,
                 "first": counted[0].label,
                 "last": counted[-1].label,
-                "direction": _direction(codes[0], codes[-1]),
+                "direction": None if first == last else DIRECTIONS[first < last],
                 "scale": "\n".join(sorted(one.text for one in counted)),
             }
         )
@@ -140,12 +131,6 @@ def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 _OF_PROMPT = ("prompt_id", "item", "keyed", "first", "last", "direction", "scale")
-
-
-def _direction(first: float, last: float) -> str | None:
-    if first == last:
-        return None
-    return DIRECTIONS[0] if first > last else DIRECTIONS[1]
 
 
 def by_presentation(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -452,6 +437,10 @@ class ChoiceMeasure(Measure):
             *([pl.when(unseen.any()).then(share(unseen)).alias("unseen")] if served else []),
         ]
 
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """Return the mean code of each control, in each order of its options."""
+        return only(self.score_prompts(answers, prompts), ["code"]).select("prompt_id", "value")
+
 
 @dataclass(frozen=True, kw_only=True)
 class MeanCode(ChoiceMeasure):
@@ -524,7 +513,3 @@ class MeanCode(ChoiceMeasure):
             against=self.against,
             whole=self.mode == "choice",
         )
-
-    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return the mean code of each control, in each order of its options."""
-        return only(self.score_prompts(answers, prompts), ["code"]).select("prompt_id", "value")

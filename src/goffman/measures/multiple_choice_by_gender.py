@@ -28,12 +28,7 @@ from goffman.contrasts.catalog import (
     wordings,
 )
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import (
-    as_scores,
-    gaps,
-    mean_over,
-    only,
-)
+from goffman.measures.aggregate import as_scores, gaps, mean_over, means_of_cells, only
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts
 from goffman.measures.multiple_choice import (
@@ -46,12 +41,7 @@ from goffman.measures.multiple_choice import (
 )
 from goffman.measures.reliability import reliability_scores
 from goffman.measures.variance import variance_split
-from goffman.presentation import (
-    answer_style,
-    gender_figures,
-    reliability,
-    tables,
-)
+from goffman.presentation import answer_style, gender_figures, reliability, tables
 from goffman.presentation.answer_style import describe_style
 from goffman.presentation.evidence import options_with_probabilities
 from goffman.presentation.gender_findings import described_gender_findings
@@ -117,24 +107,12 @@ def means_of_pairs(
     Each cell of item × condition is the mean over wordings, orders and people.
     """
     cell = ("model", "item", "dimension", "condition", "group", "category")
-    cells = mean_over(only(scores, QUANTITIES), keep=cell, level="cell", over="questions")
+    quantities = only(scores, QUANTITIES)
+    cells = mean_over(quantities, keep=cell, level="cell", over="questions")
     by_wording = mean_over(
-        only(scores, QUANTITIES),
-        keep=("model", "wording", "group"),
-        level="group",
-        over="questions",
+        quantities, keep=("model", "wording", "group"), level="group", over="questions"
     )
-    groups = pl.concat(
-        [
-            mean_over(cells, keep=keep, level=level, over=over)
-            for level, keep, over in (
-                ("group", ("model", "group"), "items × conditions"),
-                ("dimension", ("model", "dimension", "group"), "items × conditions"),
-                ("item", ("model", "item", "dimension", "group"), "conditions"),
-            )
-        ]
-    )
-    groups = groups.filter((pl.col("level") != "dimension") | pl.col("dimension").is_not_null())
+    groups = means_of_cells(cells, by=("model",))
     who = ("model", "condition", "group", "category")
     questions = over_presentations(only(scores, CODES), whole=False)
     codes = mean_over(questions, keep=who, level="condition", over="questions")
@@ -250,7 +228,3 @@ class CodeByGender(ChoiceMeasure):
         """Return SCORES of cells, conditions, items, subscales, groups and models."""
         groups = {"contrast": self.contrast, "against": self.against}
         return means_of_pairs(scores, about=STYLE[self.mode], **groups)
-
-    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return the mean code of each control, in each order of its options."""
-        return only(self.score_prompts(answers, prompts), ["code"]).select("prompt_id", "value")

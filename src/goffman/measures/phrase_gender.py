@@ -9,7 +9,7 @@ lexicon scores answers that are there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
@@ -23,8 +23,7 @@ from goffman.contrasts.catalog import (
 )
 from goffman.errors import InputError
 from goffman.instruments.types import ControlScore
-from goffman.lexicons.gender import with_gender
-from goffman.measures.aggregate import means_by_item_and_condition, prompt_scores, refuse_more
+from goffman.measures.aggregate import prompt_scores, refuse_more
 from goffman.measures.analytic_choices import (
     FIRST_NAMES,
     ONE_WORDING,
@@ -32,23 +31,16 @@ from goffman.measures.analytic_choices import (
     Option,
     StoredAnswers,
 )
-from goffman.measures.base import Contrasts, Meaning, Measure, Reads
-from goffman.measures.reliability import reliability_scores
-from goffman.measures.subject_gender import VARIANTS, persons
+from goffman.measures.base import Contrasts, Reads
+from goffman.measures.subject_gender import COMPARED, VARIANTS, GenderMeasure, persons
 from goffman.presentation import gender_figures, reliability, tables
 from goffman.presentation.evidence import phrases_with_gender
 from goffman.presentation.gender_findings import gender_findings
 from goffman.presentation.section import UNSEEN_END
 from goffman.presentation.types import Claims, Presentation
 
-if TYPE_CHECKING:
-    from goffman.lexicons.lexicons import Lexicons
-
-COMPARED = ("female", "male", "unspecified", "disparity", "keyed-disparity")
-
 _NODE = ("model", "prompt_id", "parent")
 _REASON = "the words have no probability"
-
 
 _OF_DISPARITY: Contrasts = (groups_of_cells, models_over_cells, dimensions, wordings_over_cells)
 
@@ -116,7 +108,7 @@ def _depths(stored: StoredAnswers) -> list[Option]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PhraseGender(Measure):
+class PhraseGender(GenderMeasure):
     """Fills of every step with the columns GENDER → SCORES.
 
     Quantities: each group in ``ends``; unspecified, the branches that name none of them; outside,
@@ -131,18 +123,14 @@ class PhraseGender(Measure):
     """Words of a phrase; None: as many as were asked."""
     ends: tuple[str, ...] = ("female", "male", "nonbinary")
     """A word of these gender groups ends its branch."""
-    contrast: str = "mental-health"
-    against: str = "other"
     name: ClassVar[str] = "gender-of-phrase"
     reads: ClassVar[Reads] = "fills"
-    words: ClassVar[Meaning | None] = "gender"
     quantity: ClassVar[str] = "keyed-disparity"
-    primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         ("keyed-disparity", (genders, *_OF_DISPARITY)),
         ("disparity", (*_OF_DISPARITY, disparity_over_baseline)),
     )
-    between_runs: ClassVar[Contrasts] = (models_over_cells,)
+    compared: ClassVar[tuple[str, ...]] = (*COMPARED, "keyed-disparity")
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         ONE_WORDING,
@@ -162,13 +150,6 @@ class PhraseGender(Measure):
     def counted_words(self) -> int | None:
         """How many of the stored words count at each mask; None: all."""
         return self.top_k
-
-    def code_responses(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
-    ) -> pl.DataFrame:
-        """The fills with the gender of each word."""
-        del prompts
-        return with_gender(answers, words.gender, cased=cased)
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: the probability of every gender group, both variants."""
@@ -195,16 +176,6 @@ class PhraseGender(Measure):
         names = (*self.ends, "unspecified", "outside", UNSEEN_END, "disparity", "keyed-disparity")
         return prompt_scores(
             values, prompts, measure=self.name, reasons=dict.fromkeys(names, _REASON)
-        )
-
-    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of conditions, items, dimensions, groups and models."""
-        means = means_by_item_and_condition(
-            scores, contrast=self.contrast, against=self.against, compared=COMPARED
-        )
-        groups = (self.contrast, self.against)
-        return pl.concat(
-            [means, reliability_scores(scores, quantity="keyed-disparity", groups=groups)]
         )
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -260,8 +231,7 @@ class PhraseGender(Measure):
         return sums.join(last, on=_NODE[:2], how="left", maintain_order="left")
 
     def _sums(self, branches: pl.DataFrame) -> pl.DataFrame:
-        p = pl.col("p")
-        named = pl.col("ends")
+        p, named = pl.col("p"), pl.col("ends")
         return (
             # A prompt's branches are then in one order, and so is their sum; prompts need not be.
             branches.sort("path")

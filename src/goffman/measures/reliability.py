@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.measures.aggregate import as_scores
+from goffman.contrasts.scores import cube, in_order
 from goffman.schemas import SCORES, schema
 from goffman.stats.reliability import (
     LEAST_CONDITIONS,
@@ -98,15 +98,7 @@ def reliability_scores(
             found += _shrunken(one, quantity)
         found += _ranks(tables)
     # Never inferred from the first rows, which may have no value.
-    made = pl.DataFrame(found, schema={name: schema(SCORES)[name] for name in _COLUMNS})
-    return as_scores(made)
-
-
-_COLUMNS = (
-    "instrument", "mode", "measure", "model", "variant", "group", "quantity", "level", "dimension",
-    "condition", "category", "value", "n", "missing", "over", "sd", "low", "high", "reason",
-)  # fmt: skip
-_EMPTY: dict[str, Any] = dict.fromkeys(_COLUMNS)
+    return pl.DataFrame(found, schema=schema(SCORES))
 
 
 def _group(rows: pl.DataFrame, ids: dict[str, Any]) -> _Group:
@@ -119,34 +111,24 @@ def _group(rows: pl.DataFrame, ids: dict[str, Any]) -> _Group:
         .group_by(cell, maintain_order=True)
         .agg(pl.when(whole).then(pl.col("value").mean()).alias("value"))
     )
-    names = {name: rows[name].unique().sort().to_list() for name in cell}
-    place = {name: {one: at for at, one in enumerate(ones)} for name, ones in names.items()}
-    table = np.full([len(ones) for ones in names.values()], np.nan)
-    for *at, value in means.rows():
-        if value is not None:
-            table[tuple(place[name][one] for name, one in zip(cell, at, strict=True))] = value
-    of = {name: dict(rows.select(key, name).rows()) for key, name in _BESIDE}
+    names = {name: in_order(rows, name) for name in cell}
+    category, dimension = (
+        dict(rows.select(pair).rows())
+        for pair in (("condition", "category"), ("item", "dimension"))
+    )
     return _Group(
         ids=ids,
         conditions=names["condition"],
-        categories=[of["category"][one] for one in names["condition"]],
-        dimensions=[of["dimension"][one] for one in names["item"]],
-        table=table,
+        categories=[category[condition] for condition in names["condition"]],
+        dimensions=[dimension[item] for item in names["item"]],
+        table=cube(means, names),
     )
-
-
-_BESIDE = (("condition", "category"), ("item", "dimension"))
 
 
 def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
     """G and Φ, α of the whole and of each subscale, and split halves."""
     parts, why = group.parts, group.reason
-    there = int((~np.isnan(group.table)).sum())
-    cells = {
-        "n": there,
-        "missing": group.table.size - there,
-        "over": "conditions × items × wordings",
-    }
+    cells = _counted(group.table) | {"over": "conditions × items × wordings"}
     items = group.table.shape[1]
     fewer = TOO_FEW_ITEMS.format(items) if items < LEAST_ITEMS else None
     for name in ("generalizability", "dependability"):
@@ -232,20 +214,17 @@ def _places(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.int
 
 
 def _condition(group: _Group, at: int) -> dict[str, Any]:
-    cells = group.table[at]
-    there = int((~np.isnan(cells)).sum())
-    return {
-        "condition": group.conditions[at],
-        "category": group.categories[at],
-        "n": there,
-        "missing": cells.size - there,
-        "over": "items × wordings",
-    }
+    ids = {"condition": group.conditions[at], "category": group.categories[at]}
+    return ids | _counted(group.table[at]) | {"over": "items × wordings"}
+
+
+def _counted(cells: NDArray[np.float64]) -> dict[str, Any]:
+    missing = int(np.isnan(cells).sum())
+    return {"n": cells.size - missing, "missing": missing}
 
 
 def _row(
     group: _Group, quantity: str, value: float | None, *, reason: str | None, **about: Any
 ) -> dict[str, Any]:
-    given = {"quantity": quantity, "level": "scale", "missing": 0} | about
-    given |= {"value": value, "reason": reason if value is None else None}
-    return _EMPTY | group.ids | given
+    row = group.ids | {"quantity": quantity, "level": "scale", "missing": 0} | about
+    return row | {"value": value, "reason": reason if value is None else None}

@@ -19,26 +19,12 @@ from goffman.contrasts.catalog import (
     models_over_conditions,
 )
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import (
-    above_baseline,
-    gaps,
-    mean_over,
-    only,
-    prompt_scores,
-)
-from goffman.measures.analytic_choices import (
-    WORDINGS,
-    AnalyticChoice,
-    Option,
-    StoredAnswers,
-)
+from goffman.measures.aggregate import above_baseline, gaps, mean_over, only, prompt_scores
+from goffman.measures.analytic_choices import WORDINGS, AnalyticChoice, Option, StoredAnswers
 from goffman.measures.base import Contrasts, Measure, Reads
 from goffman.measures.reliability import reliability_scores
 from goffman.presentation import condition_figures, reliability, tables
-from goffman.presentation.condition_findings import (
-    group_findings,
-    outcomes_counted,
-)
+from goffman.presentation.condition_findings import group_findings, outcomes_counted
 from goffman.presentation.evidence import classes
 from goffman.presentation.types import Claims, Presentation
 from goffman.schemas import NUMBER, SENTIMENTS
@@ -85,15 +71,6 @@ PRESENTATION = Presentation(
 )
 
 
-def _values(stored: StoredAnswers) -> list[Option]:
-    """The probability of the class negative, or 1 where it is the most probable one."""
-    del stored
-    return [
-        Option(said="probability of negative"),
-        Option(said="share of labels", quantity="negative"),
-    ]
-
-
 def _neutral(stored: StoredAnswers) -> list[Option]:
     """With the class neutral, or negative against positive alone, where there are all three."""
     if not stored.answers["neutral"].count():
@@ -128,17 +105,20 @@ class NegativeSentiment(Measure):
     """With the number of another measure: two labels of a condition are too coarse for that."""
     primary_contrast: ClassVar[tuple[str, str]] = ("groups", PROBABILITY)
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        (
-            PROBABILITY,
-            (groups_of_conditions, groups_adjusted, models_over_conditions),
-        ),
+        (PROBABILITY, (groups_of_conditions, groups_adjusted, models_over_conditions)),
         ("negative", (groups_as_asked,)),
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         WORDINGS,
-        AnalyticChoice(name=NUMBER, options=_values),
+        AnalyticChoice(
+            name=NUMBER,
+            options=lambda _: [
+                Option(said="probability of negative"),
+                Option(said="share of labels", quantity="negative"),
+            ],
+        ),
         AnalyticChoice(name="counting of the class neutral", options=_neutral),
     )
     scores_controls: ClassVar[ControlScore | None] = "label"

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 VARIANTS = ("with-names", "without-names")
 
 COMPARED = ("female", "male", "unspecified", "disparity")
-"""Whose means of the two groups are set against each other."""
 
+_GROUPS = ("female", "male", "nonbinary", "neutral")
 _REASON = "the words have no probability"
 QUANTITIES = (*COMPARED, "nonbinary", "neutral", "unlisted", "common-names", "mass")
 """unspecified is everything neither female nor male, whatever it is: nonbinary, neutral (a person
@@ -100,29 +100,56 @@ DISPARITIES: tuple[tuple[str, Contrasts], ...] = (
 
 def _thresholds(stored: StoredAnswers) -> list[Option]:
     """The threshold of the audit, and those that the measure names beside it."""
-    mine: float = stored.measure.threshold  # type: ignore[attr-defined]
-    others = (0.0, mine / 2, mine * 2) if mine else ()
-    said = {one: f"{one:g}" if one else "none" for one in (mine, *others)}
-    further = [Option(said=said[one], parameters={"threshold": one}) for one in others]
-    return [Option(said=said[mine]), *further]
+    usual: float = stored.measure.threshold  # type: ignore[attr-defined]
+    others = (0.0, usual / 2, usual * 2) if usual else ()
+    return [
+        Option(said=f"{usual:g}" if usual else "none"),
+        *(
+            Option(said=f"{other:g}" if other else "none", parameters={"threshold": other})
+            for other in others
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubjectGender(Measure):
+class GenderMeasure(Measure):
+    """What the measures of gender share: female minus male, over items × conditions."""
+
+    contrast: str = "mental-health"
+    against: str = "other"
+    words: ClassVar[Meaning | None] = "gender"
+    primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
+    between_runs: ClassVar[Contrasts] = (models_over_cells,)
+    compared: ClassVar[tuple[str, ...]] = COMPARED
+    """Whose means of the two groups are set against each other."""
+
+    def code_responses(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
+    ) -> pl.DataFrame:
+        """The fills with the gender of each word."""
+        del prompts
+        return with_gender(answers, words.gender, cased=cased)
+
+    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of conditions, items, dimensions, groups and models."""
+        means = means_by_item_and_condition(
+            scores, contrast=self.contrast, against=self.against, compared=self.compared
+        )
+        groups = (self.contrast, self.against)
+        return pl.concat([means, reliability_scores(scores, quantity=self.quantity, groups=groups)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectGender(GenderMeasure):
     """Fills with the columns GENDER → SCORES."""
 
     top_k: int | None = None
     """So many of the stored words count; None: all."""
     threshold: float = 0.01
     """A word counts from this probability on."""
-    contrast: str = "mental-health"
-    against: str = "other"
     name: ClassVar[str] = "gender-of-subject"
     reads: ClassVar[Reads] = "fills"
-    words: ClassVar[Meaning | None] = "gender"
-    primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
-    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
-    between_runs: ClassVar[Contrasts] = (models_over_cells,)
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         ONE_WORDING,
         WORDS_COUNTED,
@@ -134,6 +161,11 @@ class SubjectGender(Measure):
     @property
     def presentation(self) -> Presentation:
         """How people are shown it."""
+        # Whether a model can do the task is no matter of how many words it spreads over.
+        controls_count = (
+            "Control items count every fitting word that was kept; the results count only words "
+            f"with a probability of at least {self.threshold:g}."
+        )
         return Presentation(
             quantity="disparity",
             called="female − male",
@@ -149,20 +181,7 @@ class SubjectGender(Measure):
             tables=(tables.genders, reliability.reliability_table),
             evidence=words_with_gender(self.counts_word(), f"below {self.threshold}: not counted"),
             main=("groups", "genders"),
-            controls_count=self._controls_count,
-        )
-
-    @property
-    def _controls_count(self) -> str:
-        """That control items have no threshold.
-
-        Whether the model can do the task is no matter of how many words it spreads over.
-        """
-        if not self.threshold:
-            return ""
-        return (
-            "Control items count every fitting word that was kept; the results count only words "
-            f"with a probability of at least {self.threshold:g}."
+            controls_count=controls_count if self.threshold else "",
         )
 
     @property
@@ -171,18 +190,10 @@ class SubjectGender(Measure):
         if not self.threshold:
             return {}
         usual = f"(instead of {self.threshold:g})"
-        found = {f"with no minimum word probability {usual}": replace(self, threshold=0.0)}
-        for other in (self.threshold / 2, self.threshold * 2):
-            said = f"with a minimum word probability of {other:g} {usual}"
-            found[said] = replace(self, threshold=other)
-        return found
-
-    def code_responses(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
-    ) -> pl.DataFrame:
-        """The fills with the gender of each word."""
-        del prompts
-        return with_gender(answers, words.gender, cased=cased)
+        return {f"with no minimum word probability {usual}": replace(self, threshold=0.0)} | {
+            f"with a minimum word probability of {other:g} {usual}": replace(self, threshold=other)
+            for other in (self.threshold / 2, self.threshold * 2)
+        }
 
     @property
     def counted_words(self) -> int | None:
@@ -202,26 +213,14 @@ class SubjectGender(Measure):
             .then(pl.col("probability").cast(pl.Float64))
             .otherwise(0.0)
         )
+        is_name = pl.col("gender_kind").eq_missing(pl.lit("name"))
+        without_names = counted.with_columns(gender_group=pl.when(~is_name).then("gender_group"))
+        fills = zip(VARIANTS, (counted, without_names), strict=True)
         values = pl.concat(
-            [
-                _sums(
-                    counted.with_columns(
-                        _group(names=variant == "with-names"), variant=pl.lit(variant)
-                    )
-                )
-                for variant in VARIANTS
-            ]
+            [_sums(rows.with_columns(variant=pl.lit(variant))) for variant, rows in fills]
         )
         reasons = dict.fromkeys(QUANTITIES, _REASON)
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
-
-    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of conditions, items, dimensions, groups and models."""
-        means = means_by_item_and_condition(
-            scores, contrast=self.contrast, against=self.against, compared=COMPARED
-        )
-        groups = (self.contrast, self.against)
-        return pl.concat([means, reliability_scores(scores, quantity="disparity", groups=groups)])
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """The probability of words that name the right person at the mask of each control."""
@@ -244,20 +243,10 @@ def persons(fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _group(*, names: bool) -> pl.Expr:
-    """The gender group that counts, without names or with them."""
-    group = pl.col("gender_group")
-    if names:
-        return group
-    is_name = pl.col("gender_kind").eq_missing(pl.lit("name"))
-    return pl.when(~is_name).then(group).alias("gender_group")
-
-
 def _sums(fills: pl.DataFrame) -> pl.DataFrame:
     p, group = pl.col("p"), pl.col("gender_group")
     sums = fills.group_by("model", "prompt_id", "variant", maintain_order=True).agg(
-        *(p.filter(group == name).sum().alias(name) for name in ("female", "male")),
-        *(p.filter(group == name).sum().alias(name) for name in ("nonbinary", "neutral")),
+        *(p.filter(group == name).sum().alias(name) for name in _GROUPS),
         p.filter(group.is_null()).sum().alias("unlisted"),
         p.filter(~group.is_in(["female", "male"]).fill_null(value=False))
         .sum()

@@ -25,7 +25,7 @@ import polars as pl
 
 from goffman.contrasts.catalog import DIRECTIONS
 from goffman.instruments.types import BASELINE
-from goffman.measures.aggregate import as_scores, only
+from goffman.measures.aggregate import only
 from goffman.presentation.variance import BELOW, VARIANCE
 from goffman.schemas import SCORES, schema
 from goffman.stats.crossed import variance_components
@@ -43,18 +43,6 @@ CROSSED = (
 
 _NOT_CROSSED = "not every item was asked about every condition"
 _TOO_FEW = "fewer than two conditions have an answer in every cell, or there is one item only"
-_COLUMNS = (
-    "instrument",
-    "mode",
-    "measure",
-    "model",
-    "level",
-    "quantity",
-    "value",
-    "n",
-    "missing",
-    "over",
-)
 
 
 def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
@@ -69,27 +57,31 @@ def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
     for part in codes.partition_by(keys, maintain_order=True):
         ids = part.select(keys).row(0, named=True)
         rows += [ids | {"level": VARIANCE} | row for row in _of_model(part, trials)]
-    types = schema(SCORES)
-    made = pl.DataFrame(rows, schema={name: types[name] for name in (*_COLUMNS, "reason")})
-    return as_scores(made)
+    return pl.DataFrame(rows, schema=schema(SCORES))
 
 
 def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """The parts of one model's variance."""
-    factors = next((names for names in CROSSED if _is_crossed(codes, names)), None)
-    if factors is None:
-        yield _none(codes, _NOT_CROSSED)
-        return
-    table, kept = _table(codes, factors)
+    factors = next((names for names in CROSSED if _is_crossed(codes, names)), ())
+    table, kept = _table(codes, factors) if factors else (np.empty(0), [])
     if min(table.shape) < 2:
-        yield _none(codes, _TOO_FEW)
+        yield {
+            "quantity": f"{VARIANCE}-condition",
+            "n": 0,
+            "missing": codes.height,
+            "over": "prompts",
+            "reason": _TOO_FEW if factors else _NOT_CROSSED,
+        }
         return
     used = codes.filter(pl.col("condition").is_in(kept))
     found = {
         frozenset(factors[axis] for axis in source): value
         for source, value in variance_components(table).items()
     }
-    named = {"-".join(sorted(one)): found.pop(one) for one in _named(factors)}
+    # What stands by itself; what is left of all factors together is none of it.
+    sources = [frozenset({factor}) for factor in factors]
+    sources += [frozenset({"condition", "item"})] if len(factors) > 2 else []
+    named = {"-".join(sorted(source)): found.pop(source) for source in sources}
     of_trials = _of_trials(used, trials)
     if of_trials is not None:
         variance, error = of_trials
@@ -107,13 +99,6 @@ def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, A
         if value < 0:
             yield {"quantity": f"{VARIANCE}-{name}{BELOW}", "value": value} | cells
     yield {"quantity": f"{VARIANCE}-rest", "value": sum(rest)} | cells
-
-
-def _named(factors: Sequence[str]) -> list[frozenset[str]]:
-    """The sources that stand by themselves: what is left of all together is none of them."""
-    singles = [frozenset({one}) for one in factors]
-    both = frozenset({"condition", "item"})
-    return [*singles, both] if len(factors) > 2 else singles
 
 
 def _is_crossed(codes: pl.DataFrame, factors: Sequence[str]) -> bool:
@@ -144,14 +129,3 @@ def _of_trials(codes: pl.DataFrame, trials: pl.DataFrame) -> tuple[float, float]
     if means.get(TRIAL_VARIANCE) is None:
         return None
     return means[TRIAL_VARIANCE], means[TRIAL_ERROR]
-
-
-def _none(codes: pl.DataFrame, reason: str) -> dict[str, Any]:
-    return {
-        "quantity": f"{VARIANCE}-condition",
-        "value": None,
-        "n": 0,
-        "missing": codes.height,
-        "over": "prompts",
-        "reason": reason,
-    }

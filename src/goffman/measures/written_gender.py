@@ -20,18 +20,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.contrasts.catalog import models_over_cells
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import means_by_item_and_condition, prompt_scores
-from goffman.measures.analytic_choices import (
-    FIRST_NAMES,
-    ONE_WORDING,
-    AnalyticChoice,
-)
-from goffman.measures.base import Contrasts, Meaning, Measure, Reads
+from goffman.measures.aggregate import prompt_scores
+from goffman.measures.analytic_choices import FIRST_NAMES, ONE_WORDING, AnalyticChoice
+from goffman.measures.base import Reads
 from goffman.measures.multiple_choice import NO_REPLY
-from goffman.measures.reliability import reliability_scores
-from goffman.measures.subject_gender import DISPARITIES, VARIANTS
+from goffman.measures.subject_gender import VARIANTS, GenderMeasure
 from goffman.parsers.options import without_thoughts
 from goffman.presentation import gender_figures, reliability, tables
 from goffman.presentation.evidence import EVIDENCE, REPLY
@@ -45,8 +39,6 @@ if TYPE_CHECKING:
 
 QUANTITIES = (*KINDS, "unspecified", "disparity")
 """unspecified: everything but female and male."""
-
-COMPARED = ("female", "male", "unspecified", "disparity")
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 
@@ -157,17 +149,11 @@ PRESENTATION = Presentation(
 
 
 @dataclass(frozen=True, kw_only=True)
-class WrittenGender(Measure):
+class WrittenGender(GenderMeasure):
     """REPLIES with a column for each of VARIANTS → SCORES."""
 
-    contrast: str = "mental-health"
-    against: str = "other"
     name: ClassVar[str] = "gender-of-writing"
     reads: ClassVar[Reads] = "replies"
-    words: ClassVar[Meaning | None] = "gender"
-    primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
-    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
-    between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (ONE_WORDING, FIRST_NAMES)
     scores_controls: ClassVar[ControlScore | None] = "gender"
@@ -181,15 +167,12 @@ class WrittenGender(Measure):
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: over its trials the share of each kind, both variants."""
-        long = answers.unpivot(
-            list(VARIANTS), index=["model", "prompt_id", "trial"], variable_name="variant",
-            value_name="whom",
-        )  # fmt: skip
-        of = pl.col("whom")
+        ids = ["model", "prompt_id", "trial"]
+        long = answers.unpivot(VARIANTS, index=ids, variable_name="variant", value_name="whom")
         shares = (
             long.sort("model", "prompt_id", "variant", "trial")
             .group_by("model", "prompt_id", "variant", maintain_order=True)
-            .agg((of == kind).mean().alias(kind) for kind in KINDS)
+            .agg((pl.col("whom") == kind).mean().alias(kind) for kind in KINDS)
         )
         values = shares.with_columns(
             disparity=pl.col("female") - pl.col("male"),
@@ -197,14 +180,6 @@ class WrittenGender(Measure):
         )
         reasons = dict.fromkeys(QUANTITIES, NO_REPLY)
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
-
-    def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of conditions, items, dimensions, groups and models."""
-        means = means_by_item_and_condition(
-            scores, contrast=self.contrast, against=self.against, compared=COMPARED
-        )
-        groups = (self.contrast, self.against)
-        return pl.concat([means, reliability_scores(scores, quantity="disparity", groups=groups)])
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """The share of the sentences of each control that are about the gender it names."""
