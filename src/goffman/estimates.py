@@ -11,20 +11,10 @@ import polars as pl
 from goffman.contrasts.correlations import correlate_measures
 from goffman.contrasts.engine import GIVEN, Contrast, estimate_table, records_table
 from goffman.contrasts.scores import Clusters, ScoreTable
-from goffman.contrasts.verdict import (
-    NOT_MEASURABLE,
-    Verdict,
-    rests_on,
-    verdict,
-)
+from goffman.contrasts.verdict import NOT_MEASURABLE, Verdict, rests_on, verdict
 from goffman.instruments.types import base_of
 from goffman.modes import mode_of_rows, of_asked, primary_modes
-from goffman.schemas import (
-    CONTRASTS,
-    ESTIMATES,
-    VERDICTS,
-    schema,
-)
+from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, schema
 from goffman.stats.multiple_testing import as_list
 
 if TYPE_CHECKING:
@@ -130,29 +120,21 @@ def judged(
         for place, one in zip(places, members, strict=True):
             kept[place] = one
     columns = schema(CONTRASTS)
-    verdicts = [
-        _judged(verdict(one, margin=_margin(contrast, measures)), contrast, failing)
-        for contrast, one in zip(contrasts, kept, strict=True)
-    ]
+    verdicts = []
+    for contrast, one in zip(contrasts, kept, strict=True):
+        measure = measures.get(contrast.asked or "")
+        # A correlation has no smallest difference of interest.
+        said = verdict(one, margin=None if measure is None else measure.margin)
+        models = failing.get(contrast.asked or "", ())
+        if contrast.kind in GIVEN:
+            # It repeats another with the sentences taken as they are, as the study did.
+            said = Verdict(margin=said.margin)
+        elif said.verdict and any(rests_on(vars(contrast), model) for model in models):
+            said = replace(said, verdict=NOT_MEASURABLE)
+        verdicts.append(said)
     tables = [records_table(contrasts, columns), estimate_table(kept)]
     rows = pl.concat([*tables, records_table(verdicts, schema(VERDICTS))], how="horizontal")
     return rows.select(*columns.names(), *schema(ESTIMATES).names(), *schema(VERDICTS).names())
-
-
-def _fails(contrast: Contrast, failing: Mapping[str, Collection[str]]) -> bool:
-    """Whether a contrast rests on a model that cannot do the task."""
-    models = failing.get(contrast.asked or "", ())
-    return any(rests_on(vars(contrast), model) for model in models)
-
-
-def _judged(said: Verdict, contrast: Contrast, failing: Mapping[str, Collection[str]]) -> Verdict:
-    """The verdict; where there is a word for it, and a model cannot do the task, that word."""
-    if contrast.kind in GIVEN:
-        # It repeats another with the sentences taken as they are, as the study did.
-        return Verdict(margin=said.margin)
-    if said.verdict is None or not _fails(contrast, failing):
-        return said
-    return replace(said, verdict=NOT_MEASURABLE)
 
 
 def is_headline(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
@@ -181,9 +163,3 @@ def headlines(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.Da
     contrasts = [Contrast(**row) for row in rows]
     main = _main_results(contrasts, measures)
     return estimates.filter([one in main for one in contrasts])
-
-
-def _margin(contrast: Contrast, measures: Mapping[str, Measure]) -> float | None:
-    """The smallest difference of interest; a correlation is none."""
-    measure = measures.get(contrast.asked or "")
-    return None if measure is None else measure.margin

@@ -19,12 +19,7 @@ from goffman.contrasts.verdict import (
     RELEVANT,
     SENTENCES_ONLY,
 )
-from goffman.instruments.types import (
-    BASELINE,
-    ENGLISH,
-    MASK,
-    Noun,
-)
+from goffman.instruments.types import BASELINE, ENGLISH, MASK, Noun
 from goffman.models.server_address import address_entry, behind_server
 from goffman.stats.multiple_testing import FALSE
 

@@ -69,7 +69,8 @@ def modes_of(instrument: Instrument) -> tuple[Instrument, ...]:
     # One that has nothing but choices cannot be asked in another way.
     modes = [] if instrument.kind == "choose" else [instrument]
     if instrument.completion:
-        modes.append(_completion(instrument))
+        title = f"The sentences of {instrument.id}, completed with one word"
+        modes.append(_in_mode(instrument, "complete", title=title))
     if instrument.choice is not None:
         modes += [_choice(instrument, instrument.choice, kind) for kind in ("choose", "say")]
     if instrument.writing:
@@ -146,14 +147,6 @@ def primary_modes(
         if order.get(mode, -1) < order.get(rival, -1):  # type: ignore[call-overload]
             best[instrument, model] = mode
     return best
-
-
-def _completion(instrument: Instrument) -> Instrument:
-    return _in_mode(
-        instrument,
-        "complete",
-        title=f"The sentences of {instrument.id}, completed with one word",
-    )
 
 
 def _choice(instrument: Instrument, choice: MultipleChoice, kind: InstrumentKind) -> Instrument:

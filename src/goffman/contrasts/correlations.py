@@ -341,7 +341,8 @@ def correlate_measures(
             found = correlated(says, of["value"].to_list(), of["other"].to_list(), categories)
             answers = [profiles.get((side.instrument, side.model)) for side in (one, other)]
             # Of means over all models it is not known.
-            reliable = [said and said.reliability(of["condition"].to_list()) for said in answers]
+            conditions = of["condition"].to_list()
+            reliable = [None if said is None else said.reliability(conditions) for said in answers]
             # Modes of one instrument share their sentences, and so their errors.
             apart = base_of(one.instrument) != base_of(other.instrument)
             yield says, of_true_scores(found, *reliable) if apart else found

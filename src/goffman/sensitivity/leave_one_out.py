@@ -149,8 +149,8 @@ def headlines_of(
     """Yield the main results of a run, each with what it can be made again from."""
     for row in primary.iter_rows(named=True):
         key = asked_id(row)
-        of = sharing.get(key, Clusters())
-        yield Headline(row=row, measure=measures[key], wordings=wordings[key], sharing=of)
+        shared = sharing.get(key, Clusters())
+        yield Headline(row=row, measure=measures[key], wordings=wordings[key], sharing=shared)
 
 
 @dataclass(frozen=True, kw_only=True)

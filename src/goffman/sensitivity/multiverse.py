@@ -150,13 +150,17 @@ def summarize(
     mine = [row for row in outcomes if row["variation"] == ANALYSIS]
     rows = different(mine)
     holding = sum(row["holds"] for row in rows)
+    # The smallest share of wrong labels with which it holds in less than half the draws.
+    spoiled = [row for row in outcomes if row["variation"] == WRONG_LABELS]
+    draws = {rate: [row["holds"] for row in spoiled if row["rate"] == rate] for rate in RATES}
+    overturned = (rate for rate, holds in draws.items() if 2 * sum(holds) < len(holds))
     summary = {name: headline[name] for name in _ABOUT} | {
         "analyses": len(rows),
         "tested": sum(row.get("verdict") is not None for row in rows),
         "holds": holding,
         "holds_in": holding / len(rows) if len(rows) > 1 else None,
         "seed": seed,
-        "overturned_at": _overturned_at(outcomes),
+        "overturned_at": next(overturned, None),
         "reason": None if len(rows) > 1 else "its measure names nothing that could be chosen",
     }
     chosen = [json.loads(row["choices"] or "{}") for row in mine]
@@ -183,19 +187,6 @@ def summarize(
         "matters_most": max(shares, key=lambda name: shares[name]) if shares else None,
         "explained": json.dumps(shares) if shares else None,
     }
-
-
-def _overturned_at(outcomes: Sequence[Mapping[str, Any]]) -> float | None:
-    """The smallest share of wrong labels with which the verdict holds in less than half the draws.
-
-    None: with no share that was tried, or nothing was drawn.
-    """
-    spoiled = [row for row in outcomes if row["variation"] == WRONG_LABELS]
-    for rate in RATES:
-        holds = [row["holds"] for row in spoiled if row["rate"] == rate]
-        if holds and 2 * sum(holds) < len(holds):
-            return rate
-    return None
 
 
 MULTIVERSE_FILE, STRESS_FILE = "multiverse.parquet", "stress.parquet"
@@ -284,8 +275,9 @@ class HeadlineContext:
         return dict(mass.head(HEAVIEST).rows())
 
 
+@lru_cache(maxsize=1)
 def headline_context(folder: Path, instrument: str, model: str) -> HeadlineContext | None:
-    """One headline of a run with its answers; None: nothing could make it again."""
+    """One headline of a run with its answers, read once; None: nothing could make it again."""
     manifest = read_manifest(folder)
     assert manifest is not None  # noqa: S101 - whoever asks has read it
     measure = measures_of(manifest)[instrument]
@@ -316,12 +308,6 @@ def headline_context(folder: Path, instrument: str, model: str) -> HeadlineConte
     )
 
 
-@lru_cache(maxsize=1)
-def _at_hand(folder: Path, instrument: str, model: str) -> HeadlineContext | None:
-    """The headline that this process works at: its answers are read once."""
-    return headline_context(folder, instrument, model)
-
-
 def every_analysis(work: HeadlineContext, words: Sequence[str], *, seed: int) -> list[Analysis]:
     """The multiverse of a headline, then what is left out or spoiled; always in one order."""
     reads_words = work.stored.measure.words in COUNTED
@@ -336,7 +322,7 @@ def run_task(
 
     ``headline``: folder, instrument and model; another process makes the analyses anew from these.
     """
-    work = _at_hand(*headline)
+    work = headline_context(*headline)
     if work is None:
         return []
     every = every_analysis(work, words, seed=seed)
@@ -412,7 +398,7 @@ def stress_tables(
         for row in primary.iter_rows(named=True):
             key = (asked_id(row), row["model"])
             reason = unmeasurable.get(key) or (None if row["verdict"] else NOT_TESTED)
-            work = None if reason else _at_hand(folder, *key)
+            work = None if reason else headline_context(folder, *key)
             if work is None:
                 none = dict.fromkeys(("analyses", "tested", "holds"), 0)
                 about = {name: row[name] for name in _ABOUT} | none
