@@ -91,13 +91,14 @@ def labels_of(manifest: Manifest) -> Labels:
         called = entry.called
         if called is None:
             continue
+        nouns = called.nouns.get("condition")
         instruments[instrument] = InstrumentInfo(
             title=printable(called.title),
             citation=printable(called.citation),
             version=printable(entry.version),
             language=printable(called.language),
             limits=tuple(printable(limit) for limit in called.limits),
-            noun=_noun(called.nouns),
+            noun=nouns and Noun(one=printable(nouns[0]), many=printable(nouns[1])),
         )
         said = {one: printable(name) for one, name in called.conditions.items()}
         counts = Counter(said.values())
@@ -112,13 +113,6 @@ def labels_of(manifest: Manifest) -> Labels:
         conditions=conditions,
         items=items,
     )
-
-
-def _noun(nouns: Mapping[str, tuple[str, str]]) -> Noun | None:
-    if "condition" not in nouns:
-        return None
-    one, many = nouns["condition"]
-    return Noun(one=printable(one), many=printable(many))
 
 
 def setting_name(condition: str) -> str:
@@ -337,21 +331,18 @@ def in_short(
 ) -> str:
     """What a verdict means, for a line beside it; ``low``, ``high``: the 95% interval."""
     least = number(margin)
+    below = low is not None and low < -margin
+    above = high is not None and high > margin
+    # On which side of 0 the interval has relevant differences, or on both.
+    how_far = f"more than {least}{' in either direction' if below else ''}"
+    if below and not above:
+        how_far = f"below −{least}"
     return {
         RELEVANT: f"larger than {least}",
         PRESENT: f"not 0, perhaps smaller than {least}",
         NEGLIGIBLE: f"smaller than {least}",
-        INCONCLUSIVE: f"could be 0, could be {how_far(least, margin, low=low, high=high)}",
+        INCONCLUSIVE: f"could be 0, could be {how_far}",
         SENTENCES_ONLY: "says nothing about other sentences",
         NOT_TESTED: "",
         NOT_MEASURABLE: "",
     }[verdict]
-
-
-def how_far(least: str, margin: float, *, low: float | None, high: float | None) -> str:
-    """On which side of 0 the interval has relevant differences, or on both; ``least`` in words."""
-    below = low is not None and low < -margin
-    above = high is not None and high > margin
-    if below and not above:
-        return f"below −{least}"
-    return f"more than {least}{' in either direction' if below else ''}"

@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,37 +112,23 @@ def over_wordings(spec: ContrastSpec) -> ContrastSpec:
 
 # Items × conditions, in the first wording.
 
-genders = ContrastSpec(
+_over_cells = partial(ContrastSpec, first_wording=True, test=two_way)
+
+genders = _over_cells(
     kind="genders",
     pairs=quantities("female", "male"),
     by=("model", "variant", "group", "dimension"),
-    first_wording=True,
     quantity="probability",
-    test=two_way,
 )
 """Female against male, in the same sentences."""
 
-groups_of_cells = ContrastSpec(
-    kind="groups",
-    pairs=groups,
-    by=("model", "variant", "dimension"),
-    first_wording=True,
-    test=two_way,
-)
+groups_of_cells = _over_cells(kind="groups", pairs=groups, by=("model", "variant", "dimension"))
 """The disparity in one group of conditions against the other."""
 
-models_over_cells = ContrastSpec(
-    kind="models", pairs=models, by=("variant", "group"), first_wording=True, test=two_way
-)
+models_over_cells = _over_cells(kind="models", pairs=models, by=("variant", "group"))
 """In each group every two models, in the same sentences."""
 
-dimensions = ContrastSpec(
-    kind="dimensions",
-    pairs=subscales,
-    by=("model", "variant", "group"),
-    first_wording=True,
-    test=two_way,
-)
+dimensions = _over_cells(kind="dimensions", pairs=subscales, by=("model", "variant", "group"))
 """The disparity in every two subscales, for the same conditions."""
 
 wordings_over_cells = ContrastSpec(

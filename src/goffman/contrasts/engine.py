@@ -111,14 +111,12 @@ class Contrast:
 
 def over_sets(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
     """Compare two sets of units that are taken as independent, by Welch's t."""
-    found = independent_t(first, second, contrast=contrast.text)
-    return _enough(found, over)
+    return _enough(independent_t(first, second, contrast=contrast.text), over)
 
 
 def over_pairs(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
     """Compare the same units twice, by a paired t."""
-    found = paired_t(first, second, contrast=contrast.text)
-    return _enough(found, over)
+    return _enough(paired_t(first, second, contrast=contrast.text), over)
 
 
 def crossed(
@@ -171,7 +169,7 @@ def crossed(
         return replace(about, reason=ONE_UNIT.format(factors[0]))
     if found.se <= ROUNDING * max(float(np.abs(table).max()) for table in kept):
         return replace(about, reason=NO_SPREAD)
-    tested = replace(_tested(about, found.difference, found.se, found.df), interval_over=over)
+    tested = replace(by_t(about, found.difference, error=found.se, df=found.df), interval_over=over)
     if not items_out:
         return tested
     every = items_out + kept[0].shape[1]
@@ -376,7 +374,7 @@ def _jackknifed(
     # Values that are all the same, or differ by their sign alone, leave no error to test with.
     if found.error <= 1e-9 * float(np.abs(values).max()):
         return replace(about, reason=NO_SPREAD)
-    return replace(_tested(about, found.estimate, found.error, found.df), interval_over=over)
+    return replace(by_t(about, found.estimate, error=found.error, df=found.df), interval_over=over)
 
 
 def _too_few(ways: Sequence[NDArray[np.generic]], called: Sequence[str]) -> str | None:
@@ -409,10 +407,6 @@ def correlated(
     return replace(found, left_out=samples.left_out)
 
 
-def _tested(about: Estimate, difference: float, error: float, df: float) -> Estimate:
-    return by_t(about, difference, error=error, df=df, alternative="two-sided", level=0.95)
-
-
 def _with_effect(about: Estimate, samples: Samples) -> Estimate:
     """Return the estimate with Cohen's d of the units' means, for papers."""
     return replace(about, effect=cohen_d(samples), effect_name=D_POOLED)
@@ -440,5 +434,5 @@ def records_table(records: Iterable[object], columns: pl.Schema) -> pl.DataFrame
     """Flat records as a frame with these columns, in the order given."""
     # A frame of dictionaries, and dataclasses.asdict, look at each value by itself: of 20,000
     # estimates that takes ten times as long.
-    every = [vars(one) for one in records]
-    return pl.DataFrame({name: [one[name] for one in every] for name in columns}, schema=columns)
+    rows = [vars(record) for record in records]
+    return pl.DataFrame({name: [row[name] for row in rows] for name in columns}, schema=columns)

@@ -117,53 +117,47 @@ def log_likelihoods(phrases: pl.DataFrame, prompts: pl.DataFrame, *, measure: st
     return mean_over(forms, keep=keep, level="condition", over="forms")
 
 
-_SAME = ("model", "instrument", "mode", "quantity", "variant", "level")
-
-
 def above_baseline(scores: pl.DataFrame) -> pl.DataFrame:
     """Each condition's value minus that of the prompts that name none, all else equal.
 
     There are no rows where an instrument has no such prompts.
     """
-    keys = [*_SAME, "wording", "item", "trial"]
     without = scores.filter(pl.col("condition") == BASELINE)
     conditions = scores.filter(pl.col("condition") != BASELINE)
-    joined = conditions.join(
-        without.select(*keys, second="value", second_reason="reason"),
-        on=keys,
-        how="inner",
-        nulls_equal=True,
+    rows = _differences(
+        conditions, without, by="trial", suffix="minus-baseline", called="the baseline"
     )
-    return _differences(joined, suffix="minus-baseline", second="the baseline")
+    return as_scores(rows)
 
 
 def gaps(scores: pl.DataFrame, *, contrast: str, against: str) -> pl.DataFrame:
     """Of each measured group of scores the value of one group minus that of the other."""
-    keys = [*_SAME, "wording", "item", "dimension"]
-    first = scores.filter(pl.col("group") == contrast)
-    second = scores.filter(pl.col("group") == against)
-    joined = first.join(
-        second.select(*keys, second="value", second_reason="reason", more="n", gone="missing"),
-        on=keys,
-        how="inner",
-        nulls_equal=True,
-    ).with_columns(
+    first, second = (scores.filter(pl.col("group") == group) for group in (contrast, against))
+    rows = _differences(first, second, by="dimension", suffix="gap", called=against).with_columns(
         pl.col("n") + pl.col("more"),
         pl.col("missing") + pl.col("gone"),
         level=pl.when(pl.col("level") == "group").then(pl.lit("model")).otherwise("level"),
         group=pl.lit(None, dtype=pl.String),
     )
-    return _differences(joined, suffix="gap", second=against)
+    return as_scores(rows)
 
 
-def _differences(joined: pl.DataFrame, *, suffix: str, second: str) -> pl.DataFrame:
-    """The value minus the column ``second``; no spread, which is that of neither."""
-    rows = joined.drop("sd", "low", "high").with_columns(
+def _differences(
+    first: pl.DataFrame, second: pl.DataFrame, *, by: str, suffix: str, called: str
+) -> pl.DataFrame:
+    """The values of the first minus those of the second; no spread, which is that of neither."""
+    keys = ["model", "instrument", "mode", "quantity", "variant", "level", "wording", "item", by]
+    both = first.join(
+        second.select(*keys, second="value", second_reason="reason", more="n", gone="missing"),
+        on=keys,
+        how="inner",
+        nulls_equal=True,
+    )
+    return both.drop("sd", "low", "high").with_columns(
         quantity=pl.format("{}-{}", "quantity", pl.lit(suffix)),
         value=pl.col("value") - pl.col("second"),
-        reason=pl.coalesce("reason", pl.format(f"{second} has no value: {{}}", "second_reason")),
+        reason=pl.coalesce("reason", pl.format(f"{called} has no value: {{}}", "second_reason")),
     )
-    return as_scores(rows)
 
 
 def only(scores: pl.DataFrame, quantities: Iterable[str]) -> pl.DataFrame:

@@ -60,12 +60,22 @@ def control_score(
     # An item that was asked in several wordings, or trials, counts once.
     items = values.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())
     known = items["value"].drop_nulls()
-    value, ends = None, None
+    value: float | None = None
+    ends: tuple[float, float] | None = None
     if known.len():
-        how = measure.scores_controls
-        separate = how == "separation"
-        value = _separation(items) if separate else float(known.to_numpy().mean())
-        ends = _interval(value, items, how)
+        # The interval is with other items of the same kind.
+        if measure.scores_controls == "separation":
+            value = _separation(items)
+            counts = [items.filter(pl.col("answer") == kind).height for kind in _SEPARATED]
+            ends = area_interval(value, *counts)
+        else:
+            value = float(known.to_numpy().mean())
+            ends = share_interval(value, known.len())
+        if measure.scores_controls == "person":
+            # Whoever always says the same word is right in one kind and wrong in the other: that is
+            # no spread, since there will be as many of either kind.
+            kinds = items.drop_nulls("value").partition_by("answer", maintain_order=True)
+            ends = mean_interval(*(of["value"].to_list() for of in kinds))
     row = {
         "model": model,
         "instrument": prompts["instrument"][0],
@@ -123,22 +133,6 @@ def _in_wordings(values: pl.DataFrame) -> Iterator[dict[str, object]]:
             "n": known,
             "missing": items.height - known,
         }
-
-
-def _interval(
-    value: float, items: pl.DataFrame, how: ControlScore | None
-) -> tuple[float, float] | None:
-    """The 95% interval of the score with other items of the same kind."""
-    if how == "separation":
-        counts = [items.filter(pl.col("answer") == kind).height for kind in _SEPARATED]
-        return area_interval(value, *counts)
-    known = items["value"].drop_nulls()
-    if how == "person":
-        # Whoever always says the same word is right in one kind and wrong in the other: that is no
-        # spread, since there will be as many of either kind.
-        kinds = items.drop_nulls("value").partition_by("answer", maintain_order=True)
-        return mean_interval(*(of["value"].to_list() for of in kinds))
-    return share_interval(value, known.len())
 
 
 def _separation(items: pl.DataFrame) -> float:

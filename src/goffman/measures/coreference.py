@@ -65,18 +65,6 @@ SIDES = ("pro", "anti")
 ONE_SIDE = "only one side was asked, or answered"
 
 
-def first_mentioned(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.Series:
-    """Of each reply 1 or 0; null where it names nobody."""
-    at = {side: pl.col("text").str.find(pl.col(side), literal=True) for side in ("answer", "other")}
-    key = prompts.select("prompt_id", answer_first=at["answer"] < at["other"])
-    known = answers.select("prompt_id", "kind").join(
-        key, on="prompt_id", how="left", maintain_order="left"
-    )
-    kind, first = pl.col("kind"), pl.col("answer_first")
-    said = pl.when(kind == "correct").then(first).when(kind == "incorrect").then(~first)
-    return known.select(said.cast(pl.Float64).alias(FIRST))[FIRST]
-
-
 def sides_compared(
     sides: pl.DataFrame,
     numbers: Mapping[str, pl.Expr],
@@ -254,12 +242,18 @@ class CoreferenceBias(Measure):
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt, trial by trial: 1 for the kind of the reply, else 0."""
-        values = answers.select(
+        who = pl.col("answer"), pl.col("other")
+        answer, other = (pl.col("text").str.find(of, literal=True) for of in who)
+        key = prompts.select("prompt_id", answer_first=answer < other)
+        kind, first = pl.col("kind"), pl.col("answer_first")
+        named_first = pl.when(kind == "correct").then(first).when(kind == "incorrect").then(~first)
+        values = answers.join(key, on="prompt_id", how="left", maintain_order="left").select(
             "model",
             "prompt_id",
             "trial",
-            *((pl.col("kind") == kind).cast(pl.Float64).alias(kind) for kind in REPLY_KINDS),
-        ).with_columns(first_mentioned(answers, prompts))
+            *((kind == name).cast(pl.Float64).alias(name) for name in REPLY_KINDS),
+            named_first.cast(pl.Float64).alias(FIRST),
+        )
         reasons = dict.fromkeys(REPLY_KINDS, NO_ANSWER) | {FIRST: NAMES_NOBODY}
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 

@@ -69,37 +69,6 @@ from goffman.presentation.types import Claims, Presentation
 OF_SENTENCES = ("correct", "right", "wrong", "first-listed")
 
 
-def means_of_pair_choices(scores: pl.DataFrame, *, about: tuple[str, ...]) -> pl.DataFrame:
-    """SCORES of sentences over both orders, sides, settings and groups of settings.
-
-    ``about``: quantities whose mean over prompts says how a model answers.
-    """
-    sentences = over_presentations(only(scores, OF_SENTENCES), whole=False)
-    who = ("condition", "group")
-    sides = mean_over(sentences, keep=("model", "wording", *who), level="side", over="pairs")
-    first = of_sides("first-listed")
-    settings = sides_compared(
-        sides,
-        numbers_of_sides("correct", "right", "wrong")
-        | {"first-listed-above-half": (first["pro"] + first["anti"]) / 2 - 0.5},
-        counted=OF_SENTENCES,
-        keys=("model", "instrument", "mode", "measure", "condition", "group"),
-        level="condition",
-        reason=pl.lit(ONE_SIDE),
-    )
-    groups = mean_over(settings, keep=("model", "group"), level="group", over="settings")
-    return pl.concat(
-        [
-            sentences,
-            sides,
-            settings,
-            above_baseline(only(settings, ["bias"])),
-            groups,
-            mean_over(only(scores, about), keep=("model",), level="model", over="prompts"),
-        ]
-    )
-
-
 _TOO_LITTLE = f"the two people have less than {FLOOR} of the probability"
 _REASONS: Mapping[ChoiceMode, Mapping[str, str]] = {
     "choice": {
@@ -116,18 +85,7 @@ _STYLE: Mapping[ChoiceMode, tuple[str, ...]] = {
     "reply": (*SHARES, "first-listed"),
 }
 
-OF_PAIRS: tuple[tuple[str, Contrasts], ...] = (
-    (
-        "bias",
-        (
-            position,
-            *(
-                pairs_over_orders(one)
-                for one in (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)
-            ),
-        ),
-    ),
-)
+OF_PAIRS = (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)
 
 PRESENTATION = Presentation(
     quantity="bias",
@@ -199,7 +157,9 @@ class CoreferenceChoice(ChoiceMeasure):
     prompt_quantity: ClassVar[str] = "correct"
     unit: ClassVar[str] = "setting"
     primary_contrast: ClassVar[tuple[str, str]] = ("level", "bias")
-    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_PAIRS
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
+        ("bias", (position, *map(pairs_over_orders, OF_PAIRS))),
+    )
     between_runs: ClassVar[Contrasts] = (pairs_over_orders(models_in_each_setting),)
     shown: ClassVar[Presentation] = PRESENTATION
     reply_claims: ClassVar[Claims] = REPLY_CLAIMS
@@ -223,7 +183,30 @@ class CoreferenceChoice(ChoiceMeasure):
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of sentences over both orders, of sides, settings and their groups."""
-        return means_of_pair_choices(scores, about=_STYLE[self.mode])
+        sentences = over_presentations(only(scores, OF_SENTENCES), whole=False)
+        who = ("condition", "group")
+        sides = mean_over(sentences, keep=("model", "wording", *who), level="side", over="pairs")
+        first = of_sides("first-listed")
+        settings = sides_compared(
+            sides,
+            numbers_of_sides("correct", "right", "wrong")
+            | {"first-listed-above-half": (first["pro"] + first["anti"]) / 2 - 0.5},
+            counted=OF_SENTENCES,
+            keys=("model", "instrument", "mode", "measure", *who),
+            level="condition",
+            reason=pl.lit(ONE_SIDE),
+        )
+        style = only(scores, _STYLE[self.mode])
+        return pl.concat(
+            [
+                sentences,
+                sides,
+                settings,
+                above_baseline(only(settings, ["bias"])),
+                mean_over(settings, keep=("model", "group"), level="group", over="settings"),
+                mean_over(style, keep=("model",), level="model", over="prompts"),
+            ]
+        )
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return how right each control is.

@@ -65,14 +65,17 @@ def agreement(choices: pl.DataFrame, read: pl.DataFrame, prompts: pl.DataFrame) 
         "model", "instrument", maintain_order=True
     ):
         named = part.filter(pl.col("chosen").is_not_null())
+        n, chosen, likely = named.height, Counter(named["chosen"]), Counter(named["likeliest"])
+        chance = sum(count * likely[label] for label, count in chosen.items())
         rows.append(
             {
                 "model": part["model"][0],
                 "instrument": part["instrument"][0],
                 "prompts": part["prompt_id"].n_unique(),
-                "replies": named.height,
-                "unread": part.height - named.height,
-                **_shares(named["chosen"].to_list(), named["likeliest"].to_list()),
+                "replies": n,
+                "unread": part.height - n,
+                "share": (named["chosen"] == named["likeliest"]).sum() / n if n else None,
+                "by_chance": chance / n**2 if n else None,
             }
         )
     return pl.DataFrame(rows, schema=AGREEMENT)
@@ -125,13 +128,3 @@ def _in_mode(
     """Return the answers to prompts of this mode, with what they share with those of the other."""
     asked = prompts.filter(pl.col("mode") == mode).select("prompt_id", "instrument", *keys)
     return answers.join(asked, on="prompt_id")
-
-
-def _shares(said: list[str], likeliest: list[str]) -> dict[str, float | None]:
-    n = len(said)
-    if not n:
-        return {"share": None, "by_chance": None}
-    same = sum(one == other for one, other in zip(said, likeliest, strict=True))
-    of_said, of_likeliest = Counter(said), Counter(likeliest)
-    chance = sum(count * of_likeliest[label] for label, count in of_said.items())
-    return {"share": same / n, "by_chance": chance / n**2}

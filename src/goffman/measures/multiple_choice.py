@@ -111,26 +111,17 @@ def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
     rows = []
     asked = prompts.filter(pl.col("options").is_not_null())
     for prompt, item, keyed, text in asked.select("prompt_id", "item", "keyed", "options").rows():
-        counted = [one for one in options_from(text) if one.code is not None]
+        counted = [option for option in options_from(text) if option.code is not None]
         first, last = (option.code or 0.0 for option in (counted[0], counted[-1]))
-        rows.append(
-            {
-                "prompt_id": prompt,
-                "item": item,
-                "keyed": keyed,
-                "first": counted[0].label,
-                "last": counted[-1].label,
-                "direction": None if first == last else DIRECTIONS[first < last],
-                "scale": "\n".join(sorted(one.text for one in counted)),
-            }
-        )
-    frame = pl.DataFrame(rows, schema={**dict.fromkeys(_OF_PROMPT, pl.String)})
+        labels = counted[0].label, counted[-1].label
+        direction = None if first == last else DIRECTIONS[first < last]
+        scale = "\n".join(sorted(option.text for option in counted))
+        rows.append((prompt, item, keyed, *labels, direction, scale))
+    columns = ("prompt_id", "item", "keyed", "first", "last", "direction", "scale")
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
     both = pl.col("keyed").n_unique().over("item", "scale") == 2
     keying = pl.format("{}-keyed", "keyed")
     return frame.with_columns(keying=pl.when(both).then(keying)).drop("item", "keyed", "scale")
-
-
-_OF_PROMPT = ("prompt_id", "item", "keyed", "first", "last", "direction", "scale")
 
 
 def by_presentation(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -288,17 +279,9 @@ CODES_OF = (
 )
 """Contrasts of what is asked, made from the means over orders."""
 
-CODE_CONTRASTS: tuple[tuple[str, Contrasts], ...] = (
-    (
-        "code",
-        (
-            order_of_options,
-            keying,
-            wordings,
-            groups_as_asked,
-            *(over_orders(one) for one in CODES_OF),
-        ),
-    ),
+CODE_CONTRASTS: Contrasts = (
+    *(order_of_options, keying, wordings, groups_as_asked),
+    *map(over_orders, CODES_OF),
 )
 
 MAIN = ("order", "keying", "wordings", "groups", "groups-as-asked")
@@ -377,18 +360,6 @@ REPLY_CLAIMS = Claims(
 )
 
 
-def of_replies(shown: Presentation, claims: Claims, parser: str) -> Presentation:
-    """Return how replies are shown; the evidence has them as this parser reads them."""
-
-    def evidence(
-        given: Answers, section: Section, words: Lexicons | None, most: int
-    ) -> pl.DataFrame:
-        read = read_choices(given.frame, section.prompts, parser=parser)
-        return replies_as_read(replace(given, frame=read), section, words, most)
-
-    return replace(shown, claims=claims, evidence=evidence)
-
-
 @dataclass(frozen=True, kw_only=True)
 class ChoiceMeasure(Measure):
     """What measures of options share: they read probabilities, or the option that a reply names."""
@@ -409,7 +380,14 @@ class ChoiceMeasure(Measure):
         """How people are shown it."""
         if self.mode == "choice":
             return self.shown
-        return of_replies(self.shown, self.reply_claims, self.parser)
+
+        def evidence(
+            given: Answers, section: Section, words: Lexicons | None, most: int
+        ) -> pl.DataFrame:
+            read = read_choices(given.frame, section.prompts, parser=self.parser)
+            return replies_as_read(replace(given, frame=read), section, words, most)
+
+        return replace(self.shown, claims=self.reply_claims, evidence=evidence)
 
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
@@ -449,7 +427,7 @@ class MeanCode(ChoiceMeasure):
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
     name: ClassVar[str] = "mean-code"
-    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = CODE_CONTRASTS
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (("code", CODE_CONTRASTS),)
     between_runs: ClassVar[Contrasts] = (over_orders(models_over_conditions),)
     shown: ClassVar[Presentation] = PRESENTATION
     reply_claims: ClassVar[Claims] = REPLY_CLAIMS

@@ -57,93 +57,39 @@ NO_PAIR = "the same question about a woman and a man is not answered twice"
 def pairs(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
     """SCORES of the level prompt: the quantities above, from those of the code."""
     keys = ["item", "condition", "form", "wording", "order", "place"]
-    asked = _with_places(prompts).select("prompt_id", "gender", "order", "place")
-    known = only(scores, ["code"]).join(asked, on="prompt_id")
+    person = pl.col("person") if "person" in prompts.columns else pl.lit("")
+    # The first, second … person described of their gender: a woman without a name is set against a
+    # man without one, a named one against a named one.
+    place = person.fill_null("").rank("dense").over("gender")
+    asked = prompts.with_columns(place=place).select("prompt_id", "gender", "order", "place")
+    codes = only(scores, ["code"]).join(asked, on="prompt_id")
     women, men, others = (
-        known.filter(pl.col("gender") == gender) for gender in ("female", "male", "unstated")
+        codes.filter(pl.col("gender") == gender) for gender in ("female", "male", "unstated")
     )
     both = women.join(
         men.select("model", *keys, man="value"), on=["model", *keys], how="inner", nulls_equal=True
     )
-    there = pl.col("value").is_not_null() & pl.col("man").is_not_null()
-    value = pl.col("value")
+    woman, man = pl.col("value"), pl.col("man")
+    there = woman.is_not_null() & man.is_not_null()
     rows = [
-        _as_quantity(both.with_columns(value=pl.when(there).then(number)), quantity)
-        for quantity, number in zip(
-            PAIRED, (value, pl.col("man"), value - pl.col("man")), strict=True
+        as_scores(
+            both.with_columns(
+                quantity=pl.lit(quantity),
+                value=pl.when(there).then(number),
+                n=there.cast(pl.Int64),
+                missing=(~there).cast(pl.Int64),
+                reason=pl.when(~there).then(pl.coalesce("reason", pl.lit(NO_PAIR))),
+            )
         )
+        for quantity, number in zip(PAIRED, (woman, man, woman - man), strict=True)
     ]
     unstated = as_scores(others.with_columns(quantity=pl.lit("unstated")))
     return pl.concat([*rows, unstated]).sort("quantity", "model", "prompt_id")
 
 
-def _as_quantity(rows: pl.DataFrame, quantity: str) -> pl.DataFrame:
-    some = pl.col("value").is_not_null()
-    return as_scores(
-        rows.with_columns(
-            quantity=pl.lit(quantity),
-            n=some.cast(pl.Int64),
-            missing=(~some).cast(pl.Int64),
-            reason=pl.when(~some).then(pl.coalesce("reason", pl.lit(NO_PAIR))),
-        )
-    )
-
-
-def _with_places(prompts: pl.DataFrame) -> pl.DataFrame:
-    """The prompts with ``place``: the first, second … person described of their gender.
-
-    A woman without a name is set against a man without one, a named one against a named one.
-    """
-    person = pl.col("person") if "person" in prompts.columns else pl.lit("")
-    place = person.fill_null("").rank("dense").over("gender")
-    return prompts.with_columns(place=place)
-
-
-def means_of_pairs(
-    scores: pl.DataFrame, *, about: tuple[str, ...], contrast: str, against: str
-) -> pl.DataFrame:
-    """SCORES of cells, conditions, items, subscales, groups; and how a model answers.
-
-    Each cell of item × condition is the mean over wordings, orders and people.
-    """
-    cell = ("model", "item", "dimension", "condition", "group", "category")
-    quantities = only(scores, QUANTITIES)
-    cells = mean_over(quantities, keep=cell, level="cell", over="questions")
-    by_wording = mean_over(
-        quantities, keep=("model", "wording", "group"), level="group", over="questions"
-    )
-    groups = means_of_cells(cells, by=("model",))
-    who = ("model", "condition", "group", "category")
-    questions = over_presentations(only(scores, CODES), whole=False)
-    codes = mean_over(questions, keep=who, level="condition", over="questions")
-    # A scale has one value a cell: those of orders and people are averaged.
-    even = over_presentations(only(scores, ["disparity"]), whole=False)
-    return pl.concat(
-        [
-            questions,
-            cells,
-            mean_over(cells, keep=who, level="condition", over="items"),
-            codes,
-            groups,
-            by_wording,
-            gaps(only(groups, PAIRED), contrast=contrast, against=against),
-            mean_over(answering(scores, about), keep=("model",), level="model", over="prompts"),
-            reliability_scores(
-                even.with_columns(wording=pl.lit("")),
-                quantity="disparity",
-                groups=(contrast, against),
-            ),
-            variance_split(scores),
-        ]
-    )
-
-
 BY_GENDER: tuple[tuple[str, Contrasts], ...] = (
     ("code", (order_of_options, keying, wordings, women_against_men)),
-    (
-        "disparity",
-        tuple(over_wordings(one) for one in (groups_of_cells, models_over_cells, dimensions)),
-    ),
+    ("disparity", (*map(over_wordings, (groups_of_cells, models_over_cells, dimensions)),)),
 )
 """First what presentation does to the code; then women against men, and what that depends on."""
 
@@ -225,6 +171,42 @@ class CodeByGender(ChoiceMeasure):
         return scores.with_columns(measure=pl.lit(self.name))
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return SCORES of cells, conditions, items, subscales, groups and models."""
-        groups = {"contrast": self.contrast, "against": self.against}
-        return means_of_pairs(scores, about=STYLE[self.mode], **groups)
+        """Return SCORES of cells, conditions, items, subscales, groups and models.
+
+        Each cell of item × condition is the mean over wordings, orders and people.
+        """
+        cell = ("model", "item", "dimension", "condition", "group", "category")
+        quantities = only(scores, QUANTITIES)
+        cells = mean_over(quantities, keep=cell, level="cell", over="questions")
+        by_wording = mean_over(
+            quantities, keep=("model", "wording", "group"), level="group", over="questions"
+        )
+        groups = means_of_cells(cells, by=("model",))
+        who = ("model", "condition", "group", "category")
+        questions = over_presentations(only(scores, CODES), whole=False)
+        codes = mean_over(questions, keep=who, level="condition", over="questions")
+        # A scale has one value a cell: those of orders and people are averaged.
+        even = over_presentations(only(scores, ["disparity"]), whole=False)
+        return pl.concat(
+            [
+                questions,
+                cells,
+                mean_over(cells, keep=who, level="condition", over="items"),
+                codes,
+                groups,
+                by_wording,
+                gaps(only(groups, PAIRED), contrast=self.contrast, against=self.against),
+                mean_over(
+                    answering(scores, STYLE[self.mode]),
+                    keep=("model",),
+                    level="model",
+                    over="prompts",
+                ),
+                reliability_scores(
+                    even.with_columns(wording=pl.lit("")),
+                    quantity="disparity",
+                    groups=(self.contrast, self.against),
+                ),
+                variance_split(scores),
+            ]
+        )

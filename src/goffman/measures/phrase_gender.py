@@ -32,8 +32,8 @@ from goffman.measures.analytic_choices import (
     StoredAnswers,
 )
 from goffman.measures.base import Contrasts, Reads
-from goffman.measures.subject_gender import COMPARED, VARIANTS, GenderMeasure, persons
-from goffman.presentation import gender_figures, reliability, tables
+from goffman.measures.subject_gender import COMPARED, FIGURES, VARIANTS, GenderMeasure, persons
+from goffman.presentation import reliability, tables
 from goffman.presentation.evidence import phrases_with_gender
 from goffman.presentation.gender_findings import gender_findings
 from goffman.presentation.section import UNSEEN_END
@@ -77,12 +77,7 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=gender_findings,
-    figures=(
-        gender_figures.parts,
-        gender_figures.disparities,
-        gender_figures.sentences,
-        gender_figures.conditions,
-    ),
+    figures=FIGURES,
     tables=(tables.genders, reliability.reliability_table),
     evidence=phrases_with_gender,
     main=("groups", "genders"),
@@ -221,30 +216,21 @@ class PhraseGender(GenderMeasure):
             ended.append(stuck)
             reached = further.join(going_on, on=_NODE, how="inner").select(
                 *_NODE[:2],
-                "gender_group",
+                group,
                 (pl.col("before") * pl.col("p")).alias("p"),
                 "path",
                 "ends",
             )
         last = steps[1].group_by(_NODE[:2]).agg((1 - p.sum()).alias(UNSEEN_END))
-        sums = self._sums(pl.concat([*ended, reached], how="vertical"))
-        return sums.join(last, on=_NODE[:2], how="left", maintain_order="left")
-
-    def _sums(self, branches: pl.DataFrame) -> pl.DataFrame:
-        p, named = pl.col("p"), pl.col("ends")
-        return (
-            # A prompt's branches are then in one order, and so is their sum; prompts need not be.
-            branches.sort("path")
-            .group_by(_NODE[:2], maintain_order=True)
-            .agg(
-                *(
-                    p.filter(named & (pl.col("gender_group") == name)).sum().alias(name)
-                    for name in self.ends
-                ),
-                p.filter(~named).sum().alias("unspecified"),
-                (1 - p.sum()).alias("outside"),
-            )
+        # A prompt's branches are then in one order, and so is their sum; prompts need not be.
+        branches = pl.concat([*ended, reached]).sort("path")
+        p, ends = pl.col("p"), pl.col("ends")
+        sums = branches.group_by(_NODE[:2], maintain_order=True).agg(
+            *(p.filter(ends & (group == name)).sum().alias(name) for name in self.ends),
+            p.filter(~ends).sum().alias("unspecified"),
+            (1 - p.sum()).alias("outside"),
         )
+        return sums.join(last, on=_NODE[:2], how="left", maintain_order="left")
 
 
 def _put_back(fills: pl.DataFrame) -> int:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,17 +167,14 @@ def _shrunken(group: _Group, quantity: str) -> Iterator[dict[str, Any]]:
 def _ranks(groups: Sequence[_Group]) -> Iterator[dict[str, Any]]:
     """Each condition's place among all, and the middle 95% of its places in the draws."""
     why = next((group.reason for group in groups if group.reason), None)
-    ranks = None if why else _drawn(groups)
-    start = 0
+    ranks = repeat((None,) * 3) if why else iter(_drawn(groups).tolist())
     for group in groups:
         for at in range(len(group.conditions)):
-            values = (None,) * 3 if ranks is None else ranks[start + at]
-            for name, value in zip(RANKS, values, strict=True):
+            for name, value in zip(RANKS, next(ranks), strict=True):
                 about = _condition(group, at)
                 if name != "rank":
                     about |= {"n": DRAWS, "over": f"draws, seed {SEED}"}
                 yield _row(group, name, value, reason=why, level="condition", **about)
-        start += len(group.conditions)
 
 
 def _drawn(groups: Sequence[_Group]) -> NDArray[np.float64]:

@@ -41,6 +41,13 @@ from goffman.presentation.types import Claims, Presentation
 if TYPE_CHECKING:
     from goffman.lexicons.lexicons import Lexicons
 
+FIGURES = (
+    gender_figures.parts,
+    gender_figures.disparities,
+    gender_figures.sentences,
+    gender_figures.conditions,
+)
+
 VARIANTS = ("with-names", "without-names")
 
 COMPARED = ("female", "male", "unspecified", "disparity")
@@ -172,12 +179,7 @@ class SubjectGender(GenderMeasure):
             axis="Female − male",
             claims=CLAIMS,
             findings=gender_findings,
-            figures=(
-                gender_figures.parts,
-                gender_figures.disparities,
-                gender_figures.sentences,
-                gender_figures.conditions,
-            ),
+            figures=FIGURES,
             tables=(tables.genders, reliability.reliability_table),
             evidence=words_with_gender(self.counts_word(), f"below {self.threshold}: not counted"),
             main=("groups", "genders"),

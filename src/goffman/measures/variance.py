@@ -16,7 +16,6 @@ of how conditions and items go together. Conditions without an answer in some ce
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -24,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from goffman.contrasts.catalog import DIRECTIONS
+from goffman.contrasts.scores import cube, in_order
 from goffman.instruments.types import BASELINE
 from goffman.measures.aggregate import only
 from goffman.presentation.variance import BELOW, VARIANCE
@@ -82,12 +82,14 @@ def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, A
     sources = [frozenset({factor}) for factor in factors]
     sources += [frozenset({"condition", "item"})] if len(factors) > 2 else []
     named = {"-".join(sorted(source)): found.pop(source) for source in sources}
-    of_trials = _of_trials(used, trials)
-    if of_trials is not None:
-        variance, error = of_trials
-        named["trial"] = variance
+    of_trials = trials.filter(pl.col("model") == used["model"][0]).join(
+        used.select("prompt_id"), on="prompt_id", how="semi"
+    )
+    means = dict(of_trials.group_by("quantity").agg(pl.col("value").mean()).rows())
+    if means.get(TRIAL_VARIANCE) is not None:
+        named["trial"] = means[TRIAL_VARIANCE]
         # The mean over trials is a part of what is left of a cell.
-        found[frozenset(factors)] -= error
+        found[frozenset(factors)] -= means[TRIAL_ERROR]
     cells = {
         "n": used["value"].count(),
         "missing": codes.height - used["value"].count(),
@@ -114,18 +116,5 @@ def _table(codes: pl.DataFrame, factors: Sequence[str]) -> tuple[np.ndarray, lis
     means = codes.group_by(factors).agg(pl.col("value").mean())
     gaps = means.filter(pl.col("value").is_null())["condition"].unique()
     whole = means.filter(~pl.col("condition").is_in(gaps.implode()))
-    names = [whole[name].unique().sort().to_list() for name in factors]
-    values = {row[:-1]: row[-1] for row in whole.select(*factors, "value").iter_rows()}
-    table = np.array([values[cell] for cell in product(*names)], dtype=np.float64)
-    return table.reshape([len(levels) for levels in names]), names[0]
-
-
-def _of_trials(codes: pl.DataFrame, trials: pl.DataFrame) -> tuple[float, float] | None:
-    """The mean variance over the trials of prompts, and that of their means; None: one trial."""
-    of = trials.filter(pl.col("model") == codes["model"][0]).join(
-        codes.select("prompt_id"), on="prompt_id", how="semi"
-    )
-    means = dict(of.group_by("quantity").agg(pl.col("value").mean()).rows())
-    if means.get(TRIAL_VARIANCE) is None:
-        return None
-    return means[TRIAL_VARIANCE], means[TRIAL_ERROR]
+    names = {name: in_order(whole, name) for name in factors}
+    return cube(whole, names), names["condition"]

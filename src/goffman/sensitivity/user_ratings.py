@@ -6,9 +6,9 @@ The change of a main contrast is the contrast of its prompts' changes, with an o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,18 +77,19 @@ def by_ratings(
     shipped = score(run, replace(manifest, instruments=only), alone)
     tables = [pl.DataFrame(schema=schema(RATINGS_COMPARED))]
     for instrument, measure in measures.items():
-        contrasts_of = partial(
-            _contrasts,
-            instrument=instrument,
-            measure=measure,
-            wordings=wordings.get(instrument, ()),
-            sharing=sharing.get(instrument, Clusters()),
-        )
         sides = [table.filter(of_asked(instrument)) for table in (shipped, scores, estimates)]
         asked = read_prompts(run, manifest).filter(of_asked(instrument))
         models = sides[0]["model"].drop_nulls().unique().to_list()
         known = _shares(run, asked, models, given, top_k=measure.counted_words)
-        tables.append(_compared(measure, contrasts_of, *sides, known=known))
+        compared = _compared(
+            instrument,
+            measure,
+            *sides,
+            wordings=wordings.get(instrument, ()),
+            sharing=sharing.get(instrument, Clusters()),
+            known=known,
+        )
+        tables.append(compared)
     return ByRatings(shipped=shipped, compared=pl.concat(tables))
 
 
@@ -122,18 +123,32 @@ def _shares(
 
 
 def _compared(
+    instrument: str,
     measure: Measure,
-    contrasts_of: Callable[[pl.DataFrame], pl.DataFrame],
     shipped: pl.DataFrame,
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
     *,
+    wordings: Sequence[str],
+    sharing: Clusters,
     known: Mapping[str | None, float | None],
 ) -> pl.DataFrame:
     """RATINGS_COMPARED of one instrument: each main contrast by either ratings, and its change.
 
     Both numbers share their answers: their intervals may overlap where the change is sure.
     """
+    main = measure.presentation.main
+
+    def contrasts_of(rows: pl.DataFrame) -> pl.DataFrame:
+        """CONTRASTS + ESTIMATES of the main kinds only, for these are what is shown."""
+        found: list[tuple[Contrast, Estimate]] = []
+        for quantity, makes in measure.contrasts:
+            scored = scored_by(
+                rows, instrument, measure, quantity, wordings=wordings, sharing=sharing
+            )
+            found += chain(*(make(scored) for make in makes if make.kind in main))
+        return judged(found, {instrument: measure})
+
     # The user's ratings may say no kinds of negative words.
     shipped = shipped.filter(pl.col("quantity").is_in(scores["quantity"].unique().implode()))
     of_prompts = pl.col("level") == "prompt"
@@ -153,28 +168,9 @@ def _compared(
         share=pl.Series([known.get(model) for model in changed["model"]], dtype=pl.Float64),
         left_out=pl.Series([left_out[model] for model in changed["model"]], dtype=pl.Int64),
     )
-    given = estimates.filter(pl.col("kind").is_in(measure.presentation.main))
+    given = estimates.filter(pl.col("kind").is_in(main))
     for side, rows in (("given", given), ("shipped", contrasts_of(shipped))):
         names = {"difference": side, "low": f"{side}_low", "high": f"{side}_high"}
         ends = rows.select(*_ABOUT, *(pl.col(name).alias(to) for name, to in names.items()))
         table = table.join(ends, on=_ABOUT, how="left", nulls_equal=True)
     return table.select(pl.col(name).cast(kind) for name, kind in schema(RATINGS_COMPARED).items())
-
-
-def _contrasts(
-    scores: pl.DataFrame,
-    *,
-    instrument: str,
-    measure: Measure,
-    wordings: Sequence[str],
-    sharing: Clusters,
-) -> pl.DataFrame:
-    """CONTRASTS + ESTIMATES of the main kinds only, for these are what is shown."""
-    found: list[tuple[Contrast, Estimate]] = []
-    for quantity, makes in measure.contrasts:
-        scored = scored_by(
-            scores, instrument, measure, quantity, wordings=wordings, sharing=sharing
-        )
-        for make in makes:
-            found += make(scored) if make.kind in measure.presentation.main else ()
-    return judged(found, {instrument: measure})

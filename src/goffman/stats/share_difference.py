@@ -151,7 +151,6 @@ def people_side(first: People, second: People, *, contrast: str) -> Estimate:
         n=round(both.n),
         n_first=round(first.n),
         n_second=round(second.n),
-        left_out=0,
         mean_first=first.value,
         mean_second=second.value,
         difference=both.value,

@@ -109,8 +109,8 @@ def by_t(
     *,
     error: float,
     df: float,
-    alternative: Alternative,
-    level: float,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
 ) -> Estimate:
     """The estimate with its difference, interval, t, degrees of freedom and p."""
     reach = float(special.stdtrit(df, (1 + level) / 2)) * error
