@@ -291,12 +291,10 @@ def describe_difference(row: Mapping[str, Any]) -> str:
     """An estimate: the difference, its interval, and its p with the number of tests behind it."""
     if row["difference"] is None:
         return f"difference unknown, because {row['reason']}"
-    parts = [f"difference {number(row['difference'])}"]
-    if row["low"] is None:
-        parts.append("no interval")
-    else:
-        parts.append(f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}")
-    return ", ".join([*parts, describe_corrected(row)])
+    interval = "no interval"
+    if row["low"] is not None:
+        interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
+    return f"difference {number(row['difference'])}, {interval}, {describe_corrected(row)}"
 
 
 def describe_corrected(row: Mapping[str, Any]) -> str:

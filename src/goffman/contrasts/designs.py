@@ -34,7 +34,16 @@ from goffman.contrasts.engine import (
     over_pairs,
     over_sets,
 )
-from goffman.contrasts.scores import LOG_LIKELIHOOD, NESTED, Design, ScoreTable, cube, in_order
+from goffman.contrasts.scores import (
+    LOG_LIKELIHOOD,
+    NESTED,
+    Design,
+    ScoreTable,
+    cube,
+    in_order,
+    nested_items,
+    nested_wordings,
+)
 from goffman.instruments.types import BASELINE
 from goffman.stats.crossed import LEAST
 from goffman.stats.estimate import Estimate
@@ -57,9 +66,9 @@ def of_presentations(scores: pl.DataFrame) -> pl.DataFrame:
 def averaging_orders(scored: ScoreTable) -> ScoreTable:
     """Return the scores with the means over the orders of options in the place of prompts."""
     cells = of_presentations(scored.scores)
-    design = Design.of(cells, ["wording"])
+    design = nested_wordings(cells)
     cells = cells.filter(~design.within("wording") | pl.col("value").is_not_null())
-    design = Design({**design.nested, **Design.of(cells, ["item"]).nested})
+    design = Design({**design.nested, **nested_items(cells).nested})
     others = scored.scores.filter(~pl.col("level").is_in(["prompt", "presentation"]))
     scores = pl.concat([others, cells.with_columns(level=pl.lit("prompt"))])
     return replace(scored, scores=scores, design=design)
@@ -82,7 +91,7 @@ def within_categories(scored: ScoreTable) -> ScoreTable:
 def merging_nested_wordings(scored: ScoreTable) -> ScoreTable:
     """Return the scores of prompts, with one wording for models of which it is nested."""
     prompts = scored.scores.filter(pl.col("level") == "prompt")
-    design = Design.of(prompts, ["wording"])
+    design = nested_wordings(prompts)
     if not design.nested["wording"]:
         # Nearly always. The scores of many models are large: they are not copied for nothing.
         return scored
@@ -159,21 +168,6 @@ class Side:
 FACTOR_COLUMNS = ("condition", "item", "wording")
 
 
-def _ids(first: Side, second: Side, *factors: str) -> tuple[dict[str, list[str]], ...]:
-    """Return the levels of these factors for both sides.
-
-    They are the same, but for conditions of two groups and for items of two subscales.
-    """
-    own = {"group": "condition", "dimension": "item"}.get(first.differ)
-    return tuple(
-        {
-            name: side.ids[name] if name == own else sorted({*first.ids[name], *second.ids[name]})
-            for name in factors
-        }
-        for side in (first, second)
-    )
-
-
 # Tests.
 
 NESTED_OVER = "conditions by category and items, each condition with some of them"
@@ -193,7 +187,15 @@ def two_way(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimat
 def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) -> Estimate:
     """Test complete tables by the crossed formula, and others by the jackknife."""
     paired = first.differ not in ("group", "dimension")
-    ids = _ids(first, second, *columns)
+    # Both sides have the same levels, but for conditions of two groups and items of two subscales.
+    own = {"group": "condition", "dimension": "item"}.get(first.differ)
+    ids = [
+        {
+            name: side.ids[name] if name == own else sorted({*first.ids[name], *second.ids[name]})
+            for name in columns
+        }
+        for side in (first, second)
+    ]
     if ids[0]["item"] == [NESTED]:
         return _over_cells(says, first, second, paired=paired, over=NESTED_OVER)
     tables = [side.table(of) for side, of in zip((first, second), ids, strict=True)]
@@ -201,8 +203,9 @@ def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) 
     if first.differ == "dimension":
         # The units that differ are the items; conditions are what both subscales share.
         turned = [np.swapaxes(table, 0, 1) for table in tables]
-        own = [of["item"] for of in ids]
-        return crossed(says, turned, own, paired=False, factors=("items", "conditions", "wordings"))
+        items = [of["item"] for of in ids]
+        factors = ("items", "conditions", "wordings")
+        return crossed(says, turned, items, paired=False, factors=factors)
     clusters = [
         [side.categories.get(condition, condition) for condition in of["condition"]]
         for side, of in zip((first, second), ids, strict=True)

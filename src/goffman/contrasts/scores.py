@@ -135,12 +135,6 @@ class Design:
 
     nested: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, cells: pl.DataFrame, factors: Iterable[str]) -> Design:
-        """Find the design of these scores; each model by itself, since a server gets a part."""
-        find = {"wording": _nested_wordings, "item": _nested_items}
-        return cls({name: frozenset(find[name](cells)) for name in factors})
-
     def within(self, factor: str) -> pl.Expr:
         """Return of which rows the factor is nested."""
         return pl.col("model").is_in(sorted(self.nested.get(factor, ())))
@@ -154,36 +148,36 @@ class Design:
         )
 
 
-def _nested_wordings(cells: pl.DataFrame) -> list[str]:
-    """Return the models that were asked each question in one of several wordings.
+def nested_wordings(cells: pl.DataFrame) -> Design:
+    """Return whose wordings are nested: models asked each question in one of several wordings.
 
-    A part of all questions goes through the wordings in turn, so that every condition meets each
-    about equally often.
+    Each model by itself, since a server gets a part of all questions. A part goes through the
+    wordings in turn, so that every condition meets each about equally often.
     """
     question = ["model", "item", "condition", "form"]
     known = cells.filter(pl.col("value").is_not_null())
     asked = known.select(*question, "wording").unique()
     counts = asked.group_by(question).agg(of_question=pl.len())
-    return (
+    models = (
         counts.group_by("model")
         .agg(most=pl.col("of_question").max())
         .join(asked.group_by("model").agg(pl.col("wording").n_unique()), on="model")
         .filter(pl.col("most") == 1, pl.col("wording") > 1)["model"]
-        .to_list()
     )
+    return Design({"wording": frozenset(models)})
 
 
-def _nested_items(cells: pl.DataFrame) -> list[str]:
-    """Return the models that were asked each condition with some of the items only."""
+def nested_items(cells: pl.DataFrame) -> Design:
+    """Return whose items are nested: the models asked each condition with some of them only."""
     asked = cells.filter(pl.col("condition") != BASELINE)
     counts = asked.group_by("model", "condition", "form").agg(pl.col("item").n_unique())
-    return (
+    models = (
         counts.group_by("model")
         .agg(most=pl.col("item").max())
         .join(asked.group_by("model").agg(every=pl.col("item").n_unique()), on="model")
         .filter(pl.col("most") < pl.col("every"))["model"]
-        .to_list()
     )
+    return Design({"item": frozenset(models)})
 
 
 def wordings_merged(cells: pl.DataFrame) -> pl.DataFrame:
@@ -191,13 +185,13 @@ def wordings_merged(cells: pl.DataFrame) -> pl.DataFrame:
 
     What these were not asked has no row: it is no gap.
     """
-    design = Design.of(cells, ["wording"])
+    design = nested_wordings(cells)
     return design.cells(cells.filter(~design.within("wording") | pl.col("value").is_not_null()))
 
 
 def items_by_place(cells: pl.DataFrame) -> pl.DataFrame:
     """Return the scores with the first, second … item of each condition where items are nested."""
-    design = Design.of(cells, ["item"])
+    design = nested_items(cells)
     place = pl.col("item").rank("dense").over("model", "condition", "form", "quantity")
     name = pl.format("{}-{}", pl.lit(NESTED), place)
     return cells.with_columns(item=pl.when(design.within("item")).then(name).otherwise("item"))
