@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,7 +145,8 @@ def _compared(
             scored = scored_by(
                 rows, instrument, measure, quantity, wordings=wordings, sharing=sharing
             )
-            found += chain(*(make(scored) for make in makes if make.kind in main))
+            for make in makes:
+                found += make(scored) if make.kind in main else ()
         return judged(found, {instrument: measure})
 
     # The user's ratings may say no kinds of negative words.
