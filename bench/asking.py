@@ -12,12 +12,7 @@ from goffman.instruments.renderer import render
 from goffman.instruments.types import Instrument, Prompt
 from goffman.models.base import LoadOptions
 from goffman.models.resolve import load
-from goffman.runs.batch_plan import (
-    Plan,
-    limits_for,
-    make_plan,
-    settings_of,
-)
+from goffman.runs.batch_plan import Plan, limits_for, make_plan, settings_of
 from goffman.runs.collect import Collected, Job, ask_fills
 from goffman.runs.run import open_run
 from goffman.workers.protocol import Call

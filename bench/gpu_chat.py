@@ -19,12 +19,7 @@ import transformers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from goffman.models.base import (
-    ChatRequest,
-    Identity,
-    PromptParts,
-    Sampling,
-)
+from goffman.models.base import ChatRequest, Identity, PromptParts, Sampling
 from goffman.models.chat_local import LocalChat
 from tiny_chat import tokenizer_of
 

@@ -25,12 +25,7 @@ from goffman.errors import AskingError, InputError, RunError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling
-from goffman.options import (
-    AskOptions,
-    ChatOptions,
-    Listener,
-    MeasureOptions,
-)
+from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
 from goffman.pipeline import audit, default_folder
 from goffman.runs.collect_replies import known_questions, replies_of, seed_of
 from goffman.runs.files import Folder

@@ -9,11 +9,7 @@ import polars as pl
 import pytest
 
 from goffman.lexicons.lexicons import LexiconVariant
-from goffman.measures.analytic_choices import (
-    AnalyticChoice,
-    Option,
-    StoredAnswers,
-)
+from goffman.measures.analytic_choices import AnalyticChoice, Option, StoredAnswers
 from goffman.measures.base import Measure
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.registry import measures

@@ -26,18 +26,8 @@ from goffman.measures.registry import measures
 from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
 from goffman.schemas import SENSITIVITY, STRESS, complaints
-from goffman.scoring import (
-    load_words,
-    score,
-    without_controls,
-    wordings_of,
-)
-from goffman.sensitivity.multiverse import (
-    HEAVIEST,
-    RATES,
-    TIMES,
-    headline_context,
-)
+from goffman.scoring import load_words, score, without_controls, wordings_of
+from goffman.sensitivity.multiverse import HEAVIEST, RATES, TIMES, headline_context
 from goffman.stats.crossed import crossed_interval
 from in_process import goffman
 

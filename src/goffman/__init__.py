@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from goffman.api.public import audit, compare, open_run
-    from goffman.api.results import (
-        Comparison,
-        Estimate,
-        Figure,
-        Run,
-    )
+    from goffman.api.results import Comparison, Estimate, Figure, Run
     from goffman.errors import GoffmanError
 
 __version__ = "0.1.0"

@@ -13,13 +13,7 @@ import pytest
 from scipy import special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from goffman.anchors.compare import (
-    ANOTHER,
-    FEW_TEXTS,
-    INDIFFERENT,
-    UNANSWERED,
-    compare_shares,
-)
+from goffman.anchors.compare import ANOTHER, FEW_TEXTS, INDIFFERENT, UNANSWERED, compare_shares
 from goffman.anchors.loader import load_anchor
 from goffman.instruments.loader import load_instrument
 from goffman.measures.vignettes import VignetteCode

@@ -10,21 +10,9 @@ from goffman.errors import InputError
 from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.presentation import orders_of
 from goffman.instruments.renderer import PromptOptions, render
-from goffman.instruments.types import (
-    BASELINE,
-    CONTROL,
-    MASK,
-    Prompt,
-    Setting,
-    options_from,
-)
+from goffman.instruments.types import BASELINE, CONTROL, MASK, Prompt, Setting, options_from
 from goffman.modes import mode_of, modes_of
-from goffman.schemas import (
-    PROMPT_TABLE,
-    complaints,
-    prompt_rows,
-    prompt_table,
-)
+from goffman.schemas import PROMPT_TABLE, complaints, prompt_rows, prompt_table
 
 FORMS = {
     "social-distance": ["fill", "completion", "choice", "reply"],

@@ -9,12 +9,7 @@ import pytest
 from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.renderer import PromptOptions, render
 from goffman.instruments.sentence_pairs import without_a_chat
-from goffman.instruments.types import (
-    Instrument,
-    Prompt,
-    SentencePairs,
-    options_json,
-)
+from goffman.instruments.types import Instrument, Prompt, SentencePairs, options_json
 from goffman.modes import modes_of
 from goffman.schemas import prompt_rows
 

@@ -13,14 +13,7 @@ from hypothesis import strategies as st
 from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.renderer import render
 from goffman.instruments.types import Prompt
-from goffman.schemas import (
-    ANSWER_KEY,
-    PROMPT_TABLE,
-    PROMPTS,
-    complaints,
-    prompt_rows,
-    prompt_table,
-)
+from goffman.schemas import ANSWER_KEY, PROMPT_TABLE, PROMPTS, complaints, prompt_rows, prompt_table
 
 ASK_IDS = """
 from goffman.instruments.loader import builtin_names, load_instrument

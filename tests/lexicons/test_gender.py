@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 
 import goffman.lexicons
 from goffman.errors import InputError, LexiconError
-from goffman.lexicons.gender import (
-    WORD_KINDS,
-    GenderLexicon,
-    GenderWord,
-    load_gender,
-    with_gender,
-)
+from goffman.lexicons.gender import WORD_KINDS, GenderLexicon, GenderWord, load_gender, with_gender
 from goffman.schemas import GENDER, complaints, schema
 
 DATA = Path(goffman.lexicons.__file__).parent / "data"

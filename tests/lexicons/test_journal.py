@@ -13,12 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.errors import (
-    AskingError,
-    InputError,
-    LexiconError,
-    RunError,
-)
+from goffman.errors import AskingError, InputError, LexiconError, RunError
 from goffman.lexicons.attitude import ATTITUDES
 from goffman.rating.journal import (
     Event,

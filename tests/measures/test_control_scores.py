@@ -16,13 +16,7 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.instruments.types import CONTROL, passes
 from goffman.lexicons.gender import with_gender
-from goffman.measures.controls import (
-    HIGH,
-    IN_WORDING,
-    LOW,
-    control_score,
-    separation,
-)
+from goffman.measures.controls import HIGH, IN_WORDING, LOW, control_score, separation
 from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.phrase_gender import PhraseGender

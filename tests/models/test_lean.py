@@ -11,12 +11,7 @@ from parity import assert_same_top, plain_probabilities
 from goffman.models import fast_bert
 from goffman.models.base import LoadOptions
 from goffman.models.fast_bert import Packed, make_fast, parts_of
-from goffman.models.masked import (
-    LEAN,
-    NOT_LEAN,
-    Scoring,
-    scores,
-)
+from goffman.models.masked import LEAN, NOT_LEAN, Scoring, scores
 from goffman.models.resolve import load
 from goffman.models.torch_common import full_logits_at
 from tiny_models import sentences

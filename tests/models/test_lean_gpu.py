@@ -12,12 +12,7 @@ from goffman.models import masked
 from goffman.models.base import LoadOptions
 from goffman.models.fast_bert import parts_of
 from goffman.models.fast_bert_gpu import FastBertOnGpu
-from goffman.models.masked import (
-    LEAN,
-    NOT_LEAN,
-    Scoring,
-    scores,
-)
+from goffman.models.masked import LEAN, NOT_LEAN, Scoring, scores
 from goffman.models.resolve import load
 from goffman.models.torch_common import full_logits_at, logits_at
 from tiny_models import sentences

@@ -10,12 +10,7 @@ import torch
 import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from parity import (
-    RELATIVE,
-    assert_same_top,
-    plain_probabilities,
-    two_stream_probabilities,
-)
+from parity import RELATIVE, assert_same_top, plain_probabilities, two_stream_probabilities
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.base import LoadOptions

@@ -17,13 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from goffman.models.base import (
-    Filled,
-    Identity,
-    NextWords,
-    PromptParts,
-    Reply,
-)
+from goffman.models.base import Filled, Identity, NextWords, PromptParts, Reply
 from goffman.models.registry import ModelKind
 
 POSITIVE = ("likely", "easy", "good", "safe", "possible", "fine", "right", "nice")

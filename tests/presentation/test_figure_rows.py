@@ -19,12 +19,7 @@ from goffman.presentation.condition_figures import (
     row_axis,
     together,
 )
-from goffman.presentation.vega import (
-    Figure,
-    axis_x,
-    data,
-    view,
-)
+from goffman.presentation.vega import Figure, axis_x, data, view
 from goffman.report.images import svg_of
 
 

@@ -14,13 +14,7 @@ from goffman.instruments.types import Noun
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.schemas import (
-    CONTRASTS,
-    ESTIMATES,
-    SCORES,
-    VERDICTS,
-    schema,
-)
+from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
 
 NAMES = Labels(
     models={"mini-one": "mini-one", "/x/mini-two": "mini-two"},

@@ -11,12 +11,7 @@ import vl_convert
 from test_findings_robustness import HEADLINE, section
 
 from goffman.presentation.multiverse import analyses, curve, describe_holds
-from goffman.schemas import (
-    NUMBER,
-    SENSITIVITY,
-    STRESS,
-    schema,
-)
+from goffman.schemas import NUMBER, SENSITIVITY, STRESS, schema
 from goffman.sensitivity.multiverse import summarize
 
 ABOUT = {"instrument": "x", "mode": "fill", "measure": "negative-attitude", "model": "m"}

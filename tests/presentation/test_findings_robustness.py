@@ -10,14 +10,7 @@ from goffman.formatting import Labels
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.schemas import (
-    CONTRASTS,
-    ESTIMATES,
-    SCORES,
-    SENSITIVITY,
-    VERDICTS,
-    schema,
-)
+from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, SENSITIVITY, VERDICTS, schema
 
 NAMES = Labels(
     models={"m": "m"},

@@ -19,13 +19,7 @@ from goffman.presentation.reliability import (
     reliability_table,
 )
 from goffman.presentation.section import Section
-from goffman.schemas import (
-    CONTRASTS,
-    ESTIMATES,
-    SCORES,
-    VERDICTS,
-    schema,
-)
+from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
 
 NAMES = Labels(models={"m": "m"}, instruments={}, conditions={}, items={})
 

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.formatting import (
-    decimals,
-    describe_p,
-    number,
-    p_value,
-)
+from goffman.formatting import decimals, describe_p, number, p_value
 
 
 @pytest.mark.parametrize(

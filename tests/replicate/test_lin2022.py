@@ -16,13 +16,7 @@ from goffman.measures.subject_gender import SubjectGender
 from goffman.replicate.lin2022 import results
 from goffman.replicate.lin2022_import import read_phrase_scores, read_subjects
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
-from goffman.schemas import (
-    FILLS,
-    SCORES,
-    complaints,
-    prompt_table,
-    schema,
-)
+from goffman.schemas import FILLS, SCORES, complaints, prompt_table, schema
 
 
 def naive_pairs(path: Path, prompts: slice = slice(None)) -> tuple[list[float], list[float]]:

@@ -12,12 +12,7 @@ from goffman.lexicons.attitude import SHIPPED
 from goffman.replicate.mei2023 import category_means, results
 from goffman.replicate.mei2023_import import read_fills, read_labels
 from goffman.replicate.rows import Result, set_side_by_side
-from goffman.schemas import (
-    FILLS,
-    LABELS,
-    PROMPT_TABLE,
-    complaints,
-)
+from goffman.schemas import FILLS, LABELS, PROMPT_TABLE, complaints
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

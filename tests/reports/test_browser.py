@@ -14,12 +14,7 @@ from contrasts import faint
 from goffman.pipeline import AskOptions, audit
 from goffman.report.evidence import unpacked
 from goffman.report.write import write_report
-from goffman.runs.answers import (
-    answers_folder,
-    read_chunks,
-    verify_chunks,
-    write_chunk,
-)
+from goffman.runs.answers import answers_folder, read_chunks, verify_chunks, write_chunk
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""

@@ -23,12 +23,7 @@ from goffman.comparison.text import top_of
 from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, RunError
 from goffman.report.load import read_run
-from goffman.schemas import (
-    CONTRASTS,
-    ESTIMATES,
-    VERDICTS,
-    complaints,
-)
+from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, complaints
 from goffman.stats.crossed import crossed_interval
 
 pytestmark = pytest.mark.slow

@@ -20,13 +20,7 @@ from goffman.presentation.condition_figures import ranked
 from goffman.presentation.section import Section
 from goffman.report.figures import figures_of
 from goffman.report.images import svg_of
-from goffman.schemas import (
-    KIND,
-    PROMPT_TABLE,
-    REPLIES,
-    REPLY_KINDS,
-    schema,
-)
+from goffman.schemas import KIND, PROMPT_TABLE, REPLIES, REPLY_KINDS, schema
 from goffman.scoring import measures_of, wordings_of
 
 VARIANTS = {describe_variant(one): one for one in ("with-names", "without-names")}

@@ -11,11 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.analysis.summary import MainResult, main_results
-from goffman.formatting import (
-    ends,
-    number,
-    tick,
-)
+from goffman.formatting import ends, number, tick
 from goffman.presentation.types import Finding
 from goffman.presentation.wording_findings import ONE_WORDING
 from goffman.report.overview import (

@@ -17,13 +17,7 @@ from goffman.errors import AskingError
 from goffman.models.base import Reply
 from goffman.runs import journal as journals
 from goffman.runs.files import Folder
-from goffman.runs.journal import (
-    Line,
-    key_of,
-    line_of,
-    open_journal,
-    read_journal,
-)
+from goffman.runs.journal import Line, key_of, line_of, open_journal, read_journal
 
 text = st.none() | st.text()
 count = st.none() | st.integers(0, 2**62)

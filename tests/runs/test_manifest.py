@@ -8,13 +8,7 @@ import pytest
 
 from goffman.models.base import Identity, Sampling
 from goffman.runs.batch_plan import BatchLimits
-from goffman.runs.manifest import (
-    Manifest,
-    Model,
-    asker_of,
-    chat_entry,
-    model_entry,
-)
+from goffman.runs.manifest import Manifest, Model, asker_of, chat_entry, model_entry
 
 IDENTITY = Identity(
     name="m",

@@ -13,12 +13,7 @@ from goffman.errors import AskingError, RunError
 from goffman.runs import answers
 from goffman.runs.files import Folder, write_whole
 from goffman.runs.run import locked
-from goffman.schemas import (
-    FILLS,
-    LABELS,
-    REPLIES,
-    schema,
-)
+from goffman.schemas import FILLS, LABELS, REPLIES, schema
 
 
 def fills(count: int = 3) -> pl.DataFrame:

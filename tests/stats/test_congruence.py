@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goffman.stats.congruence import (
-    Congruence,
-    congruence,
-    interaction,
-    loadings,
-    tucker,
-)
+from goffman.stats.congruence import Congruence, congruence, interaction, loadings, tucker
 
 
 def rng():

@@ -11,13 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from goffman.stats.correlation import (
-    NO_SPREAD,
-    ON_A_LINE,
-    THREE_UNITS,
-    TWO_UNITS,
-    pearson,
-)
+from goffman.stats.correlation import NO_SPREAD, ON_A_LINE, THREE_UNITS, TWO_UNITS, pearson
 from goffman.stats.samples import INFINITE, NO_PAIRS
 
 NEAR = {"rel": 1e-9, "abs": 1e-9}

@@ -11,12 +11,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from goffman.anchors.loader import load_anchor
-from goffman.stats.profile import (
-    LEAST,
-    Profile,
-    related,
-    sentence_variance,
-)
+from goffman.stats.profile import LEAST, Profile, related, sentence_variance
 from goffman.stats.reliability import components
 from goffman.stats.residuals import residuals
 

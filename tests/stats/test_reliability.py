@@ -12,12 +12,7 @@ import pytest
 import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
-from goffman.stats.reliability import (
-    alpha,
-    components,
-    obstacle,
-    split_halves,
-)
+from goffman.stats.reliability import alpha, components, obstacle, split_halves
 
 PARTS = {
     "conditions": (0,),

@@ -11,12 +11,7 @@ import pytest
 from goffman.contrasts.engine import estimate_table
 from goffman.schemas import ESTIMATES, complaints
 from goffman.stats.estimate import Estimate
-from goffman.stats.samples import (
-    apart,
-    in_pairs,
-    numbers,
-    varies,
-)
+from goffman.stats.samples import apart, in_pairs, numbers, varies
 from goffman.stats.tests import independent_t, paired_t
 
 

@@ -38,12 +38,7 @@ from goffman.instruments.types import CONTROL, base_of
 from goffman.measures.controls import DECIDED
 from goffman.modes import asked_ids, mode_of_rows, of_asked
 from goffman.runs.answers import parquet
-from goffman.schemas import (
-    ANCHOR_POINTS,
-    CONTRASTS,
-    VERDICTS,
-    schema,
-)
+from goffman.schemas import ANCHOR_POINTS, CONTRASTS, VERDICTS, schema
 from goffman.scoring import measures_of, without_controls
 from goffman.stats.estimate import Estimate
 from goffman.stats.multiple_testing import as_list, list_level

@@ -12,15 +12,7 @@ import polars as pl
 from goffman.anchors.compare import DIFFERENCE
 from goffman.console import printable
 from goffman.formatting import tick
-from goffman.presentation.vega import (
-    Figure,
-    choice,
-    chosen,
-    data,
-    figure,
-    tip,
-    view,
-)
+from goffman.presentation.vega import Figure, choice, chosen, data, figure, tip, view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

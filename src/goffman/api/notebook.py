@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 from goffman.comparison.sentences import change_sentences, labels_of, who
 from goffman.comparison.text import top_of
 from goffman.console import printable
-from goffman.formatting import (
-    confidence,
-    describe_corrected,
-    ends,
-    number,
-    p_value,
-    verdict_shown,
-)
+from goffman.formatting import confidence, describe_corrected, ends, number, p_value, verdict_shown
 from goffman.presentation.findings import findings_of
 
 if TYPE_CHECKING:

@@ -12,14 +12,7 @@ from goffman.api.progress import reporting
 from goffman.api.results import Comparison, Run
 from goffman.comparison.runs import compare as compare_runs
 from goffman.comparison.runs import describe_verdicts
-from goffman.config import (
-    AuditOptions,
-    Several,
-    Text,
-    audit_options,
-    changed,
-    with_defaults,
-)
+from goffman.config import AuditOptions, Several, Text, audit_options, changed, with_defaults
 from goffman.errors import InputError
 from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import Sampling

@@ -11,10 +11,7 @@ import typer
 from goffman.cli.params import option
 from goffman.cli.screen import print_screen
 from goffman.config import OUTPUT, audit_options
-from goffman.console import (
-    json_text,
-    say,
-)
+from goffman.console import json_text, say
 from goffman.errors import InputError
 from goffman.instruments.types import base_of
 

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goffman.cli.params import RUN_HELP
-from goffman.console import (
-    GateFormat,
-    printable,
-    say,
-    write_output,
-)
+from goffman.console import GateFormat, printable, say, write_output
 from goffman.errors import GoffmanError, InputError, system_error
 
 if TYPE_CHECKING:
@@ -119,13 +114,7 @@ def check(
     chosen = GateFormat.JSON if as_json else style or GateFormat.TEXT
     with _undecided_where_broken(chosen):
         from goffman.gate.check import exit_code, gate_input
-        from goffman.gate.formats import (
-            ENDINGS,
-            Checked,
-            names_json,
-            names_text,
-            written,
-        )
+        from goffman.gate.formats import ENDINGS, Checked, names_json, names_text, written
         from goffman.report.load import read_run
 
         of_names = style in {None, GateFormat.TEXT, GateFormat.JSON}

@@ -12,10 +12,7 @@ import typer
 
 from goffman.cli.audit import print_done
 from goffman.cli.params import Json
-from goffman.console import (
-    count_of,
-    say,
-)
+from goffman.console import count_of, say
 from goffman.errors import InputError
 
 Output = Annotated[

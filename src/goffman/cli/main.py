@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goffman.cli.audit import audit
-from goffman.cli.catalog import (
-    anchors,
-    models_app,
-    replicate,
-    validate_anchor,
-)
+from goffman.cli.catalog import anchors, models_app, replicate, validate_anchor
 from goffman.cli.check import check
 from goffman.cli.completion import check_completion
 from goffman.cli.export import export, read

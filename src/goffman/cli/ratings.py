@@ -117,12 +117,7 @@ def agree(
     as_json: Json = False,
 ) -> None:
     """Measure how well raters agree, and settle disagreements."""
-    from goffman.rating.agreement import (
-        agreement_text,
-        compare,
-        settled_path,
-        settling,
-    )
+    from goffman.rating.agreement import agreement_text, compare, settled_path, settling
     from goffman.rating.ratings import ratings_csv, read_raters
 
     if export:

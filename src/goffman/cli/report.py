@@ -11,13 +11,7 @@ import typer
 
 from goffman.cli.params import RUN_HELP, Json, option
 from goffman.cli.screen import print_screen
-from goffman.console import (
-    counting,
-    json_text,
-    printable,
-    say,
-    table_text,
-)
+from goffman.console import counting, json_text, printable, say, table_text
 from goffman.errors import InputError
 from goffman.modes import asked_id
 from goffman.os_support import cores

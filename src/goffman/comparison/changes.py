@@ -15,23 +15,11 @@ from goffman.comparison.sentences import labels_of
 from goffman.contrasts.catalog import BY_CONDITION, models_by_condition
 from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import cube, in_order
-from goffman.estimates import (
-    MAIN_VARIANT,
-    PRIMARY,
-    estimates,
-    is_headline,
-    judged,
-    scored_by,
-)
+from goffman.estimates import MAIN_VARIANT, PRIMARY, estimates, is_headline, judged, scored_by
 from goffman.formatting import short_names
 from goffman.instruments.types import BASELINE, slug_of
 from goffman.measures.aggregate import scores_with
-from goffman.stats.congruence import (
-    Congruence,
-    Interaction,
-    congruence,
-    interaction,
-)
+from goffman.stats.congruence import Congruence, Interaction, congruence, interaction
 from goffman.stats.estimate import Estimate
 
 if TYPE_CHECKING:

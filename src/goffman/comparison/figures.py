@@ -9,21 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.comparison.changes import Course
-from goffman.comparison.sentences import (
-    change_sentences,
-    conditions_of,
-    levels_of,
-    what_of,
-)
+from goffman.comparison.sentences import change_sentences, conditions_of, levels_of, what_of
 from goffman.contrasts.verdict import direction
 from goffman.formatting import humanize, number, verdict_shown
-from goffman.presentation.estimate_figures import (
-    ESTIMATE,
-    band,
-    describe_marks,
-    dots,
-    estimate_tip,
-)
+from goffman.presentation.estimate_figures import ESTIMATE, band, describe_marks, dots, estimate_tip
 from goffman.presentation.vega import (
     Figure,
     Spec,

@@ -45,14 +45,7 @@ from goffman.report.evidence import (
 )
 from goffman.report.images import svg_of
 from goffman.report.overview import bars
-from goffman.report.page import (
-    GENERAL,
-    SHARED,
-    Drawn,
-    about_run,
-    figures_shown,
-    rendered,
-)
+from goffman.report.page import GENERAL, SHARED, Drawn, about_run, figures_shown, rendered
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.comparison.changes import (
-    HEADINGS,
-    ChangeContext,
-    OneScale,
-)
+from goffman.comparison.changes import HEADINGS, ChangeContext, OneScale
 from goffman.comparison.comparability import Verdict, verdict
 from goffman.contrasts.catalog import BY_CONDITION
 from goffman.contrasts.scores import clusters_of

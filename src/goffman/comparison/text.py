@@ -17,19 +17,8 @@ from goffman.comparison.sentences import (
 )
 from goffman.contrasts.catalog import BY_CONDITION
 from goffman.contrasts.verdict import direction
-from goffman.formatting import (
-    VERDICTS_SAID,
-    ends,
-    number,
-    p_value,
-    verdict_shown,
-)
-from goffman.presentation.table_formats import (
-    ColumnSpec,
-    Table,
-    as_table,
-    markdown_text,
-)
+from goffman.formatting import VERDICTS_SAID, ends, number, p_value, verdict_shown
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table, markdown_text
 from goffman.presentation.table_formats import markdown as cell
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS
 

@@ -23,12 +23,7 @@ from goffman.modes import asked_id
 from goffman.presentation.competence import NO_CONTROLS, QUESTION
 from goffman.presentation.findings import findings_of
 from goffman.presentation.reliability import reliability_table
-from goffman.presentation.table_formats import (
-    ColumnSpec,
-    as_table,
-    markdown,
-    markdown_text,
-)
+from goffman.presentation.table_formats import ColumnSpec, as_table, markdown, markdown_text
 from goffman.report.load import unmeasurable
 from goffman.report.page import GENERAL
 from goffman.scoring import measures_of

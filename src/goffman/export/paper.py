@@ -13,12 +13,7 @@ import polars as pl
 
 from goffman import __version__
 from goffman.console import printable
-from goffman.export.paper_assets import (
-    latex_table,
-    markdown_table,
-    paper_figures,
-    results_of,
-)
+from goffman.export.paper_assets import latex_table, markdown_table, paper_figures, results_of
 from goffman.export.paper_data import PaperData
 from goffman.formatting import VERDICTS_SAID, number, short_names
 from goffman.instruments.types import base_of, slug_of

@@ -16,14 +16,7 @@ from goffman.formatting import short_names
 from goffman.gate.names import named_estimates, with_doubts
 from goffman.instruments.types import slug_of
 from goffman.presentation.table_formats import as_table, csv_text
-from goffman.schemas import (
-    CONTRASTS,
-    ESTIMATES,
-    PROMPT_TABLE,
-    SCORES,
-    VERDICTS,
-    Column,
-)
+from goffman.schemas import CONTRASTS, ESTIMATES, PROMPT_TABLE, SCORES, VERDICTS, Column
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section

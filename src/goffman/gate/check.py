@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from goffman.comparison.runs import OF_RUNS, compare, describe_verdicts
 from goffman.errors import InputError, did_you_mean
-from goffman.formatting import (
-    confidence,
-    ends,
-    join_words,
-    models_meant,
-)
+from goffman.formatting import confidence, ends, join_words, models_meant
 from goffman.gate.names import (
     ABSOLUTE,
     CONTROLS,

@@ -14,20 +14,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from goffman.console import GateFormat, json_text, printable
-from goffman.formatting import (
-    NONE,
-    ends,
-    number,
-    p_value,
-)
-from goffman.gate.check import (
-    MARKS,
-    RuleResult,
-    Status,
-    counted,
-    exit_code,
-    in_order,
-)
+from goffman.formatting import NONE, ends, number, p_value
+from goffman.gate.check import MARKS, RuleResult, Status, counted, exit_code, in_order
 from goffman.gate.names import FIELDS, path_of
 from goffman.modes import asked_id
 from goffman.presentation.table_formats import markdown

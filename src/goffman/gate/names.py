@@ -27,12 +27,7 @@ from goffman.estimates import headlines, is_headline
 from goffman.formatting import verdict_shown
 from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, asked_ids, mode_of_rows, of_asked
-from goffman.schemas import (
-    CONTRASTS,
-    ESTIMATES,
-    VERDICTS,
-    schema,
-)
+from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, schema
 from goffman.scoring import measures_of
 
 if TYPE_CHECKING:

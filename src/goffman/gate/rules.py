@@ -12,27 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from goffman.contrasts.verdict import (
-    INCONCLUSIVE,
-    NEGLIGIBLE,
-    PRESENT,
-    RELEVANT,
-    SENTENCES_ONLY,
-)
+from goffman.contrasts.verdict import INCONCLUSIVE, NEGLIGIBLE, PRESENT, RELEVANT, SENTENCES_ONLY
 from goffman.errors import FaultsError, InputError, did_you_mean
-from goffman.gate.names import (
-    ABSOLUTE,
-    CONTROLS,
-    FIELDS,
-    HOLDS_IN,
-    MEASURABLE,
-)
-from goffman.instruments.files import (
-    Faults,
-    TomlFile,
-    TomlTable,
-    read_toml,
-)
+from goffman.gate.names import ABSOLUTE, CONTROLS, FIELDS, HOLDS_IN, MEASURABLE
+from goffman.instruments.files import Faults, TomlFile, TomlTable, read_toml
 
 VERDICTS: Mapping[str, str] = {
     "relevant": RELEVANT,

@@ -25,12 +25,7 @@ from goffman.instruments.types import (
 )
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, Listener
-from goffman.planning import (
-    Question,
-    every_way,
-    interleaved,
-    questions_of,
-)
+from goffman.planning import Question, every_way, interleaved, questions_of
 from goffman.runs.files import README, write_folder
 from goffman.runs.manifest import ids_sha256
 from goffman.validation import check_types

@@ -36,13 +36,7 @@ from goffman.runs.batch_plan import limits_for
 from goffman.runs.collect import Collected, Job, ask_choices
 from goffman.runs.collect_replies import ChatJob, ask_replies
 from goffman.runs.manifest import chat_entry, model_entry, with_model
-from goffman.runs.run import (
-    Run,
-    check_place,
-    default_folder,
-    keep_prompts,
-    open_run,
-)
+from goffman.runs.run import Run, check_place, default_folder, keep_prompts, open_run
 from goffman.validation import LONGEST, fits
 
 if TYPE_CHECKING:

@@ -37,12 +37,7 @@ from goffman.contrasts.catalog import (
     wordings,
 )
 from goffman.contrasts.designs import within_categories
-from goffman.measures.aggregate import (
-    as_scores,
-    gaps,
-    mean_over,
-    only,
-)
+from goffman.measures.aggregate import as_scores, gaps, mean_over, only
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts
 from goffman.measures.multiple_choice import CODES, STYLE, MeanCode, means_of_codes

@@ -27,13 +27,7 @@ from goffman.rating.ratings import (
 from goffman.rating.server import Desk
 from goffman.rating.worklist import Entry, Sentence, Worklist, run_key, sentences_of
 from goffman.runs.files import Folder
-from goffman.stats.agreement import (
-    MISSING,
-    Agreement,
-    cohen_kappa,
-    confusion,
-    krippendorff_alpha,
-)
+from goffman.stats.agreement import MISSING, Agreement, cohen_kappa, confusion, krippendorff_alpha
 
 
 @dataclass(frozen=True, kw_only=True)

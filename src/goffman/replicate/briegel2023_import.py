@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from goffman.errors import PublishedError
 from goffman.instruments.loader import load_instrument
-from goffman.instruments.types import (
-    BASELINE,
-    Prompt,
-    SentencePairs,
-    Setting,
-)
+from goffman.instruments.types import BASELINE, Prompt, SentencePairs, Setting
 from goffman.replicate.files import files_in, read_lines
 from goffman.schemas import REPLIES, prompt_table, schema
 

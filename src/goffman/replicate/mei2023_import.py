@@ -13,12 +13,7 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.text import put_in
 from goffman.instruments.types import Prompt, Questionnaire
 from goffman.replicate.files import files_in, read_csv
-from goffman.schemas import (
-    FILLS,
-    LABELS,
-    prompt_table,
-    schema,
-)
+from goffman.schemas import FILLS, LABELS, prompt_table, schema
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,12 +7,7 @@ from pathlib import Path
 
 from goffman.errors import PublishedError
 from goffman.replicate.files import number_in, read_records
-from goffman.replicate.moore2025_import import (
-    CONDITIONS,
-    GROUP_HOME,
-    QUESTIONS,
-    recognise,
-)
+from goffman.replicate.moore2025_import import CONDITIONS, GROUP_HOME, QUESTIONS, recognise
 from goffman.replicate.rows import NOT_HERE, Result
 
 SURVEY = {

@@ -12,13 +12,7 @@ from goffman.api.results import Figure, Frame
 from goffman.comparison.figures import slopes
 from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, did_you_mean
-from goffman.formatting import (
-    confidence,
-    ends,
-    humanize,
-    number,
-    verdict_shown,
-)
+from goffman.formatting import confidence, ends, humanize, number, verdict_shown
 from goffman.modes import asked_id
 from goffman.presentation.vega import SCHEMA
 

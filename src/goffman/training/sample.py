@@ -20,29 +20,13 @@ from goffman.formatting import number
 from goffman.gate.names import named_by
 from goffman.instruments.types import CONTROL, is_control, passes
 from goffman.measures.controls import HIGH, control_score
-from goffman.models.in_memory import (
-    describe_in_memory,
-    in_memory,
-    set_aside,
-    unwrapped,
-)
+from goffman.models.in_memory import describe_in_memory, in_memory, set_aside, unwrapped
 from goffman.models.registry import ModelKind, model_kinds
 from goffman.models.tokenizer import has_case
 from goffman.options import Listener
-from goffman.planning import (
-    Question,
-    check_languages,
-    every_way,
-    lexicon_uses,
-    questions_of,
-)
+from goffman.planning import Question, check_languages, every_way, lexicon_uses, questions_of
 from goffman.runs.answer_rows import words_put_back
-from goffman.runs.batch_plan import (
-    limits_for,
-    prefetched,
-    pronoun_forms,
-    with_one_mask,
-)
+from goffman.runs.batch_plan import limits_for, prefetched, pronoun_forms, with_one_mask
 from goffman.runs.mode_adapters import (
     Classify,
     FillMask,
