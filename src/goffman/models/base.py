@@ -174,20 +174,6 @@ class Fills(Model, Protocol):
         """The fills of sentences asked together; out of memory, in halves."""
 
 
-class WeighsPhrases(Protocol):
-    """A model that says how probable each token of a phrase is in a sentence."""
-
-    def encode_phrase(self, before: str, phrase: str, after: str) -> list[tuple[list[int], int]]:
-        """For each token of the phrase what the model is given to predict it, and the token."""
-        ...
-
-    def phrase_batch(
-        self, encoded: Sequence[Sequence[int]], *, targets: Sequence[int]
-    ) -> NDArray[np.float32]:
-        """[sentence, target]: the probability of each target token at the place in question."""
-        ...
-
-
 class Classifies(Model, Protocol):
     """A model that gives a sentence a sentiment."""
 
