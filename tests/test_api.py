@@ -206,7 +206,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         dry_run=True,
         progress=False,
     )
-    assert "care-seeking, bundled:mini: 391 prompts and 20 control prompts." in run.notes
+    assert "care-seeking, bundled:mini: 391 prompts and 28 control prompts." in run.notes
     assert not (tmp_path / "run").exists()
     with pytest.raises(RunError, match="There is no folder"):
         _ = run.scores

@@ -47,14 +47,14 @@ def finished(masked, tmp_path_factory):
 
 
 def test_a_few_prompts_are_of_every_group(tmp_path, masked):
-    options = AskOptions(controls=False, limit=28 * 7)
+    options = AskOptions(controls=False, limit=42 * 7)
     run = audit([masked], instruments=["social-distance"], output=tmp_path / "r", options=options)
     prompts = pl.read_parquet(run.folder / "prompts.parquet")
-    assert prompts.height == 28 * 7
+    assert prompts.height == 42 * 7
     asked = prompts.group_by("group", "condition", maintain_order=True).len()
     assert asked["group"].to_list()[:4] == ["baseline", "stigmatized", "non-stigmatized", "rare"]
-    # Whole conditions: 28 sentences for each of their names, but for the last.
-    assert all(count % 28 == 0 for count in asked["len"][:-1])
+    # Whole conditions: 42 sentences for each of their names, but for the last.
+    assert all(count % 42 == 0 for count in asked["len"][:-1])
 
 
 def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
@@ -197,7 +197,7 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
 def test_without_a_model_those_that_can_answer_the_instrument_are_asked():
     told = CliRunner().invoke(app, ["audit", "--instrument", "social-distance", "--dry-run"])
     assert told.exit_code == 0, told.stderr
-    assert "social-distance, bundled:mini: 4,228 prompts" in told.stderr
+    assert "social-distance, bundled:mini: 6,342 prompts" in told.stderr
     assert "mini-sentiment" not in told.stderr
 
 
@@ -276,7 +276,7 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     finished, masked, tmp_path
 ):
     before = json.loads((finished / "manifest.json").read_text())["instruments"]["care-seeking"]
-    other = changed(tmp_path, "care-seeking", ('version = "1.4"', 'version = "1.5"'))
+    other = changed(tmp_path, "care-seeking", ('version = "1.5"', 'version = "1.6"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
         f"to care-seeking with different settings (version: {before['version']} then, 1.5 now; "

@@ -48,7 +48,8 @@ def test_every_mode_has_its_place():
 
 @pytest.mark.parametrize("run", ["chat", "causal", "chat-pairs", "chat-people"])
 def test_the_summary_has_one_main_result_for_each_instrument_and_model(run):
-    summary = (APPROVED / run / "said.txt").read_text().partition("# Findings")[0]
+    said = (APPROVED / run / "said.txt").read_text().partition("# Findings")[0]
+    summary = said.partition("# Summary")[2]
     heads = [line.split(", ") for line in summary.splitlines() if line[:1].strip() and ", " in line]
     main = [(asked.split("/")[0], model) for asked, model, *_ in heads]
     models, instruments, _ = RUNS[run]

@@ -180,7 +180,7 @@ def test_a_run_says_where_its_answers_came_from(said, tmp_path):
         app, ["read", str(log), "--output", str(tmp_path / "run")], catch_exceptions=False
     )
     assert done.exit_code == 0, done.output
-    assert "social-distance/reply" in done.stdout
+    assert "  ✕ social-distance " in done.stdout
     (model,) = read_manifest(tmp_path / "run").models.values()
     (told,) = model.logs
     assert (told.harness, told.version, told.file) == ("inspect_ai", "0.3.285", "log.json")

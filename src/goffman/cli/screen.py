@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pydoc
 import shutil
 import sys
 import textwrap
@@ -10,7 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
 import typer
 
 from goffman.cli.params import RUN_HELP
@@ -51,7 +51,7 @@ def print_screen(
         if not unicode:
             shown = shown.translate(ASCII).encode("ascii", "replace").decode()
         elif color and shown[2:3] in COLORS and shown.startswith("  "):
-            shown = f"  {click.style(shown[2], fg=COLORS[shown[2]], bold=True)}{shown[3:]}"
+            shown = f"  {typer.style(shown[2], fg=COLORS[shown[2]], bold=True)}{shown[3:]}"
         print(shown)
 
 
@@ -87,6 +87,6 @@ def show(
     ]
     text = "\n".join(lines) + "\n"
     if sys.stdout.isatty():
-        click.echo_via_pager(text)
+        pydoc.pager(text)
     else:
         sys.stdout.write(text)
