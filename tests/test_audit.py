@@ -279,7 +279,7 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     other = changed(tmp_path, "care-seeking", ('version = "1.5"', 'version = "1.6"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f"to care-seeking with different settings (version: {before['version']} then, 1.5 now; "
+        f"to care-seeking with different settings (version: {before['version']} then, 1.6 now; "
         "the instrument's files have changed)."
     )
 
