@@ -41,6 +41,7 @@ from goffman.runs.answers import parquet
 from goffman.schemas import ANCHOR_POINTS, CONTRASTS, VERDICTS, schema
 from goffman.scoring import measures_of, without_controls
 from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Z
 from goffman.stats.multiple_testing import as_list, list_level
 from goffman.stats.profile import LEAST, Profile, related
 from goffman.stats.residuals import residuals
@@ -48,7 +49,6 @@ from goffman.stats.share_difference import (
     NOBODY,
     People,
     Share,
-    Z,
     apart,
     ends,
     mean_of,

@@ -22,15 +22,15 @@ asked; no part is for others.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize, special
 
 from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Z, share_interval
 
-Z = float(special.ndtri(0.975))
 NEAREST, FARTHEST = 1e-6, 37.0
 """Standard errors; p is 1 of what lies nearer to 0, and too small to be written of the farther."""
 
@@ -69,10 +69,7 @@ class Share:
         """Wilson's (1927), z standard errors away."""
         if self.replies is None:
             return self.value, self.value
-        n, p = self.worth or self.replies, self.value
-        middle, room = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        by = 1 + z * z / n
-        return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
+        return share_interval(self.value, self.worth or self.replies, z=z)
 
 
 Weighted = Sequence[tuple[float, Share]]
@@ -80,16 +77,12 @@ Weighted = Sequence[tuple[float, Share]]
 
 def mean_share(shares: Sequence[Share]) -> Share:
     """The mean over questions."""
-    value = _mean(share.value for share in shares)
+    value = float(np.mean([share.value for share in shares]))
     counts = [share.replies for share in shares if share.replies is not None]
     if not counts:
         return Share(value=value)
-    worth = [share.worth or share.replies for share in shares]
-    return Share(
-        value=value,
-        replies=sum(counts),
-        worth=len(counts) ** 2 / sum(1 / one for one in worth if one),
-    )
+    worth = sum(1 / n for share in shares if (n := share.worth or share.replies))
+    return Share(value=value, replies=sum(counts), worth=len(counts) ** 2 / worth)
 
 
 def minus_people(
@@ -103,12 +96,13 @@ def minus_people(
     """Return the model's number minus people's; ``texts``: the model's in each, if for others."""
     value = sum(weight * share.value for weight, share in model)
     replies = [share.replies for _, share in model if share.replies is not None]
+    n = sum(replies) if replies else len(model)
     difference = value - people.value
     over_texts = "t over texts and " if texts else ""
     base = Estimate(
         contrast=contrast,
-        n=sum(replies) if replies else len(model),
-        n_first=sum(replies) if replies else len(model),
+        n=n,
+        n_first=n,
         n_second=round(people.n),
         mean_first=value,
         mean_second=people.value,
@@ -119,10 +113,10 @@ def minus_people(
     )
     low, high = ends(model, people, float(special.ndtri((1 + level) / 2)), texts)
     if low == high:
-        return _with(base, reason="neither side has an error")
+        return replace(base, reason="neither side has an error")
     p = _p(model, people, difference, texts)
     over = REPLIES if replies else GIVEN
-    return _with(
+    return replace(
         base,
         low=low,
         high=high,
@@ -136,11 +130,13 @@ def minus_people(
 
 def side(model: Weighted, *, contrast: str, texts: Sequence[float] = ()) -> Estimate:
     """The model's number alone, with its interval; without one where it is known exactly."""
-    found = minus_people(model, NOBODY, contrast=contrast, texts=texts)
+    estimate = minus_people(model, NOBODY, contrast=contrast, texts=texts)
     # There is one side: what it is made of stands in the place of two.
-    means = dict(zip(("mean_first", "mean_second"), (one.value for _, one in model), strict=True))
-    over = None if found.low is None else "texts about the same" if texts else "the model's replies"
-    return _with(found, **means, interval_over=over)
+    first, second = (share.value for _, share in model)
+    over = None
+    if estimate.low is not None:
+        over = "texts about the same" if texts else "the model's replies"
+    return replace(estimate, mean_first=first, mean_second=second, interval_over=over)
 
 
 def people_side(first: People, second: People, *, contrast: str) -> Estimate:
@@ -172,27 +168,20 @@ def ends(
     by = z / Z
     below, above = [], []
     for weight, share in model:
-        low, high = share.ends(z)
-        one, other = weight * (share.value - low), weight * (high - share.value)
-        below.append(one if weight > 0 else other)
-        above.append(other if weight > 0 else one)
-    half = _half_over_texts(texts, z)
+        offs = sorted(weight * (end - share.value) for end in share.ends(z))
+        below.append(offs[0])
+        above.append(offs[1])
+    half = 0.0
+    if texts and (error := float(np.std(texts, ddof=1)) / math.sqrt(len(texts))):
+        # For other texts; no wider than shares can be.
+        half = min(2.0, float(special.stdtrit(len(texts) - 1, special.ndtr(z))) * error)
     return (
         difference - math.hypot(max(math.hypot(*below), half), (people.high - people.value) * by),
         difference + math.hypot(max(math.hypot(*above), half), (people.value - people.low) * by),
     )
 
 
-def _half_over_texts(texts: Sequence[float], z: float) -> float:
-    """Half of the interval of a mean over texts for other texts; no wider than shares can be."""
-    if not texts:
-        return 0.0
-    t = float(special.stdtrit(len(texts) - 1, special.ndtr(z)))
-    error = float(np.std(texts, ddof=1)) / math.sqrt(len(texts))
-    return min(2.0, t * error) if error else 0.0
-
-
-def _p(model: Weighted, people: People, difference: float, texts: Sequence[float] = ()) -> float:
+def _p(model: Weighted, people: People, difference: float, texts: Sequence[float]) -> float:
     """Two-sided: at this level the interval has its end at 0."""
     sign = math.copysign(1.0, difference)
 
@@ -211,23 +200,15 @@ def _p(model: Weighted, people: People, difference: float, texts: Sequence[float
 
 def widened(people: People, design_effect: float) -> People:
     """The share as it is, with ends farther off: its variance is so many times larger."""
-    by = math.sqrt(design_effect)
-    return replace(
-        people,
-        low=max(0.0, people.value - (people.value - people.low) * by),
-        high=min(1.0, people.value + (people.high - people.value) * by),
-    )
+    by, value = math.sqrt(design_effect), people.value
+    low, high = value - (value - people.low) * by, value + (people.high - value) * by
+    return replace(people, low=max(0.0, low), high=min(1.0, high))
 
 
 def nearer(people: People, by: float) -> People:
     """The share, and its ends, drawn toward one half: so many times as far from it."""
-
-    def drawn(value: float) -> float:
-        return 0.5 + by * (value - 0.5)
-
-    return replace(
-        people, value=drawn(people.value), low=drawn(people.low), high=drawn(people.high)
-    )
+    value, low, high = (0.5 + by * (end - 0.5) for end in (people.value, people.low, people.high))
+    return replace(people, value=value, low=low, high=high)
 
 
 def mean_of(people: Sequence[People]) -> People:
@@ -236,12 +217,9 @@ def mean_of(people: Sequence[People]) -> People:
     How the answers go together is not published. Their errors are added as if they went together
     wholly, which makes the error too large and never too small.
     """
-    return People(
-        value=_mean(one.value for one in people),
-        low=_mean(one.low for one in people),
-        high=_mean(one.high for one in people),
-        n=min(one.n for one in people),
-    )
+    parts = ("value", "low", "high")
+    means = {part: float(np.mean([getattr(of, part) for of in people])) for part in parts}
+    return People(**means, n=min(of.n for of in people))
 
 
 def apart(first: People, second: People) -> People:
@@ -257,16 +235,8 @@ def apart(first: People, second: People) -> People:
 
 def pooled(people: Sequence[People]) -> People:
     """One share of several surveys that asked the same: each by how many were asked."""
-    n = sum(one.n for one in people)
-    value = sum(one.value * one.n for one in people) / n
-    below = math.hypot(*((one.value - one.low) * one.n / n for one in people))
-    above = math.hypot(*((one.high - one.value) * one.n / n for one in people))
+    n = sum(of.n for of in people)
+    value = sum(of.value * of.n for of in people) / n
+    below = math.hypot(*((of.value - of.low) * of.n / n for of in people))
+    above = math.hypot(*((of.high - of.value) * of.n / n for of in people))
     return People(value=value, low=value - below, high=value + above, n=n)
-
-
-def _mean(values: Iterable[float]) -> float:
-    return float(np.mean(list(values)))
-
-
-def _with(base: Estimate, **changes: object) -> Estimate:
-    return replace(base, **changes)  # type: ignore[arg-type]
