@@ -1,28 +1,10 @@
 """A run compared with what people said: correlations of profiles, and differences of shares.
 
-Shares of models minus shares of people, question by question; and what a person's gender does.
-
-A model's share is of the options that say the same as people's (``share-endorsing``), mean over the
-orders of options, the people described and the trials, in the wordings that the anchor names as
-those of people's question; others ask something else, and stand beside as a check. Conditions of
-one category, of which people were asked about one, are texts about the same: the model's share is
-the mean over them, and interval and test are for other texts, small-sample t over texts beside
-people's own error. With fewer than three texts there is neither. People's shares are
-those of the latest year; what a person's gender does is of all years, which a single one says too
-little of. Over the questions that count as stigma the difference stands once more for each
-condition; people answered these questions one after the other: see mean_of. Without a test it
-stands there for each text too.
-
-Who is indifferent has a share of one half in every question, and so differs from people without
-any attitude. How far a model takes the obvious side of control items (c) says how much of that
-there may be: people with its indifference would have .5 + (2c − 1)(p − .5) in place of p. Nothing
-is compared where c is below LEAST_DECIDED; else ``indifference_p`` is of the share's lying beyond
-that, as seen from people's (one-sided).
+A share is compared question by question, over all that count as stigma, and by a person's gender.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -43,12 +25,13 @@ from goffman.scoring import measures_of, without_controls
 from goffman.stats.estimate import Estimate
 from goffman.stats.intervals import Z
 from goffman.stats.multiple_testing import as_list, list_level
-from goffman.stats.profile import LEAST, Profile, related
+from goffman.stats.profile import LEAST, Coefficient, Profile, related
 from goffman.stats.residuals import residuals
 from goffman.stats.share_difference import (
     NOBODY,
     People,
     Share,
+    Weighted,
     apart,
     ends,
     mean_of,
@@ -80,51 +63,23 @@ Said = Mapping[tuple[str, str, str], People]
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """One model's answers to one instrument beside one anchor of shares."""
+    """One model's answers to one instrument beside one anchor of shares.
 
-    anchor: str
+    Wordings that ask something else than people were asked stand beside as a check.
+    """
+
+    anchor: Anchor
     instrument: str
     """Its id, with the mode."""
-    mode: str | None = None
-    measure: str
-    model: str
+    about: Contrast
+    """What all of its rows have in common: a condition stands in ``group``, a question in
+    ``dimension``."""
     rows: pl.DataFrame
     """item, condition, text, wording, gender, counts, as_people (whether people were asked so),
     value (a mean over orders and trials), replies (null: a probability), spread (the variance of
     such a mean is share·(1−share) times this) and unanswered, a share."""
     people: Said
     """Of the latest year."""
-    of_all_years: Said
-    by_year: Mapping[int, Said]
-    """Of each year alone."""
-    design_effect: float
-
-    def of_question(self, item: str, condition: str) -> People | None:
-        """What people said to one question; None: they were not asked.
-
-        What their intervals leave out is added here alone: over several questions the error is too
-        large already, by about as much (see mean_of).
-        """
-        said = self.people.get((item, condition, EVERYONE))
-        return None if said is None else widened(said, self.design_effect)
-
-    def contrast(
-        self, kind: str, condition: str, item: str | None, *, wording: str | None = None
-    ) -> Contrast:
-        """What a row is about: a condition stands in ``group``, a question in ``dimension``."""
-        return Contrast(
-            kind=kind,
-            instrument=base_of(self.instrument),
-            mode=self.mode,
-            measure=self.measure,
-            quantity=SHARE,
-            variant=wording,
-            model=self.model,
-            group=condition,
-            dimension=item,
-            first=self.measure,
-            second=self.anchor,
-        )
 
     def cell(
         self, item: str, condition: str, gender: str | None = None, *, wording: str | None = None
@@ -133,6 +88,36 @@ class Shares:
         asked = pl.col("as_people") if wording is None else pl.col("wording") == wording
         rows = self.rows.filter(asked, pl.col("item") == item, pl.col("condition") == condition)
         return rows if gender is None else rows.filter(pl.col("gender") == gender)
+
+    def conditions(self) -> list[str]:
+        """Those that the model was asked about, sorted."""
+        return self.rows["condition"].unique().sort().to_list()
+
+    def counted(self, condition: str, *genders: str) -> list[str]:
+        """The questions that count and that people were asked, about everyone or each gender."""
+        rows = self.rows.filter(pl.col("condition") == condition, pl.col("counts"))
+        return [
+            item
+            for item in rows["item"].unique().sort()
+            if all((item, condition, gender) in self.people for gender in genders)
+        ]
+
+    def texts(
+        self,
+        items: Sequence[str],
+        condition: str,
+        gender: str | None = None,
+        *,
+        wording: str | None = None,
+    ) -> dict[str, Share]:
+        """Of each text that has an answer to all of these questions: its share over them."""
+        shares: dict[str, list[Share]] = {}
+        for item in items:
+            cell = self.cell(item, condition, gender, wording=wording).sort("text")
+            for (text,), rows in cell.partition_by("text", as_dict=True).items():
+                share = share_of(rows)
+                shares.setdefault(str(text), []).extend([] if share is None else [share])
+        return {text: mean_share(of) for text, of in shares.items() if len(of) == len(items)}
 
 
 def shares_of(
@@ -144,13 +129,16 @@ def shares_of(
     """Every model's answers to the instruments that the anchor has values for."""
     genders = prompts.select("prompt_id", gender_of="gender").unique("prompt_id")
     as_people = pl.lit(not anchor.wordings) | pl.col("wording").is_in(list(anchor.wordings))
+    answered = pl.col("replies").filter(pl.col("replies") > 0)
+    # Σ 1/nᵢ / k² over the k prompts that have an answer.
+    spread = (1 / answered).sum() / answered.len() ** 2
     for instrument, measure in measures.items():
         if not {instrument, base_of(instrument)} & {*anchor.instruments}:
             continue
         counted = measure.counted_dimension
         of_replies = measure.reads == "replies"
         rows = scores.filter(of_asked(instrument), pl.col("level") == "prompt")
-        rows = _as_texts(rows, {one.condition for one in anchor.values})
+        rows = _as_texts(rows, {value.condition for value in anchor.values})
         mode = mode_of_rows(rows)
         silent = rows.filter(pl.col("quantity").is_in(NO_ANSWERS)).group_by("model", "prompt_id")
         unanswered = silent.agg(unanswered=pl.col("value").sum())
@@ -172,24 +160,21 @@ def shares_of(
             pl.col("unanswered").mean(),
             replies=pl.col("replies").sum() if of_replies else pl.lit(None, dtype=pl.Int64),
             # Each prompt counts alike, however many of its replies are answers.
-            spread=_spread() if of_replies else pl.lit(None, dtype=pl.Float64),
+            spread=spread if of_replies else pl.lit(None, dtype=pl.Float64),
         )
         for (model,), of in cells.sort(keep).partition_by("model", as_dict=True).items():
-            yield Shares(
-                anchor=anchor.id,
-                instrument=instrument,
+            about = Contrast(
+                kind=DIFFERENCE,
+                instrument=base_of(instrument),
                 mode=mode,
                 measure=measure.name,
+                quantity=SHARE,
                 model=str(model),
-                rows=of,
-                people=_people(anchor.latest(), anchor),
-                of_all_years=_people(anchor.values, anchor),
-                by_year={
-                    year: _people((one for one in anchor.values if one.year == year), anchor)
-                    for year in anchor.years()
-                },
-                design_effect=anchor.design_effect,
+                first=measure.name,
+                second=anchor.id,
             )
+            people = _people(anchor.latest(), anchor)
+            yield Shares(anchor=anchor, instrument=instrument, about=about, rows=of, people=people)
 
 
 def _as_texts(rows: pl.DataFrame, known: Collection[str]) -> pl.DataFrame:
@@ -198,34 +183,23 @@ def _as_texts(rows: pl.DataFrame, known: Collection[str]) -> pl.DataFrame:
     Texts of a category have the one condition of it that people were asked about; where these are
     several, each condition stands for itself.
     """
-    about = rows.select("condition", "category").unique()
-    of_people = about.filter(
-        pl.col("condition").is_in(list(known)), pl.col("category").is_not_null()
-    )
-    alone = of_people.filter(pl.len().over("category") == 1)
-    named = dict(alone.select("category", "condition").rows())
+    asked = pl.col("condition").is_in(list(known)) & pl.col("category").is_not_null()
+    about = rows.select("category", "condition").unique().filter(asked)
+    named = dict(about.filter(pl.len().over("category") == 1).rows())
     same = pl.col("category").replace_strict(named, default=None, return_dtype=pl.String)
-    return rows.with_columns(
-        text=pl.col("condition"), condition=pl.coalesce(same, pl.col("condition"))
-    )
-
-
-def _spread() -> pl.Expr:
-    """Σ 1/nᵢ / k² over the k prompts that have an answer."""
-    answered = pl.col("replies").filter(pl.col("replies") > 0)
-    return (1 / answered).sum() / answered.len() ** 2
+    condition = pl.col("condition")
+    return rows.with_columns(text=condition, condition=pl.coalesce(same, condition))
 
 
 def _people(values: Iterable[AnchorValue], anchor: Anchor) -> Said:
     """By item, condition and gender; several years are taken together."""
-    found: dict[tuple[str, str, str], list[People]] = {}
-    for one in values:
-        interval, n = interval_of(one, anchor), one.n_effective or one.n
+    several: dict[tuple[str, str, str], list[People]] = {}
+    for said in values:
+        interval, n = interval_of(said, anchor), said.n_effective or said.n
         if interval is not None and n:
-            low, high = interval
-            said = People(value=one.value, low=low, high=high, n=n)
-            found.setdefault((one.item, one.condition, one.gender), []).append(said)
-    return {key: pooled(several) for key, several in found.items()}
+            people = People(value=said.value, low=interval[0], high=interval[1], n=n)
+            several.setdefault((said.item, said.condition, said.gender), []).append(people)
+    return {key: pooled(people) for key, people in several.items()}
 
 
 def share_of(cell: pl.DataFrame) -> Share | None:
@@ -238,21 +212,6 @@ def share_of(cell: pl.DataFrame) -> Share | None:
         return Share(value=value)
     worth = known.height**2 / float(known["spread"].sum())
     return Share(value=value, replies=int(known["replies"].sum()), worth=worth)
-
-
-def texts_of(cells: Sequence[pl.DataFrame]) -> dict[str, Share]:
-    """Of each text that has an answer to all of these questions: its share over them."""
-    found: dict[str, list[Share]] = {}
-    for cell in cells:
-        for (text,), rows in cell.sort("text").partition_by("text", as_dict=True).items():
-            share = share_of(rows)
-            found.setdefault(str(text), []).extend([] if share is None else [share])
-    return {text: mean_share(shares) for text, shares in found.items() if len(shares) == len(cells)}
-
-
-def values_of(texts: Mapping[str, Share]) -> list[float]:
-    """The share of each text."""
-    return [share.value for share in texts.values()]
 
 
 def unanswered_in(cell: pl.DataFrame) -> float | None:
@@ -283,7 +242,7 @@ EVERY_YEAR = "people's answers of one year: not tested"
 ONE_TEXT = "one text: not tested"
 FEW_TEXTS = "fewer than three texts, which say too little about others: not tested"
 
-ShareEstimates = list[tuple[Contrast, Estimate]]
+AnchorEstimates = list[tuple[Contrast, Estimate]]
 
 
 def compare_shares(
@@ -293,31 +252,34 @@ def compare_shares(
     anchors: Sequence[Anchor],
     *,
     decided: Mapping[tuple[str, str], float] | None = None,
-) -> tuple[ShareEstimates, list[dict[str, Any]]]:
+) -> tuple[AnchorEstimates, list[dict[str, Any]]]:
     """Every difference between a model's shares and people's; and rows of ANCHOR_POINTS.
 
     Each kind is a list of tests; other wordings are not tested. ``decided``: instrument and model
     → the share of its answers on the obvious side of control items, where that is known.
     """
-    found: ShareEstimates = []
+    found: AnchorEstimates = []
     points: list[dict[str, Any]] = []
     for anchor in anchors:
         if anchor.compare != "difference":
             continue
         for one in shares_of(scores, prompts, measures, anchor):
-            sure = (decided or {}).get((one.instrument, one.model))
+            about = (one.instrument, one.about.measure, one.about.model, anchor.id)
+            sure = (decided or {}).get((one.instrument, str(one.about.model)))
             for kind, make in (
                 (DIFFERENCE, by_question),
                 (OVERALL, over_questions),
                 (GENDER, by_gender),
             ):
+                pairs = list(make(one))
                 # Once for the p-values, which say how wide the intervals of a list are to be.
-                level = list_level([estimate for _, estimate in make(one, decided=sure)])
-                rows = list(make(one, decided=sure, level=level))
-                family = f"{kind}: {one.instrument}, {one.measure}, {one.model}, {one.anchor}"
-                kept = as_list([estimate for _, estimate in rows], family=family)
-                found += zip([says for says, _ in rows], kept, strict=True)
-                points += _share_points(anchor, one, rows) if kind == DIFFERENCE else ()
+                level = list_level([_compared(pair, sure, 0.95) for pair in pairs])
+                estimates = [_compared(pair, sure, level) for pair in pairs]
+                kept = as_list(estimates, family=f"{kind}: {', '.join(map(str, about))}")
+                found += zip([pair.says for pair in pairs], kept, strict=True)
+                if kind == DIFFERENCE:
+                    rows = zip(pairs, estimates, strict=True)
+                    points += [_share_point(anchor, *row) for row in rows]
             found += in_other_wordings(one)
             found += by_gender_alone(one)
             found += in_each_year(one)
@@ -325,238 +287,204 @@ def compare_shares(
     return found, points
 
 
-def _share_points(anchor: Anchor, of: Shares, rows: ShareEstimates) -> Iterator[dict[str, Any]]:
-    """Both sides of each question and condition."""
-    said = {(one.item, one.condition): one for one in anchor.latest() if one.gender == EVERYONE}
-    for says, estimate in rows:
-        people = said[str(says.dimension), str(says.group)]
-        known = of.of_question(str(says.dimension), str(says.group))
-        cell = of.cell(str(says.dimension), str(says.group))
-        texts = texts_of([cell])
-        share, alone = mean_share([*texts.values()]), sampled(texts)
-        ends_known = ends([(1, share)], NOBODY, Z, alone) if alone else None
-        yield {
-            "anchor": anchor.id,
-            "item": says.dimension,
-            "instrument": says.instrument,
-            "mode": says.mode,
-            "measure": says.measure,
-            "quantity": says.quantity,
-            "model": says.model,
-            "condition": says.group,
-            "value": estimate.mean_first,
-            "people": people.value,
-            "low": known and known.low,
-            "high": known and known.high,
-            "n": people.n,
-            "unanswered": unanswered_in(cell),
-            "value_low": ends_known and max(0.0, ends_known[0]),
-            "value_high": ends_known and min(1.0, ends_known[1]),
-        }
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """What is compared: a share of the model, or a man minus a woman, and the same of people."""
+
+    says: Contrast
+    model: Weighted
+    """A mean over texts about the same."""
+    texts: Sequence[float]
+    """The model's number in each text, from which interval and test are for others."""
+    people: People
+    cells: pl.DataFrame
+    """The rows that the model's side is made of."""
+    sides: tuple[People, ...] = ()
+    """What people said of a man and of a woman."""
+
+    def sampled(self) -> Sequence[float]:
+        """The number in each text; none where these are too few to say how much others differ."""
+        return self.texts if len(self.texts) >= LEAST_TEXTS else ()
 
 
-def _conditions(one: Shares) -> list[str]:
-    return one.rows["condition"].unique().sort().to_list()
+_OF_MODEL = ("instrument", "mode", "measure", "quantity", "model")
 
 
-def by_question(
-    one: Shares, *, decided: float | None = None, level: float = 0.95
-) -> Iterator[tuple[Contrast, Estimate]]:
-    """Of each question and condition that people were asked about."""
-    for condition in _conditions(one):
+def _share_point(anchor: Anchor, pair: _Pair, estimate: Estimate) -> dict[str, Any]:
+    """Both sides of a question and condition."""
+    says, texts = pair.says, pair.sampled()
+    (people,) = (
+        said
+        for said in anchor.latest()
+        if (said.item, said.condition, said.gender) == (says.dimension, says.group, EVERYONE)
+    )
+    low, high = ends(pair.model, NOBODY, Z, texts) if texts else (None, None)
+    return {
+        **{name: getattr(says, name) for name in _OF_MODEL},
+        "anchor": anchor.id,
+        "item": says.dimension,
+        "condition": says.group,
+        "value": estimate.mean_first,
+        "people": people.value,
+        "low": pair.people.low,
+        "high": pair.people.high,
+        "n": people.n,
+        "unanswered": unanswered_in(pair.cells),
+        "value_low": None if low is None else max(0.0, low),
+        "value_high": None if high is None else min(1.0, high),
+    }
+
+
+def by_question(one: Shares) -> Iterator[_Pair]:
+    """Each question and condition that people were asked about."""
+    for condition in one.conditions():
         for item in one.rows["item"].unique().sort():
-            said = one.of_question(item, condition)
-            cell = one.cell(item, condition)
-            texts = texts_of([cell])
-            if said is None or not texts:
-                continue
-            says = one.contrast(DIFFERENCE, condition, item)
-            estimate = _compared(texts, said, says, decided, level)
-            yield says, _enough(estimate, unanswered_in(cell))
+            people = one.people.get((item, condition, EVERYONE))
+            if people is not None:
+                says = replace(one.about, group=condition, dimension=item)
+                # What people's intervals leave out is added here alone: over several questions the
+                # error is too large already, by about as much (see mean_of).
+                people = widened(people, one.anchor.design_effect)
+                yield from _pair(one, says, [item], people)
 
 
-def over_questions(
-    one: Shares, *, decided: float | None = None, level: float = 0.95
-) -> Iterator[tuple[Contrast, Estimate]]:
-    """Of each condition over the questions that count as stigma."""
-    for condition in _conditions(one):
-        items = _counted(one, condition, (EVERYONE,))
-        cells = [one.cell(item, condition) for item in items]
-        texts = texts_of(cells)
-        if not texts:
+def over_questions(one: Shares) -> Iterator[_Pair]:
+    """Each condition over the questions that count as stigma."""
+    for condition in one.conditions():
+        if items := one.counted(condition, EVERYONE):
+            people = mean_of([one.people[item, condition, EVERYONE] for item in items])
+            says = replace(one.about, kind=OVERALL, group=condition)
+            yield from _pair(one, says, items, people)
+
+
+def _pair(one: Shares, says: Contrast, items: Sequence[str], people: People) -> Iterator[_Pair]:
+    """Yield the model's mean over texts and people, if a text has an answer to each question."""
+    condition = str(says.group)
+    if texts := one.texts(items, condition):
+        shares = [*texts.values()]
+        yield _Pair(
+            says=says,
+            model=[(1, mean_share(shares))],
+            texts=[share.value for share in shares],
+            people=people,
+            cells=pl.concat([one.cell(item, condition) for item in items]),
+        )
+
+
+def by_gender(one: Shares) -> Iterator[_Pair]:
+    """Each condition, over the questions that count: a man minus a woman; people of all years."""
+    genders = ("male", "female")
+    of_all_years = _people(one.anchor.values, one.anchor)
+    for condition in one.conditions():
+        items = one.counted(condition, *genders)
+        men, women = (one.texts(items, condition, gender) for gender in genders)
+        both = [(men[text], women[text]) for text in men if text in women]
+        if not both:
             continue
-        said = mean_of([one.people[item, condition, EVERYONE] for item in items])
-        says = one.contrast(OVERALL, condition, None)
-        estimate = _compared(texts, said, says, decided, level)
-        yield says, _enough(estimate, unanswered_in(pl.concat(cells)))
+        male, female = (mean_share(shares) for shares in zip(*both, strict=True))
+        of_men, of_women = (
+            mean_of([of_all_years[item, condition, gender] for item in items]) for gender in genders
+        )
+        yield _Pair(
+            says=replace(one.about, kind=GENDER, group=condition),
+            model=[(1, male), (-1, female)],
+            texts=[of_man.value - of_woman.value for of_man, of_woman in both],
+            people=apart(of_men, of_women),
+            cells=pl.concat([one.cell(item, condition) for item in items]),
+            sides=(of_men, of_women),
+        )
 
 
-def sampled(texts: Mapping[str, Share]) -> list[float]:
-    """The share of each text; none where these are too few to say how much others differ."""
-    return values_of(texts) if len(texts) >= LEAST_TEXTS else []
+def _compared(pair: _Pair, decided: float | None, level: float) -> Estimate:
+    """Return the model minus people, and how sure it lies beyond people with its indifference.
 
-
-def _compared(
-    texts: Mapping[str, Share],
-    people: People,
-    says: Contrast,
-    decided: float | None,
-    level: float,
-) -> Estimate:
-    """Return the share minus people's, and minus that of people with the model's indifference."""
-    model, own = [(1.0, mean_share([*texts.values()]))], sampled(texts)
-    found = minus_people(model, people, contrast=says.text, level=level, texts=own)
+    Who is indifferent has a share of one half in every question, and so differs from people without
+    any attitude. With c the share of its answers on the obvious side of control items, people as
+    indifferent would have .5 + (2c − 1)(p − .5) in place of p; ``indifference_p`` is one-sided.
+    """
+    model, text, texts = pair.model, pair.says.text, pair.sampled()
+    estimate = minus_people(model, pair.people, contrast=text, level=level, texts=texts)
     if decided is not None and decided < LEAST_DECIDED:
-        return _untested(found, INDIFFERENT)
-    if not own:
-        return _untested(found, FEW_TEXTS)
-    if decided is None:
-        return found
-    nearest = nearer(people, 2 * decided - 1)
-    beside = minus_people(model, nearest, contrast=says.text, texts=own)
-    if found.p is None or beside.p is None:
-        return found
-    same = beside.difference * found.difference > 0  # type: ignore[operator]
-    return replace(found, indifference_p=beside.p / 2 if same else 1 - beside.p / 2)
+        estimate = _untested(estimate, INDIFFERENT)
+    elif not texts:
+        estimate = _untested(estimate, FEW_TEXTS)
+    elif decided is not None and pair.says.kind != GENDER:
+        indifferent = nearer(pair.people, 2 * decided - 1)
+        beside = minus_people(model, indifferent, contrast=text, texts=texts)
+        if estimate.p is not None and beside.p is not None:
+            same = beside.difference * estimate.difference > 0  # type: ignore[operator]
+            p = beside.p / 2 if same else 1 - beside.p / 2
+            estimate = replace(estimate, indifference_p=p)
+    unanswered = unanswered_in(pair.cells)
+    few = unanswered is not None and unanswered > MOST_UNANSWERED
+    return _untested(estimate, UNANSWERED) if few else estimate
 
 
 def in_each_year(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """The same with people's answers of each year, without a test: the year is the variant."""
-    for condition, (year, people) in itertools.product(_conditions(one), one.by_year.items()):
-        items = _counted(one, condition, (EVERYONE,))
-        texts = texts_of([one.cell(item, condition) for item in items])
-        there = [people.get((item, condition, EVERYONE)) for item in items]
-        said = [of for of in there if of is not None]
-        if not texts or len(said) < len(items):
-            continue
-        says = one.contrast(IN_YEAR, condition, None, wording=str(year))
-        share = mean_share([*texts.values()])
-        estimate = minus_people([(1, share)], mean_of(said), contrast=says.text)
-        yield says, _untested(estimate, EVERY_YEAR)
+    values = one.anchor.values
+    by_year = {
+        year: _people((said for said in values if said.year == year), one.anchor)
+        for year in one.anchor.years()
+    }
+    for condition in one.conditions():
+        texts = one.texts(one.counted(condition, EVERYONE), condition)
+        for year, people in by_year.items():
+            yield from _check(one, IN_YEAR, condition, str(year), texts, people, reason=EVERY_YEAR)
 
 
 def in_each_text(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """The same in each text about a condition of which there are several, without a test."""
-    for condition in _conditions(one):
-        items = _counted(one, condition, (EVERYONE,))
-        texts = texts_of([one.cell(item, condition) for item in items])
-        for text, share in texts.items() if len(texts) > 1 else ():
-            said = mean_of([one.people[item, condition, EVERYONE] for item in items])
-            says = one.contrast(IN_TEXT, condition, None, wording=text)
-            estimate = minus_people([(1, share)], said, contrast=says.text)
-            yield says, _untested(estimate, ONE_TEXT)
+    for condition in one.conditions():
+        texts = one.texts(one.counted(condition, EVERYONE), condition)
+        for name, share in texts.items() if len(texts) > 1 else ():
+            text = {name: share}
+            yield from _check(one, IN_TEXT, condition, name, text, one.people, reason=ONE_TEXT)
 
 
 def in_other_wordings(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """The same in each wording that is not people's, without a test: a check of the share."""
     others = one.rows.filter(~pl.col("as_people"))["wording"].unique().sort()
-    for condition, wording in itertools.product(_conditions(one), others):
-        items = _counted(one, condition, (EVERYONE,))
-        texts = texts_of([one.cell(item, condition, wording=wording) for item in items])
-        if not texts:
-            continue
-        said = mean_of([one.people[item, condition, EVERYONE] for item in items])
-        says = one.contrast(OTHER_WORDING, condition, None, wording=wording)
-        share = mean_share([*texts.values()])
-        estimate = minus_people([(1, share)], said, contrast=says.text)
-        yield says, _untested(estimate, ANOTHER)
+    for condition in one.conditions():
+        items = one.counted(condition, EVERYONE)
+        for name in others:
+            texts, people = one.texts(items, condition, wording=name), one.people
+            yield from _check(one, OTHER_WORDING, condition, name, texts, people, reason=ANOTHER)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Described:
-    """One condition of a man and of a woman, over the questions that count."""
-
-    condition: str
-    model: tuple[Share, Share]
-    people: tuple[People, People]
-    """Of all years."""
-    texts: list[float]
-    """A man minus a woman in the model, in each text; none where there are too few."""
-    cells: pl.DataFrame
-
-    @property
-    def weighted(self) -> list[tuple[float, Share]]:
-        """A man minus a woman."""
-        return list(zip((1, -1), self.model, strict=True))
-
-
-def _by_gender(one: Shares) -> Iterator[_Described]:
-    genders = ("male", "female")
-    for condition in _conditions(one):
-        items = _counted(one, condition, genders)
-        men, women = (
-            texts_of([one.cell(item, condition, who) for item in items]) for who in genders
-        )
-        both = [text for text in men if text in women]
-        if not both:
-            continue
-        of_men, of_women = (
-            mean_of([one.of_all_years[item, condition, who] for item in items]) for who in genders
-        )
-        yield _Described(
-            condition=condition,
-            model=(mean_share([men[of] for of in both]), mean_share([women[of] for of in both])),
-            people=(of_men, of_women),
-            texts=[men[of].value - women[of].value for of in both if len(both) >= LEAST_TEXTS],
-            cells=pl.concat([one.cell(item, condition) for item in items]),
-        )
-
-
-def by_gender(
-    one: Shares, *, decided: float | None = None, level: float = 0.95
+def _check(
+    one: Shares,
+    kind: str,
+    condition: str,
+    variant: str,
+    texts: Mapping[str, Share],
+    people: Said,
+    *,
+    reason: str,
 ) -> Iterator[tuple[Contrast, Estimate]]:
-    """Of each condition: a man minus a woman in the model, minus the same in people."""
-    for of in _by_gender(one):
-        says = one.contrast(GENDER, of.condition, None)
-        people = apart(*of.people)
-        estimate = minus_people(
-            of.weighted, people, contrast=says.text, level=level, texts=of.texts
-        )
-        if decided is not None and decided < LEAST_DECIDED:
-            estimate = _untested(estimate, INDIFFERENT)
-        elif not of.texts:
-            estimate = _untested(estimate, FEW_TEXTS)
-        yield says, _enough(estimate, unanswered_in(of.cells))
+    """Yield the mean over these texts beside people, in a variant that is not tested."""
+    keys = [(item, condition, EVERYONE) for item in one.counted(condition, EVERYONE)]
+    if texts and all(key in people for key in keys):
+        says = replace(one.about, kind=kind, variant=variant, group=condition)
+        share, said = mean_share([*texts.values()]), mean_of([people[key] for key in keys])
+        yield says, _untested(minus_people([(1, share)], said, contrast=says.text), reason)
 
 
 def by_gender_alone(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
-    """The same of each side: a man minus a woman with its interval, not tested."""
-    for of in _by_gender(one):
-        says = one.contrast(GENDER_SIDE, of.condition, None, wording=MODEL)
-        model = side(of.weighted, contrast=says.text, texts=of.texts)
-        yield says, _not_tested(model) if of.texts else _untested(model, FEW_TEXTS)
-        says = one.contrast(GENDER_SIDE, of.condition, None, wording=PEOPLE)
-        yield says, _not_tested(people_side(*of.people, contrast=says.text))
-
-
-def _not_tested(estimate: Estimate) -> Estimate:
-    """The estimate with its interval alone."""
+    """A man minus a woman on each side, with its interval, not tested."""
     none = dict.fromkeys(("test", "alternative", "statistic", "p"))
-    return replace(estimate, reason=ONE_SIDE, **none)  # type: ignore[arg-type]
-
-
-def _enough(estimate: Estimate, unanswered: float | None) -> Estimate:
-    """The estimate; without interval and test where too little was answered."""
-    few = unanswered is not None and unanswered > MOST_UNANSWERED
-    return _untested(estimate, UNANSWERED) if few else estimate
+    for pair in by_gender(one):
+        says, texts = replace(pair.says, kind=GENDER_SIDE, variant=MODEL), pair.sampled()
+        model = side(pair.model, contrast=says.text, texts=texts)
+        alone = replace(model, reason=ONE_SIDE, **none)  # type: ignore[arg-type]
+        yield says, alone if texts else _untested(model, FEW_TEXTS)
+        says = replace(says, variant=PEOPLE)
+        yield says, replace(people_side(*pair.sides, contrast=says.text), reason=ONE_SIDE)
 
 
 def _untested(estimate: Estimate, reason: str) -> Estimate:
     none = dict.fromkeys(("low", "high", "test", "alternative", "statistic", "p", "interval_over"))
     return replace(estimate, reason=reason, **none)  # type: ignore[arg-type]
-
-
-def _counted(one: Shares, condition: str, genders: Sequence[str]) -> list[str]:
-    """The questions that count and that people were asked about, by everyone or each gender."""
-    rows = one.rows.filter(pl.col("condition") == condition, pl.col("counts"))
-    return [
-        item
-        for item in rows["item"].unique().sort()
-        if all((item, condition, gender) in one.people for gender in genders)
-    ]
-
-
-AnchorEstimates = list[tuple[Contrast, "Estimate"]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -568,7 +496,7 @@ class ProfileComparison:
     people: Mapping[str, Mapping[str, AnchorValue]]
     """By item, then by condition."""
 
-    def contrast(self, kind: str, item: str, *, group: str | None = None) -> Contrast:
+    def contrast(self, kind: str, item: str) -> Contrast:
         """What a row is about: the measure with the anchor, in one item of it."""
         return Contrast(
             kind=kind,
@@ -577,7 +505,6 @@ class ProfileComparison:
             measure=self.answers.measure,
             quantity=self.answers.quantity,
             model=self.answers.model,
-            group=group,
             dimension=item,
             first=self.answers.measure,
             second=self.anchor.id,
@@ -621,12 +548,13 @@ def compare_with_people(
     found: AnchorEstimates = []
     points: list[dict[str, Any]] = []
     for anchor in anchors:
-        for one in _fitting(scores, prompts, measures, anchor):
-            found += correlated(one)
-            points += _profile_points(one)
+        if anchor.compare == "profile":
+            for one in _fitting(scores, prompts, measures, anchor):
+                found += correlated(one)
+                points += _profile_points(one)
     shares, more = compare_shares(scores, prompts, measures, anchors, decided=decided)
-    found, points = [*found, *shares], [*points, *more]
-    return anchor_table(found), pl.DataFrame(points, schema=schema(ANCHOR_POINTS))
+    table = pl.DataFrame([*points, *more], schema=schema(ANCHOR_POINTS))
+    return anchor_table([*found, *shares]), table
 
 
 def _fitting(
@@ -635,8 +563,6 @@ def _fitting(
     measures: Mapping[str, Measure],
     anchor: Anchor,
 ) -> Iterator[ProfileComparison]:
-    if anchor.compare != "profile":
-        return
     people: dict[str, dict[str, AnchorValue]] = {one.id: {} for one in anchor.items}
     for value in anchor.latest():
         if value.gender == EVERYONE:
@@ -660,26 +586,23 @@ def correlated(one: ProfileComparison) -> AnchorEstimates:
         if len(places) < LEAST:
             continue
         profile = one.profile(item, places)
-        for kind, coefficient in (("anchor", "pearson"), ("anchor-rank", "spearman")):
-            says = one.contrast(kind, item)
-            estimate = related(profile, coefficient, contrast=says.text)  # type: ignore[arg-type]
-            estimate = replace(estimate, left_out=len(one.people[item]) - len(places))
-            found.setdefault(kind, []).append((says, estimate))
+        kinds = {"anchor": profile, "anchor-rank": profile}
         if len({one.answers.categories[place] for place in places}) > 1:
-            says = one.contrast("anchor-partial", item)
-            given = one.profile(item, places, given=True)
-            estimate = related(given, "pearson", contrast=says.text)
-            found.setdefault(says.kind, []).append((says, estimate))
-    return [pair for kind, rows in found.items() for pair in _corrected(rows, one, kind)]
-
-
-def _corrected(rows: AnchorEstimates, one: ProfileComparison, kind: str) -> AnchorEstimates:
-    """Return the rows of one kind, model, instrument and anchor, corrected as a list."""
-    of = one.answers
-    family = f"{kind}: {of.instrument}, {of.measure}, {of.quantity}, {of.model}, {one.anchor.id}"
-    named = [_of_what(estimate, one.anchor) for _, estimate in rows]
-    kept = as_list(named, family=family)
-    return [(says, estimate) for (says, _), estimate in zip(rows, kept, strict=True)]
+            kinds["anchor-partial"] = one.profile(item, places, given=True)
+        for kind, of in kinds.items():
+            says = one.contrast(kind, item)
+            coefficient: Coefficient = "spearman" if kind == "anchor-rank" else "pearson"
+            estimate = related(of, coefficient, contrast=says.text)
+            if kind != "anchor-partial":
+                estimate = replace(estimate, left_out=len(one.people[item]) - len(places))
+            found.setdefault(kind, []).append((says, _of_what(estimate, one.anchor)))
+    answers = one.answers
+    about = (answers.instrument, answers.measure, answers.quantity, answers.model, one.anchor.id)
+    corrected: AnchorEstimates = []
+    for kind, rows in found.items():
+        kept = as_list([estimate for _, estimate in rows], family=f"{kind}: {', '.join(about)}")
+        corrected += zip([says for says, _ in rows], kept, strict=True)
+    return corrected
 
 
 def _of_what(estimate: Estimate, anchor: Anchor) -> Estimate:
@@ -687,59 +610,40 @@ def _of_what(estimate: Estimate, anchor: Anchor) -> Estimate:
     if anchor.of == "condition":
         return estimate
     many = f"{anchor.of}s"
-    over = estimate.interval_over
-    return replace(
-        estimate,
-        unit=many,
-        interval_over=over and over.replace("conditions", many),
-        method=estimate.method.replace("conditions", many),
-        reason=estimate.reason and estimate.reason.replace("conditions", many),
-    )
+    texts = {name: getattr(estimate, name) for name in ("interval_over", "method", "reason")}
+    said = {name: text and text.replace("conditions", many) for name, text in texts.items()}
+    return replace(estimate, unit=many, **said)
 
 
 def _profile_points(one: ProfileComparison) -> Iterator[dict[str, Any]]:
     """Each condition in each item; then each by how far it is from what all items predict."""
     of = one.answers
-    about = {
-        "anchor": one.anchor.id,
-        "instrument": base_of(of.instrument),
-        "mode": of.mode,
-        "measure": of.measure,
-        "quantity": of.quantity,
-        "model": of.model,
-    }
+    says = one.contrast("anchor", "")
+    about = {name: getattr(says, name) for name in _OF_MODEL} | {"anchor": one.anchor.id}
+    cells = [
+        about
+        | {
+            "condition": of.conditions[place],
+            "group": of.groups[place] or None,
+            "category": of.categories[place] or None,
+            "value": float(of.values[place]),
+        }
+        for place in range(len(of.conditions))
+    ]
     for item, people in one.people.items():
         for place in one.places(item):
             said = people[of.conditions[place]]
             numbers = {"people": said.value, "low": said.low, "high": said.high, "n": said.n}
-            yield about | _condition(of, place) | {"item": item} | numbers
+            yield cells[place] | {"item": item} | numbers
     places = one.places(*one.people)
     columns = [[one.people[item][of.conditions[at]].value for item in one.people] for at in places]
     fit = residuals(of.values[places], np.array(columns)) if places else None
     if fit is None:
         return
+    kinds = ("predicted", "residual", "statistic", "p", "p_adjusted")
     for at, place in enumerate(places):
-        yield (
-            about
-            | _condition(of, place)
-            | {
-                "predicted": float(fit.predicted[at]),
-                "residual": float(fit.residual[at]),
-                "statistic": float(fit.statistic[at]),
-                "p": float(fit.p[at]),
-                "p_adjusted": float(fit.p_adjusted[at]),
-                "explained": fit.explained,
-            }
-        )
-
-
-def _condition(of: Answers, place: int) -> dict[str, Any]:
-    return {
-        "condition": of.conditions[place],
-        "group": of.groups[place] or None,
-        "category": of.categories[place] or None,
-        "value": float(of.values[place]),
-    }
+        numbers = {name: float(getattr(fit, name)[at]) for name in kinds}
+        yield cells[place] | numbers | {"explained": fit.explained}
 
 
 def anchor_table(found: AnchorEstimates) -> pl.DataFrame:
@@ -782,26 +686,18 @@ def compare_with_anchors(
 ) -> AnchorComparison:
     """Everything of a measured run that has an anchor."""
     sides = scores.filter(pl.col("level") == CONTROL, pl.col("quantity") == DECIDED)
-    decided = {
-        (instrument, model): value
-        for instrument, model, value in sides.select(asked_ids(), "model", "value").rows()
-    }
+    rows = sides.select(asked_ids(), "model", "value").rows()
+    decided = {(instrument, model): value for instrument, model, value in rows}
     estimates, points = compare_with_people(
         without_controls(scores), prompts, measures_of(manifest), anchors, decided=decided
     )
     used = {*estimates["second"]}
-    return AnchorComparison(
-        estimates=estimates,
-        points=points,
-        anchors={one.id: entry_of(one) for one in anchors if one.id in used},
-    )
+    entries = {anchor.id: entry_of(anchor) for anchor in anchors if anchor.id in used}
+    return AnchorComparison(estimates=estimates, points=points, anchors=entries)
 
 
 def entry_of(anchor: Anchor) -> dict[str, Any]:
     """What the manifest says of an anchor."""
-    said = {name: getattr(anchor, name) for name in _SAID}
-    items = {one.id: {"name": one.name, "meaning": one.meaning} for one in anchor.items}
-    return {name: value for name, value in said.items() if value is not None} | {
-        "point": anchor.of,
-        "items": items,
-    }
+    said = {name: value for name in _SAID if (value := getattr(anchor, name)) is not None}
+    items = {item.id: {"name": item.name, "meaning": item.meaning} for item in anchor.items}
+    return said | {"point": anchor.of, "items": items}
