@@ -543,7 +543,7 @@ def compare_with_people(
     """CONTRASTS + ESTIMATES + VERDICTS of correlations and shares, and ANCHOR_POINTS.
 
     ``measures`` are by instrument; ``scores`` without those of controls; ``decided``: see
-    against_people.
+    compare_shares.
     """
     found: AnchorEstimates = []
     points: list[dict[str, Any]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -155,9 +155,10 @@ def _share_points(one: AnchoredModel) -> pl.DataFrame:
 _GRID: Spec = {"minExtent": 30, "maxExtent": 60, "grid": True}
 
 
-def _interval(axis: str, low: str, high: str) -> Spec:
+def _interval(axis: str, low: str, high: str, **more: Any) -> Spec:
     return {
         "mark": {"type": "rule", "style": "interval", "tooltip": None},
+        **more,
         "encoding": {
             axis: {"field": low, "type": "quantitative"},
             f"{axis}2": {"field": high},
@@ -189,8 +190,8 @@ def _share_layers(*, drawn: bool) -> list[Spec]:
         "mark": {"type": "line", "style": "trend", "tooltip": None, "aria": False},
         "data": {"values": [{"people": 0, "value": 0}, {"people": 1, "value": 1}]},
     }
-    known = {"transform": [{"filter": "isValid(datum.value_low)"}]}
-    of_model = {**_interval("y", "value_low", "value_high"), **known}
+    known = [{"filter": "isValid(datum.value_low)"}]
+    of_model = _interval("y", "value_low", "value_high", transform=known)
     names = [
         {
             "mark": mark,
