@@ -99,10 +99,6 @@ class Anchor:
     digest: str
     """sha256 of its files."""
 
-    def item(self, name: str) -> AnchorItem:
-        """The item of an id."""
-        return next(one for one in self.items if one.id == name)
-
     def conditions(self) -> tuple[str, ...]:
         """What it has values for, in the order of its file."""
         return tuple(dict.fromkeys(one.condition for one in self.values))
