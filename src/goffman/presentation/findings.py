@@ -125,7 +125,7 @@ def because(reasons: Iterable[str | None]) -> str:
     return f", because {', and because '.join(known)}" if known else ""
 
 
-def describe_tested(row: Row, *, many: str) -> str:
+def describe_tested(row: Row, *, many: str = "conditions") -> str:
     """Return what the interval is over; ``many``: what the conditions are called."""
     if untested(row):
         return f"Not tested{because([row['reason']])}"
