@@ -139,7 +139,7 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
         control = section.control(one.model)
         passed = ""
         if control and control.passed:
-            passed = "(✓) probably can do the task" if control.unsure else "✓ can do the task"
+            passed = "can perhaps do the task" if control.unsure else "✓ can do the task"
         given = {section.names.model(model): model for model in section.main_modes}
         groups.setdefault(one.instrument, []).append(
             {
