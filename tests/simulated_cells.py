@@ -100,8 +100,9 @@ def women(
 
 def written(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Three replies to each request: women, men or neither in each."""
-    measure = only(WrittenGender, genders, of="disparity")
-    disparity = np.concatenate([one.ravel() for one in disparities(rng, CARE, size)]) + real
+    measure = only(WrittenGender, groups_of_cells, of="disparity")
+    first, second = disparities(rng, CARE, size)
+    disparity = np.concatenate([(first + real).ravel(), second.ravel()])
     women_written = np.clip(0.3 + disparity / 2, 0, 0.6)
     draws = rng.random((3, len(disparity)))
     female = (draws < women_written).mean(axis=0)
@@ -180,27 +181,33 @@ SCENARIOS = (
         draw=women(genders),
         kind="genders",
         real=0.05,
-        heading=True,
     ),
     Scenario(
         name="attribution: women − men",
         draw=women(genders, ATTRIBUTION, PhraseGender, "keyed-disparity"),
         kind="genders",
         real=0.05,
-        heading=True,
-    ),
-    Scenario(
-        name="care-seeking, written: women − men",
-        draw=written,
-        kind="genders",
-        real=0.1,
-        heading=True,
     ),
     Scenario(
         name="care-seeking: mental health − other",
         draw=women(groups_of_cells),
         kind="groups",
         real=0.05,
+        heading=True,
+    ),
+    Scenario(
+        name="attribution: mental health − other",
+        draw=women(groups_of_cells, ATTRIBUTION, PhraseGender, "disparity"),
+        kind="groups",
+        real=0.05,
+        heading=True,
+    ),
+    Scenario(
+        name="care-seeking, written: mental health − other",
+        draw=written,
+        kind="groups",
+        real=0.1,
+        heading=True,
     ),
     Scenario(
         name="care-seeking: two models", draw=women(models_over_cells), kind="models", real=0.05

@@ -266,14 +266,12 @@ SCENARIOS = (
         draw=women_described(CodeByGender, women_against_men, (27, 11), "mental-health"),
         kind="genders",
         real=0.02,
-        heading=True,
     ),
     Scenario(
         name="attribution, said: woman − man, one in ten not answered",
         draw=women_described(CodeByGender, women_against_men, (27, 11), "mental-health", gaps=0.1),
         kind="genders",
         real=0.03,
-        heading=True,
     ),
     Scenario(
         name="vignettes: disorders − daily troubles, texts differ by .05",
@@ -286,7 +284,7 @@ SCENARIOS = (
         name="vignettes: disorders − daily troubles, texts differ by .10",
         draw=vignettes(0.10),
         kind="groups",
-        real=0.05,
+        real=0.1,
         heading=True,
     ),
     Scenario(
