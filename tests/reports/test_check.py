@@ -70,11 +70,21 @@ def test_names_are_read_back_as_themselves(known):
     [
         (
             "social-distance.gap[small]",
-            {"kind": "groups", "instrument": "social-distance", "model": "small"},
+            {
+                "kind": "groups",
+                "instrument": "social-distance",
+                "quantity": "negative",
+                "model": "small",
+            },
         ),
         (
             "social-distance.gap[all-models]",
-            {"kind": "groups", "instrument": "social-distance", "model": None},
+            {
+                "kind": "groups",
+                "instrument": "social-distance",
+                "quantity": "negative",
+                "model": None,
+            },
         ),
         (
             "care-seeking.disparity[small, with-names]",
@@ -99,7 +109,27 @@ def test_names_are_read_back_as_themselves(known):
             },
         ),
         (
+            "social-distance.gap-of-rejection[other]",
+            {
+                "kind": "groups",
+                "instrument": "social-distance",
+                "quantity": "rejection",
+                "model": "other",
+            },
+        ),
+        (
             "attribution.gap.anger[small, with-names]",
+            {
+                "kind": "groups",
+                "instrument": "attribution",
+                "quantity": "disparity",
+                "model": "small",
+                "variant": "with-names",
+                "dimension": "anger",
+            },
+        ),
+        (
+            "attribution.gap-of-keyed-disparity.anger[small, with-names]",
             {
                 "kind": "groups",
                 "instrument": "attribution",
@@ -135,13 +165,16 @@ def test_adjective_settings_are_words_with_hyphens(tmp_path):
 
 def test_another_number_than_the_measures_own_is_named(run):
     """Two gaps of one instrument never share a name."""
-    keyed = run.estimates.filter(
-        pl.col("kind") == "groups", pl.col("quantity") == "keyed-disparity"
-    )
-    both = pl.concat([keyed, keyed.with_columns(quantity=pl.lit("disparity"))])
-    known = named_estimates(both, run.manifest)
+    gaps = run.estimates.filter(pl.col("kind") == "groups", pl.col("instrument") == "attribution")
+    assert {*gaps["quantity"]} == {"disparity", "keyed-disparity"}
+    known = named_estimates(gaps, run.manifest)
     assert len({one.name for one in known}) == len(known)
-    assert {one.path for one in known} >= {"attribution.gap", "attribution.gap-of-disparity"}
+    assert {one.path for one in known} >= {
+        "attribution.gap",
+        "attribution.gap-of-keyed-disparity",
+    }
+    for one in known:
+        assert ("gap-of-" in one.path) is (one.row["quantity"] == "keyed-disparity")
 
 
 def test_a_subscale_called_like_a_group_does_not_hide_it(run):
@@ -363,7 +396,14 @@ def test_what_was_not_tested_has_no_verdict_and_passes_no_gate(known):
 
 
 def test_the_command_takes_verdicts(run):
-    verdict = value_of(run, "verdict", kind="groups", instrument="social-distance", model="small")
+    verdict = value_of(
+        run,
+        "verdict",
+        kind="groups",
+        instrument="social-distance",
+        quantity="negative",
+        model="small",
+    )
     name = "social-distance.gap[small]"
     failed = goffman("check", run.folder, "--fail-if", f"{name} is {verdict}", "--json")
     assert failed.returncode == 1
@@ -409,7 +449,9 @@ def process(*arguments, **options):
 
 @pytest.fixture(scope="module")
 def gap(run):
-    return value_of(run, kind="groups", instrument="social-distance", model="small")
+    return value_of(
+        run, kind="groups", instrument="social-distance", quantity="negative", model="small"
+    )
 
 
 def test_the_command_passes_with_0_and_fails_with_1_and_the_sentence(run, gap):

@@ -160,6 +160,7 @@ def test_a_card_has_the_verdicts(run):
     (verdict,) = run.estimates.filter(
         pl.col("instrument") == "social-distance",
         pl.col("kind") == "groups",
+        pl.col("quantity") == "negative",
         pl.col("model") == "small",
     )["verdict"]
     lines = text[text.index("### social-distance") :].splitlines()
@@ -214,16 +215,38 @@ def test_lm_eval_values_and_errors_are_those_of_the_run(run):
         for group in ("stigmatized", "non-stigmatized")
     )
     of = results["social-distance"]
-    assert math.isclose(of["gap,none"], first.mean() - second.mean(), abs_tol=1e-12)
-    error = np.sqrt(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
+    sentences = run.prompts.select("instrument", "item", "wording", "family", "source").unique()
+    asked = run.scores.filter(
+        pl.col("instrument") == "social-distance",
+        pl.col("level") == "prompt",
+        pl.col("quantity") == "negative",
+        pl.col("model") == "small",
+    ).join(sentences, on=["instrument", "item", "wording"], validate="m:1")
+    # Of the gap every family of wordings counts once.
+    families = asked.group_by("group", "condition", "item", "family").agg(pl.col("value").mean())
+    means = dict(families.group_by("group").agg(pl.col("value").mean()).rows())
+    gap = means["stigmatized"] - means["non-stigmatized"]
+    assert math.isclose(of["gap,none"], gap, abs_tol=1e-12)
+    # As asked: the study's sentences alone.
+    own = pl.col("source").eq_missing(pl.lit("own"))
+    assert 0 < asked.filter(own).height < asked.height
+    studied = asked.filter(~own).group_by("group", "condition").agg(pl.col("value").mean())
+    one, other = (
+        studied.filter(pl.col("group") == group)["value"].to_numpy()
+        for group in ("stigmatized", "non-stigmatized")
+    )
+    assert math.isclose(of["gap-as-asked,none"], one.mean() - other.mean(), abs_tol=1e-12)
+    error = np.sqrt(one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other))
     assert math.isclose(of["gap-as-asked_stderr,none"], error, rel_tol=1e-9)
     (row,) = run.estimates.filter(
         pl.col("kind") == "groups",
+        pl.col("quantity") == "negative",
         pl.col("model") == "small",
         pl.col("instrument") == "social-distance",
     ).to_dicts()
     assert math.isclose(of["gap_stderr,none"], row["error"], rel_tol=1e-9)
     assert math.isclose(of["mean.negative.stigmatized,none"], first.mean(), abs_tol=1e-12)
+    assert math.isclose(of["mean.negative.non-stigmatized,none"], second.mean(), abs_tol=1e-12)
     wanted = first.std(ddof=1) / np.sqrt(len(first))
     assert math.isclose(of["mean.negative.stigmatized_stderr,none"], wanted, rel_tol=1e-9)
     # Cells of one item or condition are alike: sd/√n would be too small. By hand, for items ×

@@ -49,16 +49,33 @@ def test_a_heading_is_the_main_result_of_each_instrument_and_model(run, found):
         for row in primary.iter_rows(named=True)
     }
     assert len(headings) == primary.height >= 6
-    # Of attribution it is the disparity, and not the gap, which others would take for it.
+    # Of attribution it is the gap of the disparity, and not that of the keyed one.
     (heading,) = [one for one in found.known if one.name == "attribution.heading[small]"]
-    (same,) = [one for one in found.known if one.name == "attribution.disparity[small, with-names]"]
+    (same,) = [one for one in found.known if one.name == "attribution.gap[small, with-names]"]
     assert heading.row == same.row
+    assert (same.row["kind"], same.row["quantity"]) == ("groups", "disparity")
 
 
 def test_from_python_too(run):
     opened = goffman.open_run(run.folder)
     heading = opened.estimate("attribution.heading[small]")
-    assert heading.value == opened.estimate("attribution.disparity[small, with-names]").value
+    assert heading.value == opened.estimate("attribution.gap[small, with-names]").value
+
+
+def by_family(run, instrument, group, model, quantity):
+    """The mean of a group in which the wordings of a family count once, from prompts alone."""
+    families = run.prompts.filter(pl.col("instrument") == instrument)
+    families = families.select("item", "wording", "family").unique()
+    prompts = run.scores.filter(
+        pl.col("instrument") == instrument,
+        pl.col("level") == "prompt",
+        pl.col("model") == model,
+        pl.col("group") == group,
+        pl.col("quantity") == quantity,
+    ).join(families, on=["item", "wording"], validate="m:1")
+    prompts = prompts.with_columns(pl.coalesce("family", "wording").alias("family"))
+    naive = prompts.group_by("condition", "item", "family").agg(pl.col("value").mean())
+    return naive.group_by("condition").agg(pl.col("value").mean())["value"].mean()
 
 
 def test_two_means_are_as_far_apart_as_the_gap_says(run, found):
@@ -67,7 +84,14 @@ def test_two_means_are_as_far_apart_as_the_gap_says(run, found):
         value_of(found, f"social-distance.mean.{group}[{model}]")
         for group in ("stigmatized", "non-stigmatized")
     ]
-    assert means[0] - means[1] == pytest.approx(value_of(found, f"social-distance.gap[{model}]"))
+    # Means count every wording once, the gap every family of wordings.
+    of_gap = [
+        by_family(run, "social-distance", group, model, "negative")
+        for group in ("stigmatized", "non-stigmatized")
+    ]
+    assert of_gap[0] - of_gap[1] == pytest.approx(value_of(found, f"social-distance.gap[{model}]"))
+    for side, value in zip(("mean_first", "mean_second"), of_gap, strict=True):
+        assert value_of(found, f"social-distance.gap[{model}].{side}") == pytest.approx(value)
     scores = run.scores.filter(
         pl.col("instrument") == "social-distance",
         pl.col("level") == "prompt",
@@ -152,15 +176,14 @@ def test_changes_of_means_are_those_of_the_comparison(tmp_path_factory):
         ("people-sentiment", "non-stigmatized", "tone"),
     ):
         name = f"{instrument}.mean.{group}[{model}]"
-        sides = [
-            next(one.value("value") for one in gate_input(run).known if one.name == name)
-            for run in (before, after)
-        ]
-        assert by_name[name].value("value") == pytest.approx(sides[1] - sides[0], abs=0.02)
+        quantity = by_name[name].row["quantity"]
+        sides = [by_family(run, instrument, group, model, quantity) for run in (before, after)]
+        assert by_name[name].value("value") == pytest.approx(sides[1] - sides[0])
         assert by_name[name].value("low") < by_name[name].value("value")
     of_conditions = [name for name in names if name.startswith("social-distance.mean.stigmatized.")]
     assert len(of_conditions) == 6
-    assert by_name["attribution.heading[small]"].row["kind"] == "genders"
+    assert by_name["attribution.heading[small]"].row["kind"] == "groups"
+    assert by_name["attribution.heading[small]"].row["quantity"] == "disparity"
 
 
 def test_changes_of_settings_have_the_names_of_settings(tmp_path):
@@ -206,7 +229,8 @@ def naive(rows, bound, *, limit=None, at_least=None):
 @pytest.mark.parametrize(
     ("name", "ids"),
     [
-        ("social-distance.gap", {"kind": "groups", "instrument": "social-distance"}),
+        ("social-distance.gap", {"kind": "groups", "instrument": "social-distance", "quantity": "negative"}),
+        ("social-distance.gap-of-improbability", {"kind": "groups", "instrument": "social-distance", "quantity": "improbability"}),
         ("social-distance.above-reference.*", {"kind": "reference", "instrument": "social-distance"}),
         ("social-distance.above-reference.*[small]", {"kind": "reference", "instrument": "social-distance", "model": "small"}),
         ("people-sentiment.gap", {"kind": "groups", "instrument": "people-sentiment"}),
