@@ -31,11 +31,11 @@ ABLE = "bundled:mini-sentiment"
 NAME = "people-sentiment"
 CANNOT = (
     "Control items: constant cannot tell praise of people from blame (accuracy 0.50, 95% interval "
-    "0.30 to 0.70, 20 items; at least 0.90 is needed)."
+    "0.33 to 0.67, 28 items; at least 0.90 is needed)."
 )
 MARK = (
     "constant is not measurable: it cannot tell praise of people from blame (accuracy 0.50, 95% "
-    "interval 0.30 to 0.70, 20 items; at least 0.90 is needed)"
+    "interval 0.33 to 0.67, 28 items; at least 0.90 is needed)"
 )
 
 
@@ -106,7 +106,8 @@ def test_tables_have_the_score_and_mark_its_rows(written, constant, folder):
     tables = {path.name: path for path in written.tables}
     with tables[f"{NAME}-controls.csv"].open(newline="") as file:
         rows = {row["model"]: row for row in csv.DictReader(file)}
-    assert (rows[ABLE]["value"], rows[ABLE]["measurable"]) == ("1.0", "yes")
+    assert float(rows[ABLE]["value"]) == 27 / 28
+    assert rows[ABLE]["measurable"] == "yes"
     assert (rows[constant]["value"], rows[constant]["measurable"]) == ("0.5", "no")
     with tables[f"{NAME}-conditions.csv"].open(newline="") as file:
         marks = {row["model"]: row["not_measurable"] for row in csv.DictReader(file)}
@@ -127,7 +128,9 @@ def test_the_card_says_it_and_has_none_of_its_numbers(folder, constant):
     assert "- Not measurable. Control items: constant cannot" in text
     assert "| estimate |" not in text
     able = model_card_text(run, ABLE)
-    assert "- Can the model do the task? Control items: bundled:mini-sentiment can tell" in able
+    # One of 28 items is judged wrongly, so its interval includes the floor.
+    task = "- Can the model do the task? Control items: bundled:mini-sentiment can perhaps tell"
+    assert task in able
     assert "| estimate |" in able
 
 
@@ -145,7 +148,7 @@ def test_lm_eval_has_its_control_and_every_other_number_is_missing(folder, const
     reasons = {*found["missing"][NAME].values()}
     assert reasons == {MARK.removeprefix("constant is ")}
     able = lm_eval_results(run, ABLE)
-    assert able["results"][NAME]["control,none"] == 1.0
+    assert able["results"][NAME]["control,none"] == 27 / 28
     assert able["results"][NAME]["alias"] == NAME
     assert able["higher_is_better"][NAME]["control"] is True
     assert "gap,none" in able["results"][NAME]
@@ -186,10 +189,13 @@ def test_a_rule_about_control_items_is_decided(folder, constant):
     done = goffman("check", folder, "--fail-if", rule)
     assert done.returncode == 1, done
     ok, failed, count = done.stdout.splitlines()
-    assert ok.startswith(f"ok {NAME}.controls[{ABLE}] is measurable, must be measurable (value 1, ")
+    assert ok == (
+        f"ok {NAME}.controls[{ABLE}] is measurable, must be measurable (value 0.9643, 95% interval "
+        "0.82 to 0.99)"
+    )
     assert failed == (
         f"FAILED {NAME}.controls[{constant}] is not measurable, must be measurable (value 0.5, "
-        "95% interval 0.30 to 0.70)"
+        "95% interval 0.33 to 0.67)"
     )
     assert count == "1 ok, 1 failed"
     assert goffman("check", folder, "--fail-if", f"*.controls[{ABLE}] < 0.9").returncode == 0
