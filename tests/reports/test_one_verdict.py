@@ -19,7 +19,7 @@ from goffman.gate.names import named_estimates
 from goffman.gate.rules import parse
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_formats import csv_text
-from goffman.report.page import contrast_rows
+from goffman.report.page import NUMBERS, contrast_rows
 from goffman.report.table_files import tables_of
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,8 @@ def test_the_word_is_the_same_everywhere(tmp_path_factory, ends, word):
     (finding,) = [one for one in findings_of(section) if one.model == MODEL]
     assert finding.shown == word
     first, *_ = contrast_rows(section)
-    assert [row["verdict"] for row in first["rows"] if row["about"] == MODEL] == [word]
+    about = f"{MODEL}, {NUMBERS['negative']}"
+    assert [row["verdict"] for row in first["rows"] if row["about"] == about] == [word]
     (table,) = [one for one in tables_of(run) if one.name == f"{instrument}-contrasts"]
     rows = csv.DictReader(io.StringIO(csv_text(table)))
     of_headline = {"kind": "groups", "model": MODEL, "family": PRIMARY}

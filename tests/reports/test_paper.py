@@ -95,7 +95,7 @@ def quantities(each: pl.DataFrame) -> set[str]:
 
 
 def test_the_main_difference_comes_out_of_the_rows(run, paper) -> None:
-    """Means over forms, then over all cells of conditions that have every one; in plain Python."""
+    """Means over forms and near-copies, then over all cells of conditions that have every one; in plain Python."""
     (gap,) = (
         one
         for one in named_estimates(run.estimates, run.manifest)
@@ -105,7 +105,9 @@ def test_the_main_difference_comes_out_of_the_rows(run, paper) -> None:
     for row in read(paper / "data-social-distance.csv"):
         if row["negative"]:
             of = cells.setdefault((row["group"], row["condition"]), {})
-            of.setdefault((row["item"], row["wording"]), []).append(float(row["negative"]))
+            # Wordings of one family count once.
+            family = row["family"] or row["wording"]
+            of.setdefault((row["item"], family), []).append(float(row["negative"]))
     whole = max(len(of) for of in cells.values())
     means: dict[str, list[float]] = {}
     for (group, _), of in cells.items():
@@ -268,10 +270,10 @@ def test_an_alt_text_states_the_finding(run) -> None:
     ).to_dicts()
     (figure,) = (one for one in paper_figures(run) if one.name == "social-distance-gap")
     assert f"difference {number(gap['difference'])}, 95% interval" in figure.alt
-    assert figure.alt.endswith("n = 12 conditions, 448 prompts.")
+    assert figure.alt.endswith("n = 12 conditions, 672 prompts.")
     assert figure.spec["description"] == figure.alt
     assert figure.spec["title"]["subtitle"] == [
-        "social-distance. fills. n = 12 conditions, 448 prompts"
+        "social-distance. fills. n = 12 conditions, 672 prompts"
     ]
 
 

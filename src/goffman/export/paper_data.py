@@ -28,7 +28,7 @@ KEY = ("model", "prompt_id", "trial")
 IDS = ("item", "wording", "dimension", "condition", "form", "group", "category")
 """What a prompt stands for, as its scores have it."""
 
-SHOWN = ("keyed", "gender", "person", "order", "labels", "no_answer", "system", "text")
+SHOWN = ("family", "keyed", "gender", "person", "order", "labels", "no_answer", "system", "text")
 """How it was presented; only those that a prompt of the instrument has."""
 
 OWN = (
