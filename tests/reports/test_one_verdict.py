@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from small_runs import measured
 
+from goffman.analysis.summary import screen
+from goffman.contrasts.verdict import GLYPHS
 from goffman.estimates import PRIMARY
 from goffman.export.common import main_estimates
 from goffman.export.lm_eval_results import lm_eval_results
@@ -19,7 +21,8 @@ from goffman.gate.names import named_estimates
 from goffman.gate.rules import parse
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_formats import csv_text
-from goffman.report.page import NUMBERS, contrast_rows
+from goffman.report.overview import first_screen
+from goffman.report.page import contrast_rows
 from goffman.report.table_files import tables_of
 
 pytestmark = pytest.mark.slow
@@ -56,8 +59,17 @@ def test_the_word_is_the_same_everywhere(tmp_path_factory, ends, word):
     (finding,) = [one for one in findings_of(section) if one.model == MODEL]
     assert finding.shown == word
     first, *_ = contrast_rows(section)
-    about = f"{MODEL}, {NUMBERS['negative']}"
+    about = f"{MODEL}, negative"
     assert [row["verdict"] for row in first["rows"] if row["about"] == about] == [word]
+    (leading,) = (
+        one
+        for group in first_screen(run.sections)["groups"]
+        for one in group["results"]
+        if (group["instrument"], one["result"].model) == (instrument, MODEL)
+    )
+    assert leading["result"].verdict == word
+    assert leading["result"].glyph == GLYPHS[word]
+    assert any(GLYPHS[word] in line and word in line for line in screen([leading["result"]]))
     (table,) = [one for one in tables_of(run) if one.name == f"{instrument}-contrasts"]
     rows = csv.DictReader(io.StringIO(csv_text(table)))
     of_headline = {"kind": "groups", "model": MODEL, "family": PRIMARY}

@@ -182,7 +182,7 @@ def test_the_methods_have_what_a_reviewer_asks_for(run, paper) -> None:
 def test_of_a_model_that_fails_the_controls_that_is_said(failing, tmp_path) -> None:
     text = methods_text(failing)
     assert "at least 0.90 is needed" in text
-    (gap,) = (one for one in paper_figures(failing) if one.name == "social-distance-mass")
+    (gap,) = (one for one in paper_figures(failing) if one.name == "social-distance-gap")
     assert "Not measurable." in gap.alt
     for result in results_of(failing.sections["social-distance"]):
         assert "(not measurable)" in result.label
