@@ -86,7 +86,7 @@ from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.renderer import render
 start = time.process_time()
 count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names())
-assert count == 4228 + 302 + 391 + 621 + 12640 + 7200 + 21744
+assert count == 6342 + 1208 + 391 + 621 + 12640 + 7200 + 21744
 print(time.process_time() - start)
 """
     times = [
@@ -153,11 +153,12 @@ def test_ls_lists_every_instrument() -> None:
 OPTIONS = ["order", "labels", "no_answer", "options"]
 OWN = {
     "coreference": [column.name for column in ANSWER_KEY],
-    "vignettes": ["keyed", "gender", "person", *OPTIONS],
-    "decisions": ["keyed", *OPTIONS],
-    "social-distance": ["family", "source"],
-    "people-sentiment": ["source"],
-    "attribution": ["family"],
+    "vignettes": ["keyed", "gender", "person", *OPTIONS, "family"],
+    "decisions": ["keyed", *OPTIONS, "phrase"],
+    "social-distance": ["phrase", "family", "source"],
+    "people-sentiment": ["phrase", "source"],
+    "care-seeking": ["phrase"],
+    "attribution": ["phrase", "family"],
 }
 """The columns that instruments have beside those of all."""
 
@@ -167,8 +168,10 @@ OWN = {
 def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) -> None:
     rows = json.loads(output("prompts", name, "--json", "--limit", "20"))
     assert len(rows) == 20
-    own = OWN.get(name, [])
-    assert list(rows[0]) == COLUMNS + own
+    own = OWN[name]
+    # The baseline comes first, and has no phrase.
+    named = any(row["condition"] != "baseline" for row in rows)
+    assert list(rows[0]) == COLUMNS + [one for one in own if named or one != "phrase"]
     lines = output("prompts", name, "--format", "jsonl", "--limit", "20").splitlines()
     assert [json.loads(line) for line in lines] == rows
     written = tmp_path / "prompts.csv"

@@ -24,6 +24,7 @@ AROUND = {
     "anchors": (["bls-occupations"], []),
     "replicate": ([], ["--data", "nowhere"]),
     "report": (["no-run"], []),
+    "show": (["no-run"], []),
     "stress": (["no-run"], []),
     "compare": (["no-run", "no-other"], []),
     "check": (["no-run"], ["--list"]),
