@@ -286,7 +286,7 @@ def test_hostile_text_is_shown_as_text(browser, hostile):
         scroll_through(tab)
         assert tab.locator("img").count() == 0
         shown = f"script>{SEEN}"
-        assert shown in tab.locator(".chips").inner_text()
+        assert shown in tab.locator("header.top .note").first.inner_text()
         assert shown in tab.inner_text("#audited")
         assert tab.locator('#conditions td[data-label="Category"]').first.inner_text() == SEEN
         tab.get_by_role("button", name=re.compile("show the evidence")).first.click()
