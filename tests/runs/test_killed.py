@@ -85,7 +85,10 @@ def kill_and_go_on(model, tmp_path, *, times, limit, seed, noted=False):
     assert seen == sorted(seen)
     assert 3 <= seen[-1] < len(parts(whole)), "every kill came too late to matter"
     output = finished(*command(model, folder, limit=limit))
-    assert output.endswith(f"scores.parquet and estimates.parquet are in {folder}.\n")
+    *_, where, more, further = output.splitlines()
+    assert where == f"Run      {folder}"
+    assert more.startswith(f"Next     goffman show {folder} ")
+    assert further.startswith(f"         goffman stress {folder} ")
     assert parts(folder) == parts(whole)
     assert table(folder).equals(table(whole))
     prompts = [pl.read_parquet(run / "prompts.parquet") for run in (folder, whole)]
