@@ -37,6 +37,13 @@ def goffman(*command: object):
     return CliRunner().invoke(app, [str(one) for one in command], catch_exceptions=False)
 
 
+def shown(folder: Path) -> str:
+    """What ``goffman show`` says about a run, without its line breaks."""
+    done = goffman("show", folder)
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
 def knows(texts):
     """By text: the answer of a model that shuns disorders, and knows what anyone would do.
 
@@ -85,8 +92,10 @@ def test_a_causal_model_is_asked_by_probabilities_and_measured(name, model, tmp_
 def test_a_server_that_shuns_disorders_is_found_to(tmp_path):
     done, asked = served("vignettes", tmp_path / "r")
     assert done.exit_code == 0, done.output
-    assert len(asked) == 368
-    assert "More stigma in disorder descriptions than in daily troubles descriptions" in done.output
+    assert len(asked) == 556
+    assert "More stigma in disorder descriptions than in daily troubles descriptions" in shown(
+        tmp_path / "r"
+    )
     found = pl.read_parquet(tmp_path / "r" / "estimates.parquet")
     (groups,) = found.filter(pl.col("kind") == "groups").to_dicts()
     assert groups["difference"] == pytest.approx(2 / 3, abs=0.15)
@@ -95,8 +104,8 @@ def test_a_server_that_shuns_disorders_is_found_to(tmp_path):
     by_group = dict(shares.group_by("group").agg(pl.col("value").mean()).rows())
     assert by_group["disorder"] > 0.75
     assert by_group["daily-troubles"] < 0.25
-    # The two others are asked seven questions, each about a woman or a man.
-    assert shares.height == 15 * 5 * 3 + 7 * 2 * 2
+    # The 25 others are asked seven questions; all are about a woman, a man and both together.
+    assert shares.height == 15 * 5 * 3 + 7 * 25 * 3
     page = (tmp_path / "r" / "report.html").read_text()
     assert "Unwilling, or likely: question by question" in page
     tables = {path.name for path in (tmp_path / "r" / "tables").glob("vignettes-reply-*.csv")}
@@ -106,8 +115,8 @@ def test_a_server_that_shuns_disorders_is_found_to(tmp_path):
 def test_a_server_that_advises_against_is_found_to_with_four_decisions_a_condition(tmp_path):
     done, asked = served("decisions", tmp_path / "r")
     assert done.exit_code == 0, done.output
-    assert len(asked) == 664
-    assert "More negative about stigmatized conditions" in done.output
+    assert len(asked) == 680
+    assert "More negative about stigmatized conditions" in shown(tmp_path / "r")
     found = pl.read_parquet(tmp_path / "r" / "estimates.parquet")
     (groups,) = found.filter(pl.col("kind") == "groups").to_dicts()
     assert (groups["n_first"], groups["n_second"]) == (93, 29)
@@ -184,10 +193,11 @@ def test_yes_no_and_cannot_tell_are_read_without_letters(tmp_path):
         (row["condition"], row["wording"]): row["value"] for row in codes.iter_rows(named=True)
     }
     # There is one group only, which is said; of the wordings that none is named in, the means.
-    assert "There is no other group to compare with." in done.output
+    said = shown(tmp_path / "r")
+    assert "There is no other group to compare with." in said
     assert (
         "Only stigmatized conditions were asked, so no groups are compared. The mean code is 0.00 "
-        "with a condition named and 1.00 with none. This difference was not tested." in done.output
+        "with a condition named and 1.00 with none. This difference was not tested." in said
     )
     # The biased answer is no: yes is advice in favor.
     assert by_wording["homeless", "original"] == 0.0

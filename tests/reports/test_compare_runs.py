@@ -72,29 +72,46 @@ def paired_prompts(before, after, instrument, quantity, **ids):
     }
 
 
-def condition_means(values, side):
-    """Over items, then forms, then wordings, as the study has it: {(group, condition): mean}."""
+FAMILIES = {
+    "choosing": ("choosing",),
+    "say": ("say", "for-me", "impersonal", "opinion"),
+    "as-for-me": ("as-for-me",),
+}
+"""The wordings of social-distance: near-copies count once, by their mean."""
+
+OF_STUDY = ("choosing", "say", "for-me", "impersonal")
+"""Those that the study asked, each counted as one."""
+
+
+def condition_means(values, side, families=FAMILIES):
+    """Over items, then forms, then wordings, then families: {(group, condition): mean}."""
     tree = {}
     for (condition, group, _, wording, form), pair in values.items():
         leaf = tree.setdefault((group, condition), {}).setdefault(wording, {})
         leaf.setdefault(form, []).append(pair[side])
-    return {
-        key: np.mean(
-            [np.mean([np.mean(items) for items in forms.values()]) for forms in wordings.values()]
-        )
-        for key, wordings in tree.items()
-    }
+    found = {}
+    for key, wordings in tree.items():
+        means = {w: np.mean([np.mean(v) for v in forms.values()]) for w, forms in wordings.items()}
+        found[key] = np.mean([np.mean([means[w] for w in of]) for of in families.values()])
+    return found
 
 
-def cells(values, group, side):
-    """conditions × items × wordings of a group, forms averaged."""
+def cells(values, group, side, families=FAMILIES):
+    """conditions × items × families of wordings of a group, forms averaged."""
     forms = {}
     for (condition, of, item, wording, _), pair in values.items():
         if of == group:
             forms.setdefault((condition, item, wording), []).append(pair[side])
-    names = [sorted({key[place] for key in forms}) for place in range(3)]
+    conditions, items = (sorted({key[place] for key in forms}) for place in range(2))
+    assert {key[2] for key in forms} == {one for of in families.values() for one in of}
     return np.array(
-        [[[np.mean(forms[c, i, w]) for w in names[2]] for i in names[1]] for c in names[0]]
+        [
+            [
+                [np.mean([np.mean(forms[c, i, w]) for w in of]) for of in families.values()]
+                for i in items
+            ]
+            for c in conditions
+        ]
     )
 
 
@@ -123,7 +140,7 @@ def test_social_distance_is_paired_over_conditions(before, after, found, group):
     values = paired_prompts(before, after, "social-distance", "negative")
     old, new = (condition_means(values, side) for side in (0, 1))
     names = sorted(key for key in old if key[0] == group)
-    (row,) = rows_of(found["social-distance"], kind="runs", group=group)
+    (row,) = rows_of(found["social-distance"], kind="runs", quantity="negative", group=group)
     first, second = [new[key] for key in names], [old[key] for key in names]
     assert row["n"] == len(names) == 6
     assert math.isclose(row["difference"], np.mean(first) - np.mean(second), abs_tol=1e-12)
@@ -132,8 +149,9 @@ def test_social_distance_is_paired_over_conditions(before, after, found, group):
     again = crossed_interval([sides[0] - sides[1]], [categories(before, group)])
     assert math.isclose(row["error"], again.se, rel_tol=1e-9)
     assert math.isclose(row["df"], again.df, rel_tol=1e-9)
-    changes = np.subtract(first, second)
-    assert math.isclose(row["effect"], changes.mean() / changes.std(ddof=1), rel_tol=1e-9)
+    pooled = math.sqrt((np.var(first, ddof=1) + np.var(second, ddof=1)) / 2)
+    assert row["effect_name"] == "Cohen's d, pooled SD"
+    assert math.isclose(row["effect"], row["difference"] / pooled, rel_tol=1e-9)
     assert row["low"] < row["difference"] < row["high"]
     assert (row["first"], row["second"]) == (
         f"small in {after.folder}",
@@ -148,7 +166,7 @@ def test_the_change_of_the_gap_is_that_of_the_changes_of_conditions(before, afte
         group: [new[key] - old[key] for key in sorted(old) if key[0] == group]
         for group in ("stigmatized", "non-stigmatized")
     }
-    (row,) = rows_of(found["social-distance"], kind="groups")
+    (row,) = rows_of(found["social-distance"], kind="groups", quantity="negative")
     wanted = np.mean(change["stigmatized"]) - np.mean(change["non-stigmatized"])
     assert math.isclose(row["difference"], wanted, abs_tol=1e-12)
     tables = [cells(values, group, 1) - cells(values, group, 0) for group in change]
@@ -156,7 +174,11 @@ def test_the_change_of_the_gap_is_that_of_the_changes_of_conditions(before, afte
     assert math.isclose(row["error"], again.se, rel_tol=1e-9)
     assert row["model"] == "small"
     (given,) = rows_of(found["social-distance"], kind="groups-as-asked")
-    tested = stats.ttest_ind(*change.values(), equal_var=False)
+    each = {one: (one,) for one in OF_STUDY}
+    old, new = (condition_means(values, side, each) for side in (0, 1))
+    asked = [[new[key] - old[key] for key in sorted(old) if key[0] == group] for group in change]
+    assert math.isclose(given["difference"], np.mean(asked[0]) - np.mean(asked[1]), abs_tol=1e-12)
+    tested = stats.ttest_ind(*asked, equal_var=False)
     assert math.isclose(given["p"], tested.pvalue, rel_tol=1e-9)
 
 
@@ -244,7 +266,10 @@ def test_swapping_the_runs_turns_every_sign(before, after, found):
 def test_a_run_against_itself_differs_in_nothing(before):
     for one in compare([before, before]):
         assert one.estimates.height > 0
-        assert {*one.estimates["difference"]} == {0.0}
+        # Where nothing varies nothing can be adjusted, and the reason stands instead.
+        fitted = pl.col("kind") == "groups-adjusted"
+        assert {*one.estimates.filter(~fitted)["difference"]} == {0.0}
+        assert {*one.estimates.filter(fitted)["difference"]} <= {None}
         assert one.estimates["p"].null_count() == one.estimates.height
         assert one.estimates["reason"].null_count() == 0
 
@@ -265,7 +290,7 @@ def test_a_prompt_with_a_value_in_one_run_only_is_left_out_of_both_and_counted(b
     assert one.one_sided - full.one_sided == sum(what[2] == "neighbor" for what in whole)
     values = paired_prompts(less, after, "social-distance", "negative")
     old, new = (condition_means(values, side) for side in (0, 1))
-    (row,) = rows_of(one, kind="runs", group="stigmatized")
+    (row,) = rows_of(one, kind="runs", quantity="negative", group="stigmatized")
     wanted = np.mean([new[key] - old[key] for key in old if key[0] == "stigmatized"])
     assert math.isclose(row["difference"], wanted, abs_tol=1e-12)
 
@@ -340,7 +365,7 @@ def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared
     home = tmp_path / "instruments"
     shutil.copytree(place(tmp_path_factory) / "instruments", home)
     toml = home / "care-seeking" / "instrument.toml"
-    toml.write_text(toml.read_text().replace('version = "1.4"', 'version = "1.5"'))
+    toml.write_text(toml.read_text().replace('version = "1.5"', 'version = "1.6"'))
     other = measured(
         tmp_path_factory, "after", instruments=("care-seeking", "people-sentiment"), home=home
     )
@@ -348,7 +373,7 @@ def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared
     compared = {one.instrument: one for one in compare([before, other], note=notes.append)}
     refusals = compared["care-seeking"].verdict.refusals
     assert refusals == (
-        f'version differs ("1.4" in {before.folder}, "1.5" in {other.folder})',
+        f'version differs ("1.5" in {before.folder}, "1.6" in {other.folder})',
         "the runs have different files of the instrument",
     )
     assert compared["care-seeking"].estimates.height == 0
@@ -573,8 +598,9 @@ def test_the_headings_are_the_runs_own_and_not_corrected(before, after, found):
 def test_one_scale_is_of_the_means_of_items_in_each_condition(before, after, found):
     values = paired_prompts(before, after, "social-distance", "negative")
     groups = ("stigmatized", "non-stigmatized")
+    every = {one: (one,) for of in FAMILIES.values() for one in of}
     sides = [
-        np.concatenate([cells(values, group, side).mean(axis=2) for group in groups])
+        np.concatenate([cells(values, group, side, every).mean(axis=2) for group in groups])
         for side in (0, 1)
     ]
     loaded = []
@@ -589,7 +615,8 @@ def test_one_scale_is_of_the_means_of_items_in_each_condition(before, after, fou
     assert "not on one scale" in change_sentences(one).head
     assert "Compare the items one by one." in change_sentences(one).scale
     changes = [
-        (cells(values, group, 1) - cells(values, group, 0)).mean(axis=(0, 2)) for group in groups
+        (cells(values, group, 1, every) - cells(values, group, 0, every)).mean(axis=(0, 2))
+        for group in groups
     ]
     assert one.one_scale.interaction.changes == pytest.approx(changes[0] - changes[1])
 
