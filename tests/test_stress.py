@@ -18,6 +18,7 @@ from scipy import stats
 
 from few_conditions import DATA, with_few_conditions
 from goffman.contrasts.catalog import groups_of_conditions
+from goffman.contrasts.scores import clusters_by_instrument
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.estimates import PRIMARY, estimates
 from goffman.lexicons.attitude import SHIPPED
@@ -25,6 +26,7 @@ from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.registry import measures
 from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
+from goffman.runs.run import read_prompts
 from goffman.schemas import SENSITIVITY, STRESS, complaints
 from goffman.scoring import load_words, score, without_controls, wordings_of
 from goffman.sensitivity.multiverse import HEAVIEST, RATES, TIMES, headline_context
@@ -95,6 +97,11 @@ class Groups(NegativeAttitude):
     contrasts = (("negative", (groups_of_conditions,)),)
 
 
+def sharing_of(folder):
+    """What the prompts of a run share: near-copies of a wording count once."""
+    return clusters_by_instrument(read_prompts(folder, read_manifest(folder)))
+
+
 def rated_by(column, *, neutral, people, to):
     """A file of ratings as a user would write it, from the shipped ones and the user's."""
     with SHIPPED.open(newline="", encoding="utf-8") as file:
@@ -114,7 +121,7 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
     folder, people, _ = distance
     run, row, mine, _ = analyses_of(folder)
     # wordings × numbers of words × raters × neutral words
-    assert len(mine) == 5 * 3 * 4 * 2
+    assert len(mine) == 7 * 3 * 4 * 2
     manifest = read_manifest(folder)
     (name,) = manifest.instruments
     files = {
@@ -143,7 +150,9 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
                 alone = wording.removesuffix(" alone")
                 prompts, wordings = prompts.filter(pl.col("wording") == alone), {name: [alone]}
             every = pl.concat([prompts, Groups().aggregate(prompts)])
-            of[wording] = estimates(every, {name: Groups()}, wordings=wordings)
+            of[wording] = estimates(
+                every, {name: Groups()}, wordings=wordings, sharing=sharing_of(folder)
+            )
         (expected,) = of[wording].filter(pl.col("model").is_not_null()).iter_rows(named=True)
         for number in NUMBERS:
             assert found[number] == pytest.approx(expected[number], rel=1e-9), (chosen, number)
@@ -309,7 +318,12 @@ def test_a_word_left_out_is_a_word_that_is_irrelevant(distance, tmp_path):
     path.write_text("\n".join([*kept, f"{one['what']},irrelevant"]) + "\n")
     prompts = score(folder, read_manifest(folder), load_words([path], shipped=False))
     (name,) = read_manifest(folder).instruments
-    found = estimates(without_controls(prompts), {name: Groups()}, wordings=wordings_of(folder))
+    found = estimates(
+        without_controls(prompts),
+        {name: Groups()},
+        wordings=wordings_of(folder),
+        sharing=sharing_of(folder),
+    )
     expected = found.filter(pl.col("kind") == "groups")["difference"][0]
     assert one["difference"] == pytest.approx(expected, rel=1e-9)
 

@@ -26,22 +26,22 @@ FORMS = {
 """By instrument: what its forms are called."""
 
 COUNTS = {
-    # 7 situations × (150 forms + 1) × 4 wordings
-    ("social-distance", "completion"): (7 * 151 * 4, 20 * 4),
+    # 7 situations × (150 forms + 1) × 6 wordings
+    ("social-distance", "completion"): (7 * 151 * 6, 28 * 6),
     # … × 4 stems × 2 orders
-    ("social-distance", "choice"): (7 * 151 * 4 * 2, 20 * 4 * 2),
-    # 2 sentences × (150 + 1) × 3 stems × 6 orders
-    ("people-sentiment", "choice"): (2 * 151 * 3 * 6, 20 * 3 * 6),
-    ("care-seeking", "completion"): (17 * 23, 20),
-    ("care-seeking", "write"): (17 * 23, 20),
+    ("social-distance", "choice"): (7 * 151 * 4 * 2, 28 * 4 * 2),
+    # 8 sentences × (150 + 1) × 3 stems × 6 orders
+    ("people-sentiment", "choice"): (8 * 151 * 3 * 6, 28 * 3 * 6),
+    ("care-seeking", "completion"): (17 * 23, 28),
+    ("care-seeking", "write"): (17 * 23, 28),
     # 27 statements × (22 + 1) × 3 stems × 2 orders × 5 people
-    ("attribution", "choice"): (27 * 23 * 3 * 2 * 5, 20 * 3 * 2),
+    ("attribution", "choice"): (27 * 23 * 3 * 2 * 5, 28 * 3 * 2),
     # 395 pairs × 2 sentences × (15 settings + baseline) × 2 orders
     ("coreference", "choice"): (395 * 2 * 16 * 2, 22 * 2),
-    # 15 questions × 5 descriptions × 2 people × 4 stems × 2 orders
-    ("vignettes", "choice"): (15 * 7 * 2 * 4 * 2, 20 * 4 * 2),
+    # 15 questions × 30 descriptions × 2 people × 4 stems × 2 orders
+    ("vignettes", "choice"): (15 * 30 * 2 * 4 * 2, 28 * 4 * 2),
     # 24 situations × (150 + 1) × 3 stems × 2 orders
-    ("decisions", "choice"): (24 * 151 * 3 * 2, 20 * 3 * 2),
+    ("decisions", "choice"): (24 * 151 * 3 * 2, 28 * 3 * 2),
 }
 
 
