@@ -183,7 +183,8 @@ def test_a_twin_without_the_slant_shows_none(told, instrument, kind, first, thor
     row = headline(told["twin", thorough], instrument, kind, first)
     assert direction(row) == 0
     assert row["verdict"] in (judged("inconclusive", row), judged("negligible", row))
-    assert abs(row["difference"]) < 0.05
+    # Of coreference a single pair of twelve counts .083.
+    assert abs(row["difference"]) < (0.1 if kind == "level" else 0.05)
 
 
 @pytest.mark.parametrize("thorough", [False, True])
