@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.analysis.summary import MainResult, main_results
+from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import ends, number, tick
 from goffman.presentation.types import Finding
 from goffman.presentation.wording_findings import ONE_WORDING
@@ -184,6 +185,10 @@ def test_the_page_leads_with_a_row_for_each_instrument_the_strongest_first(audit
     assert best == sorted(best)
     assert f"<h1>{first['headline']}</h1>" in page
     assert len(re.findall('<li id="note-', lead)) == len(first["notes"]) > 0
+    # What a result would support is not said where none is shown.
+    shown = [any(one["result"].verdict in PRESENT_WORDS for one in group["results"])
+             for group in first["groups"]]  # fmt: skip
+    assert lead.count("No difference is shown here.") == shown.count(False)
     # Every verdict stands with its sign.
     for one in results:
         assert f'<span aria-hidden="true">{one.glyph}</span> {one.verdict}</span>' in lead

@@ -176,6 +176,7 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
                     )
                 ),
                 "claims": sections[name].presentation.claims,
+                "shown": any(row["result"].verdict in PRESENT_WORDS for row in rows),
             }
             for name, rows in groups.items()
         ],
