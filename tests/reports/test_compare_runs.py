@@ -595,30 +595,22 @@ def test_the_headings_are_the_runs_own_and_not_corrected(before, after, found):
             assert math.isclose(side, own["difference"], abs_tol=1e-12)
 
 
-def test_one_scale_is_of_the_means_of_items_in_each_condition(before, after, found):
+def test_the_change_of_the_gap_is_compared_between_items(before, after, found):
     values = paired_prompts(before, after, "social-distance", "negative")
-    groups = ("stigmatized", "non-stigmatized")
     every = {one: (one,) for of in FAMILIES.values() for one in of}
-    sides = [
-        np.concatenate([cells(values, group, side, every).mean(axis=2) for group in groups])
-        for side in (0, 1)
-    ]
-    loaded = []
-    for table in sides:
-        size, vectors = np.linalg.eigh(np.corrcoef(table.T))
-        loaded.append(vectors[:, -1] * math.sqrt(size[-1]))
-    phi = abs(loaded[0] @ loaded[1]) / math.sqrt((loaded[0] ** 2).sum() * (loaded[1] ** 2).sum())
-    one = found["social-distance"]
-    assert math.isclose(one.one_scale.congruence.phi, phi, rel_tol=1e-9)
-    # Two random models: nothing makes their items hang together alike.
-    assert phi < 0.95
-    assert "not on one scale" in change_sentences(one).head
-    assert "Compare the items one by one." in change_sentences(one).scale
     changes = [
         (cells(values, group, 1, every) - cells(values, group, 0, every)).mean(axis=(0, 2))
-        for group in groups
+        for group in ("stigmatized", "non-stigmatized")
     ]
-    assert one.one_scale.interaction.changes == pytest.approx(changes[0] - changes[1])
+    one = found["social-distance"]
+    assert [*one.by_item.changes.values()] == pytest.approx(changes[0] - changes[1])
+    assert one.by_item.p > 0.05
+    assert "item" not in change_sentences(one).head
+    sure = replace(one, by_item=replace(one.by_item, sd=0.03, p=0.001))
+    assert change_sentences(sure).head.endswith("But the change differs from item to item")
+    sentence = change_sentences(sure).items
+    assert sentence.startswith("The change of the gap differs from item to item (σ = 0.030, p")
+    assert "Compare the items one by one." in sentence
 
 
 def test_the_gate_knows_no_changes_of_single_conditions(before, after):

@@ -18,7 +18,6 @@ from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.pipeline import audit as ask_and_measure
-from goffman.validation import check_number
 
 
 def audit(
@@ -136,25 +135,18 @@ def open_run(folder: Text) -> Run:
     return run
 
 
-def compare(
-    first: Run | Text, *later: Run | Text, models: str | Sequence[str] = (), seed: int = 0
-) -> Comparison:
+def compare(first: Run | Text, *later: Run | Text, models: str | Sequence[str] = ()) -> Comparison:
     """Each later run compared with the first one, prompt by prompt.
 
     ``models``: only these; NAME=OTHER where the later runs call it OTHER. GoffmanError says why
     runs cannot be compared.
     """
-    check_number("--seed", seed, (int, 0, None))
     runs = [one if isinstance(one, Run) else open_run(one) for one in (first, *later)]
     for place, run in enumerate(runs):
         if run.folder.resolve() in {other.folder.resolve() for other in runs[:place]}:
             raise InputError(f"You gave the same run twice: {run.folder}. Give two different runs.")
     notes: list[str] = []
-    found = compare_runs(
-        [run.measured for run in runs],
-        models=arguments.texts("--model", models),
-        seed=seed,
-        note=notes.append,
-    )
+    texts = arguments.texts("--model", models)
+    found = compare_runs([run.measured for run in runs], models=texts, note=notes.append)
     said = dict.fromkeys([*notes, *describe_verdicts(found)])
     return Comparison(runs=tuple(runs), parts=tuple(found), notes=tuple(said))

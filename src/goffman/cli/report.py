@@ -171,7 +171,6 @@ def compare(
             "--all", help="Print every row: groups, subscales, wordings and single conditions."
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for the intervals.")] = 0,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -190,7 +189,7 @@ def compare(
     allowed = [".html", ".json", *FORMATS]
     if output is not None and output.suffix.lower() not in allowed:
         raise InputError(f"--output is {output}. Its name must end in {' or '.join(allowed)}.")
-    comparison = compare_runs(*runs, models=model or (), seed=seed)
+    comparison = compare_runs(*runs, models=model or ())
     found, notes = comparison.parts, comparison.notes
     say(*notes)
     if output is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from goffman.comparison.sentences import labels_of
@@ -19,8 +18,8 @@ from goffman.estimates import MAIN_VARIANT, PRIMARY, estimates, is_headline, jud
 from goffman.formatting import short_names
 from goffman.instruments.types import BASELINE, slug_of
 from goffman.measures.aggregate import scores_with
-from goffman.stats.congruence import Congruence, Interaction, congruence, interaction
 from goffman.stats.estimate import Estimate
+from goffman.stats.interaction import Interaction, interaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,19 +37,6 @@ _ONE_SIDED = "one of the two runs has no value"
 HEADINGS = f"change of {PRIMARY}"
 """What the column ``family`` of the changes that headings are about begins with."""
 
-NO_SCALE = "this instrument has no items that are asked about every condition"
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneScale:
-    """Whether the items hang together in the same way in both runs."""
-
-    congruence: Congruence
-    interaction: Interaction | None = None
-    """None: there are no two groups of conditions, or not every cell has a value."""
-    items: tuple[str, ...] = ()
-    """In the order of the interaction's changes."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeContext:
@@ -60,7 +46,6 @@ class ChangeContext:
     measure: Measure
     wordings: list[str]
     sharing: Clusters
-    seed: int
 
     def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
         """The audit's contrasts, of the run's values minus the reference's."""
@@ -103,29 +88,24 @@ class ChangeContext:
         )
         return before, after
 
-    def one_scale(self, both: pl.DataFrame) -> OneScale:
-        """Tucker's φ over all conditions, and side × item × group."""
+    def by_item(self, both: pl.DataFrame) -> Interaction | None:
+        """Return whether the gap changed alike in every item; None: not every cell has a value."""
         rows = both.filter(pl.col("condition") != BASELINE, _main_variant())
         known = {*rows["quantity"]}
         wanted = (self.measure.primary_contrast[1], self.measure.quantity)
         quantity = next((name for name in wanted if name in known), None)
         if self.measure.unit != "condition" or quantity is None:
-            return OneScale(congruence=Congruence(reason=NO_SCALE))
+            return None
         rows = rows.filter(pl.col("quantity") == quantity)
-        ids = {name: in_order(rows, name) for name in ("condition", "item")}
-        before, after = (_table(rows, side, ids) for side in ("before", "now"))
-        rng = np.random.default_rng(self.seed)
-        group_of = dict(rows.select("condition", "group").rows())
-        groups = (self.measure.contrast, self.measure.against)
-        places = [
-            [at for at, name in enumerate(ids["condition"]) if group_of[name] == group]
-            for group in groups
-        ]
-        return OneScale(
-            congruence=congruence(before, after, rng=rng),
-            interaction=interaction([(after - before)[of] for of in places]),
-            items=tuple(ids["item"]),
-        )
+        # A gap in one form or wording is one of the whole: other means would be of other sentences.
+        whole = pl.max_horizontal(pl.col("before", "now").null_count()) == 0
+        change = pl.col("now").mean() - pl.col("before").mean()
+        cells = rows.group_by("group", "condition", "item").agg(value=pl.when(whole).then(change))
+        items, tables = in_order(cells, "item"), []
+        for group in (self.measure.contrast, self.measure.against):
+            mine = cells.filter(pl.col("group") == group)
+            tables.append(cube(mine, {"condition": in_order(mine, "condition"), "item": items}))
+        return interaction(tables, items)
 
     def _primary(self, scores: pl.DataFrame) -> float | None:
         """The difference of that contrast; contrasts of other kinds are not made to the end."""
@@ -159,15 +139,6 @@ class ChangeContext:
 
 def _main_variant() -> pl.Expr:
     return pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
-
-
-def _table(
-    rows: pl.DataFrame, side: str, ids: dict[str, list[str]]
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Conditions × items, means over forms and wordings; a gap where any of these is one."""
-    whole = pl.col(side).null_count() == 0
-    means = rows.group_by(*ids).agg(value=pl.when(whole).then(pl.col(side).mean()))
-    return cube(means, ids)
 
 
 def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from goffman.comparison.sentences import (
     change_sentences,
     conditions_of,
     describe_marks,
+    items_differ,
     labels_of,
     who,
 )
@@ -231,8 +232,7 @@ def _overview(course: Course, labels: Mapping[str, str]) -> list[dict[str, Any]]
             short = in_short(verdict_shown(row), row["margin"], low=row["low"], high=row["high"])
         elif one.unmeasurable:
             short = "not measurable"
-        scale = one.one_scale.congruence if one.one_scale else None
-        same = scale.one_scale if scale else None
+        differ = items_differ(one)
         rows.append(
             {
                 "course": course.id,
@@ -245,8 +245,8 @@ def _overview(course: Course, labels: Mapping[str, str]) -> list[dict[str, Any]]
                 "verdict": verdict_shown(row) if known else "",
                 "kind": (row.get("verdict") or "").partition(",")[0],
                 "short": short,
-                "scale": "unknown" if same is None else "yes" if same else "no",
-                "phi": f"φ = {number(scale.phi)}" if scale and scale.phi is not None else "",
+                "items_differ": "unknown" if differ is None else "yes" if differ else "not shown",
+                "sd": f"σ = {number(one.by_item.sd)}" if one.by_item and differ is not None else "",
             }
         )
     return rows
@@ -325,8 +325,7 @@ def _what(row: Mapping[str, Any]) -> str:
 
 def _items(one: Comparison, label: str) -> list[dict[str, str]]:
     """Of each item the change of the gap."""
-    scale = one.one_scale
-    if scale is None or scale.interaction is None or one.same or one.section is None:
+    if one.by_item is None or one.same or one.section is None:
         return []
     names = one.section.names.items
     return [
@@ -335,7 +334,7 @@ def _items(one: Comparison, label: str) -> list[dict[str, str]]:
             "run": label,
             "change": number(change),
         }
-        for item, change in zip(scale.items, scale.interaction.changes, strict=True)
+        for item, change in one.by_item.changes.items()
     ]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.comparison.changes import HEADINGS, ChangeContext, OneScale
+from goffman.comparison.changes import HEADINGS, ChangeContext
 from goffman.comparison.comparability import Verdict, verdict
 from goffman.contrasts.catalog import BY_CONDITION
 from goffman.contrasts.scores import clusters_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from goffman.presentation.section import Section
     from goffman.report.load import MeasuredRun
+    from goffman.stats.interaction import Interaction
 
 OF_RUNS = ("runs", BY_CONDITION)
 """Kinds of contrasts whose sides are the two runs; of all others it is the change of a contrast."""
@@ -53,8 +54,8 @@ class Comparison:
     stops."""
     sides: tuple[float | None, float | None] = (None, None)
     """The contrast that headings are about in the reference and in the run, of what both have."""
-    one_scale: OneScale | None = None
-    """None where the comparison is refused."""
+    by_item: Interaction | None = None
+    """Whether the gap changed alike in every item; None where there is no such gap."""
     section: Section | None = None
     """How things are called in the run; None: an instrument whose measure is not known here."""
 
@@ -75,7 +76,6 @@ def compare(
     runs: Sequence[MeasuredRun],
     *,
     models: Sequence[str] = (),
-    seed: int = 0,
     note: Callable[[str], None] = lambda _: None,
 ) -> list[Comparison]:
     """Each further run against the first, instrument by instrument and model by model.
@@ -94,7 +94,7 @@ def compare(
             pairs = _pairs(reference, run, instrument, chosen)
             if not pairs and not chosen:
                 reasons.append(_unmatched(reference, run, instrument))
-            found += [_comparison(reference, run, instrument, pair, seed) for pair in pairs]
+            found += [_comparison(reference, run, instrument, pair) for pair in pairs]
         reasons += _one_sided(reference, run, found)
     if all(one.verdict.refusals for one in found):
         reasons += [f"{one.instrument}: {'; '.join(one.verdict.refusals)}." for one in found]
@@ -106,7 +106,7 @@ def compare(
 
 
 def _comparison(
-    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str], seed: int
+    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str]
 ) -> Comparison:
     sides = ((reference, pair[0]), (run, pair[1]))
     marks = [unmeasurable(one, instrument, model) for one, model in sides]
@@ -137,7 +137,6 @@ def _comparison(
         measure=measure,
         wordings=asked["wording"].unique(maintain_order=True).to_list(),
         sharing=clusters_of(asked),
-        seed=seed,
     )
     labels = pair
     if pair[0] == pair[1]:
@@ -157,7 +156,7 @@ def _comparison(
         estimates=found,
         one_sided=one_sided.height,
         sides=headlines,
-        one_scale=work.one_scale(both),
+        by_item=work.by_item(both),
     )
 
 

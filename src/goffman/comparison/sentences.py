@@ -21,7 +21,6 @@ from goffman.formatting import (
     verdict_shown,
 )
 from goffman.presentation.findings import describe_verdict, heading, with_verdict
-from goffman.stats.congruence import SAME_FACTOR
 from goffman.stats.multiple_testing import FALSE
 
 if TYPE_CHECKING:
@@ -48,8 +47,6 @@ class ChangeSentences:
     """Why the change has its verdict."""
     groups: str = ""
     """Which group moved."""
-    scale: str = ""
-    """Whether the two are on one scale, and what follows."""
     items: str = ""
     """Whether the change of the gap differs between items, and what follows."""
     conditions: str = ""
@@ -60,7 +57,7 @@ class ChangeSentences:
     @property
     def lines(self) -> tuple[str, ...]:
         """All of it, the heading first."""
-        parts = (*self.doubts, self.text, self.why, self.groups, self.scale, self.items)
+        parts = (*self.doubts, self.text, self.why, self.groups, self.items)
         return (f"{self.head}.", *(part for part in (*parts, self.conditions) if part))
 
     def entry(self) -> dict[str, Any]:
@@ -80,7 +77,6 @@ def change_sentences(one: Comparison) -> ChangeSentences:
     shared: dict[str, Any] = {
         "doubts": tuple(doubts),
         "groups": _groups(one),
-        "scale": _scale(one),
         "items": _items(one),
         "conditions": _conditions(one),
     }
@@ -98,8 +94,8 @@ def change_sentences(one: Comparison) -> ChangeSentences:
     head = with_verdict(row, plain)
     if one.unmeasurable:
         head = "Not measurable: a model that cannot do the task shows no change"
-    elif one.one_scale and one.one_scale.congruence.one_scale is False:
-        head += ". But the two runs are not on one scale"
+    elif items_differ(one):
+        head += ". But the change differs from item to item"
     before, after = one.sides
     interval = "no interval"
     if row["low"] is not None:
@@ -148,51 +144,27 @@ def _groups(one: Comparison) -> str:
     return f"By group, {one.section.presentation.called} went: {'; '.join(said)}."
 
 
-def _scale(one: Comparison) -> str:
-    """Whether items hang together in the same way in both runs, and what follows from it."""
-    if one.one_scale is None:
-        return ""
-    found = one.one_scale.congruence
-    if found.phi is None:
-        return f"Whether the two runs are on one scale is unknown: {found.reason}."
-    phi = f"Tucker’s φ = {number(found.phi)}, 95% interval {ends(found.low, found.high)}"
-    least = number(SAME_FACTOR)
-    if found.one_scale:
-        return (
-            f"The two runs are on one scale ({phi}; it takes {least}): the {found.items} items "
-            "relate to each other in the same way, so the change can be read as more, or less, of "
-            "the same thing."
-        )
-    return (
-        f"The two runs are not on one scale ({phi}; it takes {least}): the {found.items} items "
-        "relate to each other differently. So the change cannot be read as more, or less, of the "
-        "same thing. Compare the items one by one."
-    )
+def items_differ(one: Comparison) -> bool | None:
+    """Return whether the change of the gap differs between items; None: not tested."""
+    p = None if one.by_item is None else one.by_item.p
+    return None if p is None else p < FALSE
 
 
 def _items(one: Comparison) -> str:
     """Whether the change of the gap differs between items (side × item × group)."""
-    scale = one.one_scale
-    if scale is None or scale.interaction is None or scale.interaction.p is None:
+    found, differ = one.by_item, items_differ(one)
+    if found is None or found.p is None:
         return ""
-    found = scale.interaction
-    spread = f"SD {number(found.variance**0.5)}, {describe_p(found.p)}"
-    if scale.interaction.p >= FALSE:
-        agree = "The items agree on how the gap changed: they differ no more than by chance"
-        return f"{agree} ({spread})."
-    low, high = (
-        pick(range(len(found.changes)), key=found.changes.__getitem__) for pick in (min, max)
-    )
+    spread = f"σ = {number(found.sd)}, {describe_p(found.p)}"
+    if not differ:
+        return f"That the gap changed more in some items than in others is not shown ({spread})."
+    low, *_, high = sorted(found.changes, key=found.changes.__getitem__)
     return (
-        f"The items do not agree on how the gap changed ({spread}): from "
-        f"{number(found.changes[low])} (“{_item(one, low)}”) to {number(found.changes[high])} "
-        f"(“{_item(one, high)}”). So the size of the change depends on which items were asked."
+        f"The change of the gap differs from item to item ({spread}): from "
+        f"{number(found.changes[low])} (“{humanize(low)}”) to {number(found.changes[high])} "
+        f"(“{humanize(high)}”). So it cannot be read as more, or less, of the same thing: its size "
+        "depends on which items were asked. Compare the items one by one."
     )
-
-
-def _item(one: Comparison, place: int) -> str:
-    name = one.one_scale.items[place] if one.one_scale else ""
-    return humanize(name)
 
 
 def conditions_of(one: Comparison) -> list[dict[str, Any]]:

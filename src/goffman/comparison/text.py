@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goffman.comparison.runs import Comparison
+    from goffman.stats.interaction import Interaction
 
 TOP = 10
 """So many rows a screen shows of all that are compared."""
@@ -96,7 +97,7 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
             "one_sided_prompts": one.one_sided,
             "before": one.sides[0],
             "after": one.sides[1],
-            "one_scale": _scale_entry(one),
+            "model_item_group": one.by_item and _interaction_entry(one.by_item),
             "said": None if one.verdict.refusals else change_sentences(one).entry(),
             "estimates": one.estimates.to_dicts(),
         }
@@ -104,27 +105,9 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
     ]
 
 
-def _scale_entry(one: Comparison) -> dict[str, Any] | None:
-    """What is known of whether two runs are on one scale, for programs."""
-    if one.one_scale is None:
-        return None
-    found, across = one.one_scale.congruence, one.one_scale.interaction
-    return {
-        "same": found.one_scale,
-        "phi": found.phi,
-        "low": found.low,
-        "high": found.high,
-        "items": found.items,
-        "conditions": found.conditions,
-        "reason": found.reason,
-        "model_item_group": across
-        and {
-            "sd": across.variance**0.5,
-            "F": across.statistic,
-            "p": across.p,
-            "changes": dict(zip(one.one_scale.items, across.changes, strict=True)),
-        },
-    }
+def _interaction_entry(found: Interaction) -> dict[str, Any]:
+    """Return whether the gap changed alike in every item, for programs."""
+    return {"sd": found.sd, "F": found.statistic, "p": found.p, "changes": dict(found.changes)}
 
 
 def as_markdown(found: Sequence[Comparison]) -> str:
