@@ -123,7 +123,7 @@ def test_a_gap_is_a_reason_not_a_number(tables):
     gap["stigmatized"][0, 0, 0] = np.nan
     rows = made(scored(gap))
     why = "1 of 72 values are missing, and all are needed"
-    for name in ("generalizability", "dependability", "split-half"):
+    for name in ("generalizability", "dependability"):
         row = one(rows, level="scale", quantity=name, group="stigmatized")
         assert (row["value"], row["reason"]) == (None, why)
     assert one(rows, quantity="negative-shrunken", condition="s1")["reason"] == why

@@ -1,4 +1,4 @@
-"""G, Φ, α and split halves: against loops, pingouin, statsmodels and components that are known."""
+"""G, Φ and α: against loops, pingouin, statsmodels and components that are known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
-from goffman.stats.reliability import alpha, components, obstacle, split_halves
+from goffman.stats.reliability import alpha, components, obstacle
 
 PARTS = {
     "conditions": (0,),
@@ -134,7 +134,6 @@ def test_what_does_not_vary_has_no_reliability():
     assert found.generalizability is None
     assert found.dependability is None
     assert alpha(np.ones((4, 3))) is None
-    assert not len(split_halves(np.ones((4, 3)), rng=np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize(
@@ -163,44 +162,3 @@ def test_alpha_is_that_of_pingouin():
         scores = rng.normal(size=(25, 1)) + rng.normal(size=(25, items))
         expected, _ = pingouin.cronbach_alpha(pd.DataFrame(scores))
         assert alpha(scores) == pytest.approx(expected, abs=1e-12)
-
-
-def test_split_halves_average_to_alpha_where_items_are_alike():
-    rng = np.random.default_rng(7)
-    scores = rng.normal(size=(4000, 1)) + rng.normal(size=(4000, 8))
-    halves = split_halves(scores, rng=rng)
-    # 35 ways to split eight items in two fours.
-    assert len(halves) == 35
-    assert halves.mean() == pytest.approx(8 / 9, abs=0.01)
-    assert halves.mean() == pytest.approx(alpha(scores), abs=0.01)
-
-
-def test_split_halves_by_hand():
-    scores = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [4.0, 3.0]])
-    (found,) = split_halves(scores, rng=np.random.default_rng(0))
-    r = np.corrcoef(scores.T)[0, 1]
-    assert found == pytest.approx(2 * r / (1 + r))
-
-
-def test_halves_that_run_against_each_other_do_not_drown_the_others():
-    """With 2r / (1 + r) one split near r = −1 made the mean −66,596,700,000,000."""
-    rng = np.random.default_rng(3)
-    for conditions in (3, 4, 5):
-        halves = split_halves(rng.normal(size=(conditions, 7)), rng=rng)
-        assert len(halves) == 35
-        assert np.abs(halves).max() <= 1
-    against = np.array([[1.0, -1.0], [2.0, -2.0], [4.0, -4.0]])
-    assert split_halves(against, rng=rng) == pytest.approx([-1.0])
-
-
-def test_two_conditions_have_no_split_halves():
-    scores = np.random.default_rng(4).normal(size=(2, 17))
-    assert not len(split_halves(scores, rng=np.random.default_rng(0)))
-
-
-def test_many_halves_are_drawn_by_the_generator_given():
-    scores = np.random.default_rng(8).normal(size=(10, 27))
-    drawn = [split_halves(scores, rng=np.random.default_rng(s), draws=50) for s in (1, 1, 2)]
-    assert len(drawn[0]) == 50
-    assert (drawn[0] == drawn[1]).all()
-    assert not (drawn[0] == drawn[2]).all()

@@ -2,7 +2,7 @@
 
 SCORES of the level scale, of each model, variant and group of conditions, over conditions × items ×
 wordings: generalizability (G: would their order come out again), dependability (Φ: would their
-level), alpha and split-half. Groups are apart, since what lies between two groups would count as
+level) and alpha. Groups are apart, since what lies between two groups would count as
 conditions that differ.
 
 SCORES of the level condition, with λ the G of its group:
@@ -25,21 +25,13 @@ import polars as pl
 
 from goffman.contrasts.scores import cube, in_order
 from goffman.schemas import SCORES, schema
-from goffman.stats.reliability import (
-    LEAST_CONDITIONS,
-    TOO_FEW_FOR_HALVES,
-    Components,
-    alpha,
-    components,
-    obstacle,
-    split_halves,
-)
+from goffman.stats.reliability import Components, alpha, components, obstacle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEED = 0
-"""Of the halves and of the ranks, so that scores made anew are the same."""
+"""Of the ranks, so that scores made anew are the same."""
 
 DRAWS = 1_999
 """Of ranks."""
@@ -127,7 +119,7 @@ def _group(rows: pl.DataFrame, ids: dict[str, Any]) -> _Group:
 
 
 def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
-    """G and Φ, α of the whole and of each subscale, and split halves."""
+    """G and Φ, and α of the whole and of each subscale."""
     parts, why = group.parts, group.reason
     cells = _counted(group.table) | {"over": "conditions × items × wordings"}
     items = group.table.shape[1]
@@ -141,15 +133,6 @@ def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
         value = None if reason else alpha(group.over_wordings[:, kept])
         of = {"dimension": dimension, "n": sum(kept), "over": "items"}
         yield _row(group, "alpha", value, reason=reason or SAME, **of)
-    rng = np.random.default_rng(SEED)
-    halves = np.array([]) if why else split_halves(group.over_wordings, rng=rng)
-    about: dict[str, Any] = {"n": len(halves), "over": f"halves of the items, seed {SEED}"}
-    if len(halves) > 1:
-        about |= {"sd": float(halves.std(ddof=1)), "low": halves.min(), "high": halves.max()}
-    mean = float(halves.mean()) if len(halves) else None
-    halved = len(group.conditions) >= LEAST_CONDITIONS
-    reason = why or (SAME if halved else TOO_FEW_FOR_HALVES)
-    yield _row(group, "split-half", mean, reason=reason, **about)
 
 
 def _shrunken(group: _Group, quantity: str) -> Iterator[dict[str, Any]]:

@@ -33,18 +33,15 @@ def reliability(section: Section, model: str) -> Iterator[str]:
         g, phi = (whole[name]["value"] for name in ("generalizability", "dependability"))
         if g is None:
             why = whole["generalizability"]["reason"]
-            agree = any(whole[name]["value"] is not None for name in ("alpha", "split-half"))
-            only = " α and split-half show only how far these agree." if agree else ""
+            agree = whole["alpha"]["value"] is not None
+            only = " α shows only how far these agree." if agree else ""
             yield f"G and Φ cannot be computed: {why}.{only}"
             return
         if of["variant"][0]:
             about += f", {describe_variant(of['variant'][0])}"
         said = [f"relative G = {number(g)}", f"absolute Φ = {number(phi)}"]
-        said += [
-            f"{called} = {number(whole[name]['value'])}"
-            for name, called in (("alpha", "Cronbach’s α"), ("split-half", "split-half"))
-            if whole[name]["value"] is not None
-        ]
+        if (alpha := whole["alpha"]["value"]) is not None:
+            said.append(f"Cronbach’s α = {number(alpha)}")
         keyed = ""
         if section.presentation.keyed:
             about += " (reverse-keyed)"
@@ -171,12 +168,7 @@ def _level_holds(section: Section, model: str) -> bool:
     return bool(value.len() and value[0] is not None and value[0] >= HIGH)
 
 
-COEFFICIENTS = {
-    "generalizability": "G",
-    "dependability": "Φ",
-    "alpha": "α",
-    "split-half": "split-half",
-}
+COEFFICIENTS = {"generalizability": "G", "dependability": "Φ", "alpha": "α"}
 """The quantities of the level scale, and their headings."""
 
 
@@ -206,7 +198,7 @@ def reliability_table(section: Section, *, model: str | None = None) -> Iterator
     caption = (
         f"{section.instrument}: reliability of the scale, from 0 (none) to 1 (perfect). G: would "
         f"the {many} rank the same with other items and wordings? Φ: would their values be the "
-        "same? α and split-half are computed across items, after averaging over wordings. With "
+        "same? α is computed across items, after averaging over wordings. With "
         "one wording, the effect of wording is unknown."
     )
     shown = (

@@ -10,15 +10,12 @@ says whether the order of the conditions would, and Φ, with σ²_i/I + σ²_w/W
 whether their level would. With one wording its parts cannot be told from the others: both are then
 over conditions × items, and nothing says how far they hang on that wording.
 
-α (Cronbach 1951) and split halves (Spearman–Brown) are over items, of each condition's mean over
-wordings.
+α (Cronbach 1951) is over items, of each condition's mean over wordings.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,14 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Values = NDArray[np.float64]
-
-LEAST_CONDITIONS = 3
-"""Fewer say nothing of how far halves agree."""
-
-TOO_FEW_FOR_HALVES = "with fewer than three conditions, any two halves agree or disagree perfectly"
-
-HALVES = 999
-"""So many random halves are drawn where there are more of them than that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,40 +113,6 @@ def alpha(scores: Values) -> float | None:
     if items < 2 or not total > 0:
         return None
     return float(items / (items - 1) * (1 - scores.var(axis=0, ddof=1).sum() / total))
-
-
-def split_halves(scores: Values, *, rng: np.random.Generator, draws: int = HALVES) -> Values:
-    """Spearman–Brown of random halves of the items; all halves where they are no more than draws.
-
-    Of an odd number of items one half has one more. A half whose means do not vary is left out.
-    2r / (1 + |r|), after Parsons (2021): the formula with r below the line has no bound where
-    halves run against each other, and one such split would drown the mean of all others. Two
-    conditions give none: their halves correlate by +1 or −1, whatever the values.
-    """
-    if len(scores) < LEAST_CONDITIONS:
-        return np.array([], dtype=np.float64)
-    first = _halves(scores.shape[1], rng, draws)
-    sums = [scores @ half.T for half in (first, ~first)]
-    # What rounding leaves of a constant column is none.
-    one, other = (np.where(np.ptp(of, axis=0) > 0, of - of.mean(axis=0), 0.0) for of in sums)
-    scale = np.sqrt((one**2).sum(axis=0) * (other**2).sum(axis=0))
-    vary = scale > 0
-    r = (one * other).sum(axis=0)[vary] / scale[vary]
-    return np.asarray(2 * r / (1 + np.abs(r)), dtype=np.float64)
-
-
-def _halves(items: int, rng: np.random.Generator, draws: int) -> NDArray[np.bool_]:
-    """Splits × items: which are in the first half, each split once or as often as drawn."""
-    size = items // 2
-    if not size:
-        return np.empty((0, items), dtype=np.bool_)
-    if comb(items, size) <= draws:
-        chosen = [list(half) for half in combinations(range(items), size)]
-        # Of an even number each split would come twice, once from either side.
-        chosen = [half for half in chosen if items % 2 or 0 in half]
-    else:
-        chosen = [rng.permutation(items)[:size].tolist() for _ in range(draws)]
-    return np.array([np.isin(np.arange(items), half) for half in chosen])
 
 
 def _share(part: float, rest: float) -> float | None:
