@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy import special
 
-from goffman.stats.correlation import pearson
 from goffman.stats.crossed import crossed_interval
 from goffman.stats.jackknife import jackknife
-from goffman.stats.tests import independent_t, paired_t
+from goffman.stats.two_samples import independent_t, paired_t
 from simulated import ALIKE, CATEGORIES, conditions_alike
 from simulated_pairs import sentence_pairs
 
@@ -35,10 +34,6 @@ def ends(estimate):
     return estimate.low, estimate.high
 
 
-def effect_ends(estimate):
-    return estimate.effect_low, estimate.effect_high
-
-
 def between(share, bounds):
     assert bounds[0] <= share <= bounds[1], f"covers {share:.3f}, not {bounds[0]} to {bounds[1]}"
 
@@ -56,17 +51,6 @@ def test_t_intervals():
 
     for simulate in (paired, student, welch):
         between(covered(simulate, 0.3), EXACT)
-
-
-@pytest.mark.parametrize(("r", "n"), [(0.0, 20), (0.5, 122), (0.9, 20)])
-def test_pearsons_interval(r, n):
-    def simulate(rng, _):
-        noise = rng.normal(size=(2, n))
-        return effect_ends(
-            pearson(noise[0], r * noise[0] + np.sqrt(1 - r**2) * noise[1], contrast="")
-        )
-
-    between(covered(simulate, r), EXACT)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +158,7 @@ def test_a_plain_paired_t_over_cells_is_far_too_sure():
     between(covered(simulate, 0.0), (0.4, 0.6))
 
 
-@pytest.mark.parametrize("test", [paired_t, independent_t, pearson])
+@pytest.mark.parametrize("test", [paired_t, independent_t])
 def test_where_nothing_differs_p_is_below_a_twentieth_one_time_in_twenty(test):
     rng = np.random.default_rng(20)
     found = [

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-import numpy as np
 import polars as pl
 import pytest
 
 from goffman.contrasts.engine import estimate_table
 from goffman.schemas import ESTIMATES, complaints
 from goffman.stats.estimate import Estimate
-from goffman.stats.samples import apart, in_pairs, numbers, varies
-from goffman.stats.tests import independent_t, paired_t
+from goffman.stats.two_samples import apart, in_pairs, paired_t
 
 
 def test_a_pair_with_a_gap_is_left_out_and_counted():
@@ -38,34 +36,10 @@ def test_sets_of_different_length_make_no_pairs():
         in_pairs([1, 2, 3], [1, 2])
 
 
-def test_a_table_is_not_a_set():
-    with pytest.raises(ValueError, match=r"^values have 2 dimensions, not 1$"):
-        numbers(np.zeros((2, 2)))
-
-
 def test_values_that_differ_by_rounding_alone_do_not_vary():
     """0.1 + 0.2 is not 0.3 in floats."""
-    assert not varies(np.array([0.1 + 0.2, 0.3]))
-    assert varies(np.array([0.3, 0.3 + 1e-12]))
-    assert not varies(np.array([0.0, 0.0]))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: paired_t([1, 2], [2, 4], contrast="", alternative="smaller"),
-            "no alternative 'smaller'; allowed: two-sided, greater, less",
-        ),
-        (
-            lambda: independent_t([1, 2], [2, 4], contrast="", variances="same"),
-            "no variances 'same'; allowed: equal, unequal",
-        ),
-    ],
-)
-def test_a_choice_that_there_is_not_is_refused(call, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        call()
+    assert in_pairs([0.1 + 0.2, 0.3], [0.0, 0.0]).obstacle
+    assert in_pairs([0.3, 0.3 + 1e-12], [0.0, 0.0]).obstacle is None
 
 
 def test_the_table_has_the_fields_of_an_estimate_by_name_and_order():

@@ -53,7 +53,7 @@ from goffman.contrasts.spec import (
 )
 from goffman.contrasts.spec import dimensions as subscales
 from goffman.instruments.types import BASELINE
-from goffman.stats.tests import independent_t
+from goffman.stats.two_samples import independent_t
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

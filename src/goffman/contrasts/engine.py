@@ -21,17 +21,15 @@ from goffman.contrasts.verdict import ANCHORED, CORRELATIONS
 from goffman.instruments.types import asked_as
 from goffman.schemas import ESTIMATES, schema
 from goffman.stats.crossed import LEAST, Interval, crossed_interval
-from goffman.stats.effect_sizes import D_POOLED, cohen_d
 from goffman.stats.estimate import Estimate
 from goffman.stats.jackknife import jackknife
 from goffman.stats.profile import Profile, related
-from goffman.stats.samples import apart, in_pairs, numbers
-from goffman.stats.tests import by_t, independent_t, paired_t
+from goffman.stats.two_samples import apart, by_t, in_pairs, independent_t, numbers, paired_t
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from goffman.stats.samples import Samples, Values
+    from goffman.stats.two_samples import Values
 
     Table = NDArray[np.float64]
 
@@ -164,7 +162,7 @@ def crossed(
         found = _within_categories(values, labels)
     else:
         found = crossed_interval(values, own[: len(values)])
-    about = _with_effect(about, samples)
+    about = samples.with_effect(about)
     if not math.isfinite(found.se):
         return replace(about, reason=ONE_UNIT.format(factors[0]))
     if found.se <= ROUNDING * max(float(np.abs(table).max()) for table in kept):
@@ -203,7 +201,7 @@ def _complete(
     What goes is the units with a gap, or the items, whichever leaves more. A sentence that nobody
     was asked is no gap.
     """
-    given = [numbers(table, dimensions=3) for table in tables]
+    given = [numbers(table) for table in tables]
     if paired:
         gap = np.isnan(given[0]) | np.isnan(given[1])
         given = [np.where(gap, np.nan, table) for table in given]
@@ -275,7 +273,7 @@ def clustered(
     about = samples.estimate(
         contrast=contrast.text, method=f"multiway jackknife, {over}", reason=samples.absence
     )
-    about = _with_effect(replace(about, unit=unit, test="clustered t"), samples)
+    about = samples.with_effect(replace(about, unit=unit, test="clustered t"))
     kept = [np.asarray(way)[there] for way in ways]
     if reason := about.reason or _too_few(kept, called):
         return replace(about, reason=reason)
@@ -342,7 +340,7 @@ def over_cells(
         design = _beside(design, np.array([covariates[one] for one in rows["condition"]]))
     weights = rows.select(1 / pl.len().over("condition", "side")).to_series().to_numpy()
     values = rows["value"].to_numpy()
-    about = about if covariates is not None else _with_effect(about, samples)
+    about = about if covariates is not None else samples.with_effect(about)
     return _jackknifed(about, values, ways, over=over, design=design, weights=weights)
 
 
@@ -405,11 +403,6 @@ def correlated(
     profile = Profile(model=samples.first, people=samples.second, clusters=labels)
     found = related(profile, "pearson", contrast=contrast.text)
     return replace(found, left_out=samples.left_out)
-
-
-def _with_effect(about: Estimate, samples: Samples) -> Estimate:
-    """Return the estimate with Cohen's d of the units' means, for papers."""
-    return replace(about, effect=cohen_d(samples), effect_name=D_POOLED)
 
 
 def _enough(tested: Estimate, over: str) -> Estimate:

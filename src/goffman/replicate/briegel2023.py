@@ -125,17 +125,17 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
     Student: t = (m₁ − m₂) / (s_p √(1/n₁ + 1/n₂)), df = n₁ + n₂ − 2, with m rounded to one decimal
     and the pooled SD s_p of the trials' scores as they are.
     """
-    from goffman.stats.effect_sizes import pooled_sd
-    from goffman.stats.samples import apart
-    from goffman.stats.tests import t_tail
+    from scipy import special
+
+    from goffman.stats.two_samples import apart, as_p
 
     samples = apart(trials, baseline)
     if samples.obstacle:
         return None, samples.obstacle
     n1, n2 = len(trials), len(baseline)
-    error, df = pooled_sd(samples) * (1 / n1 + 1 / n2) ** 0.5, n1 + n2 - 2
+    error, df = samples.pooled_sd * (1 / n1 + 1 / n2) ** 0.5, n1 + n2 - 2
     rounded, exact = (
-        t_tail(abs(first - second) / error, df=df, alternative="greater")
+        as_p(float(special.stdtr(df, -abs(first - second) / error)))
         for first, second in (
             (round(_mean(trials), 1), round(_mean(baseline), 1)),
             (_mean(trials), _mean(baseline)),
@@ -150,7 +150,7 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
 def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     """The p of each difference as an audit gives it: of scores that nothing was rounded for."""
     from goffman.stats.multiple_testing import as_list
-    from goffman.stats.tests import independent_t
+    from goffman.stats.two_samples import independent_t
 
     two_sided = as_list(
         [

@@ -206,7 +206,7 @@ def _mean(values: pl.DataFrame, quantity: str) -> float:
 
 def _women_against_men(what: str, values: pl.DataFrame) -> list[Result]:
     """Both means, and p and d of their difference, paired by prompt."""
-    from goffman.stats.tests import paired_t
+    from goffman.stats.two_samples import paired_t
 
     test = paired_t(values["female"].to_numpy(), values["male"].to_numpy(), contrast=what)
     return _tested(what, test, ("P(female)", "P(male)"))
@@ -214,7 +214,7 @@ def _women_against_men(what: str, values: pl.DataFrame) -> list[Result]:
 
 def _disparities(what: str, sets: Mapping[str, pl.DataFrame]) -> list[Result]:
     """The means of two sets' disparities, and p and d of their difference; nothing without both."""
-    from goffman.stats.tests import independent_t
+    from goffman.stats.two_samples import independent_t
 
     if any(values.is_empty() for values in sets.values()):
         return []

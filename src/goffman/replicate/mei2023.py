@@ -22,7 +22,7 @@ from goffman.replicate.mei2023_import import (
     read_labels,
     tidy,
 )
-from goffman.replicate.rows import NOT_HERE, Result
+from goffman.replicate.rows import NOT_HERE, Result, correlation
 
 if TYPE_CHECKING:
     import polars as pl
@@ -267,8 +267,6 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
     """Pearson's r of the two measures over the conditions of both groups."""
     import polars as pl
 
-    from goffman.stats.correlation import pearson
-
     name = "correlation of both measures over conditions, Pearson's r"
     first, second = (
         _of_conditions(scores).select(
@@ -280,6 +278,6 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
     if both["group"].n_unique() < 2:
         note = f"{NOT_HERE}: it needs the fills of both groups; the paper's text has lost its value"
         return Result(name=name, value=None, note=note)
-    found = pearson(both["value"].to_numpy(), both["value_right"].to_numpy(), contrast=name)
-    note = f"over {found.n} conditions, {whose}; the paper's text has lost its value"
-    return Result(name=name, value=found.effect, note=note)
+    r = correlation(both["value"].to_list(), both["value_right"].to_list()).r
+    note = f"over {both.height} conditions, {whose}; the paper's text has lost its value"
+    return Result(name=name, value=r, note=note)

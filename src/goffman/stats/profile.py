@@ -37,11 +37,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import special, stats
 
-from goffman.stats.correlation import NO_SPREAD, ON_A_LINE
 from goffman.stats.crossed import LEAST as LEAST_SAMPLED
 from goffman.stats.crossed import mean_square
 from goffman.stats.estimate import Estimate
 from goffman.stats.reliability import components, obstacle
+from goffman.stats.two_samples import as_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Values = NDArray[np.float64]
+
+NO_SPREAD = "one of the two measures has the same value everywhere"
+ON_A_LINE = "all points are in perfect order, which gives no p-value and no interval"
 
 LEAST = 10
 """Conditions: of fewer the jackknife says too little."""
@@ -164,7 +167,7 @@ def _tested(
         effect_high=math.tanh(z + reach),
         statistic=z / error,
         df=df_all,
-        p=max(2 * float(special.stdtr(df_all, -abs(z / error))), float(np.finfo(float).tiny)),
+        p=as_p(2 * float(special.stdtr(df_all, -abs(z / error)))),
     )
     few = profile.table is not None and profile.table.shape[1] < LEAST_SAMPLED
     if coefficient == "spearman" or few:
