@@ -1,37 +1,32 @@
-"""How far raters agree: Cohen's κ, plain and weighted, and Krippendorff's α.
+"""How far raters agree: Cohen's κ and Krippendorff's α, of labels without an order.
 
 κ = (p_o − p_e) / (1 − p_e), with p_o = Σ w_ij p_ij and p_e = Σ w_ij p_i. p_.j, where p_ij is the
-share of units that the first rater puts in category i and the second in j (Cohen 1960, 1968).
-Weights w_ij: 1 on the diagonal and 0 elsewhere, or 1 − |i−j|/(k−1) (linear), or
-1 − (i−j)²/(k−1)² (quadratic). Its large-sample variance, for a κ that is not 0, is
+share of units that the first rater puts in category i and the second in j (Cohen 1960), and w_ij is
+1 on the diagonal and 0 elsewhere. Its large-sample variance, for a κ that is not 0, is
 
     Σ p_ij (w_ij − (w̄_i. + w̄_.j)(1 − κ))² − (κ − p_e (1 − κ))²
     ───────────────────────────────────────────────────────────     w̄_i. = Σ_j p_.j w_ij
                         n (1 − p_e)²                                w̄_.j = Σ_i p_i. w_ij
 
-(Fleiss, Cohen & Everitt 1969; with 0/1 weights it is their variance of the plain κ). The interval
-is κ ± z·SE, cut at −1 and 1.
+(Fleiss, Cohen & Everitt 1969). The interval is κ ± z·SE, cut at −1 and 1.
 
 α = 1 − D_o / D_e over the coincidences of values within units (Krippendorff 2004, ch. 11): a unit
 with m ≥ 2 values gives each ordered pair of them the weight 1/(m−1); units with fewer are left out.
-The difference of two values is 0 or 1 (nominal), or the squared number of values from the one to
-the other, both counted half (ordinal).
+The difference of two values is 0 or 1 (nominal).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goffman.stats.intervals import LEVEL, Z
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Weights = Literal["none", "linear", "quadratic"]
-Level = Literal["nominal", "ordinal"]
 
 MISSING = -1
 """How a rating that is not there is written among category numbers."""
@@ -78,15 +73,9 @@ def confusion(
     return table
 
 
-def cohen_kappa(
-    table: NDArray[np.int64], *, weights: Weights = "none", confidence: float = 0.95
-) -> Agreement:
-    """κ of a square table of counts, with its large-sample interval.
-
-    Weighted, the categories must stand in their order.
-    """
-    n = int(table.sum())
-    method = "Cohen's κ" if weights == "none" else f"Cohen's κ, {weights} weights"
+def cohen_kappa(table: NDArray[np.int64]) -> Agreement:
+    """Return κ of a square table of counts, with its large-sample interval."""
+    n, method = int(table.sum()), "Cohen's κ"
     # Counts decide where the formula says nothing: sums of shares would be off in the last digit.
     used = np.count_nonzero(table.sum(axis=1)), np.count_nonzero(table.sum(axis=0))
     if n == 0:
@@ -96,7 +85,7 @@ def cohen_kappa(
         return Agreement(value=value, n=n, method=method, reason=reason)
     if min(used) == 1:
         return Agreement(value=0.0, n=n, method=method, reason=ONE_SIDED)
-    shares, weight = table / n, _weights(len(table), weights)
+    shares, weight = table / n, np.eye(len(table))
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     expected = float((weight * np.outer(rows, columns)).sum())
     kappa = (float((weight * shares).sum()) - expected) / (1 - expected)
@@ -105,32 +94,21 @@ def cohen_kappa(
     variance = (spread - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
     # A variance of 0 may come out a little below it.
     error = float(np.sqrt(max(variance, 0.0)))
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    reach = Z * error
     return Agreement(
         value=kappa,
         standard_error=error,
         low=max(kappa - reach, -1.0),
         high=min(kappa + reach, 1.0),
-        confidence=confidence,
+        confidence=LEVEL,
         n=n,
         method=method,
     )
 
 
-def _weights(categories: int, weights: Weights) -> NDArray[np.float64]:
-    """1 for full agreement, 0 for none."""
-    if weights == "none" or categories == 1:
-        return np.eye(categories)
-    places = np.arange(categories)
-    distance = np.abs(places[:, None] - places[None, :]) / (categories - 1)
-    return np.asarray(1 - distance if weights == "linear" else 1 - distance**2)
-
-
-def krippendorff_alpha(
-    ratings: NDArray[np.int64], *, categories: int, level: Level = "nominal"
-) -> Agreement:
-    """α of raters × units of category numbers, −1 where there is none."""
-    method = f"Krippendorff's α, {level}"
+def krippendorff_alpha(ratings: NDArray[np.int64], *, categories: int) -> Agreement:
+    """Return nominal α of raters × units of category numbers, −1 where there is none."""
+    method = "Krippendorff's α, nominal"
     counts = np.stack([(ratings == number).sum(axis=0) for number in range(categories)], axis=1)
     pairable = counts[counts.sum(axis=1) >= 2].astype(np.float64)
     n = len(pairable)
@@ -143,9 +121,6 @@ def krippendorff_alpha(
     coincidences = weighted.T @ pairable - np.diag(weighted.sum(axis=0))
     chance = np.outer(values, values) - np.diag(values)
     difference = 1 - np.eye(categories)
-    if level == "ordinal":
-        middles = np.cumsum(values) - values / 2
-        difference = (middles[:, None] - middles[None, :]) ** 2
     observed = float((coincidences * difference).sum())
     expected = float((chance * difference).sum()) / (values.sum() - 1)
     return Agreement(value=float(1 - observed / expected), n=n, method=method)
