@@ -283,7 +283,7 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         "measurement pulls r toward 0, and whatever else both numbers share can push it up; r is "
         "not corrected for either."
     )
-    covers = f"{error} The interval allows for other conditions, but not for other sentences or wordings."
+    covers = f"{error} The interval (Fisher’s z) allows for other conditions, but not for other sentences or wordings."
     assert describe_correlations(found) == [
         f"{one} and {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
@@ -304,27 +304,12 @@ def test_a_correlation_is_said_within_groups_too():
     rare = within | {"group": "rare", "n": 12, "effect": 0.1}
     several = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"}, rare)
     (brief,) = describe_correlations(several, briefly=True)
-    assert " Within groups, r is 0.10 to 0.30. The interval allows for" in brief
+    assert " Within groups, r is 0.10 to 0.30. The interval (Fisher’s z) allows for" in brief
     assert said.endswith(
         " Within groups: r = 0.30 within the 93 stigmatized conditions (95% interval 0.10 to 0.50, "
-        "p = .010 corrected for 2 tests). The intervals allow for other conditions, but not for "
+        "p = .010 corrected for 2 tests). The intervals (Fisher’s z) allow for other conditions, but not for "
         "other sentences or wordings."
     )
-
-
-def test_the_intervals_of_correlations_say_how_they_were_made():
-    sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
-    by_bootstrap = {"method": "interval: bca bootstrap over conditions; p by t"}
-    by_z = {"method": "p by t; interval by Fisher's z, SE 1/√(n−3)", "n": 12}
-    whole = relation(*sides, 0.49, 0.69, 0.0001) | by_bootstrap
-    within = {"kind": "measures-within", "group": "rare"}
-    found = related(whole, relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | within | by_z)
-    (said,), (brief,) = describe_correlations(found), describe_correlations(found, briefly=True)
-    assert " The intervals (BCa bootstrap; for 12 conditions, Fisher’s z) allow for other " in said
-    assert " The interval (BCa bootstrap) allows for other conditions, but not" in brief
-    assert "Within groups, r is" not in brief
-    (said,) = describe_correlations(related(whole | by_z))
-    assert " The interval (Fisher’s z) allows for other conditions, but not" in said
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.contrasts.correlations import Side, advice_beside, correlate_modes, sides
+from goffman.contrasts.correlations import MeasuredSide, measured_side
 from goffman.contrasts.verdict import direction
-from goffman.formatting import confidence, describe_corrected, ends, humanize, join_words, number
+from goffman.formatting import confidence, describe_corrected, ends, humanize, number
 from goffman.instruments.types import base_of
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ class Correlation:
 
     row: Mapping[str, Any]
     """The columns CONTRASTS and ESTIMATES."""
-    first: Side
-    second: Side
+    first: MeasuredSide
+    second: MeasuredSide
     models: tuple[str | None, str | None]
     """As they are shown; None: over all."""
     called: tuple[str, str]
@@ -77,23 +77,20 @@ def correlations(
     return correlated
 
 
-def _sides(sections: Mapping[str, Section], measures: Mapping[str, Measure]) -> dict[str, Side]:
+def _sides(
+    sections: Mapping[str, Section], measures: Mapping[str, Measure]
+) -> dict[str, MeasuredSide]:
     """Every side that a correlation of this run can have, by its text in the table."""
-    models = {
-        model
-        for section in sections.values()
-        for model in section.scores["model"].drop_nulls().unique()
-    }
-    # A pair has a model on either side; who it is paired with does not matter here.
-    whose: list[tuple[str | None, str | None]] = [(None, None)]
-    whose += [(model, model) for model in sorted(models)]
     known = {name: measures[name] for name in sections}
-    pairs = [*sides(known, whose), *correlate_modes(known, whose)]
-    pairs += advice_beside(known, sorted(models))
-    return {side.text(): side for pair in pairs for side in pair}
+    every = [
+        measured_side(known, name, model)
+        for name, section in sections.items()
+        for model in (None, *section.scores["model"].drop_nulls().unique())
+    ]
+    return {side.text(): side for side in every}
 
 
-def _shown(side: Side, sections: Mapping[str, Section]) -> str | None:
+def _shown(side: MeasuredSide, sections: Mapping[str, Section]) -> str | None:
     return sections[side.instrument].names.model(side.model) if side.model else None
 
 
@@ -108,7 +105,7 @@ def describe_correlations(found: Sequence[Correlation], *, briefly: bool = False
     return [*(_describe_correlation(one, briefly=briefly) for one in found), *rated]
 
 
-def _number(side: Side, sections: Mapping[str, Section]) -> str:
+def _number(side: MeasuredSide, sections: Mapping[str, Section]) -> str:
     """What its number is called: as in its section, where that is the name of a probability."""
     called = sections[side.instrument].presentation.called
     if called.startswith("P(") and not side.finer:
@@ -116,7 +113,7 @@ def _number(side: Side, sections: Mapping[str, Section]) -> str:
     return f"{'probability of ' if side.finer else ''}{humanize(side.measure)}"
 
 
-def _called(side: Side, number_called: str, model: str | None) -> str:
+def _called(side: MeasuredSide, number_called: str, model: str | None) -> str:
     """Whose number it is, and what it is called."""
     whose = f"{model}'s " if model else "" if number_called.startswith("P(") else "the "
     return f"{whose}{number_called}{'' if side.only else f' by {side.instrument}'}"
@@ -187,14 +184,9 @@ def _covers(every: Sequence[Mapping[str, Any]], many: str) -> str:
     rows = [row for row in every if row["effect_low"] is not None]
     if not rows:
         return ""
-    by_z = [row["n"] for row in rows if "bca bootstrap" not in (row["method"] or "")]
-    by = "BCa bootstrap" if len(by_z) < len(rows) else "Fisher’s z"
-    if 0 < len(by_z) < len(rows):
-        by += f"; for {join_words([str(n) for n in by_z])} {many}, Fisher’s z"
-    by = f" ({by})" if all(row["method"] for row in rows) else ""
-    the = "The interval" if len(rows) == 1 else "The intervals"
-    allow = "allows" if len(rows) == 1 else "allow"
-    return f" {the}{by} {allow} for other {many}, but not for other sentences or wordings."
+    one = len(rows) == 1
+    said = "The interval (Fisher’s z) allows" if one else "The intervals (Fisher’s z) allow"
+    return f" {said} for other {many}, but not for other sentences or wordings."
 
 
 def _interval(row: Mapping[str, Any]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -212,7 +213,7 @@ SAYS_OF_GROUPS = ("social-distance", "people-sentiment")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class MeasuredSide:
     """One side of a correlation: what an instrument measures, of one model or over all."""
 
     instrument: str
@@ -224,14 +225,14 @@ class Side:
     only: bool
     """Whether no other instrument of the run has this measure, so that its id need not be said."""
 
-    def text(self, *, measure: str | None = None, model: str | None = None) -> str:
-        """The side as it stands in a table, or with other names for its measure and model."""
+    def text(self, *, model: str | None = None) -> str:
+        """Return the side as it stands in a table, or with another name for its model."""
         by = "" if self.only else f" by {self.instrument}"
         of = f" of {model or self.model}" if self.model else ""
-        return f"{measure or self.measure}{by}{of}"
+        return f"{self.measure}{by}{of}"
 
     def values(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """The scores of its conditions."""
+        """Return the scores of its conditions."""
         return scores.filter(
             pl.col("level") == "condition",
             of_asked(self.instrument),
@@ -242,128 +243,98 @@ class Side:
         ).unique("condition", keep="first", maintain_order=True)
 
 
-def sides(
-    measures: Mapping[str, Measured], models: Iterable[tuple[str | None, str | None]]
-) -> Iterator[tuple[Side, Side]]:
-    """Every two sides that are correlated; ``measures`` are by instrument.
-
-    ``models``: of whom on either side; None: over all. Two instruments of one measure are two
-    correlations, never one over both.
-    """
-    by_name: dict[str, list[str]] = {}
-    for instrument, measure in measures.items():
-        by_name.setdefault(measure.name, []).append(instrument)
-    both = [
-        (instruments, by_name[beside])
-        for instruments in by_name.values()
-        if (beside := measures[instruments[0]].correlate_with) in by_name
-    ]
-    for of_measures, whose in itertools.product(both, models):
-        for asked in itertools.product(*of_measures):
-            yield _side(measures, asked[0], whose[0]), _side(measures, asked[1], whose[1])
-
-
-def correlate_modes(
-    measures: Mapping[str, Measured], models: Iterable[tuple[str | None, str | None]]
-) -> Iterator[tuple[Side, Side]]:
-    """Every two modes of one instrument: they share its conditions, and are never one number.
-
-    ``models``: of whom on either side; over all models would be to pool them.
-    """
-    by_base: dict[str, list[str]] = {}
-    for instrument in measures:
-        if mode_in(instrument) in COMPARABLE:
-            by_base.setdefault(base_of(instrument), []).append(instrument)
-    pairs = [two for forms in by_base.values() for two in itertools.combinations(forms, 2)]
-    for asked, whose in itertools.product(pairs, [one for one in models if None not in one]):
-        yield _side(measures, asked[0], whose[0]), _side(measures, asked[1], whose[1])
-
-
-def advice_beside(
-    measures: Mapping[str, Measured], models: Iterable[str]
-) -> Iterator[tuple[Side, Side]]:
-    """What each model says of a group, and what it would advise about the same."""
-    says = [name for name in measures if base_of(name) in SAYS_OF_GROUPS]
-    advises = [name for name in measures if base_of(name) == DECISIONS]
-    for one, other, model in itertools.product(says, advises, models):
-        yield _side(measures, one, model), _side(measures, other, model)
-
-
-def _side(measures: Mapping[str, Measured], instrument: str, model: str | None) -> Side:
+def measured_side(
+    measures: Mapping[str, Measured], instrument: str, model: str | None
+) -> MeasuredSide:
+    """Return what an instrument of a run measures of a model; ``measures`` are by instrument."""
     measure = measures[instrument]
-    quantity = measure.correlated_quantity
-    return Side(
+    return MeasuredSide(
         instrument=instrument,
         measure=measure.name,
-        quantity=quantity,
-        finer=quantity != measure.quantity,
+        quantity=measure.correlated_quantity,
+        finer=measure.correlated_quantity != measure.quantity,
         model=model,
         only=[one.name for one in measures.values()].count(measure.name) == 1,
     )
 
 
+Pair = tuple[str, str]
+
+
+def _correlated(
+    measures: Mapping[str, Measured], answered: set[Pair], pairs: Sequence[Pair]
+) -> Iterator[tuple[Pair, tuple[str | None, str | None]]]:
+    """Yield every two instruments that are correlated, and the model on either side, or all.
+
+    ``answered``: instruments and models; ``pairs``: base models and the classifiers made from them.
+    Two instruments of one measure are two correlations, never one over both; two modes of one
+    instrument share its conditions, and are never one number.
+    """
+    asked = Counter(instrument for instrument, _ in answered)
+    by_name: dict[str, list[str]] = {}
+    modes: dict[str, list[str]] = {}
+    for name, measure in measures.items():
+        by_name.setdefault(measure.name, []).append(name)
+        if mode_in(name) in COMPARABLE:
+            modes.setdefault(base_of(name), []).append(name)
+    for instruments in by_name.values():
+        others = by_name.get(measures[instruments[0]].correlate_with or "", [])
+        for both in itertools.product(instruments, others):
+            # Where one model answered each of the two, all models are that pair, tested once.
+            if not pairs or any(asked[name] != 1 for name in both):
+                yield both, (None, None)
+        for whose in pairs:
+            yield from ((both, whose) for both in itertools.product(instruments, others))
+    models = sorted({model for _, model in answered})
+    two_modes = [two for forms in modes.values() for two in itertools.combinations(forms, 2)]
+    says = [name for name in measures if base_of(name) in SAYS_OF_GROUPS]
+    advises = [name for name in measures if base_of(name) == DECISIONS]
+    for both, whose in [
+        *itertools.product(two_modes, itertools.product(models, models)),
+        *itertools.product(itertools.product(says, advises), [(one, one) for one in models]),
+    ]:
+        if answered >= {*zip(both, whose, strict=True)}:
+            yield both, whose
+
+
 def correlate_measures(
-    scores: pl.DataFrame,
-    measures: Mapping[str, Measured],
-    pairs: Sequence[tuple[str, str]],
+    scores: pl.DataFrame, measures: Mapping[str, Measured], pairs: Sequence[Pair]
 ) -> Estimates:
-    """Over conditions, and over those of each group: two measures, of all models and of each pair.
+    """Yield over conditions, and over those of each group: two measures, modes, or advice.
 
     Two groups that are far apart on both make a correlation by themselves; within a group it is of
-    conditions. Where one model answered each of the two, all models are that pair, tested once.
+    conditions.
     """
     profiles: dict[tuple[str, str | None], Answers] = {
         (name, answers.model): answers
         for name, measure in measures.items()
         for answers in by_condition(scores, name, measure)
     }
-    for one, other in [
-        *sides(measures, [(None, None), *pairs]),
-        *_of_modes(scores, measures),
-    ]:
-        if one.model is None and pairs and _alone(scores, one) and _alone(scores, other):
-            continue
-        values = other.values(scores).select("condition", other="value")
-        both = one.values(scores).join(values, on="condition").sort("condition")
+    answered = {*scores.select(asked_ids(), "model").drop_nulls().unique().rows()}
+    for asked, whose in _correlated(measures, answered, pairs):
+        sides = [measured_side(measures, *side) for side in zip(asked, whose, strict=True)]
+        one, other = (side.values(scores) for side in sides)
+        both = one.join(other.select("condition", other="value"), on="condition").sort("condition")
         groups = sorted(both["group"].drop_nulls().unique())
         for group in [None, *(groups if len(groups) > 1 else ())]:
             says = Contrast(
                 kind="measures" if group is None else "measures-within",
                 instrument=None,
                 measure=None,
-                quantity=one.quantity,
+                quantity=sides[0].quantity,
                 group=group,
-                first=one.text(),
-                second=other.text(),
+                first=sides[0].text(),
+                second=sides[1].text(),
             )
             of = both if group is None else both.filter(pl.col("group") == group)
             categories = of["category"].fill_null(of["condition"]).to_list()
             found = correlated(says, of["value"].to_list(), of["other"].to_list(), categories)
-            answers = [profiles.get((side.instrument, side.model)) for side in (one, other)]
-            # Of means over all models it is not known.
-            conditions = of["condition"].to_list()
-            reliable = [None if said is None else said.reliability(conditions) for said in answers]
             # Modes of one instrument share their sentences, and so their errors.
-            apart = base_of(one.instrument) != base_of(other.instrument)
-            yield says, of_true_scores(found, *reliable) if apart else found
-
-
-def _of_modes(
-    scores: pl.DataFrame, measures: Mapping[str, Measured]
-) -> Iterator[tuple[Side, Side]]:
-    """Every two modes of an instrument, of each model that answered; and what each would advise."""
-    answered = {*scores.select(asked_ids(), "model").drop_nulls().unique().rows()}
-    models = sorted({model for _, model in answered})
-    pairs = [
-        *correlate_modes(measures, list(itertools.product(models, models))),
-        *advice_beside(measures, models),
-    ]
-    for both in pairs:
-        if answered >= {(side.instrument, side.model) for side in both}:
-            yield both
-
-
-def _alone(scores: pl.DataFrame, side: Side) -> bool:
-    """Whether one model alone answered the side's instrument."""
-    asked = scores.filter(of_asked(side.instrument))
-    return asked["model"].drop_nulls().n_unique() == 1
+            if base_of(asked[0]) != base_of(asked[1]):
+                # Of means over all models reliability is not known.
+                answers = [profiles.get(side) for side in zip(asked, whose, strict=True)]
+                conditions = of["condition"].to_list()
+                found = of_true_scores(
+                    found, *(said and said.reliability(conditions) for said in answers)
+                )
+            yield says, found
