@@ -33,7 +33,7 @@ from goffman.schemas import (
     complaints,
     schema,
 )
-from goffman.sensitivity.wordings import by_wording
+from goffman.sensitivity.variations import by_wording
 from goffman.stats.crossed import crossed_interval
 from goffman.stats.jackknife import jackknife
 

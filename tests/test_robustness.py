@@ -21,7 +21,7 @@ from goffman.measures.subject_gender import QUANTITIES, SubjectGender
 from goffman.report.load import read_run
 from goffman.runs.read_answers import read_answers
 from goffman.schemas import LEFT_OUT, SENSITIVITY, complaints, prompt_table
-from goffman.sensitivity.leave_one_out import Headline
+from goffman.sensitivity.variations import Headline
 from goffman.stats.crossed import crossed_interval
 from in_process import goffman
 
@@ -89,7 +89,10 @@ def left_out(both):
         wordings=["only"],
         sharing=Clusters(),
     )
-    return primary, {(one["variation"], one["what"]): one for one in work.without_each(scores)}
+    return primary, {
+        (one["variation"], one["what"]): one
+        for one in work.without_each(work.select_scores(scores))
+    }
 
 
 def test_each_item_and_condition_of_the_headline_is_left_out_once(left_out):

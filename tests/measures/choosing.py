@@ -12,7 +12,7 @@ from goffman.formatting import Labels
 from goffman.instruments.types import Option, options_json
 from goffman.presentation.section import Section
 from goffman.schemas import CHOICES, REPLIES, schema
-from goffman.sensitivity.wordings import by_wording
+from goffman.sensitivity.variations import by_wording
 
 WILLING = ("Definitely willing", "Probably willing", "Probably unwilling", "Definitely unwilling")
 AGREE = ("Strongly disagree", "Disagree", "Agree", "Strongly agree")

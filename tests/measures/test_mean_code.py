@@ -17,7 +17,7 @@ from goffman.contrasts.scores import Clusters
 from goffman.measures.aggregate import NO_ANSWER
 from goffman.measures.multiple_choice import FLOOR, MeanCode
 from goffman.presentation.findings import findings_of
-from goffman.sensitivity.leave_one_out import Headline
+from goffman.sensitivity.variations import Headline
 
 SHARES = {"stigmatized": 0.8, "non-stigmatized": 0.3, "rare": 0.4, "baseline": 0.2}
 
@@ -410,7 +410,7 @@ def test_a_headline_is_made_again_without_each_item_wording_and_condition():
         wordings=["willing", "shun", "want"],
         sharing=Clusters(),
     )
-    rows = list(work.without_each(scores))
+    rows = list(work.without_each(work.select_scores(scores)))
     assert {row["variation"] for row in rows} == {"item", "wording", "condition"}
     codes = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
     for row in rows:

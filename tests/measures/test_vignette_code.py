@@ -20,7 +20,7 @@ from goffman.measures.controls import _decided
 from goffman.measures.vignettes import VignetteCode
 from goffman.parsers.options import read_choices
 from goffman.presentation.findings import findings_of
-from goffman.sensitivity.leave_one_out import Headline
+from goffman.sensitivity.variations import Headline
 from goffman.stats.crossed import crossed_interval
 
 DISORDERS = ("psychosis", "mood", "drink", "pills")
@@ -271,7 +271,11 @@ def test_none_of_three_descriptions_to_compare_with_is_left_out():
         wordings=list(made.wordings),
         sharing=Clusters(),
     )
-    rows = [one for one in work.without_each(scores) if one["variation"] == "condition"]
+    rows = [
+        one
+        for one in work.without_each(work.select_scores(scores))
+        if one["variation"] == "condition"
+    ]
     assert {one["what"] for one in rows} == set(DISORDERS)
     assert all(one["low"] is not None for one in rows)
 

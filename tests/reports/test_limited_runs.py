@@ -18,7 +18,7 @@ from small_runs import make_manifest_agree
 from chat_server import Answer, ChatServer, completion, said
 from goffman.report import fallback
 from goffman.report.load import read_run
-from goffman.sensitivity.leave_one_out import holds
+from goffman.sensitivity.variations import holds
 from in_process import goffman
 from tiny_chat import make_causal
 

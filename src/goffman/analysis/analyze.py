@@ -43,10 +43,9 @@ from goffman.scoring import (
     wordings_of,
     words_of,
 )
-from goffman.sensitivity.leave_one_out import SENSITIVITY_FILE, leave_one_out
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.user_ratings import COMPARED, SHIPPED_SCORES, by_ratings
-from goffman.sensitivity.wordings import AskedWordings, by_wording
+from goffman.sensitivity.variations import SENSITIVITY_FILE, Paraphrases, by_wording, leave_one_out
 
 if TYPE_CHECKING:
     from goffman.anchors.types import Anchor
@@ -86,7 +85,7 @@ def measure_run(
     now |= {"wordings": wordings, "sharing": sharing}
     beside = by_ratings(*of_run, **now)
     held = leave_one_out(*of_run, **now)
-    asked = AskedWordings.beside(run.folder, words)
+    asked = Paraphrases.beside(run.folder, words)
     worded = by_wording(measures_of(run.manifest), **now, paraphrases=asked)
     people = compare_with_anchors(
         scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note)

@@ -331,10 +331,9 @@ def correlate_measures(
             found = correlated(says, of["value"].to_list(), of["other"].to_list(), categories)
             # Modes of one instrument share their sentences, and so their errors.
             if base_of(asked[0]) != base_of(asked[1]):
-                # Of means over all models reliability is not known.
+                # Of means over all models it is not known.
                 answers = [profiles.get(side) for side in zip(asked, whose, strict=True)]
                 conditions = of["condition"].to_list()
-                found = of_true_scores(
-                    found, *(said and said.reliability(conditions) for said in answers)
-                )
+                known = [None if said is None else said.reliability(conditions) for said in answers]
+                found = of_true_scores(found, *known)
             yield says, found

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from goffman.anchors.compare import ANCHORS_FILE, POINTS_FILE
 from goffman.errors import GoffmanError, RunError
 from goffman.presentation.multiverse import analyses, curve, describe_holds
-from goffman.sensitivity.leave_one_out import SENSITIVITY_FILE
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.user_ratings import COMPARED
+from goffman.sensitivity.variations import SENSITIVITY_FILE
 
 if TYPE_CHECKING:
     from goffman.report.load import MeasuredRun

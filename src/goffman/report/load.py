@@ -32,9 +32,9 @@ from goffman.schemas import (
     complaints,
 )
 from goffman.scoring import measures_of
-from goffman.sensitivity.leave_one_out import SENSITIVITY_FILE
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.user_ratings import COMPARED
+from goffman.sensitivity.variations import SENSITIVITY_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,11 +12,11 @@ import math
 import multiprocessing
 import os
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +33,10 @@ from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_prompts
 from goffman.schemas import ANALYSIS, NUMBER, SENSITIVITY, STRESS, WORD, WRONG_LABELS, schema
 from goffman.scoring import answers_of, measures_of, words_of
-from goffman.sensitivity.leave_one_out import Headline
-from goffman.sensitivity.wordings import asked_paraphrases
+from goffman.sensitivity.variations import Headline, Paraphrases
 from goffman.stats.specification_curve import different, explained
 
 if TYPE_CHECKING:
-    from goffman.contrasts.spec import ContrastSpec
     from goffman.measures.base import Measure
 
 MOST = 1_000
@@ -211,9 +209,6 @@ class HeadlineContext:
     headline: Headline
     stored: StoredAnswers
     cased: bool
-    quantity: str
-    make: ContrastSpec
-    """The number that the headline is made of, and the contrast that makes it."""
 
     def scores(self, analysis: Analysis) -> pl.DataFrame:
         """SCORES of the level prompt, read as the analysis says."""
@@ -243,8 +238,7 @@ class HeadlineContext:
             wordings=prompts["wording"].unique(maintain_order=True).to_list(),
         )
         mine = headline.select_scores(scores)
-        quantity = analysis.last("quantity") or self.quantity
-        made = headline.recompute((quantity, self.make), mine)
+        made = headline.recompute(mine, analysis.last("quantity"))
         judged = headline.as_row(analysis.variation, analysis.what, made)
         judged["rate"] = analysis.rate
         judged["choices"] = json.dumps(dict(analysis.chosen)) if analysis.chosen else None
@@ -291,21 +285,18 @@ def headline_context(folder: Path, instrument: str, model: str) -> HeadlineConte
         wordings=asked["wording"].unique(maintain_order=True).to_list(),
         sharing=clusters_of(asked),
     )
-    made = headline.find_contrast()
-    if made is None:
+    if headline.contrast is None:
         return None
+    words = words_of(manifest)
     own, answers, cased = answers_of(folder, manifest, instrument, measure, model=model)
-    further = None if headline.sharing.ways else asked_paraphrases(folder, headline)
-    if further is not None:
+    paraphrases = None if headline.sharing.ways else Paraphrases.beside(folder, words)
+    further = paraphrases and paraphrases.answered(headline)
+    if further:
         own, answers = pl.concat([own, further[0]]), pl.concat([answers, further[1]])
     own = headline.asked(own)
     answers = answers.join(own.select("prompt_id"), on="prompt_id", how="semi")
-    stored = StoredAnswers(
-        measure=measure, prompts=own, answers=answers, words=words_of(manifest), headline=row
-    )
-    return HeadlineContext(
-        headline=headline, stored=stored, cased=cased, quantity=made[0], make=made[1]
-    )
+    stored = StoredAnswers(measure=measure, prompts=own, answers=answers, words=words, headline=row)
+    return HeadlineContext(headline=headline, stored=stored, cased=cased)
 
 
 def every_analysis(work: HeadlineContext, words: Sequence[str], *, seed: int) -> list[Analysis]:
@@ -315,66 +306,49 @@ def every_analysis(work: HeadlineContext, words: Sequence[str], *, seed: int) ->
     return [*analyses(work.stored, seed=seed), *more]
 
 
-def run_task(
-    headline: tuple[Path, str, str], words: Sequence[str], places: Sequence[int], *, seed: int
-) -> list[dict[str, Any]]:
-    """The outcomes of analyses that share their scores of prompts, in the order of their places.
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """Analyses of one headline that share their scores of prompts."""
 
-    ``headline``: folder, instrument and model; another process makes the analyses anew from these.
-    """
-    work = headline_context(*headline)
+    folder: Path
+    key: tuple[str, str]
+    """Instrument and model."""
+    words: Mapping[str, float]
+    """Those that are left out in turn, with their share of the probability."""
+    places: Sequence[int]
+    """Among all analyses of the headline; another process makes these anew."""
+    seed: int
+
+
+def _tasks(folder: Path, key: tuple[str, str], seed: int) -> list[Task]:
+    """Return a task for each way to read the answers; none where the headline is not made again."""
+    work = headline_context(folder, *key)
     if work is None:
         return []
-    every = every_analysis(work, words, seed=seed)
-    scores = work.scores(every[places[0]])
-    return [work.outcome(every[place], scores) for place in places]
+    words = work.heaviest()
+    places: dict[object, list[int]] = {}
+    for place, analysis in enumerate(every_analysis(work, [*words], seed=seed)):
+        places.setdefault(analysis.reading, []).append(place)
+    return [
+        Task(folder=folder, key=key, words=words, places=mine, seed=seed)
+        for mine in places.values()
+    ]
+
+
+def run_task(task: Task) -> list[dict[str, Any]]:
+    """Return the outcomes of a task's analyses, in the order of their places."""
+    work = headline_context(task.folder, *task.key)
+    assert work is not None  # noqa: S101 - of others there are no tasks
+    every = every_analysis(work, [*task.words], seed=task.seed)
+    scores = work.scores(every[task.places[0]])
+    outcomes = [work.outcome(every[place], scores) for place in task.places]
+    left_out = [one["variation"] == WORD and task.words[one["what"]] for one in outcomes]
+    return [one | {"share": of or None} for one, of in zip(outcomes, left_out, strict=True)]
 
 
 def _quiet() -> None:
     """In a process beside others each has one thread of its own; read before the first query."""
     os.environ["POLARS_MAX_THREADS"] = "1"
-
-
-class _Crew:
-    """Whoever runs tasks: this process, or others beside it; and how many analyses are done."""
-
-    def __init__(self, workers: int, watch: Watch, stack: ExitStack) -> None:
-        self._watch, self._done, self._of = watch, 0, 0
-        self._pool: ProcessPoolExecutor | None = None
-        if workers > 1:
-            # A process is started anew: a copy of one that has threads may wait for them forever.
-            context = multiprocessing.get_context("spawn")
-            pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_quiet)
-            self._pool = stack.enter_context(pool)
-
-    def begin(
-        self,
-        work: HeadlineContext,
-        headline: tuple[Path, str, str],
-        words: Sequence[str],
-        *,
-        seed: int,
-    ) -> list[Future[list[dict[str, Any]]]]:
-        """Begin a task for each way to read the answers."""
-        places: dict[object, list[int]] = {}
-        for place, analysis in enumerate(every_analysis(work, words, seed=seed)):
-            places.setdefault(analysis.reading, []).append(place)
-        self._of += sum(map(len, places.values()))
-        futures = []
-        for mine in places.values():
-            future: Future[list[dict[str, Any]]] = Future()
-            if self._pool is None:
-                future.set_result(run_task(headline, words, mine, seed=seed))
-                self._did(len(mine))
-            else:
-                future = self._pool.submit(run_task, headline, words, mine, seed=seed)
-                future.add_done_callback(partial(self._did, len(mine)))
-            futures.append(future)
-        return futures
-
-    def _did(self, analyses: int, *_: object) -> None:
-        self._done += analyses
-        self._watch(self._done, self._of)
 
 
 def stress_tables(
@@ -390,27 +364,38 @@ def stress_tables(
 
     ``primary``: its headlines; ``unmeasurable``: by instrument and model, why it is so.
     """
-    rows: list[dict[str, Any]] = []
-    summed: list[dict[str, Any]] = []
-    waiting = []
+    headlines = {(asked_id(row), row["model"]): row for row in primary.iter_rows(named=True)}
+    planned: list[Task] = []
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+
+    def plan() -> Iterator[Task]:
+        for key, row in headlines.items():
+            if row["verdict"] and key not in unmeasurable:
+                tasks = _tasks(folder, key, seed)
+                planned.extend(tasks)
+                yield from tasks
+
     with ExitStack() as stack:
-        crew = _Crew(workers, watch, stack)
-        for row in primary.iter_rows(named=True):
-            key = (asked_id(row), row["model"])
-            reason = unmeasurable.get(key) or (None if row["verdict"] else NOT_TESTED)
-            work = None if reason else headline_context(folder, *key)
-            if work is None:
-                none = dict.fromkeys(("analyses", "tested", "holds"), 0)
-                about = {name: row[name] for name in _ABOUT} | none
-                summed.append(about | {"seed": seed, "reason": reason or NOT_AGAIN})
-                continue
-            shares = work.heaviest()
-            waiting.append((row, shares, crew.begin(work, (folder, *key), [*shares], seed=seed)))
-        for row, shares, futures in waiting:
-            outcomes = [outcome for future in futures for outcome in future.result()]
-            for outcome in outcomes:
-                left_out = outcome["variation"] == WORD
-                rows.append({**outcome, "share": shares[outcome["what"]] if left_out else None})
-            summed.append(summarize(row, outcomes, seed=seed))
-    found = pl.DataFrame(rows, schema=schema(SENSITIVITY))
-    return found, pl.DataFrame(summed, schema=schema(STRESS))
+        run: Callable[..., Iterator[list[dict[str, Any]]]] = map
+        if workers > 1:
+            # A process is started anew: a copy of one that has threads may wait for them forever.
+            context = multiprocessing.get_context("spawn")
+            pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_quiet)
+            run = stack.enter_context(pool).map
+        for at, outcomes in enumerate(run(run_task, plan())):
+            found.setdefault(planned[at].key, []).extend(outcomes)
+            watch(sum(map(len, found.values())), sum(len(task.places) for task in planned))
+    summed = []
+    for key, row in headlines.items():
+        if key in found:
+            summed.append(summarize(row, found[key], seed=seed))
+            continue
+        reason = unmeasurable.get(key) or (NOT_AGAIN if row["verdict"] else NOT_TESTED)
+        none = dict.fromkeys(("analyses", "tested", "holds"), 0)
+        about = {name: row[name] for name in _ABOUT}
+        summed.append(about | none | {"seed": seed, "reason": reason})
+    rows = [outcome for outcomes in found.values() for outcome in outcomes]
+    return (
+        pl.DataFrame(rows, schema=schema(SENSITIVITY)),
+        pl.DataFrame(summed, schema=schema(STRESS)),
+    )

@@ -38,7 +38,7 @@ from goffman.runs.mode_adapters import (
 from goffman.runs.recursive_masking import children, roots, with_forms
 from goffman.schemas import prompt_table
 from goffman.scoring import load_words
-from goffman.sensitivity.leave_one_out import Headline
+from goffman.sensitivity.variations import Headline
 
 if TYPE_CHECKING:
     from goffman.instruments.types import AnswerTable, InstrumentKind
