@@ -17,7 +17,6 @@ set against the same mean, and how many of them are clear says what such a count
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ import numpy as np
 import polars as pl
 
 from goffman.contrasts.designs import (
+    Side,
     adjusted,
     averaging_orders,
     averaging_pair_orders,
@@ -40,15 +40,18 @@ from goffman.contrasts.designs import (
     two_way,
 )
 from goffman.contrasts.engine import clustered
-from goffman.contrasts.scores import NESTED, ScoreTable, by_condition, in_order
+from goffman.contrasts.scores import NESTED, ScoreTable, cube, in_order
 from goffman.contrasts.spec import (
     ContrastSpec,
     Pairs,
+    Sides,
     Stratum,
     groups,
+    known_sides,
     models,
     named_groups,
     quantities,
+    settings,
     wordings_against_first,
 )
 from goffman.contrasts.spec import dimensions as subscales
@@ -79,7 +82,7 @@ groups_as_asked = ContrastSpec(
 """The same as the study reads it: conditions alone are sampled, the study's sentences are given."""
 
 
-def _groups_of_phrases(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+def _groups_of_phrases(stratum: Stratum) -> Sides:
     if stratum.scored.sharing.phrases:
         yield from groups(stratum)
 
@@ -142,11 +145,10 @@ wordings_over_cells = ContrastSpec(
 OVER_BASELINE = "over-baseline"
 
 
-def _group_and_baseline(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
-    sides = [stratum.rows(group=group) for group in (stratum.group, BASELINE)]
-    if all(side.height for side in sides):
-        first, second = (stratum.side(side, "condition") for side in sides)
-        yield str(stratum.group), BASELINE, first, second
+def _group_and_baseline(stratum: Stratum) -> Sides:
+    names = str(stratum.group), BASELINE
+    both = pl.concat([stratum.rows(group=group) for group in names])
+    yield from known_sides(stratum, "group", [names], both)
 
 
 disparity_over_baseline = ContrastSpec(
@@ -196,7 +198,7 @@ keying = ContrastSpec(kind="keying", pairs=quantities(*KEYINGS), test=two_presen
 """Agreeing means more of the construct against less of it, item by item."""
 
 
-def _comparable_wordings(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+def _comparable_wordings(stratum: Stratum) -> Sides:
     for first, second, one, other in wordings_against_first(stratum):
         # Where each item has a wording of its own, nobody can tell the two apart.
         if one.rows["item"].is_in(other.rows["item"].implode()).any():
@@ -213,7 +215,7 @@ wordings = ContrastSpec(
 REFERENCE, OWN_GROUP, BY_CONDITION = "reference", "own-reference", "conditions"
 
 
-def _against_baseline(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+def _against_baseline(stratum: Stratum) -> Sides:
     """Yield every condition against the prompts that name none, item by item."""
     tables = {name: table for group in _tables(stratum).values() for name, table in group.items()}
     if BASELINE in tables:
@@ -229,7 +231,7 @@ def _against_mean(group: str) -> Pairs:
     same.
     """
 
-    def pairs(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    def pairs(stratum: Stratum) -> Sides:
         tables, against = _tables(stratum), stratum.scored.against
         second, first = tables.get(against, {}), tables.get(getattr(stratum.scored, group), {})
         if not second or (group == "against" and len(second) < 2):
@@ -247,13 +249,21 @@ def _tables(stratum: Stratum) -> dict[str, dict[str, NDArray[np.float64]]]:
     None where each condition has items of its own: one alone cannot be compared with others.
     """
     cells = stratum.scored.cells(stratum.rows())
-    items, wordings = in_order(cells, "item"), in_order(cells, "wording")
-    if items == [NESTED]:
-        return {}
-    return {
-        str(group): by_condition(of, items, wordings)
-        for (group,), of in cells.partition_by("group", as_dict=True).items()
-    }
+    tables, ids = _by_condition(cells, "group")
+    return {} if ids["item"] == [NESTED] else tables
+
+
+def _by_condition(
+    cells: pl.DataFrame, column: str
+) -> tuple[dict[str, dict[str, NDArray[np.float64]]], dict[str, list[str]]]:
+    """Return by the values of a column, and by condition, its table; and items and wordings."""
+    ids = {name: in_order(cells, name) for name in ("item", "wording")}
+    found = {}
+    for (name,), of in cells.partition_by(column, as_dict=True).items():
+        conditions = in_order(of, "condition")
+        tables = cube(of, {"condition": conditions, **ids})
+        found[str(name)] = dict(zip(conditions, tables, strict=True))
+    return found, ids
 
 
 def _mean_of_conditions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -287,11 +297,7 @@ def models_by_condition(scored: ScoreTable) -> Estimates:
     """
     scored = scored.seen(merging_nested_wordings)
     rows = scored.cells(scored.rows("prompt").filter(pl.col("condition") != BASELINE))
-    ways = {name: in_order(rows, name) for name in ("item", "wording")}
-    tables = {
-        str(model): by_condition(of, ways["item"], ways["wording"])
-        for (model,), of in rows.partition_by("model", as_dict=True).items()
-    }
+    tables, ways = _by_condition(rows, "model")
     of_each = rows.group_by("condition").agg(
         pl.col("group", "variant").first(), pl.col("item", "wording").unique()
     )
@@ -358,8 +364,38 @@ def _in_pairs(scored: ScoreTable) -> ScoreTable:
     return replace(scored, scores=pl.concat([scored.scores, pairs], how="diagonal"))
 
 
-def _sentence_pairs(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame, _: None) -> Estimate:
+def _sentence_pairs(
+    scored: ScoreTable, says: Contrast, first: Side, second: Side | float
+) -> Estimate:
+    """Test the same sentence pairs twice, or against a constant."""
+    pairs = first.rows.select("item", first="value")
+    if isinstance(second, float):
+        return _clustered(scored, says, pairs.with_columns(second=second))
+    others = second.rows.select("item", second="value")
+    return _clustered(scored, says, pairs.join(others, on="item"))
+
+
+def _means_of_settings(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+    """Test the means of the same sentence pairs over the settings, which are taken as given.
+
+    A pair that lacks a setting is left out, since its means would be over other adjectives.
+    """
+    sides = first.rows, second.rows
+    settings = [rows["condition"].n_unique() for rows in sides]
+    if first.differ == "model":
+        settings = [pl.concat(sides)["condition"].n_unique()] * 2
+    one, other = (
+        rows.sort("item", "condition")
+        .group_by("item", maintain_order=True)
+        .agg(pl.when(pl.col("value").count() == count).then(pl.col("value").mean()).alias(name))
+        for rows, count, name in zip(sides, settings, ("first", "second"), strict=True)
+    )
+    return _clustered(scored, says, one.join(other, on="item", how="full", coalesce=True))
+
+
+def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estimate:
     """Test the columns first and second of the sentence pairs in ``item``."""
+    pairs = pairs.sort("item")
     items = pairs["item"].to_list()
     # A preference has a sign: in it the more frequent pronoun would count as a stereotype.
     signed = scored.quantity != "bias"
@@ -375,67 +411,17 @@ def _sentence_pairs(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame, _: 
     )
 
 
-def _joined(first: pl.DataFrame, second: pl.DataFrame, *, how: Any = "inner") -> pl.DataFrame:
-    """Return the values of the same sentence pairs side by side."""
-    sides = (first.select("item", first="value"), second.select("item", second="value"))
-    return sides[0].join(sides[1], on="item", how=how, coalesce=True).sort("item")
-
-
-def _mean_of_settings(rows: pl.DataFrame, settings: int) -> pl.DataFrame:
-    """Return of each sentence pair the mean over so many settings; null where one is missing."""
-    whole = pl.col("value").count() == settings
-    return (
-        rows.sort("item", "condition")
-        .group_by("item", maintain_order=True)
-        .agg(pl.when(whole).then(pl.col("value").mean()).alias("value"))
-    )
-
-
-def _level(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+def _level(stratum: Stratum) -> Sides:
     rows = stratum.rows(condition=BASELINE)
     if rows.height:
-        zeros = rows.with_columns(value=0.0)
-        yield BASELINE, NOTHING, _joined(rows, zeros), None
+        yield BASELINE, NOTHING, stratum.side(rows, "quantity"), 0.0
 
 
-def _settings(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
-    by = stratum.rows().partition_by("condition", as_dict=True)
-    for (setting,) in sorted(by):
-        if setting != BASELINE and (BASELINE,) in by:
-            pairs = _joined(by[setting,], by[BASELINE,])
-            if pairs.height:
-                yield str(setting), BASELINE, pairs, None
-
-
-def _kinds_of_settings(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield two adjectives against one.
-
-    Of each sentence pair the means over the settings of either kind, which are taken as given; a
-    pair that lacks a setting is left out, since its means would be over other adjectives.
-    """
-    for first, second, *sides in named_groups(*SETTINGS)(stratum):
-        means = [_mean_of_settings(side.rows, side.rows["condition"].n_unique()) for side in sides]
-        yield first, second, _joined(*means, how="full"), None
-
-
-def _pairs_of_models(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
-    for one, other, *sides in models(stratum):
-        settings = pl.concat([side.rows for side in sides])["condition"].n_unique()
-        means = [_mean_of_settings(side.rows, settings) for side in sides]
-        yield one, other, _joined(*means, how="full"), None
-
-
-def _shared_pairs_of_models(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
-    for one, other, *sides in models(stratum):
-        yield one, other, _joined(*(side.rows for side in sides)), None
-
-
-def _position(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+def _position(stratum: Stratum) -> Sides:
     rows = stratum.rows("first-listed", condition=BASELINE).sort("item", "wording")
     of_pairs = rows.group_by("item", maintain_order=True).agg(pl.col("value").mean())
     if of_pairs.height:
-        halves = of_pairs.with_columns(value=0.5)
-        yield "first-listed", "half", _joined(of_pairs, halves), None
+        yield "first-listed", "half", stratum.side(of_pairs, "quantity"), 0.5
 
 
 levels = ContrastSpec(
@@ -443,20 +429,25 @@ levels = ContrastSpec(
 )
 """The number without adjectives against 0."""
 
-settings_by_pairs = replace(levels, kind="baseline", pairs=_settings)
+settings_by_pairs = replace(levels, kind="baseline", pairs=settings)
 """Every adjective setting against the baseline, over sentence pairs."""
 
-pairs_against_singles = replace(levels, kind="groups", pairs=_kinds_of_settings)
+pairs_against_singles = replace(
+    levels, kind="groups", pairs=named_groups(*SETTINGS), test=_means_of_settings
+)
 """Settings with two adjectives against settings with one."""
 
 models_over_pairs = replace(
-    levels, kind="models", pairs=_pairs_of_models, by=("group",), groups=(BASELINE, *SETTINGS)
+    levels,
+    kind="models",
+    pairs=models,
+    by=("group",),
+    groups=(BASELINE, *SETTINGS),
+    test=_means_of_settings,
 )
 """Without adjectives, with two and with one: every two models."""
 
-models_in_each_setting = replace(
-    levels, kind="models", pairs=_shared_pairs_of_models, by=("setting",)
-)
+models_in_each_setting = replace(levels, kind="models", pairs=models, by=("setting",))
 """In each adjective setting every two models."""
 
 position = ContrastSpec(
@@ -469,22 +460,13 @@ position = ContrastSpec(
 """The share of the option listed first against one half, without adjectives."""
 
 
-def _trials(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
-    trials = stratum.rows().sort("condition", "trial")
-    of = {
-        name: trials.filter(pl.col("condition") == name)["value"].to_list()
-        for name in in_order(trials, "condition")
-    }
-    for setting in sorted({*of} - {BASELINE}):
-        yield setting, BASELINE, of[setting], of.get(BASELINE, [])
-
-
-def _by_trials(_: ScoreTable, says: Contrast, first: Any, second: Any) -> Estimate:
+def _by_trials(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+    values = [side.rows.sort("trial")["value"].to_list() for side in (first, second)]
     # Each value is the mean of many replies, so that t holds with two trials too.
-    found = independent_t(first, second, contrast=says.text)
+    found = independent_t(*values, contrast=says.text)
     over = None if found.low is None else "trials"
     return replace(found, unit="trials", interval_over=over)
 
 
-settings_by_trials = ContrastSpec(kind="trials", level="trial", pairs=_trials, test=_by_trials)
+settings_by_trials = ContrastSpec(kind="trials", level="trial", pairs=settings, test=_by_trials)
 """Every adjective setting against the baseline, over trials, as in the study."""

@@ -67,20 +67,21 @@ def averaging_orders(scored: ScoreTable) -> ScoreTable:
     """Return the scores with the means over the orders of options in the place of prompts."""
     cells = of_presentations(scored.scores)
     design = nested_wordings(cells)
-    cells = cells.filter(~design.within("wording") | pl.col("value").is_not_null())
+    cells = cells.filter(design.asked)
     design = Design({**design.nested, **nested_items(cells).nested})
-    others = scored.scores.filter(~pl.col("level").is_in(["prompt", "presentation"]))
-    scores = pl.concat([others, cells.with_columns(level=pl.lit("prompt"))])
-    return replace(scored, scores=scores, design=design)
+    return replace(_with_prompts(scored, cells), design=design)
 
 
 def averaging_pair_orders(scored: ScoreTable) -> ScoreTable:
     """Return the same of sentence pairs: contrasts are made trial by trial, and this is one."""
-    sentences = of_presentations(scored.scores).with_columns(
-        level=pl.lit("prompt"), trial=pl.lit(1, dtype=pl.Int64)
-    )
+    sentences = of_presentations(scored.scores)
+    return _with_prompts(scored, sentences.with_columns(trial=pl.lit(1, dtype=pl.Int64)))
+
+
+def _with_prompts(scored: ScoreTable, cells: pl.DataFrame) -> ScoreTable:
+    """Return the scores with these in the place of prompts."""
     others = scored.scores.filter(~pl.col("level").is_in(["prompt", "presentation"]))
-    return replace(scored, scores=pl.concat([others, sentences]))
+    return replace(scored, scores=pl.concat([others, cells.with_columns(level=pl.lit("prompt"))]))
 
 
 def within_categories(scored: ScoreTable) -> ScoreTable:
@@ -95,8 +96,8 @@ def merging_nested_wordings(scored: ScoreTable) -> ScoreTable:
     if not design.nested["wording"]:
         # Nearly always. The scores of many models are large: they are not copied for nothing.
         return scored
-    unasked = (pl.col("level") == "prompt") & design.within("wording") & pl.col("value").is_null()
-    return replace(scored, scores=scored.scores.filter(~unasked), design=design)
+    asked = (pl.col("level") != "prompt") | design.asked
+    return replace(scored, scores=scored.scores.filter(asked), design=design)
 
 
 def of_study(scored: ScoreTable) -> ScoreTable:
@@ -118,12 +119,10 @@ class Side:
     """The scores of one side, and their table, which is made once for all it is compared with."""
 
     rows: pl.DataFrame
-    design: Design
+    scored: ScoreTable
+    """What the scores are of."""
     differ: str
     """The column in which the two sides differ."""
-    families: Mapping[str, str]
-    within: bool = False
-    """Whether categories are given, and conditions sampled within them."""
     _tables: dict[tuple[tuple[str, ...], ...], NDArray[np.float64]] = field(
         default_factory=dict, init=False
     )
@@ -131,11 +130,9 @@ class Side:
     @cached_property
     def cells(self) -> pl.DataFrame:
         """The scores with one level for what is nested, and one for wordings of a family."""
-        cells = self.design.cells(self.rows)
         # What is compared with another wording keeps its own.
-        if not self.families or self.differ == "wording":
-            return cells
-        return cells.with_columns(pl.col("wording").replace(self.families))
+        of = self.scored.design if self.differ == "wording" else self.scored
+        return of.cells(self.rows)
 
     @cached_property
     def ids(self) -> dict[str, list[str]]:
@@ -145,8 +142,9 @@ class Side:
     @cached_property
     def sentences(self) -> int:
         """How many items were answered in how many families of wordings, in turn or in all."""
+        families = self.scored.sharing.families
         known = self.rows.filter(pl.col("value").is_not_null())
-        return known.select("item", pl.col("wording").replace(self.families)).n_unique()
+        return known.select("item", pl.col("wording").replace(families)).n_unique()
 
     @cached_property
     def categories(self) -> dict[str, str]:
@@ -210,7 +208,7 @@ def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) 
         [side.categories.get(condition, condition) for condition in of["condition"]]
         for side, of in zip((first, second), ids, strict=True)
     ]
-    found = crossed(says, tables, clusters, paired=paired, within=first.within)
+    found = crossed(says, tables, clusters, paired=paired, within=first.scored.within)
     if found.reason == GAPS.format(FACTORS[0]):
         found = _over_cells(says, first, second, paired=paired, over=PARTLY_OVER)
     if "wording" in ids[0] and ids[0]["wording"] != [NESTED]:
@@ -221,7 +219,7 @@ def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) 
 def _over_cells(says: Contrast, first: Side, second: Side, *, paired: bool, over: str) -> Estimate:
     """Test single answers; of given categories each condition is a cluster of its own."""
     sides = [side.rows if over == NESTED_OVER else side.cells for side in (first, second)]
-    if first.within:
+    if first.scored.within:
         sides = [of.with_columns(category="condition") for of in sides]
         over = over.replace(" by category", "")
     return over_cells(says, sides, paired=paired, over=over)

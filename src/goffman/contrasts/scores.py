@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from goffman.contrasts.engine import Contrast
 
 
-def by_condition(
-    rows: pl.DataFrame, items: Sequence[str], wordings: Sequence[str]
-) -> dict[str, NDArray[np.float64]]:
-    """Of each condition the table of its values, items × wordings."""
-    conditions = in_order(rows, "condition")
-    tables = cube(rows, {"condition": conditions, "item": items, "wording": wordings})
-    return dict(zip(conditions, tables, strict=True))
-
-
 def cube(rows: pl.DataFrame, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
     """The values of SCORES by these ids; forms and models are averaged, gaps are NaN."""
     means = rows.group_by(*ids).agg(pl.col("value").mean()).drop_nulls("value")
@@ -139,6 +130,11 @@ class Design:
         """Return of which rows the factor is nested."""
         return pl.col("model").is_in(sorted(self.nested.get(factor, ())))
 
+    @property
+    def asked(self) -> pl.Expr:
+        """Of which rows there was a question: what a nested wording was not asked is no gap."""
+        return ~self.within("wording") | pl.col("value").is_not_null()
+
     def cells(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the scores with one level for what is nested."""
         named = sorted(factor for factor, models in self.nested.items() if models)
@@ -148,45 +144,38 @@ class Design:
         )
 
 
+QUESTION = ["model", "item", "condition", "form"]
+
+
 def nested_wordings(cells: pl.DataFrame) -> Design:
     """Return whose wordings are nested: models asked each question in one of several wordings.
 
     Each model by itself, since a server gets a part of all questions. A part goes through the
     wordings in turn, so that every condition meets each about equally often.
     """
-    question = ["model", "item", "condition", "form"]
     known = cells.filter(pl.col("value").is_not_null())
-    asked = known.select(*question, "wording").unique()
-    counts = asked.group_by(question).agg(of_question=pl.len())
-    models = (
-        counts.group_by("model")
-        .agg(most=pl.col("of_question").max())
-        .join(asked.group_by("model").agg(pl.col("wording").n_unique()), on="model")
-        .filter(pl.col("most") == 1, pl.col("wording") > 1)["model"]
-    )
-    return Design({"wording": frozenset(models)})
+    return _nested(known, "wording", QUESTION, (pl.col("most") == 1) & (pl.col("every") > 1))
 
 
 def nested_items(cells: pl.DataFrame) -> Design:
     """Return whose items are nested: the models asked each condition with some of them only."""
     asked = cells.filter(pl.col("condition") != BASELINE)
-    counts = asked.group_by("model", "condition", "form").agg(pl.col("item").n_unique())
-    models = (
-        counts.group_by("model")
-        .agg(most=pl.col("item").max())
-        .join(asked.group_by("model").agg(every=pl.col("item").n_unique()), on="model")
-        .filter(pl.col("most") < pl.col("every"))["model"]
-    )
-    return Design({"item": frozenset(models)})
+    unit = ["model", "condition", "form"]
+    return _nested(asked, "item", unit, pl.col("most") < pl.col("every"))
+
+
+def _nested(rows: pl.DataFrame, factor: str, unit: Sequence[str], where: pl.Expr) -> Design:
+    """Return the design; ``where``: of the most levels in a unit, and of every level of a model."""
+    asked = rows.select(*unit, factor).unique()
+    most = asked.group_by(unit).len("most").group_by("model").agg(pl.col("most").max())
+    every = asked.group_by("model").agg(every=pl.col(factor).n_unique())
+    return Design({factor: frozenset(most.join(every, on="model").filter(where)["model"])})
 
 
 def wordings_merged(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores with one wording for models of which it is nested in the question.
-
-    What these were not asked has no row: it is no gap.
-    """
+    """Return the scores with one wording for models of which it is nested in the question."""
     design = nested_wordings(cells)
-    return design.cells(cells.filter(~design.within("wording") | pl.col("value").is_not_null()))
+    return design.cells(cells.filter(design.asked))
 
 
 def items_by_place(cells: pl.DataFrame) -> pl.DataFrame:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 By = Literal["model", "model or all", "variant", "group", "setting", "dimension"]
 """A setting is a condition that stands in the column ``group`` of the contrast."""
-Pairs = Callable[["Stratum"], Iterator[tuple[str, str, Any, Any]]]
+Sides = Iterator[tuple[str, str, Any, Any]]
+Pairs = Callable[["Stratum"], Sides]
 """The two sides of each contrast of a stratum: their names, and what the test takes of them."""
 
 Test = Callable[["ScoreTable", "Contrast", Any, Any], "Estimate"]
@@ -118,8 +119,7 @@ class Stratum:
 
     def side(self, rows: pl.DataFrame, differ: str) -> Side:
         """Return one side of a contrast whose sides differ in this column."""
-        scored = self.scored
-        return Side(rows, scored.design, differ, scored.sharing.families, within=scored.within)
+        return Side(rows, self.scored, differ)
 
 
 def named_groups(first: str, second: str) -> Pairs:
@@ -128,10 +128,10 @@ def named_groups(first: str, second: str) -> Pairs:
     ``contrast`` and ``against`` name those that the instrument compares.
     """
 
-    def pairs(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    def pairs(stratum: Stratum) -> Sides:
         known = {"contrast": stratum.scored.contrast, "against": stratum.scored.against}
         names = known.get(first, first), known.get(second, second)
-        yield from _known(stratum, "group", [names], stratum.rows())
+        yield from known_sides(stratum, "group", [names], stratum.rows())
 
     return pairs
 
@@ -139,30 +139,37 @@ def named_groups(first: str, second: str) -> Pairs:
 groups = named_groups("contrast", "against")
 
 
-def models(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+def models(stratum: Stratum) -> Sides:
     """Yield every two models."""
     every = itertools.combinations(stratum.scored.models, 2)
-    yield from _known(stratum, "model", every, stratum.rows())
+    yield from known_sides(stratum, "model", every, stratum.rows())
 
 
-def dimensions(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+def dimensions(stratum: Stratum) -> Sides:
     """Yield every two subscales."""
     rows = stratum.rows()
     every = itertools.combinations(in_order(rows, "dimension"), 2)
-    yield from _known(stratum, "dimension", every, rows)
+    yield from known_sides(stratum, "dimension", every, rows)
 
 
-def wordings_against_first(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+def settings(stratum: Stratum) -> Sides:
+    """Yield every adjective setting against the baseline."""
+    rows = stratum.rows()
+    others = [name for name in in_order(rows, "condition") if name != BASELINE]
+    yield from known_sides(stratum, "condition", [(name, BASELINE) for name in others], rows)
+
+
+def wordings_against_first(stratum: Stratum) -> Sides:
     """Yield every other wording against the first, without the prompts that name no condition."""
     first, *others = stratum.scored.wordings
     rows = stratum.rows().filter(pl.col("condition") != BASELINE)
-    yield from _known(stratum, "wording", [(one, first) for one in others], rows)
+    yield from known_sides(stratum, "wording", [(one, first) for one in others], rows)
 
 
 def quantities(first: str, second: str) -> Pairs:
     """Return what yields two numbers of the same prompts."""
 
-    def pairs(stratum: Stratum) -> Iterator[tuple[str, str, Any, Any]]:
+    def pairs(stratum: Stratum) -> Sides:
         rows = [
             stratum.rows(name).filter(pl.col("condition") != BASELINE) for name in (first, second)
         ]
@@ -173,9 +180,9 @@ def quantities(first: str, second: str) -> Pairs:
     return pairs
 
 
-def _known(
+def known_sides(
     stratum: Stratum, column: str, pairs: Iterable[tuple[str, str]], rows: pl.DataFrame
-) -> Iterator[tuple[str, str, Any, Any]]:
+) -> Sides:
     """Yield the pairs of which both have scores."""
     parts = rows.partition_by(column, as_dict=True)
     known = {str(name): stratum.side(of, column) for (name,), of in parts.items()}
