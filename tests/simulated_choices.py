@@ -16,12 +16,12 @@ from goffman.contrasts.catalog import (
     groups_of_conditions,
     keying,
     order_of_options,
-    over_orders,
     over_wordings,
     women_against_men,
     women_against_men_in_group,
     wordings,
 )
+from goffman.contrasts.designs import averaging_orders
 from goffman.measures.multiple_choice import MeanCode
 from goffman.measures.multiple_choice_by_gender import CodeByGender
 from goffman.measures.vignettes import VignetteCode
@@ -62,7 +62,7 @@ def as_options(rng: np.random.Generator, logits: np.ndarray) -> np.ndarray:
 
 def chosen(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     """Every question in every wording, the orders averaged."""
-    measure = only(MeanCode, over_orders(groups_of_conditions), of="code")
+    measure = only(MeanCode, groups_of_conditions.on(averaging_orders), of="code")
     asked = people("code", tuple(STIGMATIZED.items()), 7, 4)
     common = 0.5 * rng.normal(size=(1, 7, 4))
     tables = [table(rng, of, 7, 4, CODES, size) + common for of in conditions_alike(rng, size)]
@@ -93,7 +93,7 @@ def said(items: int, each: int, count: int) -> Draw:
 
     Each question is asked in one wording: what these do to a group is taken as given, and said so.
     """
-    measure = only(MeanCode, over_orders(groups_of_conditions), of="code")
+    measure = only(MeanCode, groups_of_conditions.on(averaging_orders), of="code")
     asked = in_turn(items, each, count)
     item = asked["item"].str.slice(1).cast(pl.Int64).to_numpy()
     wording = asked["wording"].str.slice(1).cast(pl.Int64).to_numpy()

@@ -15,11 +15,11 @@ from goffman.contrasts.catalog import (
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
-    pairs_over_orders,
     position,
     settings_by_pairs,
     settings_by_trials,
 )
+from goffman.contrasts.designs import averaging_pair_orders
 from goffman.contrasts.scores import Clusters
 from goffman.instruments.types import BASELINE
 from goffman.measures.coreference import CoreferenceBias
@@ -121,7 +121,7 @@ def bias_level(trials: int) -> Draw:
 
 def of_options(*, replies: bool) -> Draw:
     """Both people as options, in both orders: probabilities, or in text one of the two in each."""
-    measure = only(CoreferenceChoice, pairs_over_orders(levels), of="bias")
+    measure = only(CoreferenceChoice, levels.on(averaging_pair_orders), of="bias")
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         leaning = size * of_pairs(rng, (0.94, 0.85, 1.03))

@@ -29,11 +29,12 @@ from goffman.schemas import (
     ESTIMATES,
     PROMPT_TABLE,
     SCORES,
+    SENSITIVITY,
     VERDICTS,
     complaints,
     schema,
 )
-from goffman.sensitivity.variations import by_wording
+from goffman.sensitivity.variations import headlines_of
 from goffman.stats.crossed import crossed_interval
 from goffman.stats.jackknife import jackknife
 
@@ -682,7 +683,9 @@ def test_every_row_says_what_it_counts(mei, lin, briegel):
 def worded_by(by, scores, found):
     """The main results by wording."""
     wordings = {instrument: WORDINGS.get(instrument, ["w1"]) for instrument in by}
-    return by_wording(by, scores=scores, estimates=found, wordings=wordings, sharing={})
+    every = headlines_of(found, by, scores, wordings, {})
+    rows = [row for headline, mine in every for row in headline.by_wording(mine, [])]
+    return pl.DataFrame(rows, schema=schema(SENSITIVITY))
 
 
 def test_main_results_by_wording_are_plain_means_of_that_wording(mei):

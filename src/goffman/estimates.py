@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.contrasts.correlations import correlate_measures
+from goffman.contrasts.correlations import MAIN_VARIANT, correlate_measures
 from goffman.contrasts.engine import GIVEN, Contrast, estimate_table, records_table
 from goffman.contrasts.scores import Clusters, ScoreTable
 from goffman.contrasts.verdict import NOT_MEASURABLE, Verdict, rests_on, verdict
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 PRIMARY = "primary"
 """What the column ``family`` says of main results, one for each instrument and model: they are
 corrected over nothing."""
-
-MAIN_VARIANT = "with-names"
 
 
 def estimates(
@@ -148,6 +146,27 @@ def is_headline(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
         and contrast.group in (None, measure.contrast or None)
         and contrast.variant in (None, MAIN_VARIANT)
     )
+
+
+def headline_of(
+    scores: pl.DataFrame,
+    instrument: str,
+    measure: Measure,
+    *,
+    wordings: Sequence[str],
+    sharing: Clusters,
+) -> tuple[Contrast, Estimate] | None:
+    """Return the contrast of one model's scores that a heading is about; no other is made."""
+    for quantity, makes in measure.contrasts:
+        scored = scored_by(
+            scores, instrument, measure, quantity, wordings=wordings, sharing=sharing
+        )
+        for make in makes:
+            if (make.kind, make.quantity or quantity) == measure.primary_contrast:
+                for contrast, estimate in make(scored):
+                    if is_headline(contrast, {instrument: measure}):
+                        return contrast, estimate
+    return None
 
 
 def _main_results(contrasts: Sequence[Contrast], measures: Mapping[str, Measure]) -> set[Contrast]:

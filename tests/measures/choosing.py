@@ -11,8 +11,8 @@ from goffman.estimates import estimates
 from goffman.formatting import Labels
 from goffman.instruments.types import Option, options_json
 from goffman.presentation.section import Section
-from goffman.schemas import CHOICES, REPLIES, schema
-from goffman.sensitivity.variations import by_wording
+from goffman.schemas import CHOICES, REPLIES, SENSITIVITY, schema
+from goffman.sensitivity.variations import headlines_of
 
 WILLING = ("Definitely willing", "Probably willing", "Probably unwilling", "Definitely unwilling")
 AGREE = ("Strongly disagree", "Disagree", "Agree", "Strongly agree")
@@ -117,6 +117,7 @@ def section(measure, scores, table, *, wordings=tuple(WORDINGS)):
         wordings={"scale": list(wordings)},
     )
     models = scores["model"].drop_nulls().unique(maintain_order=True)
+    every = headlines_of(found, {"scale": measure}, scores, {"scale": list(wordings)}, {})
     return Section(
         instrument="scale",
         measure=measure.name,
@@ -130,11 +131,8 @@ def section(measure, scores, table, *, wordings=tuple(WORDINGS)):
         wordings=wordings,
         items=table["item"].unique(maintain_order=True).to_list(),
         prompts=table,
-        sensitivity=by_wording(
-            {"scale": measure},
-            scores=scores,
-            estimates=found,
-            wordings={"scale": list(wordings)},
-            sharing={},
+        sensitivity=pl.DataFrame(
+            [row for headline, mine in every for row in headline.by_wording(mine, [])],
+            schema=schema(SENSITIVITY),
         ),
     )

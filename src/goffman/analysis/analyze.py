@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from goffman.analysis.correlation_findings import correlations
 from goffman.analysis.sections import sections_of
 from goffman.analysis.summary import Summary, summarize
@@ -45,7 +43,7 @@ from goffman.scoring import (
 )
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.user_ratings import COMPARED, SHIPPED_SCORES, by_ratings
-from goffman.sensitivity.variations import SENSITIVITY_FILE, Paraphrases, by_wording, leave_one_out
+from goffman.sensitivity.variations import SENSITIVITY_FILE, sensitivity_table
 
 if TYPE_CHECKING:
     from goffman.anchors.types import Anchor
@@ -84,14 +82,11 @@ def measure_run(
     now: dict[str, Any] = {"scores": scores, "estimates": found}
     now |= {"wordings": wordings, "sharing": sharing}
     beside = by_ratings(*of_run, **now)
-    held = leave_one_out(*of_run, **now)
-    asked = Paraphrases.beside(run.folder, words)
-    worded = by_wording(measures_of(run.manifest), **now, paraphrases=asked)
+    sensitivity = sensitivity_table(*of_run, **now)
     people = compare_with_anchors(
         scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note)
     )
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
-    sensitivity = pl.concat([held, worded])
     tables[SENSITIVITY_FILE] = parquet(sensitivity)
     tables |= people.tables()
     if beside:

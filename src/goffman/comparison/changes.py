@@ -12,9 +12,10 @@ import polars as pl
 
 from goffman.comparison.sentences import labels_of
 from goffman.contrasts.catalog import BY_CONDITION, models_by_condition
+from goffman.contrasts.correlations import MAIN_VARIANT
 from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import cube, in_order
-from goffman.estimates import MAIN_VARIANT, PRIMARY, estimates, is_headline, judged, scored_by
+from goffman.estimates import PRIMARY, estimates, headline_of, judged, scored_by
 from goffman.formatting import short_names
 from goffman.instruments.types import BASELINE, slug_of
 from goffman.measures.aggregate import scores_with
@@ -79,13 +80,21 @@ class ChangeContext:
         return judged([(_between_runs(says, names), one) for says, one in found], measures)
 
     def headline(self, scores: pl.DataFrame) -> tuple[float | None, float | None]:
-        """The contrast that headings are about, before and after, of prompts that both have.
+        """Return what headings are about, before and after, of prompts that both have.
 
         ``scores``: of two runs.
         """
-        before, after = (
-            self._primary(scores.filter(pl.col("model") == side)) for side in (_REFERENCE, _RUN)
-        )
+        found = [
+            headline_of(
+                scores.filter(pl.col("model") == side),
+                self.instrument,
+                self.measure,
+                wordings=self.wordings,
+                sharing=self.sharing,
+            )
+            for side in (_REFERENCE, _RUN)
+        ]
+        before, after = (one and one[1].difference for one in found)
         return before, after
 
     def by_item(self, both: pl.DataFrame) -> Interaction | None:
@@ -106,18 +115,6 @@ class ChangeContext:
             mine = cells.filter(pl.col("group") == group)
             tables.append(cube(mine, {"condition": in_order(mine, "condition"), "item": items}))
         return interaction(tables, items)
-
-    def _primary(self, scores: pl.DataFrame) -> float | None:
-        """The difference of that contrast; contrasts of other kinds are not made to the end."""
-        for quantity, makers in self.measure.contrasts:
-            scored = self._scored(scores, quantity)
-            for made in makers:
-                if made.kind != self.measure.primary_contrast[0]:
-                    continue
-                for says, estimate in made(scored):
-                    if is_headline(says, {self.instrument: self.measure}):
-                        return estimate.difference
-        return None
 
     def two_runs(self, both: pl.DataFrame) -> pl.DataFrame:
         """The scores of both, of every level, as if they were of two models."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -27,8 +27,6 @@ import polars as pl
 from goffman.contrasts.designs import (
     Side,
     adjusted,
-    averaging_orders,
-    averaging_pair_orders,
     descriptions,
     merging_nested_wordings,
     of_study,
@@ -97,20 +95,10 @@ wordings_over_conditions = ContrastSpec(kind="wordings", pairs=wordings_against_
 """In each model every other wording against the first, on the same items and conditions."""
 
 
-def over_orders(spec: ContrastSpec) -> ContrastSpec:
-    """Return the contrast, made from the means over the orders of options."""
-    return spec.on(averaging_orders)
-
-
-def where_in_turn(spec: ContrastSpec) -> ContrastSpec:
-    """Return the contrast; wordings that are nested in questions are taken as one."""
-    return spec.on(merging_nested_wordings)
-
-
 def over_wordings(spec: ContrastSpec) -> ContrastSpec:
     """Return the contrast of items × conditions over all wordings, which are sampled too."""
     test = three_way if spec.test is two_way else spec.test
-    return where_in_turn(replace(spec, first_wording=False, test=test))
+    return replace(spec, first_wording=False, test=test).on(merging_nested_wordings)
 
 
 # Items × conditions, in the first wording.
@@ -328,26 +316,6 @@ NOTHING = "0"
 POSITION = "position"
 
 
-def pairs_over_orders(spec: ContrastSpec) -> ContrastSpec:
-    """Return the contrast of sentence pairs, made from the means over the orders of options."""
-    return spec.on(averaging_pair_orders)
-
-
-def of_sentences(spec: ContrastSpec) -> ContrastSpec:
-    """Return the contrast of pairs whose two pronouns stand in one sentence: each is a sentence."""
-
-    def test(scored: ScoreTable, says: Contrast, one: Any, other: Any) -> Estimate:
-        estimate = spec.test(scored, says, one, other)
-        texts = {
-            name: text.replace("sentence pairs", "sentences")
-            for name in ("unit", "interval_over", "method", "reason")
-            if (text := getattr(estimate, name))
-        }
-        return replace(estimate, **texts)
-
-    return replace(spec, test=test)
-
-
 def _in_pairs(scored: ScoreTable) -> ScoreTable:
     """Return scores of the level pair: the preference, or the bias averaged over trials."""
     if scored.quantity != "bias":
@@ -397,16 +365,18 @@ def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estim
     """Test the columns first and second of the sentence pairs in ``item``."""
     pairs = pairs.sort("item")
     items = pairs["item"].to_list()
-    # A preference has a sign: in it the more frequent pronoun would count as a stereotype.
+    # A preference has a sign: in it the more frequent pronoun would count as a stereotype. Both
+    # pronouns stand in one sentence.
     signed = scored.quantity != "bias"
+    unit = "sentences" if signed else "sentence pairs"
     return clustered(
         says,
         pairs["first"].to_list(),
         pairs["second"].to_list(),
         scored.sharing.clusters(items),
         called=("sentence frames", "occupations"),
-        over="sentence pairs, clustered by frame and by occupation in either role",
-        unit="sentence pairs",
+        over=f"{unit}, clustered by frame and by occupation in either role",
+        unit=unit,
         signs=scored.sharing.sides(items) if signed else None,
     )
 

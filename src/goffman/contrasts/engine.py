@@ -275,7 +275,8 @@ def clustered(
     )
     about = samples.with_effect(replace(about, unit=unit, test="clustered t"))
     kept = [np.asarray(way)[there] for way in ways]
-    if reason := about.reason or _too_few(kept, called):
+    unknown = None if ways else f"what the {unit} share is not known"
+    if reason := about.reason or unknown or _too_few(kept, called):
         return replace(about, reason=reason)
     values, design = samples.differences, None
     if signs is not None and len(np.unique(signs[there])) > 1:
@@ -377,20 +378,10 @@ def _jackknifed(
 
 def _too_few(ways: Sequence[NDArray[np.generic]], called: Sequence[str]) -> str | None:
     """Return why there is no jackknife, or None."""
-    if not ways:
-        return "what the sentence pairs share is not known"
-    counts = [len(np.unique(way)) for way in ways]
-    few = [
-        f"{name} ({count})"
-        for count, name in zip(counts, called, strict=True)
-        if count < FEWEST_CLUSTERS
-    ]
-    if not few:
-        return None
-    return (
-        f"there are too few different {' and '.join(few)}, and a test needs at least "
-        f"{FEWEST_CLUSTERS}"
-    )
+    counts = [(name, len(np.unique(way))) for way, name in zip(ways, called, strict=True)]
+    few = [f"{name} ({count})" for name, count in counts if count < FEWEST_CLUSTERS]
+    said = f"there are too few different {' and '.join(few)}, and a test needs at least"
+    return f"{said} {FEWEST_CLUSTERS}" if few else None
 
 
 def correlated(

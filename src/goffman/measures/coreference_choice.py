@@ -32,10 +32,10 @@ from goffman.contrasts.catalog import (
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
-    pairs_over_orders,
     position,
     settings_by_pairs,
 )
+from goffman.contrasts.designs import averaging_pair_orders
 from goffman.instruments.types import ControlScore
 from goffman.measures.aggregate import above_baseline, mean_over, only, prompt_scores
 from goffman.measures.analytic_choices import ORDERS, AnalyticChoice
@@ -158,9 +158,9 @@ class CoreferenceChoice(ChoiceMeasure):
     unit: ClassVar[str] = "setting"
     primary_contrast: ClassVar[tuple[str, str]] = ("level", "bias")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        ("bias", (position, *map(pairs_over_orders, OF_PAIRS))),
+        ("bias", (position, *(contrast.on(averaging_pair_orders) for contrast in OF_PAIRS))),
     )
-    between_runs: ClassVar[Contrasts] = (pairs_over_orders(models_in_each_setting),)
+    between_runs: ClassVar[Contrasts] = (models_in_each_setting.on(averaging_pair_orders),)
     shown: ClassVar[Presentation] = PRESENTATION
     reply_claims: ClassVar[Claims] = REPLY_CLAIMS
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (ORDERS,)

@@ -48,9 +48,9 @@ from goffman.contrasts.catalog import (
     keying,
     models_over_conditions,
     order_of_options,
-    over_orders,
     wordings,
 )
+from goffman.contrasts.designs import averaging_orders
 from goffman.contrasts.scores import items_by_place, wordings_merged
 from goffman.instruments.types import ControlScore, options_from
 from goffman.measures.aggregate import (
@@ -281,7 +281,7 @@ CODES_OF = (
 
 CODE_CONTRASTS: Contrasts = (
     *(order_of_options, keying, wordings, groups_as_asked),
-    *map(over_orders, CODES_OF),
+    *(contrast.on(averaging_orders) for contrast in CODES_OF),
 )
 
 MAIN = ("order", "keying", "wordings", "groups", "groups-as-asked")
@@ -428,7 +428,7 @@ class MeanCode(ChoiceMeasure):
     against: str = "non-stigmatized"
     name: ClassVar[str] = "mean-code"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (("code", CODE_CONTRASTS),)
-    between_runs: ClassVar[Contrasts] = (over_orders(models_over_conditions),)
+    between_runs: ClassVar[Contrasts] = (models_over_conditions.on(averaging_orders),)
     shown: ClassVar[Presentation] = PRESENTATION
     reply_claims: ClassVar[Claims] = REPLY_CLAIMS
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS)

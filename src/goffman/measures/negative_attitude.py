@@ -32,9 +32,9 @@ from goffman.contrasts.catalog import (
     groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
-    where_in_turn,
     wordings_over_conditions,
 )
+from goffman.contrasts.designs import merging_nested_wordings
 from goffman.instruments.types import ControlScore
 from goffman.lexicons.attitude import KINDS
 from goffman.measures.aggregate import (
@@ -200,17 +200,17 @@ class NegativeAttitude(Measure):
         (
             "negative",
             (
-                where_in_turn(groups_of_conditions),
-                where_in_turn(groups_adjusted),
+                groups_of_conditions.on(merging_nested_wordings),
+                groups_adjusted.on(merging_nested_wordings),
                 groups_as_asked,
-                where_in_turn(models_over_conditions),
-                where_in_turn(conditions_against_reference),
-                where_in_turn(conditions_against_own_group),
-                where_in_turn(conditions_against_baseline),
+                models_over_conditions.on(merging_nested_wordings),
+                conditions_against_reference.on(merging_nested_wordings),
+                conditions_against_own_group.on(merging_nested_wordings),
+                conditions_against_baseline.on(merging_nested_wordings),
                 wordings_over_conditions,
             ),
         ),
-        *((kind, (where_in_turn(groups_of_conditions),)) for kind in KINDS),
+        *((kind, (groups_of_conditions.on(merging_nested_wordings),)) for kind in KINDS),
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION

@@ -18,7 +18,6 @@ from goffman.contrasts.catalog import (
     levels,
     models_in_each_setting,
     models_over_pairs,
-    of_sentences,
     pairs_against_singles,
     settings_by_pairs,
 )
@@ -115,15 +114,9 @@ class PronounPreference(Measure):
     unit: ClassVar[str] = "setting"
     primary_contrast: ClassVar[tuple[str, str]] = ("level", "preference")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        (
-            "preference",
-            tuple(
-                of_sentences(one)
-                for one in (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)
-            ),
-        ),
+        ("preference", (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)),
     )
-    between_runs: ClassVar[Contrasts] = (of_sentences(models_in_each_setting),)
+    between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         AnalyticChoice(name="choice of sentences", options=_sentences),

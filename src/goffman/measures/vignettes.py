@@ -31,12 +31,11 @@ from goffman.contrasts.catalog import (
     keying,
     models_over_conditions,
     order_of_options,
-    over_orders,
     over_wordings,
     women_against_men_in_group,
     wordings,
 )
-from goffman.contrasts.designs import within_categories
+from goffman.contrasts.designs import averaging_orders, within_categories
 from goffman.measures.aggregate import as_scores, gaps, mean_over, only
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts
@@ -146,7 +145,7 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
             over_wordings(group_against_compared),
             over_wordings(conditions_against_reference),
             women_against_men_in_group.on(within_categories),
-            over_orders(models_over_conditions).on(within_categories),
+            models_over_conditions.on(averaging_orders, within_categories),
         ),
     ),
 )

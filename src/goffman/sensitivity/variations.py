@@ -7,7 +7,7 @@ paraphrases were asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -39,8 +39,6 @@ from goffman.schemas import (
 from goffman.scoring import answers_of, measures_of, prompts_scored, to_prompts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from goffman.contrasts.spec import ContrastSpec
     from goffman.lexicons.lexicons import Lexicons
     from goffman.measures.base import Measure
@@ -60,7 +58,7 @@ _SAME = ("variant", "model", "group", "dimension", "first", "second")
 """What a contrast made again has in common with the headline; one specification is of one kind."""
 
 
-def leave_one_out(
+def sensitivity_table(
     run: Path,
     manifest: Manifest,
     words: Lexicons,
@@ -70,31 +68,17 @@ def leave_one_out(
     wordings: Mapping[str, Sequence[str]],
     sharing: Mapping[str, Clusters],
 ) -> pl.DataFrame:
-    """Return SENSITIVITY of each headline that was tested: one thing left out, or a parameter."""
-    tested = estimates.filter(pl.col("low").is_not_null())
+    """Return SENSITIVITY of each headline: one thing left out, a parameter, other wordings."""
+    paraphrases = Paraphrases.beside(run, words)
     rows: list[dict[str, Any]] = []
-    for headline, mine in headlines_of(tested, measures_of(manifest), scores, wordings, sharing):
-        rows += headline.without_each(mine)
-        asked, model = asked_id(headline.row), headline.row["model"]
-        for parameter, other in headline.measure.alternatives.items():
-            each = prompts_scored(run, manifest, words, asked, other, model=model)
-            estimate = headline.recompute(headline.select_scores(each))
-            rows.append(headline.as_row(PARAMETER, parameter, estimate))
-    return pl.DataFrame(rows, schema=schema(SENSITIVITY))
-
-
-def by_wording(
-    measures: Mapping[str, Measure],
-    *,
-    scores: pl.DataFrame,
-    estimates: pl.DataFrame,
-    wordings: Mapping[str, Sequence[str]],
-    sharing: Mapping[str, Clusters],
-    paraphrases: Paraphrases | None = None,
-) -> pl.DataFrame:
-    """Return SENSITIVITY of each headline by wording: each alone, each paraphrase, all together."""
-    rows: list[dict[str, Any]] = []
-    for headline, mine in headlines_of(estimates, measures, scores, wordings, sharing):
+    for headline, mine in headlines_of(estimates, measures_of(manifest), scores, wordings, sharing):
+        if headline.row["low"] is not None:
+            rows += headline.without_each(mine)
+            asked, model = asked_id(headline.row), headline.row["model"]
+            for parameter, other in headline.measure.alternatives.items():
+                each = prompts_scored(run, manifest, words, asked, other, model=model)
+                estimate = headline.recompute(headline.select_scores(each))
+                rows.append(headline.as_row(PARAMETER, parameter, estimate))
         rows += headline.by_wording(mine, [*paraphrases.scores(headline)] if paraphrases else [])
     return pl.DataFrame(rows, schema=schema(SENSITIVITY))
 
@@ -168,37 +152,6 @@ class Paraphrases:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoTables:
-    """Two groups of conditions: their values by condition, item and wording, without a gap.
-
-    To leave something out is to leave out a row, a column or a layer: a hundred times as fast as to
-    make the tables anew.
-    """
-
-    says: Contrast
-    ids: Sequence[dict[str, list[str]]]
-    """Of each table, in the order of its axes."""
-    tables: Sequence[NDArray[np.float64]]
-    categories: Mapping[str, str]
-    """By condition; one that has none is its own."""
-
-    def without(self, way: str = "condition", what: str | None = None) -> Estimate:
-        """Return the contrast without one condition, category, item or wording; or of all."""
-        gone = {what}
-        if way == "category":
-            way = "condition"
-            gone = {name for name, category in self.categories.items() if category == what}
-        axis = FACTOR_COLUMNS.index(way)
-        kept, clusters = [], []
-        for ids, table in zip(self.ids, self.tables, strict=True):
-            there = [name not in gone for name in ids[way]]
-            kept.append(np.compress(there, table, axis=axis))
-            left = ids["condition"] if axis else [*compress(ids["condition"], there)]
-            clusters.append([self.categories[name] for name in left])
-        return crossed(self.says, kept, clusters, paired=False)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Headline:
     """One headline, and what its contrast is made again with."""
 
@@ -224,7 +177,7 @@ class Headline:
         # What has no such number, or is all that there is of a side, cannot be left out.
         counted = mine.filter(pl.col("quantity") == self.contrast[0])
         tables = self._tables(counted)
-        if tables is not None and tables.without() != self.recompute(mine):
+        if tables is not None and tables("condition", None) != self.recompute(mine):
             # Whether it is such a contrast is tried: the same number must come out.
             tables = None
         for way, levels in self._factors(counted if counted.height else mine).items():
@@ -232,7 +185,7 @@ class Headline:
                 if tables is None:
                     estimate = self.recompute(mine.filter(~gone))
                 else:
-                    estimate = tables.without(way, what)
+                    estimate = tables(way, what)
                 yield self.as_row(way, what, estimate)
 
     def select_scores(self, scores: pl.DataFrame) -> pl.DataFrame:
@@ -257,8 +210,12 @@ class Headline:
             return rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
         return rows
 
-    def _tables(self, rows: pl.DataFrame) -> TwoTables | None:
-        """Return what a headline of two groups is made from; None: a value is missing somewhere."""
+    def _tables(self, rows: pl.DataFrame) -> Callable[[str, str | None], Estimate] | None:
+        """Return what gives a contrast of two groups without a condition, category, item, wording.
+
+        To leave something out of tables is to leave out a row, a column or a layer: a hundred times
+        as fast as to make them anew. None: a value is missing somewhere.
+        """
         if self.row["kind"] != "groups" or self.sharing.ways:
             return None
         says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})
@@ -277,8 +234,21 @@ class Headline:
         if any(ids[0][way] != ids[1][way] for way in ("item", "wording")):
             return None
         tables = [cube(side, names) for side, names in zip(sides, ids, strict=True)]
-        categories = dict(rows.select("condition", "category").unique().rows())
-        return TwoTables(says=says, ids=ids, tables=tables, categories=categories)
+        category = dict(rows.select("condition", "category").unique().rows())
+
+        def without(way: str, what: str | None) -> Estimate:
+            axis = FACTOR_COLUMNS.index("condition" if way == "category" else way)
+            kept, clusters = [], []
+            for names, table in zip(ids, tables, strict=True):
+                levels, conditions = names[FACTOR_COLUMNS[axis]], names["condition"]
+                of = [category[name] for name in levels] if way == "category" else levels
+                there = [name != what for name in of]
+                kept.append(np.compress(there, table, axis=axis))
+                left = conditions if axis else [*compress(conditions, there)]
+                clusters.append([category[name] for name in left])
+            return crossed(says, kept, clusters, paired=False)
+
+        return without
 
     def _factors(self, mine: pl.DataFrame) -> dict[str, dict[str, pl.Expr]]:
         """Return by way what can be left out, and which rows go with it."""

@@ -5,7 +5,7 @@ The prompts are those of ``goffman audit --limit N``, and they are measured as a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from goffman.api.results import Estimate
 from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import clusters_of
 from goffman.errors import InputError, ModelError
-from goffman.estimates import is_headline, judged, scored_by
+from goffman.estimates import headline_of, judged
 from goffman.formatting import number
 from goffman.gate.names import named_by
 from goffman.instruments.types import CONTROL, is_control, passes
@@ -223,7 +223,6 @@ class _Question:
         self._wordings = self.asked["wording"].unique(maintain_order=True).to_list()
         self._sharing = clusters_of(self.asked)
         self._known: Headline | None = None
-        self._made: tuple[str, Any] | None = None
 
     def measured(
         self, answers: pl.DataFrame, words: Any, model: str, *, cased: bool
@@ -256,34 +255,12 @@ class _Question:
 
     def _headline(self, each: pl.DataFrame) -> list[tuple[Contrast, Any]]:
         """The contrast that headings are about; once it is known, nothing else is calculated."""
-        if self._known is not None and self._made is not None:
-            quantity, make = self._made
-            return list(self._primary(self._known.select_scores(each), quantity, make))
+        shared: dict[str, Any] = {"wordings": self._wordings, "sharing": self._sharing}
+        if self._known is not None:
+            estimate = self._known.recompute(self._known.select_scores(each))
+            return [] if estimate is None else [(Contrast(**self._known.row), estimate)]
         scores = pl.concat([each, self.measure.aggregate(each)])
-        for quantity, makes in self.measure.contrasts:
-            for make in makes:
-                if found := list(self._primary(scores, quantity, make)):
-                    self._made = quantity, make
-                    self._known = Headline(
-                        row=asdict(found[0][0]),
-                        measure=self.measure,
-                        wordings=self._wordings,
-                        sharing=self._sharing,
-                    )
-                    return found
-        return []
-
-    def _primary(
-        self, scores: pl.DataFrame, quantity: str, make: Any
-    ) -> Iterator[tuple[Contrast, Any]]:
-        """Of what one function makes, the contrast that headings are about."""
-        name = self.question.instrument.id
-        scored = scored_by(
-            scores,
-            name,
-            self.measure,
-            quantity,
-            wordings=self._wordings,
-            sharing=self._sharing,
-        )
-        return (one for one in make(scored) if is_headline(one[0], {name: self.measure}))
+        found = headline_of(scores, self.question.instrument.id, self.measure, **shared)
+        if found is not None:
+            self._known = Headline(row=asdict(found[0]), measure=self.measure, **shared)
+        return [found] if found else []
