@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goffman.contrasts.correlations import MAIN_VARIANT, correlate_measures
-from goffman.contrasts.engine import GIVEN, Contrast, estimate_table, records_table
+from goffman.contrasts.engine import GIVEN, Contrast, Estimates, estimate_table, records_table
 from goffman.contrasts.scores import Clusters, ScoreTable
 from goffman.contrasts.verdict import NOT_MEASURABLE, Verdict, rests_on, verdict
 from goffman.instruments.types import base_of
@@ -41,56 +41,63 @@ def estimates(
     classifiers that were fine-tuned from them. Without what sentence pairs share there is no test
     of them. ``unmeasurable``: by instrument, the models that cannot do its task.
     """
-    sharing = sharing or {}
     found: list[tuple[Contrast, Estimate]] = []
-    for instrument, measure in measures.items():
+    for name, measure in measures.items():
         # A run that was stopped knows instruments that it has not come to yet.
-        asked = wordings.get(instrument)
-        for quantity, kinds in measure.contrasts if asked else ():
-            scored = scored_by(
-                scores,
-                instrument,
-                measure,
-                quantity,
-                wordings=asked or (),
-                sharing=sharing.get(instrument, Clusters()),
-            )
-            for kind in kinds:
-                found += kind(scored)
+        if asked := wordings.get(name):
+            shared = (sharing or {}).get(name, Clusters())
+            of = MeasuredInstrument(id=name, measure=measure, wordings=asked, sharing=shared)
+            found += of.contrasts(scores)
     found += correlate_measures(scores, measures, pairs)
     return judged(found, measures, unmeasurable=unmeasurable)
 
 
-def scored_by(
-    scores: pl.DataFrame,
-    instrument: str,
-    measure: Measure,
-    quantity: str,
-    *,
-    wordings: Sequence[str],
-    sharing: Clusters,
-) -> ScoreTable:
-    """What the contrasts of one number of an instrument are made from."""
-    mine = scores.filter(of_asked(instrument))
-    about = Contrast(
-        kind="",
-        instrument=base_of(instrument),
-        mode=mode_of_rows(mine),
-        measure=measure.name,
-        quantity="",
-        first="",
-        second="",
-    )
-    return ScoreTable(
-        scores=mine,
-        about=about,
-        quantity=quantity,
-        contrast=measure.contrast,
-        against=measure.against,
-        wordings=wordings,
-        sharing=sharing,
-        aggregate=measure.aggregate,
-    )
+@dataclass(frozen=True, kw_only=True)
+class MeasuredInstrument:
+    """An instrument as it was asked, and the measure whose scores are compared."""
+
+    id: str
+    """With the mode."""
+    measure: Measure
+    wordings: Sequence[str]
+    sharing: Clusters
+
+    def score_table(self, scores: pl.DataFrame, quantity: str) -> ScoreTable:
+        """Return what the contrasts of one number are made from."""
+        mine = scores.filter(of_asked(self.id))
+        about = Contrast(
+            kind="",
+            instrument=base_of(self.id),
+            mode=mode_of_rows(mine),
+            measure=self.measure.name,
+            quantity="",
+            first="",
+            second="",
+        )
+        return ScoreTable(
+            scores=mine,
+            about=about,
+            quantity=quantity,
+            contrast=self.measure.contrast,
+            against=self.measure.against,
+            wordings=self.wordings,
+            sharing=self.sharing,
+            aggregate=self.measure.aggregate,
+        )
+
+    def contrasts(self, scores: pl.DataFrame, kinds: Collection[str] | None = None) -> Estimates:
+        """Yield every contrast of the measure; of these kinds, if given."""
+        for quantity, makes in self.measure.contrasts:
+            scored = self.score_table(scores, quantity)
+            for make in makes:
+                if kinds is None or make.kind in kinds:
+                    yield from make(scored)
+
+    def headline(self, scores: pl.DataFrame) -> tuple[Contrast, Estimate] | None:
+        """Return the contrast of one model's scores that a heading is about."""
+        found = self.contrasts(scores, {self.measure.primary_contrast[0]})
+        mine = (one for one in found if is_headline(one[0], {self.id: self.measure}))
+        return next(mine, None)
 
 
 def judged(
@@ -146,27 +153,6 @@ def is_headline(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
         and contrast.group in (None, measure.contrast or None)
         and contrast.variant in (None, MAIN_VARIANT)
     )
-
-
-def headline_of(
-    scores: pl.DataFrame,
-    instrument: str,
-    measure: Measure,
-    *,
-    wordings: Sequence[str],
-    sharing: Clusters,
-) -> tuple[Contrast, Estimate] | None:
-    """Return the contrast of one model's scores that a heading is about; no other is made."""
-    for quantity, makes in measure.contrasts:
-        scored = scored_by(
-            scores, instrument, measure, quantity, wordings=wordings, sharing=sharing
-        )
-        for make in makes:
-            if (make.kind, make.quantity or quantity) == measure.primary_contrast:
-                for contrast, estimate in make(scored):
-                    if is_headline(contrast, {instrument: measure}):
-                        return contrast, estimate
-    return None
 
 
 def _main_results(contrasts: Sequence[Contrast], measures: Mapping[str, Measure]) -> set[Contrast]:

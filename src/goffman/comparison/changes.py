@@ -15,7 +15,7 @@ from goffman.contrasts.catalog import BY_CONDITION, models_by_condition
 from goffman.contrasts.correlations import MAIN_VARIANT
 from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import cube, in_order
-from goffman.estimates import PRIMARY, estimates, headline_of, judged, scored_by
+from goffman.estimates import PRIMARY, MeasuredInstrument, estimates, judged
 from goffman.formatting import short_names
 from goffman.instruments.types import BASELINE, slug_of
 from goffman.measures.aggregate import scores_with
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goffman.comparison.runs import Comparison
-    from goffman.contrasts.scores import Clusters, ScoreTable
-    from goffman.measures.base import Measure
     from goffman.presentation.section import Section
 
 _REFERENCE, _RUN = "b", "a"
@@ -39,23 +37,17 @@ HEADINGS = f"change of {PRIMARY}"
 """What the column ``family`` of the changes that headings are about begins with."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChangeContext:
-    """How the numbers of one instrument become estimates."""
-
-    instrument: str
-    measure: Measure
-    wordings: list[str]
-    sharing: Clusters
+class ChangeContext(MeasuredInstrument):
+    """An instrument that two runs asked: how its numbers become estimates."""
 
     def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
         """The audit's contrasts, of the run's values minus the reference's."""
         each = _scores(both, pl.col("now") - pl.col("before"), model)
         return estimates(
             pl.concat([each, self.measure.aggregate(each)]),
-            {self.instrument: self.measure},
-            wordings={self.instrument: self.wordings},
-            sharing={self.instrument: self.sharing},
+            {self.id: self.measure},
+            wordings={self.id: self.wordings},
+            sharing={self.id: self.sharing},
         )
 
     def levels(self, scores: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
@@ -66,7 +58,7 @@ class ChangeContext:
         found: list[tuple[Contrast, Estimate]] = []
         for quantity, _ in self.measure.contrasts:
             for kind in self.measure.between_runs:
-                found += kind(self._scored(scores, quantity))
+                found += kind(self.score_table(scores, quantity))
         # Settings are compared one by one above.
         if self.measure.unit == "condition":
             prompts = scores.filter(pl.col("level") == "prompt", _main_variant())
@@ -74,28 +66,19 @@ class ChangeContext:
                 # Then a condition's number is that of one wording, in the report's tables too.
                 prompts = prompts.filter(pl.col("wording") == self.wordings[0])
             quantity = self.measure.presentation.quantity
-            found += models_by_condition(self._scored(prompts, quantity))
+            found += models_by_condition(self.score_table(prompts, quantity))
         names = {_RUN: labels[1], _REFERENCE: labels[0]}
-        measures = {self.instrument: self.measure}
+        measures = {self.id: self.measure}
         return judged([(_between_runs(says, names), one) for says, one in found], measures)
 
-    def headline(self, scores: pl.DataFrame) -> tuple[float | None, float | None]:
+    def headlines(self, scores: pl.DataFrame) -> tuple[float | None, float | None]:
         """Return what headings are about, before and after, of prompts that both have.
 
         ``scores``: of two runs.
         """
-        found = [
-            headline_of(
-                scores.filter(pl.col("model") == side),
-                self.instrument,
-                self.measure,
-                wordings=self.wordings,
-                sharing=self.sharing,
-            )
-            for side in (_REFERENCE, _RUN)
-        ]
-        before, after = (one and one[1].difference for one in found)
-        return before, after
+        sides = (scores.filter(pl.col("model") == side) for side in (_REFERENCE, _RUN))
+        before, after = (self.headline(side) for side in sides)
+        return before and before[1].difference, after and after[1].difference
 
     def by_item(self, both: pl.DataFrame) -> Interaction | None:
         """Return whether the gap changed alike in every item; None: not every cell has a value."""
@@ -122,16 +105,6 @@ class ChangeContext:
         each = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
         # Means over both runs are of neither. The prompts are not copied: there may be very many.
         return pl.concat([each, self.measure.aggregate(each).filter(pl.col("model").is_not_null())])
-
-    def _scored(self, scores: pl.DataFrame, quantity: str) -> ScoreTable:
-        return scored_by(
-            scores,
-            self.instrument,
-            self.measure,
-            quantity,
-            wordings=self.wordings,
-            sharing=self.sharing,
-        )
 
 
 def _main_variant() -> pl.Expr:

@@ -133,7 +133,7 @@ def _comparison(
     )
     asked = run.prompts.filter(of_asked(instrument))
     work = ChangeContext(
-        instrument=instrument,
+        id=instrument,
         measure=measure,
         wordings=asked["wording"].unique(maintain_order=True).to_list(),
         sharing=clusters_of(asked),
@@ -142,7 +142,7 @@ def _comparison(
     if pair[0] == pair[1]:
         labels = (f"{pair[0]} in {reference.folder}", f"{pair[1]} in {run.folder}")
     scores = work.two_runs(both)
-    levels, headlines = work.levels(scores, labels), work.headline(scores)
+    levels, headlines = work.levels(scores, labels), work.headlines(scores)
     # Of many prompts this is the largest table.
     del scores
     changes = _as_changes(work.changes(both, pair[1]), labels)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import LOG_LIKELIHOOD, Clusters
-from goffman.estimates import judged, scored_by
+from goffman.estimates import MeasuredInstrument, judged
 from goffman.lexicons.attitude import load_attitudes, no_word
 from goffman.measures.aggregate import PROMPT, scores_with, side_by_side, top_fills
 from goffman.modes import asked_id, of_asked
@@ -27,9 +26,7 @@ from goffman.scoring import measures_of, score
 if TYPE_CHECKING:
     from goffman.lexicons.attitude import Attitudes
     from goffman.lexicons.lexicons import Lexicons
-    from goffman.measures.base import Measure
     from goffman.runs.manifest import Manifest
-    from goffman.stats.estimate import Estimate
 
 SHIPPED_SCORES = "scores-shipped.parquet"
 COMPARED = "ratings-compared.parquet"
@@ -80,15 +77,13 @@ def by_ratings(
         asked = read_prompts(run, manifest).filter(of_asked(instrument))
         models = sides[0]["model"].drop_nulls().unique().to_list()
         known = _shares(run, asked, models, given, top_k=measure.counted_words)
-        compared = _compared(
-            instrument,
-            measure,
-            *sides,
+        of = MeasuredInstrument(
+            id=instrument,
+            measure=measure,
             wordings=wordings.get(instrument, ()),
             sharing=sharing.get(instrument, Clusters()),
-            known=known,
         )
-        tables.append(compared)
+        tables.append(_compared(of, *sides, known=known))
     return ByRatings(shipped=shipped, compared=pl.concat(tables))
 
 
@@ -122,32 +117,22 @@ def _shares(
 
 
 def _compared(
-    instrument: str,
-    measure: Measure,
+    of: MeasuredInstrument,
     shipped: pl.DataFrame,
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
     *,
-    wordings: Sequence[str],
-    sharing: Clusters,
     known: Mapping[str | None, float | None],
 ) -> pl.DataFrame:
-    """RATINGS_COMPARED of one instrument: each main contrast by either ratings, and its change.
+    """Return RATINGS_COMPARED: each main contrast by either ratings, and its change.
 
     Both numbers share their answers: their intervals may overlap where the change is sure.
     """
-    main = measure.presentation.main
+    measure, main = of.measure, of.measure.presentation.main
 
     def contrasts_of(rows: pl.DataFrame) -> pl.DataFrame:
-        """CONTRASTS + ESTIMATES of the main kinds only, for these are what is shown."""
-        found: list[tuple[Contrast, Estimate]] = []
-        for quantity, makes in measure.contrasts:
-            scored = scored_by(
-                rows, instrument, measure, quantity, wordings=wordings, sharing=sharing
-            )
-            for make in makes:
-                found += make(scored) if make.kind in main else ()
-        return judged(found, {instrument: measure})
+        """Return CONTRASTS + ESTIMATES of the main kinds only, for these are what is shown."""
+        return judged([*of.contrasts(rows, main)], {of.id: measure})
 
     # The user's ratings may say no kinds of negative words.
     shipped = shipped.filter(pl.col("quantity").is_in(scores["quantity"].unique().implode()))

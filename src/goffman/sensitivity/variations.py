@@ -21,7 +21,7 @@ from goffman.contrasts.designs import FACTOR_COLUMNS
 from goffman.contrasts.engine import Contrast, crossed
 from goffman.contrasts.scores import NESTED, Clusters, clusters_of, cube, in_order
 from goffman.contrasts.verdict import PRESENT_WORDS, verdict
-from goffman.estimates import PRIMARY, scored_by
+from goffman.estimates import PRIMARY, MeasuredInstrument
 from goffman.instruments.paraphrases import OWN_PAIRS
 from goffman.instruments.types import BASELINE
 from goffman.modes import asked_id, of_asked
@@ -325,15 +325,13 @@ class Headline:
         """Return the contrast made of other scores, or of another number; None: nothing is left."""
         assert self.contrast is not None  # noqa: S101 - of others nothing is made again
         own, make = self.contrast
-        scored = scored_by(
-            mine,
-            asked_id(self.row),
-            self.measure,
-            quantity or own,
+        of = MeasuredInstrument(
+            id=asked_id(self.row),
+            measure=self.measure,
             wordings=self.wordings,
             sharing=self.sharing,
         )
-        for contrast, estimate in make(scored):
+        for contrast, estimate in make(of.score_table(mine, quantity or own)):
             if all(getattr(contrast, name) == self.row[name] for name in _SAME):
                 return estimate
         return None

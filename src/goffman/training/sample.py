@@ -15,7 +15,7 @@ from goffman.api.results import Estimate
 from goffman.contrasts.engine import Contrast
 from goffman.contrasts.scores import clusters_of
 from goffman.errors import InputError, ModelError
-from goffman.estimates import headline_of, judged
+from goffman.estimates import MeasuredInstrument, judged
 from goffman.formatting import number
 from goffman.gate.names import named_by
 from goffman.instruments.types import CONTROL, is_control, passes
@@ -220,8 +220,6 @@ class _Question:
             prompt_table([one for one in question.prompts if is_control(one) is wanted])
             for wanted in (False, True)
         )
-        self._wordings = self.asked["wording"].unique(maintain_order=True).to_list()
-        self._sharing = clusters_of(self.asked)
         self._known: Headline | None = None
 
     def measured(
@@ -255,12 +253,16 @@ class _Question:
 
     def _headline(self, each: pl.DataFrame) -> list[tuple[Contrast, Any]]:
         """The contrast that headings are about; once it is known, nothing else is calculated."""
-        shared: dict[str, Any] = {"wordings": self._wordings, "sharing": self._sharing}
         if self._known is not None:
             estimate = self._known.recompute(self._known.select_scores(each))
             return [] if estimate is None else [(Contrast(**self._known.row), estimate)]
         scores = pl.concat([each, self.measure.aggregate(each)])
-        found = headline_of(scores, self.question.instrument.id, self.measure, **shared)
+        shared: dict[str, Any] = {
+            "measure": self.measure,
+            "wordings": self.asked["wording"].unique(maintain_order=True).to_list(),
+            "sharing": clusters_of(self.asked),
+        }
+        found = MeasuredInstrument(id=self.question.instrument.id, **shared).headline(scores)
         if found is not None:
-            self._known = Headline(row=asdict(found[0]), measure=self.measure, **shared)
+            self._known = Headline(row=asdict(found[0]), **shared)
         return [found] if found else []
