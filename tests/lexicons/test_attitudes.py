@@ -25,7 +25,7 @@ from goffman.lexicons.attitude import (
     no_word,
     read_ratings,
 )
-from goffman.stats.agreement import cohen_kappa, confusion
+from goffman.rating.agreement import cohen_kappa, confusion
 
 
 def table(words, *, items=None, wordings=None):

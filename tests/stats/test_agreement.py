@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from goffman.stats.agreement import (
+from goffman.rating.agreement import (
     MISSING,
     NO_OVERLAP,
     NO_WIDTH,

@@ -178,11 +178,11 @@ def test_residuals_are_those_of_statsmodels() -> None:
     fit = sm.OLS(values, sm.add_constant(columns)).fit()
     table = fit.outlier_test(method="fdr_bh")
     assert found is not None
-    assert found.statistic == pytest.approx(fit.get_influence().resid_studentized_external)
-    assert found.p == pytest.approx(table[:, 1])
-    assert found.p_adjusted == pytest.approx(table[:, 2])
-    assert found.explained == pytest.approx(fit.rsquared)
-    assert np.flatnonzero(found.p_adjusted < 0.05).tolist() == [7]
+    assert found["statistic"] == pytest.approx(fit.get_influence().resid_studentized_external)
+    assert found["p"] == pytest.approx(table[:, 1])
+    assert found["p_adjusted"] == pytest.approx(table[:, 2])
+    assert found["explained"] == pytest.approx(fit.rsquared)
+    assert np.flatnonzero(found["p_adjusted"] < 0.05).tolist() == [7]
     assert residuals(values[:12], columns[:12]) is None
 
 

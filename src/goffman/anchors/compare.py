@@ -638,12 +638,8 @@ def _profile_points(one: ProfileComparison) -> Iterator[dict[str, Any]]:
     places = one.places(*one.people)
     columns = [[one.people[item][of.conditions[at]].value for item in one.people] for at in places]
     fit = residuals(of.values[places], np.array(columns)) if places else None
-    if fit is None:
-        return
-    kinds = ("predicted", "residual", "statistic", "p", "p_adjusted")
-    for at, place in enumerate(places):
-        numbers = {name: float(getattr(fit, name)[at]) for name in kinds}
-        yield cells[place] | numbers | {"explained": fit.explained}
+    for at, place in enumerate(places if fit else ()):
+        yield cells[place] | {name: float(of[at]) for name, of in (fit or {}).items()}
 
 
 def anchor_table(found: AnchorEstimates) -> pl.DataFrame:

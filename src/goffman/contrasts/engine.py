@@ -89,10 +89,8 @@ class Contrast:
     @property
     def text(self) -> str:
         """What is compared, in words; the same for no other contrast."""
-        about = [self.asked, self.measure, self.quantity, self.variant, self.model]
-        about += [self.group, self.dimension]
         # The same two sets are also compared over all that was sampled.
-        about += [GIVEN[self.kind]] if self.kind in GIVEN else []
+        about = [self._about, self.group, self.dimension, GIVEN.get(self.kind)]
         sign = "with" if self.kind in {*CORRELATIONS, *ANCHORED} else "−"
         return f"{', '.join(part for part in about if part)}: {self.first} {sign} {self.second}"
 
@@ -102,9 +100,12 @@ class Contrast:
 
         Those of single subscales are apart from those of the whole: they are its parts.
         """
+        return f"{self.kind}{' by dimension' if self.dimension else ''}: {self._about}"
+
+    @property
+    def _about(self) -> str:
         about = [self.asked, self.measure, self.quantity, self.variant, self.model]
-        parts = " by dimension" if self.dimension else ""
-        return f"{self.kind}{parts}: {', '.join(part for part in about if part)}"
+        return ", ".join(part for part in about if part)
 
 
 def over_sets(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:

@@ -99,18 +99,17 @@ def clusters_of(prompts: pl.DataFrame) -> Clusters:
         ways[row["item"]] = (frame, row["answer"], row["other"] or "")
         signs[row["item"]] = -1.0 if row["category"] == FEMALE else 1.0
     # Prompts of studies have no such columns.
-    families: dict[str, str] = {}
-    if "family" in prompts.columns:
-        families = dict(prompts.select("wording", "family").drop_nulls().unique().rows())
-    phrases = {}
-    if "phrase" in prompts.columns:
-        known = prompts.select("condition", "phrase").drop_nulls().unique().sort("phrase")
-        phrases = {c: tuple(of) for c, of in known.group_by("condition").agg("phrase").rows()}
-    beside = prompts.clear()
-    if "source" in prompts.columns:
-        beside = prompts.filter(pl.col("source") == "own")
-    of_own = frozenset(beside.select("item", "wording").unique().rows())
-    return Clusters(families=families, own=of_own, ways=ways, phrases=phrases, signs=signs)
+    lacking = {"family", "phrase", "source"} - {*prompts.columns}
+    prompts = prompts.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
+    known = prompts.select("condition", "phrase").drop_nulls().unique().sort("phrase")
+    beside = prompts.filter(pl.col("source") == "own").select("item", "wording")
+    return Clusters(
+        families=dict(prompts.select("wording", "family").drop_nulls().unique().rows()),
+        own=frozenset(beside.unique().rows()),
+        ways=ways,
+        phrases={c: tuple(of) for c, of in known.group_by("condition").agg("phrase").rows()},
+        signs=signs,
+    )
 
 
 LOG_LIKELIHOOD = "log-likelihood"

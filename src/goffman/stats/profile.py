@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import special, stats
@@ -91,14 +91,20 @@ class Profile:
 
     def kept(self, these: NDArray[np.bool_]) -> Profile:
         """The same of these conditions."""
-        changes: dict[str, Any] = {
-            name: None if (values := getattr(self, name)) is None else values[these]
-            for name in ("model", "people", "table", "model_error", "people_error")
-        }
-        changes |= {
-            name: list(compress(getattr(self, name), these)) for name in ("clusters", "strata")
-        }
-        return replace(self, **changes)
+
+        def part(values: Values | None) -> Values | None:
+            return None if values is None else values[these]
+
+        return replace(
+            self,
+            model=self.model[these],
+            people=self.people[these],
+            table=part(self.table),
+            model_error=part(self.model_error),
+            people_error=part(self.people_error),
+            clusters=[*compress(self.clusters, these)],
+            strata=[*compress(self.strata, these)],
+        )
 
     def reliability(self) -> tuple[float | None, float | None]:
         """Of the model's means and of people's values; None: not known."""

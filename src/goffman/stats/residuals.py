@@ -7,7 +7,6 @@ has n − k − 2 degrees of freedom, k columns beside the constant. p is two-si
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,22 +23,11 @@ SPARE = 10
 """So many more conditions than columns there must be."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Residuals:
-    """One number of each kind for each condition."""
+def residuals(values: Values, columns: Values) -> dict[str, Values] | None:
+    """Return the residuals of values on columns (conditions × columns), and R² as ``explained``.
 
-    predicted: Values
-    residual: Values
-    statistic: Values
-    p: Values
-    p_adjusted: Values
-    explained: float
-    """R²: the share of the variance that the columns explain together."""
-    df: int
-
-
-def residuals(values: Values, columns: Values) -> Residuals | None:
-    """The residuals of values on columns (conditions × columns); None: too few, or nothing left."""
+    Numbers by name, one for each condition; None: too few conditions, or nothing left.
+    """
     n, k = columns.shape
     if n < k + SPARE or np.ptp(values) == 0:
         return None
@@ -57,12 +45,12 @@ def residuals(values: Values, columns: Values) -> Residuals | None:
         return None
     t = residual / np.sqrt(without * room)
     p = np.maximum(2 * special.stdtr(df, -np.abs(t)), np.finfo(float).tiny)
-    return Residuals(
-        predicted=predicted,
-        residual=residual,
-        statistic=t,
-        p=p,
-        p_adjusted=benjamini_hochberg(p),
-        explained=1 - total / float(((values - values.mean()) ** 2).sum()),
-        df=df,
-    )
+    explained = 1 - total / float(((values - values.mean()) ** 2).sum())
+    return {
+        "predicted": predicted,
+        "residual": residual,
+        "statistic": t,
+        "p": p,
+        "p_adjusted": benjamini_hochberg(p),
+        "explained": np.full(n, explained),
+    }

@@ -37,16 +37,13 @@ def different(rows: Sequence[Row]) -> list[Row]:
 
 def explained(values: Sequence[float], options: Sequence[str]) -> float | None:
     """η²: the share of the values' variance that lies between options; None: they do not vary."""
-    given = np.array(values, dtype=np.float64)
+    given, of = np.array(values, dtype=np.float64), np.array(options)
     if len(given) < 2:
         return None
-    centre = given.mean()
-    total = float(((given - centre) ** 2).sum())
+    total = float(((given - given.mean()) ** 2).sum())
     if total <= (ROUNDING * max(1.0, float(np.abs(given).max()))) ** 2:
         return None
-    between = 0.0
-    for option in dict.fromkeys(options):
-        own = given[[one == option for one in options]]
-        between += len(own) * float(own.mean() - centre) ** 2
+    parts = [given[of == option] for option in dict.fromkeys(options)]
+    between = sum(len(own) * float(own.mean() - given.mean()) ** 2 for own in parts)
     # A choice that explains all may come out a rounding error above it.
     return min(1.0, between / total)
