@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from goffman.analysis.correlation_findings import correlations, describe_correlations
-from goffman.contrasts.engine import Contrast, over_pairs
+from goffman.contrasts.engine import Contrast, of_units
 from goffman.contrasts.scores import Clusters
 from goffman.estimates import PRIMARY, estimates
 from goffman.formatting import Labels, number
@@ -37,6 +37,7 @@ from goffman.schemas import (
 from goffman.sensitivity.variations import headlines_of
 from goffman.stats.crossed import crossed_interval
 from goffman.stats.jackknife import jackknife
+from goffman.stats.two_samples import paired_t
 
 
 def asked(instrument, people, *, items, wordings=("w1",)):
@@ -820,10 +821,10 @@ def test_from_two_or_three_units_there_is_no_interval_and_that_is_said(few):
         kind="baseline", instrument="x", measure="y", quantity="z", first="a", second="b"
     )
     first, second = [1.0, 0.3, 0.8, 0.9][:few], [0.0] * few
-    found = over_pairs(contrast, first, second, over="items")
+    found = of_units(paired_t(first, second, contrast=contrast.text), "items")
     assert (found.low, found.high, found.p) == (None, None, None)
     assert found.reason == f"{few} items are too few for an interval: it takes 4"
-    four = over_pairs(contrast, [1.0, 0.3, 0.8, 0.9], [0.0] * 4, over="items")
+    four = of_units(paired_t([1.0, 0.3, 0.8, 0.9], [0.0] * 4, contrast=contrast.text), "items")
     assert four.low is not None
     assert four.reason is None
 

@@ -60,7 +60,7 @@ def test_every_combination_is_there_once_and_the_audits_own_is_first():
     assert len(found) == 3 * 2 * 3 * 2
     own = found[0]
     assert own.measure(given.measure) == given.measure
-    assert (own.words, own.only, own.last("quantity")) == (LexiconVariant(), {}, None)
+    assert (own.words, own.merged("only"), own.last("quantity")) == (LexiconVariant(), {}, None)
 
 
 def test_what_options_say_is_put_together():
@@ -68,7 +68,7 @@ def test_what_options_say_is_put_together():
     last = analyses(given)[-1]
     assert last.measure(given.measure) == replace(NegativeAttitude(), top_k=10)
     assert last.words == LexiconVariant(rater="rating_2", neutral=False)
-    assert last.only == {"wording": "two"}
+    assert last.merged("only") == {"wording": "two"}
 
 
 def test_analyses_that_need_the_same_scores_share_a_reading():

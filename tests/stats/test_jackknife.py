@@ -89,7 +89,7 @@ def test_it_is_leaving_out_one_group_after_another(kind, of, weighted):
 def test_groups_of_one_give_the_classic_error():
     values = np.random.default_rng(3).normal(0.3, 1, 40)
     ours = jackknife(values, [np.arange(40)])
-    assert ours.estimate / ours.error == pytest.approx(stats.ttest_1samp(values, 0).statistic)
+    assert ours.difference / ours.se == pytest.approx(stats.ttest_1samp(values, 0).statistic)
     assert ours.df == pytest.approx(38)
 
 
@@ -114,11 +114,11 @@ def test_nodes_are_the_same_in_either_place_and_groups_by_any_name():
     order = rng.permutation(60)
     assert jackknife(values[order], [frames[order], nodes[order]]) == pytest.approx(ours)
     assert jackknife(3 - 2 * values, [frames, nodes]) == pytest.approx(
-        (3 - 2 * ours.estimate, 2 * ours.error, ours.df)
+        (3 - 2 * ours.difference, 2 * ours.se, ours.df)
     )
     # As two ways, an occupation that refers here and not there would be two occupations.
     apart = jackknife(values, [frames, nodes[:, 0], nodes[:, 1]])
-    assert apart.error != pytest.approx(ours.error, rel=0.01)
+    assert apart.se != pytest.approx(ours.se, rel=0.01)
     with pytest.raises(ValueError, match="the same label twice"):
         jackknife(values, [np.column_stack([frames, frames])])
 
@@ -127,7 +127,7 @@ def test_a_values_own_variance_counts_once():
     """Of 50 values with nodes that no other has, those of a mean are left: Σd², not twice that."""
     values = np.random.default_rng(6).normal(size=50)
     ours = jackknife(values, [np.arange(100).reshape(50, 2)])
-    assert ours.error**2 == pytest.approx(values.var(ddof=1) / 50 * 50 / 49)
+    assert ours.se**2 == pytest.approx(values.var(ddof=1) / 50 * 50 / 49)
 
 
 def test_the_variance_does_not_fall_below_that_of_values_that_share_everything():
@@ -157,7 +157,7 @@ def test_what_is_common_to_both_signs_has_no_part_in_a_preference():
         for shift in (0, 5)
     )
     assert after == pytest.approx(before)
-    assert before.estimate == pytest.approx(
+    assert before.difference == pytest.approx(
         (values[signs > 0].mean() + values[signs < 0].mean()) / 2
     )
 
@@ -168,6 +168,6 @@ def test_a_group_that_holds_a_whole_side_leaves_an_error():
     groups = np.r_[np.arange(10), np.full(10, 11)]
     design = np.column_stack([side, np.ones(20)])
     found = jackknife(values, [groups, np.arange(20) % 7], design=design)
-    assert found.estimate == pytest.approx(values[:10].mean() - values[10:].mean())
-    assert 0 < found.error < 10
+    assert found.difference == pytest.approx(values[:10].mean() - values[10:].mean())
+    assert 0 < found.se < 10
     assert found.df >= 1

@@ -11,9 +11,8 @@ import statsmodels.api as sm
 from scipy import stats
 
 from goffman.anchors.loader import load_anchor
-from goffman.stats.profile import LEAST, Profile, related, sentence_variance
+from goffman.stats.profile import LEAST, Profile, related, residuals, sentence_variance
 from goffman.stats.reliability import components
-from goffman.stats.residuals import residuals
 
 PERIL = np.array([one.value for one in load_anchor("pachankis2018").values if one.item == "peril"])
 

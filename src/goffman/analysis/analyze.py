@@ -89,8 +89,7 @@ def measure_run(
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
     tables[SENSITIVITY_FILE] = parquet(sensitivity)
     tables |= people.tables()
-    if beside:
-        tables |= {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
+    tables |= {name: parquet(frame) for name, frame in beside.items()}
     manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
     manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
@@ -99,7 +98,7 @@ def measure_run(
         prompts=prompts,
         scores=scores,
         estimates=found,
-        compared=beside.compared if beside else None,
+        compared=beside.get(COMPARED),
         sensitivity=sensitivity,
     )
     together = correlations(found, sections, measures_of(manifest))

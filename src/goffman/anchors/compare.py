@@ -25,8 +25,7 @@ from goffman.scoring import measures_of, without_controls
 from goffman.stats.estimate import Estimate
 from goffman.stats.intervals import Z
 from goffman.stats.multiple_testing import as_list, list_level
-from goffman.stats.profile import LEAST, Coefficient, Profile, related
-from goffman.stats.residuals import residuals
+from goffman.stats.profile import LEAST, Coefficient, Profile, related, residuals
 from goffman.stats.share_difference import (
     NOBODY,
     People,

@@ -37,8 +37,8 @@ from goffman.formatting import (
     number,
 )
 from goffman.modes import of_asked
+from goffman.stats.crossed import FIXED
 from goffman.stats.multiple_testing import FALSE
-from goffman.stats.profile import FIXED
 from goffman.stats.share_difference import TEXTS
 
 if TYPE_CHECKING:
@@ -685,7 +685,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     yield from _true_scores(one, best)
     yield from _standing_out(one)
     if over := best["interval_over"]:
-        sampled = over.replace("conditions", one.many).partition(FIXED)[0]
+        sampled = over.replace("conditions", one.many).partition(f"; {FIXED}: ")[0]
         by = " (jackknife, on Fisher’s z)" if "jackknife" in (best["method"] or "") else ""
         covers = f"The intervals{by} cover other {sampled} of the same kind."
         measured = "They do not correct for error of measurement, unless this is said."
@@ -695,7 +695,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
 def _not_covered(one: AnchoredModel, best: Row) -> str:
     """What the intervals say nothing about, and why; empty: they cover all, or there are none."""
     over = (best["interval_over"] or "").replace("conditions", one.many)
-    sampled, _, fixed = over.partition(FIXED)
+    sampled, _, fixed = over.partition(f"; {FIXED}: ")
     missing = [name for name in ("items", "wordings") if name not in sampled]
     if not over or not missing:
         return ""

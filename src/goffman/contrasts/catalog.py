@@ -122,12 +122,7 @@ models_over_cells = _over_cells(kind="models", pairs=models, by=("variant", "gro
 dimensions = _over_cells(kind="dimensions", pairs=subscales, by=("model", "variant", "group"))
 """The disparity in every two subscales, for the same conditions."""
 
-wordings_over_cells = ContrastSpec(
-    kind="wordings",
-    pairs=wordings_against_first,
-    by=("model", "variant", "group"),
-    test=two_way,
-)
+wordings_over_cells = replace(wordings_over_conditions, by=("model", "variant", "group"))
 """In each group every other wording against the first, item by item."""
 
 OVER_BASELINE = "over-baseline"
@@ -139,12 +134,8 @@ def _group_and_baseline(stratum: Stratum) -> Sides:
     yield from known_sides(stratum, "group", [names], both)
 
 
-disparity_over_baseline = ContrastSpec(
-    kind=OVER_BASELINE,
-    pairs=_group_and_baseline,
-    by=("model", "variant", "group"),
-    first_wording=True,
-    test=over_baseline,
+disparity_over_baseline = replace(
+    dimensions, kind=OVER_BASELINE, pairs=_group_and_baseline, test=over_baseline
 )
 """The number with a diagnosis minus that in the same sentences without one, item by item.
 
@@ -266,15 +257,11 @@ def _mean_of_conditions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(enough, sums / np.maximum(there, 1), np.nan)
 
 
-conditions_against_baseline = ContrastSpec(
-    kind="baseline", pairs=_against_baseline, test=over_sentences
-)
-conditions_against_reference = ContrastSpec(
-    kind=REFERENCE, pairs=_against_mean("contrast"), test=over_sentences
-)
-conditions_against_own_group = ContrastSpec(
-    kind=OWN_GROUP, pairs=_against_mean("against"), test=over_sentences
-)
+_single = partial(ContrastSpec, test=over_sentences)
+
+conditions_against_baseline = _single(kind="baseline", pairs=_against_baseline)
+conditions_against_reference = _single(kind=REFERENCE, pairs=_against_mean("contrast"))
+conditions_against_own_group = _single(kind=OWN_GROUP, pairs=_against_mean("against"))
 
 
 def models_by_condition(scored: ScoreTable) -> Estimates:
@@ -384,14 +371,14 @@ def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estim
 def _level(stratum: Stratum) -> Sides:
     rows = stratum.rows(condition=BASELINE)
     if rows.height:
-        yield BASELINE, NOTHING, stratum.side(rows, "quantity"), 0.0
+        yield BASELINE, NOTHING, Side(rows, stratum.scored, "quantity"), 0.0
 
 
 def _position(stratum: Stratum) -> Sides:
     rows = stratum.rows("first-listed", condition=BASELINE).sort("item", "wording")
     of_pairs = rows.group_by("item", maintain_order=True).agg(pl.col("value").mean())
     if of_pairs.height:
-        yield "first-listed", "half", stratum.side(of_pairs, "quantity"), 0.5
+        yield "first-listed", "half", Side(of_pairs, stratum.scored, "quantity"), 0.5
 
 
 levels = ContrastSpec(

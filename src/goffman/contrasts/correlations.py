@@ -123,15 +123,11 @@ def _table(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
     if not items or not wordings:
         return None
     kept = prompts.filter(pl.col("condition").is_in(list(conditions)))
-    ids = {"condition": conditions, "item": items, "wording": wordings}
-    whole = cube(kept, ids)
-    if not np.isnan(whole).any():
-        return whole
-    there = ~np.isnan(whole)
-    if not there.any(axis=2).all():
+    whole = cube(kept, {"condition": conditions, "item": items, "wording": wordings})
+    gaps = np.isnan(whole)
+    if gaps.all(axis=2).any():
         return None
-    sums = np.where(there, whole, 0.0).sum(axis=2, keepdims=True)
-    return np.asarray(sums / there.sum(axis=2, keepdims=True), dtype=np.float64)
+    return np.asarray(np.nanmean(whole, axis=2, keepdims=True)) if gaps.any() else whole
 
 
 def _errors(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
@@ -167,10 +163,16 @@ def by_occupation(
     asked = prompts.filter(of_asked(instrument), pl.col("answer").is_not_null())
     asked = asked.select("prompt_id", "answer", side="category").unique("prompt_id")
     known = rows.join(asked, on="prompt_id", maintain_order="left")
-    keys = ("model", "item", "answer", "side", "wording")
-    sides = known.group_by(keys).agg(pl.col("value").mean())
+    keys = ("model", "item", "answer", "side")
+    pro, anti = (
+        pl.col("value").filter(pl.col("wording") == side).mean() for side in ("pro", "anti")
+    )
+    # A preference for the pronoun that fits the stereotype is of both pronouns already.
+    leaning = pro if quantity == "preference" else pro - anti
+    sign = pl.when(pl.col("side") == FEMALE).then(1.0).otherwise(-1.0)
+    pairs = known.group_by(keys).agg(value=leaning).with_columns(value=pl.col("value") * sign)
     # Sums of floats depend on their order.
-    pairs = _leaning(sides, fits=quantity == "preference").sort(keys)
+    pairs = pairs.drop_nulls("value").sort(keys)
     means = pairs.group_by("model", "answer", "side").agg(
         value=pl.col("value").mean(), n=pl.len(), error=pl.col("value").std() / pl.len().sqrt()
     )
@@ -188,23 +190,6 @@ def by_occupation(
             values=of["value"].to_numpy().astype(np.float64),
             errors=None if np.isnan(errors).any() else errors,
         )
-
-
-def _leaning(values: pl.DataFrame, *, fits: bool) -> pl.DataFrame:
-    """A row for each sentence pair: her pronoun's number minus his.
-
-    ``fits``: the value of the side pro is already that of the pronoun that fits the stereotype
-    minus the other's. Elsewhere both sides are there, and one is subtracted from the other.
-    """
-    sign = pl.when(pl.col("side") == FEMALE).then(1.0).otherwise(-1.0)
-    pro = values.filter(pl.col("wording") == "pro")
-    if fits:
-        return pro.with_columns(value=pl.col("value") * sign)
-    anti = values.filter(pl.col("wording") == "anti").select(
-        "model", "item", "answer", against="value"
-    )
-    both = pro.join(anti, on=["model", "item", "answer"])
-    return both.with_columns(value=(pl.col("value") - pl.col("against")) * sign)
 
 
 DECISIONS = "decisions"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,14 +25,12 @@ import polars as pl
 from goffman.contrasts.engine import (
     FACTORS,
     FEW,
-    FIXED,
     GAPS,
     GIVEN_SENTENCES,
     Contrast,
     crossed,
+    of_units,
     over_cells,
-    over_pairs,
-    over_sets,
 )
 from goffman.contrasts.scores import (
     LOG_LIKELIHOOD,
@@ -45,8 +43,9 @@ from goffman.contrasts.scores import (
     nested_wordings,
 )
 from goffman.instruments.types import BASELINE
-from goffman.stats.crossed import LEAST
+from goffman.stats.crossed import FIXED, LEAST
 from goffman.stats.estimate import Estimate
+from goffman.stats.two_samples import independent_t, paired_t
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,10 +146,12 @@ class Side:
         return known.select("item", pl.col("wording").replace(families)).n_unique()
 
     @cached_property
-    def categories(self) -> dict[str, str]:
-        """By condition: its category; one that has none is a category of its own."""
-        known = self.rows.select("condition", "category").unique("condition").rows()
-        return {condition: category or condition for condition, category in known}
+    def _categories(self) -> dict[str, str | None]:
+        return dict(self.rows.select("condition", "category").unique("condition").rows())
+
+    def categories(self, conditions: Sequence[str]) -> list[str]:
+        """Return the category of each; one that has none is a category of its own."""
+        return [self._categories.get(one) or one for one in conditions]
 
     def table(self, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
         """Return the values by these ids; all else is averaged, gaps are NaN."""
@@ -172,17 +173,9 @@ NESTED_OVER = "conditions by category and items, each condition with some of the
 PARTLY_OVER = "conditions by category and items, as far as they were answered"
 
 
-def three_way(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test conditions, items and wordings, all taken as sampled."""
-    return _crossed(says, first, second, FACTOR_COLUMNS)
-
-
-def two_way(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
-    """Test conditions and items, both taken as sampled; wordings are averaged."""
-    return _crossed(says, first, second, FACTOR_COLUMNS[:2])
-
-
-def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) -> Estimate:
+def _crossed(
+    _: ScoreTable, says: Contrast, first: Side, second: Side, *, columns: Sequence[str]
+) -> Estimate:
     """Test complete tables by the crossed formula, and others by the jackknife."""
     paired = first.differ not in ("group", "dimension")
     # Both sides have the same levels, but for conditions of two groups and items of two subscales.
@@ -204,16 +197,21 @@ def _crossed(says: Contrast, first: Side, second: Side, columns: Sequence[str]) 
         items = [of["item"] for of in ids]
         factors = ("items", "conditions", "wordings")
         return crossed(says, turned, items, paired=False, factors=factors)
-    clusters = [
-        [side.categories.get(condition, condition) for condition in of["condition"]]
-        for side, of in zip((first, second), ids, strict=True)
-    ]
+    sides = zip((first, second), ids, strict=True)
+    clusters = [side.categories(of["condition"]) for side, of in sides]
     found = crossed(says, tables, clusters, paired=paired, within=first.scored.within)
     if found.reason == GAPS.format(FACTORS[0]):
         found = _over_cells(says, first, second, paired=paired, over=PARTLY_OVER)
     if "wording" in ids[0] and ids[0]["wording"] != [NESTED]:
         return found
     return replace(found, sentences=min(first.sentences, second.sentences))
+
+
+three_way = partial(_crossed, columns=FACTOR_COLUMNS)
+"""Test conditions, items and wordings, all taken as sampled."""
+
+two_way = partial(_crossed, columns=FACTOR_COLUMNS[:2])
+"""Test conditions and items, both taken as sampled; wordings are averaged."""
 
 
 def _over_cells(says: Contrast, first: Side, second: Side, *, paired: bool, over: str) -> Estimate:
@@ -235,9 +233,9 @@ def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: S
     both = asked[0].join(asked[1], on=["item", "condition"])
     if both.height == asked[0].height == asked[1].height:
         return two_way(scored, says, first, second)
-    if pl.concat(asked)["item"].n_unique() >= LEAST:
-        return _over_cells(says, first, second, paired=False, over=NESTED_OVER)
     items = pl.concat(asked)["item"].n_unique()
+    if items >= LEAST:
+        return _over_cells(says, first, second, paired=False, over=NESTED_OVER)
     means = [
         side.sort("condition", "item", "wording", "prompt_id")
         .group_by("condition", maintain_order=True)
@@ -246,10 +244,10 @@ def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: S
     ]
     pairs = means[0].join(means[1], on="condition", suffix="_second").sort("condition")
     if pairs.height >= FEW:
-        values = pairs["value"].to_list(), pairs["value_second"].to_list()
-        return replace(over_pairs(says, *values, over=GIVEN_SENTENCES), sentences=items)
-    one, other = (of["value"].to_list() for of in means)
-    return replace(over_sets(says, one, other, over=GIVEN_SENTENCES), sentences=items)
+        found = paired_t(pairs["value"], pairs["value_second"], contrast=says.text)
+    else:
+        found = independent_t(*(of["value"] for of in means), contrast=says.text)
+    return replace(of_units(found, GIVEN_SENTENCES), sentences=items)
 
 
 FEWEST_OF_VERB = 3
@@ -287,10 +285,8 @@ def adjusted(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> E
 
 def over_conditions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     """Test conditions alone, by their scores of the level condition."""
-    one, other = (
-        side.rows.sort("condition", "trial")["value"].to_list() for side in (first, second)
-    )
-    return over_sets(says, one, other, over="conditions")
+    values = (side.rows.sort("condition", "trial")["value"] for side in (first, second))
+    return of_units(independent_t(*values, contrast=says.text), "conditions")
 
 
 def over_sentences(
@@ -298,7 +294,7 @@ def over_sentences(
 ) -> Estimate:
     """Test one condition twice, in the same items × wordings; of one wording, items alone."""
     if first.shape[1] == 1:
-        return over_pairs(says, first.ravel().tolist(), second.ravel().tolist(), over="items")
+        return of_units(paired_t(first.ravel(), second.ravel(), contrast=says.text), "items")
     tables = [table[:, :, None] for table in (first, second)]
     own = [[str(place) for place in range(len(first))]] * 2
     return crossed(says, tables, own, paired=True, factors=("items", "wordings", ""))
@@ -313,14 +309,9 @@ def descriptions(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Es
     their mean is then taken as given, and stands in each cell beside.
     """
     same = {name: first.ids[name] for name in ("item", "wording")}
-    own = [side.ids["condition"] for side in (first, second)]
-    one, other = (
-        side.table({"condition": of, **same}) for side, of in zip((first, second), own, strict=True)
-    )
-    categories = [
-        [side.categories[condition] for condition in of]
-        for side, of in zip((first, second), own, strict=True)
-    ]
+    sides = [(side, side.ids["condition"]) for side in (first, second)]
+    one, other = (side.table({"condition": own, **same}) for side, own in sides)
+    categories = [side.categories(own) for side, own in sides]
     if len(other) >= LEAST:
         return crossed(says, [one, other], categories, paired=False, within=True)
     # With a gap in any of its conditions a cell of the mean is a gap: it would be of others.
@@ -338,5 +329,4 @@ def over_baseline(_: ScoreTable, says: Contrast, first: Side, second: Side) -> E
     with_one = first.table({"condition": conditions, "item": items})[:, :, None]
     without = second.table({"condition": [BASELINE], "item": items})[:, :, None]
     beside = np.repeat(without, len(conditions), axis=0)
-    clusters = [first.categories.get(one, one) for one in conditions]
-    return crossed(says, [with_one, beside], [clusters] * 2, paired=True)
+    return crossed(says, [with_one, beside], [first.categories(conditions)] * 2, paired=True)

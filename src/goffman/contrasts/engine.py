@@ -20,11 +20,11 @@ import polars as pl
 from goffman.contrasts.verdict import ANCHORED, CORRELATIONS
 from goffman.instruments.types import asked_as
 from goffman.schemas import ESTIMATES, schema
-from goffman.stats.crossed import LEAST, Interval, crossed_interval
+from goffman.stats.crossed import FIXED, LEAST, Interval, crossed_interval, sampled_over
 from goffman.stats.estimate import Estimate
 from goffman.stats.jackknife import jackknife
 from goffman.stats.profile import Profile, related
-from goffman.stats.two_samples import apart, by_t, in_pairs, independent_t, numbers, paired_t
+from goffman.stats.two_samples import apart, by_t, in_pairs, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -41,9 +41,6 @@ GIVEN = {
 """Kinds of contrasts that repeat another with something taken as given, and what."""
 
 GIVEN_SENTENCES = "conditions, with these sentences treated as fixed"
-FIXED = "treated as fixed"
-"""In what an interval is over: what follows is not sampled."""
-
 FACTORS = ("conditions", "items", "wordings")
 
 FEW = 4
@@ -108,14 +105,14 @@ class Contrast:
         return ", ".join(part for part in about if part)
 
 
-def over_sets(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
-    """Compare two sets of units that are taken as independent, by Welch's t."""
-    return _enough(independent_t(first, second, contrast=contrast.text), over)
-
-
-def over_pairs(contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
-    """Compare the same units twice, by a paired t."""
-    return _enough(paired_t(first, second, contrast=contrast.text), over)
+def of_units(tested: Estimate, over: str) -> Estimate:
+    """Return a t-test over units; without its interval, and with the reason, where they are few."""
+    least = min(tested.n_first, tested.n_second)
+    tested = replace(tested, unit=over, interval_over=over if tested.low is not None else None)
+    if least >= FEW or tested.low is None:
+        return tested
+    reason = f"{least} {over} are too few for an interval: it takes {FEW}"
+    return replace(tested, low=None, high=None, p=None, reason=reason, interval_over=None)
 
 
 def crossed(
@@ -139,9 +136,8 @@ def crossed(
     about = samples.estimate(
         contrast=contrast.text, method=f"t after Satterthwaite, {over}", reason=samples.absence
     )
-    counted = [
-        size for size, name in zip(kept[0].shape, factors, strict=True) if name in FACTORS[1:]
-    ]
+    sizes = dict(zip(factors, kept[0].shape, strict=True))
+    counted = [size for name, size in sizes.items() if name in FACTORS[1:]]
     about = replace(
         about,
         left_out=left_out,
@@ -154,26 +150,24 @@ def crossed(
     if samples.absence:
         return about
     values = [kept[0] - kept[1]] if paired else kept
-    # Conditions that are all of one category show how much such conditions vary, and no more.
-    own = [
-        of if len({*of}) > 1 else [f"{of[0]} {side} {at}" for at in range(len(of))]
-        for side, of in enumerate(labels)
-    ]
     if within:
         found = _within_categories(values, labels)
     else:
-        found = crossed_interval(values, own[: len(values)])
+        # Conditions that are all of one category show how much such conditions vary, and no more.
+        own = [
+            of if len({*of}) > 1 else [f"{of[0]} {side} {at}" for at in range(len(of))]
+            for side, of in enumerate(labels[: len(values)])
+        ]
+        found = crossed_interval(values, own)
     about = samples.with_effect(about)
     if not math.isfinite(found.se):
         return replace(about, reason=ONE_UNIT.format(factors[0]))
     if found.se <= ROUNDING * max(float(np.abs(table).max()) for table in kept):
         return replace(about, reason=NO_SPREAD)
-    tested = replace(by_t(about, found.difference, error=found.se, df=found.df), interval_over=over)
-    if not items_out:
-        return tested
-    every = items_out + kept[0].shape[1]
-    why = f"{items_out} of {every} {factors[1]} are left out, because some got no answer"
-    return replace(tested, reason=why)
+    some = f"{items_out} of {items_out + kept[0].shape[1]} {factors[1]}"
+    why = f"{some} are left out, because some got no answer" if items_out else None
+    about = replace(about, interval_over=over, reason=why)
+    return by_t(about, found.difference, error=found.se, df=found.df)
 
 
 def _sampled_within(categories: Sequence[str]) -> list[str]:
@@ -243,13 +237,9 @@ def _described(
         several = any(len(_sampled_within(of)) > 1 for of in clusters)
     how = "within categories" if within else "by category"
     units = f"{factors[0]} {how}" if several else factors[0]
-    others = list(zip(shape[1:], factors[1:], strict=True))
-    sampled = [units, *(name for size, name in others if size >= LEAST)]
-    fixed = [f"{size} {name}" for size, name in others if 1 < size < LEAST]
-    if sampled == [units] and factors[0] == "conditions":
+    if max(shape[1:]) < LEAST and factors[0] == "conditions":
         return GIVEN_SENTENCES.replace("conditions", units)
-    said = f"{', '.join(sampled[:-1])} and {sampled[-1]}, crossed" if sampled[1:] else units
-    return f"{said}; {FIXED}: {' and '.join(fixed)}" if fixed else said
+    return sampled_over(units, dict(zip(factors[1:], shape[1:], strict=True)), ", crossed")
 
 
 def clustered(
@@ -313,19 +303,16 @@ def over_cells(
     if paired:
         both = cells[0].join(cells[1], on=keys, suffix="_second").sort(keys)
         cells = [both.select(*keys, "value"), both.select(*keys, value="value_second")]
-    means = [
-        of.group_by("condition", maintain_order=True).agg(pl.col("value").mean()) for of in cells
-    ]
-    samples = (in_pairs if paired else apart)(*(of["value"].to_list() for of in means))
+    conditions = (of.group_by("condition", maintain_order=True) for of in cells)
+    means = (of.agg(pl.col("value").mean())["value"] for of in conditions)
+    samples = (in_pairs if paired else apart)(*means)
     about = samples.estimate(
         contrast=contrast.text, method=f"multiway jackknife, {over}", reason=samples.absence
     )
     if paired:
         rows = cells[0].with_columns(value=cells[0]["value"] - cells[1]["value"], side=0.0)
     else:
-        rows = pl.concat(
-            [of.with_columns(side=side) for of, side in zip(cells, (0.5, -0.5), strict=True)]
-        )
+        rows = pl.concat([cells[0].with_columns(side=0.5), cells[1].with_columns(side=-0.5)])
         about = replace(about, n=rows["condition"].n_unique())
     about = replace(about, unit="conditions", test="clustered t")
     ways = [rows["category"].to_numpy(), rows["item"].to_numpy()]
@@ -372,9 +359,9 @@ def _jackknifed(
 ) -> Estimate:
     found = jackknife(values, ways, **how)
     # Values that are all the same, or differ by their sign alone, leave no error to test with.
-    if found.error <= 1e-9 * float(np.abs(values).max()):
+    if found.se <= 1e-9 * float(np.abs(values).max()):
         return replace(about, reason=NO_SPREAD)
-    return replace(by_t(about, found.estimate, error=found.error, df=found.df), interval_over=over)
+    return replace(by_t(about, found.difference, error=found.se, df=found.df), interval_over=over)
 
 
 def _too_few(ways: Sequence[NDArray[np.generic]], called: Sequence[str]) -> str | None:
@@ -395,16 +382,6 @@ def correlated(
     profile = Profile(model=samples.first, people=samples.second, clusters=labels)
     found = related(profile, "pearson", contrast=contrast.text)
     return replace(found, left_out=samples.left_out)
-
-
-def _enough(tested: Estimate, over: str) -> Estimate:
-    """Return the estimate; without its interval and with the reason where units are too few."""
-    least = min(tested.n_first, tested.n_second)
-    tested = replace(tested, unit=over, interval_over=over if tested.low is not None else None)
-    if least >= FEW or tested.low is None:
-        return tested
-    reason = f"{least} {over} are too few for an interval: it takes {FEW}"
-    return replace(tested, low=None, high=None, p=None, reason=reason, interval_over=None)
 
 
 Estimates: TypeAlias = "Iterator[tuple[Contrast, Estimate]]"

@@ -206,20 +206,16 @@ class ScoreTable:
     """The measure's: scores of prompts → those of every other level."""
     within: bool = False
     """Whether the categories of conditions are given, and conditions sampled within them."""
-
-    @cached_property
-    def _views(self) -> dict[Callable[[ScoreTable], ScoreTable], ScoreTable]:
-        return {}
+    _views: dict[Any, ScoreTable] = field(default_factory=dict, init=False)
+    _parts: dict[Any, tuple[pl.DataFrame, dict[Any, pl.DataFrame]]] = field(
+        default_factory=dict, init=False
+    )
 
     def seen(self, view: Callable[[ScoreTable], ScoreTable]) -> ScoreTable:
         """Return what a view makes of the scores; once for all contrasts."""
         if view not in self._views:
             self._views[view] = view(self)
         return self._views[view]
-
-    @cached_property
-    def _parts(self) -> dict[tuple[str, str], tuple[pl.DataFrame, dict[Any, pl.DataFrame]]]:
-        return {}
 
     def rows(self, level: str, quantity: str | None = None, **ids: str | None) -> pl.DataFrame:
         """The scores of a level and quantity with these ids; None: only where it is null."""

@@ -71,9 +71,8 @@ class ContrastSpec:
     def _strata(self, scored: ScoreTable) -> Iterator[Stratum]:
         models: Sequence[str | None] = [None]
         if {"model", "model or all"} & {*self.by}:
-            models = scored.models
-            if "model or all" in self.by and len(models) > 1:
-                models = [*models, None]
+            over_all = "model or all" in self.by and len(scored.models) > 1
+            models = [*scored.models, None] if over_all else scored.models
         variants: Sequence[str | None] = [None]
         if "variant" in self.by:
             # With and without names; None where there is one.
@@ -116,10 +115,6 @@ class Stratum:
         parts = ((group, self.group), ("dimension", self.dimension))
         wanted |= {name: value for name, value in parts if value is not None}
         return scored.rows(spec.level, quantity, **(wanted | ids))
-
-    def side(self, rows: pl.DataFrame, differ: str) -> Side:
-        """Return one side of a contrast whose sides differ in this column."""
-        return Side(rows, self.scored, differ)
 
 
 def named_groups(first: str, second: str) -> Pairs:
@@ -174,7 +169,7 @@ def quantities(first: str, second: str) -> Pairs:
             stratum.rows(name).filter(pl.col("condition") != BASELINE) for name in (first, second)
         ]
         if all(one.height for one in rows):
-            one, other = (stratum.side(each, "quantity") for each in rows)
+            one, other = (Side(each, stratum.scored, "quantity") for each in rows)
             yield first, second, one, other
 
     return pairs
@@ -185,7 +180,7 @@ def known_sides(
 ) -> Sides:
     """Yield the pairs of which both have scores."""
     parts = rows.partition_by(column, as_dict=True)
-    known = {str(name): stratum.side(of, column) for (name,), of in parts.items()}
+    known = {str(name): Side(of, stratum.scored, column) for (name,), of in parts.items()}
     for first, second in pairs:
         if first in known and second in known:
             yield first, second, known[first], known[second]

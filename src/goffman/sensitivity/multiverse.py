@@ -76,18 +76,13 @@ class Analysis:
         return LexiconVariant(**self.merged("words"))
 
     @property
-    def only(self) -> Mapping[str, str]:
-        """Columns of prompts, and the one value of each that counts."""
-        return self.merged("only")
-
-    @property
     def reading(self) -> object:
         """The same for analyses that need the same scores of prompts."""
         prepared = [option.prepared for option in self.options if option.prepared]
         return repr((sorted(self.merged("parameters").items()), self.words)), *prepared
 
     def measure(self, given: Measure) -> Measure:
-        """The measure with the parameters of this analysis."""
+        """Return the measure with the parameters of this analysis."""
         parameters = self.merged("parameters")
         return replace(given, **parameters) if parameters else given
 
@@ -224,9 +219,11 @@ class HeadlineContext:
     def outcome(self, analysis: Analysis, scores: pl.DataFrame) -> dict[str, Any]:
         """The headline by this analysis; ``scores``: what ``scores`` gives for it."""
         every = prompts = self.stored.prompts
-        for column, value in analysis.only.items():
+        # Columns of prompts, and the one value of each that counts.
+        only = analysis.merged("only")
+        for column, value in only.items():
             prompts = prompts.filter(pl.col(column) == value)
-        if "wording" not in analysis.only and not analysis.last("paraphrases"):
+        if "wording" not in only and not analysis.last("paraphrases"):
             prompts = prompts.filter(pl.col("paraphrase").is_null())
         if prompts.height < every.height:
             scores = scores.join(prompts.select("prompt_id"), on="prompt_id", how="semi")
@@ -395,7 +392,5 @@ def stress_tables(
         about = {name: row[name] for name in _ABOUT}
         summed.append(about | none | {"seed": seed, "reason": reason})
     rows = [outcome for outcomes in found.values() for outcome in outcomes]
-    return (
-        pl.DataFrame(rows, schema=schema(SENSITIVITY)),
-        pl.DataFrame(summed, schema=schema(STRESS)),
-    )
+    table = pl.DataFrame(rows, schema=schema(SENSITIVITY))
+    return table, pl.DataFrame(summed, schema=schema(STRESS))

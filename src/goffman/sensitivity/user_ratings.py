@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,16 +35,6 @@ _ABOUT = [column.name for column in CONTRASTS]
 _ONE_SIDED = "one of the two ratings gives no value"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ByRatings:
-    """The two tables that a run has beside its scores where a user brought ratings."""
-
-    shipped: pl.DataFrame
-    """SCORES of the instruments that ratings matter for, by the shipped ratings alone."""
-    compared: pl.DataFrame
-    """The columns RATINGS_COMPARED: a row for each main contrast."""
-
-
 def by_ratings(
     run: Path,
     manifest: Manifest,
@@ -54,19 +44,17 @@ def by_ratings(
     estimates: pl.DataFrame,
     wordings: Mapping[str, Sequence[str]],
     sharing: Mapping[str, Clusters],
-) -> ByRatings | None:
-    """Both tables; None where no ratings but one kind are used, shipped or the user's.
+) -> dict[str, pl.DataFrame]:
+    """Return by file the SCORES by the shipped ratings alone, and RATINGS_COMPARED.
 
-    ``scores`` and ``estimates`` are those by the user's ratings over the shipped ones.
+    Of the instruments that ratings matter for; nothing where no ratings but one kind are used,
+    shipped or the user's. ``scores`` and ``estimates`` are by the user's over the shipped ones.
     """
     files = [Path(of.file) for of in words.attitudes.sources if of.file != "shipped"]
-    measures = {
-        name: measure
-        for name, measure in measures_of(manifest).items()
-        if measure.words == "attitudes"
-    }
+    every = measures_of(manifest).items()
+    measures = {name: measure for name, measure in every if measure.words == "attitudes"}
     if not files or len(files) == len(words.attitudes.sources) or not measures:
-        return None
+        return {}
     given = load_attitudes(files, shipped=False)
     only = {name: of for name, of in manifest.instruments.items() if name in measures}
     alone = replace(words, attitudes=load_attitudes())
@@ -84,7 +72,7 @@ def by_ratings(
             sharing=sharing.get(instrument, Clusters()),
         )
         tables.append(_compared(of, *sides, known=known))
-    return ByRatings(shipped=shipped, compared=pl.concat(tables))
+    return {SHIPPED_SCORES: shipped, COMPARED: pl.concat(tables)}
 
 
 def _shares(
@@ -97,8 +85,7 @@ def _shares(
 ) -> dict[str | None, float | None]:
     """By model, and over all: the part of its words' probability that the user's ratings know."""
     instrument = asked_id(prompts.row(0, named=True)) if prompts.height else ""
-    known: dict[str | None, float] = {None: 0.0}
-    total: dict[str | None, float] = {None: 0.0}
+    sums: dict[str | None, tuple[float, float]] = {}
     for model in models:
         answers = read_answers(run, "fills", model=model, instrument=instrument)
         # Those to control items are no part of the numbers.
@@ -106,14 +93,11 @@ def _shares(
         fills = given.label(top_fills(answers, top_k=top_k), prompts)
         different = fills["word"].unique()
         none = different.filter([no_word(word) for word in different]).to_list()
-        words = fills.filter(~pl.col("word").is_in(none)).select(
-            "rated", pl.col("probability").cast(pl.Float64)
-        )
-        known[model] = float(words.filter("rated")["probability"].sum())
-        total[model] = float(words["probability"].sum())
-        known[None] += known[model]
-        total[None] += total[model]
-    return {model: known[model] / total[model] if total[model] else None for model in known}
+        words = fills.filter(~pl.col("word").is_in(none))
+        each = (of["probability"].cast(pl.Float64).sum() for of in (words.filter("rated"), words))
+        sums[model] = (float(next(each)), float(next(each)))
+    sums[None] = (sum(one for one, _ in sums.values()), sum(every for _, every in sums.values()))
+    return {model: known / total if total else None for model, (known, total) in sums.items()}
 
 
 def _compared(

@@ -30,7 +30,7 @@ The source of all factors together is what is left. An estimate may lie below 0.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,9 +44,23 @@ if TYPE_CHECKING:
 LEAST = 3
 """Items, or wordings, that make a sample."""
 
+FIXED = "treated as fixed"
+"""In what an interval is over: what follows is not sampled."""
+
+
+def sampled_over(units: str, sizes: Mapping[str, int], how: str = "") -> str:
+    """Return what an interval is over, and what it takes as given, by how many there are."""
+    names = [units, *(name for name, size in sizes.items() if size >= LEAST)]
+    fixed = [f"{size} {name}" for name, size in sizes.items() if 1 < size < LEAST]
+    said = units if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}{how}"
+    return f"{said}; {FIXED}: {' and '.join(fixed)}" if fixed else said
+
 
 class Interval(NamedTuple):
-    """difference ± t(df) · se; se and df are NaN where nothing shows how much clusters vary."""
+    """difference ± t(df) · se; se and df are NaN where nothing shows how much clusters vary.
+
+    Of a regression the difference is its first coefficient.
+    """
 
     difference: float
     se: float

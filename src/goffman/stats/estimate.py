@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Alternative = Literal["two-sided", "greater", "less"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
@@ -29,7 +27,7 @@ class Estimate:
     """Mean of the first minus mean of the second; None in a correlation too."""
     low: float | None = None
     high: float | None = None
-    """The two-sided interval of the difference, whatever the alternative of the test."""
+    """The interval of the difference."""
     level: float | None = None
     """Confidence of the intervals, such as 0.95; None: the method gives none."""
     effect: float | None = None
@@ -46,8 +44,8 @@ class Estimate:
     second_effect_high: float | None = None
     test: str | None = None
     """The test by name; None: an interval only."""
-    alternative: Alternative | None = None
-    """greater: the first is greater than the second, or the correlation above 0."""
+    alternative: Literal["two-sided"] | None = None
+    """None: there is no test."""
     statistic: float | None = None
     """Of the test: t, or the standardized difference of shares."""
     df: float | None = None

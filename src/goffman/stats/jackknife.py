@@ -33,9 +33,11 @@ f = V² / Σ_w (V_w² / f_w) (Satterthwaite), but at least the least f_w.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from goffman.stats.crossed import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,21 +49,13 @@ SINGULAR = 1e-10
 """A singular value below this share of the largest is that of rounding."""
 
 
-class Jackknifed(NamedTuple):
-    """The first coefficient, its standard error, and the degrees of freedom of their ratio."""
-
-    estimate: float
-    error: float
-    df: float
-
-
 def jackknife(
     values: NDArray[np.float64],
     ways: Sequence[ArrayLike],
     *,
     design: NDArray[np.float64] | None = None,
     weights: NDArray[np.float64] | None = None,
-) -> Jackknifed:
+) -> Interval:
     """The mean of the values, or the first coefficient of their regression on the design.
 
     ``ways``: of each value its label (n), or its labels of one kind (n × nodes), one array a way.
@@ -104,7 +98,7 @@ def jackknife(
     variance = max(variance, part)
     spread = float((np.maximum(own, 0) ** 2 / dfs).sum())
     df = max(float(dfs.min()), float(variance**2 / spread) if spread else 0.0)
-    return Jackknifed(float(fit[0]), float(np.sqrt(variance)), df)
+    return Interval(float(fit[0]), float(np.sqrt(variance)), df)
 
 
 def _groups(

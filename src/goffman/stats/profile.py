@@ -25,6 +25,12 @@ differ by sentence.
 Interval and p are of the correlation of *observed* numbers. Beside it stands that of true scores,
 r/√(reliability of the model × reliability of people) (Spearman 1904), its interval's ends divided
 by the same, both reliabilities taken as known.
+
+Which conditions lie further from a line through all of them than the others' scatter explains is
+said by externally studentized residuals of a least-squares fit (Cook & Weisberg 1982): with e the
+residual, h its leverage and s₍₋ᵢ₎ the scatter of the others about the line without it,
+t = e/(s₍₋ᵢ₎√(1−h)) has n − k − 2 degrees of freedom, k columns beside the constant. p is two-sided,
+corrected over all.
 """
 
 from __future__ import annotations
@@ -38,8 +44,9 @@ import numpy as np
 from scipy import special, stats
 
 from goffman.stats.crossed import LEAST as LEAST_SAMPLED
-from goffman.stats.crossed import mean_square
+from goffman.stats.crossed import mean_square, sampled_over
 from goffman.stats.estimate import Estimate
+from goffman.stats.multiple_testing import benjamini_hochberg
 from goffman.stats.reliability import components, obstacle
 from goffman.stats.two_samples import as_p
 
@@ -63,9 +70,6 @@ FEWEST_CLUSTERS = 6
 """Categories that the jackknife is over; with fewer it is over conditions."""
 
 TRUE_SCORES = "r of true scores"
-
-FIXED = "; treated as fixed: "
-"""In ``interval_over``, before what was asked too seldom to be a sample."""
 
 Coefficient = Literal["pearson", "spearman"]
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
@@ -217,12 +221,8 @@ def _from_errors(values: Values, errors: Values | None) -> float | None:
 def _over(profile: Profile) -> str:
     """Return what the interval takes as sampled, and what it takes as given."""
     shape = () if profile.table is None else profile.table.shape[1:]
-    sizes = dict(zip(("items", "wordings"), shape, strict=False))
     units = "conditions by category" if _by_category(profile) else "conditions"
-    names = [units, *(name for name, size in sizes.items() if size >= LEAST_SAMPLED)]
-    fixed = [f"{size} {name}" for name, size in sizes.items() if 1 < size < LEAST_SAMPLED]
-    sampled = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{sampled}{FIXED}{' and '.join(fixed)}" if fixed else sampled
+    return sampled_over(units, dict(zip(("items", "wordings"), shape, strict=False)))
 
 
 def _centered(values: Values, strata: Sequence[str]) -> Values:
@@ -291,3 +291,40 @@ def sentence_variance(profile: Profile) -> tuple[float, float]:
     df = total**2 / below if total > 0 else math.inf
     spread = float((_centered(profile.model, profile.strata) ** 2).mean())
     return max(0.0, total - counted) / spread, max(df, 1.0)
+
+
+SPARE = 10
+"""So many more conditions than columns there must be."""
+
+
+def residuals(values: Values, columns: Values) -> dict[str, Values] | None:
+    """Return the residuals of values on columns (conditions × columns), and R² as ``explained``.
+
+    Numbers by name, one for each condition; None: too few conditions, or nothing left.
+    """
+    n, k = columns.shape
+    if n < k + SPARE or np.ptp(values) == 0:
+        return None
+    design = np.column_stack([np.ones(n), columns])
+    basis, triangle = np.linalg.qr(design)
+    if np.abs(np.diag(triangle)).min() < 1e-10 * np.abs(np.diag(triangle)).max():
+        return None
+    predicted = basis @ (basis.T @ values)
+    residual = values - predicted
+    room = 1 - (basis**2).sum(axis=1)
+    total = float(residual @ residual)
+    df = n - k - 2
+    without = (total - residual**2 / np.maximum(room, 1e-12)) / df
+    if total < 1e-20 or (without <= 0).any() or (room < 1e-9).any():
+        return None
+    t = residual / np.sqrt(without * room)
+    p = np.maximum(2 * special.stdtr(df, -np.abs(t)), np.finfo(float).tiny)
+    explained = 1 - total / float(((values - values.mean()) ** 2).sum())
+    return {
+        "predicted": predicted,
+        "residual": residual,
+        "statistic": t,
+        "p": p,
+        "p_adjusted": benjamini_hochberg(p),
+        "explained": np.full(n, explained),
+    }

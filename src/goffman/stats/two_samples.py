@@ -22,9 +22,10 @@ from scipy import special
 from goffman.stats.estimate import Estimate
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
-    Values = Sequence[float | None] | Sequence[float] | NDArray[np.float64]
+    Values = Sequence[float | None] | Sequence[float] | NDArray[np.float64] | pl.Series
     """None and NaN are values that are missing."""
 
 NO_PAIRS = "no pair has both values"
@@ -71,8 +72,7 @@ class Samples:
         if min(len(self.first), len(self.second)) < 2:
             return TOO_FEW
         if self.paired:
-            varied = _varies(self.differences, self._largest)
-            return None if varied else CONSTANT_DIFFERENCES
+            return None if _varies(self.differences, self._largest) else CONSTANT_DIFFERENCES
         varied = any(_varies(of, np.abs(of).max()) for of in (self.first, self.second))
         return None if varied else CONSTANT_SETS
 
@@ -154,9 +154,9 @@ def paired_t(first: Values, second: Values, *, contrast: str) -> Estimate:
     estimate = _tested_by(samples, "paired t", contrast)
     if estimate.reason:
         return estimate
-    n, differences = len(samples.first), samples.differences
-    error = float(differences.std(ddof=1) / np.sqrt(n))
-    return by_t(estimate, float(differences.mean()), error=error, df=n - 1)
+    differences = samples.differences
+    error = float(differences.std(ddof=1) / np.sqrt(len(differences)))
+    return by_t(estimate, float(differences.mean()), error=error, df=len(differences) - 1)
 
 
 def independent_t(
