@@ -33,9 +33,8 @@ STAGES = {
     "goffman.analysis.analyze": (
         "score",
         "estimates",
-        "leave_one_out",
-        "by_wording",
-        "set_beside",
+        "sensitivity_table",
+        "compare_with_anchors",
         "keep_tables",
         "sections_of",
     ),

@@ -17,6 +17,7 @@ from goffman.contrasts.catalog import (
 )
 from goffman.contrasts.engine import Contrast, correlated
 from goffman.contrasts.scores import Clusters
+from goffman.contrasts.spec import ContrastSpec
 from goffman.contrasts.verdict import NEGLIGIBLE
 from goffman.estimates import estimates
 from goffman.instruments.types import BASELINE
@@ -87,8 +88,10 @@ def _made(scenario: Scenario, rows: pl.DataFrame) -> tuple[object, pl.DataFrame,
     return gaps, rows.with_columns(named, quantity=pl.lit("negative")), _families(rows)
 
 
-def _only(base: type, make: object, of: str, scenario: Scenario) -> object:
-    made = type(base.__name__, (base,), {"contrasts": ((of, (make,)),)})
+def _only(base: type, make: ContrastSpec, of: str, scenario: Scenario) -> object:
+    """Return the measure with this contrast alone, which is then its main one."""
+    main = make.kind, make.quantity or of
+    made = type(base.__name__, (base,), {"contrasts": ((of, (make,)),), "primary_contrast": main})
     return made(margin=scenario.delta)
 
 
