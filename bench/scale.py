@@ -44,7 +44,7 @@ STAGES = {
         "write_images",
         "evidence_of",
         "page",
-        "_tables",
+        "write_tables",
     ),
     "goffman.api.public": ("compare_runs",),
     "goffman.comparison.page": ("courses", "figures_of", "evidence_of_runs", "rendered"),
