@@ -29,11 +29,11 @@ STAGES = (
     ("goffman.analysis.analyze", "compare_with_anchors", "  beside people"),
     ("goffman.report.write", "write_report", "report"),
     ("goffman.report.write", "figures_of", "  figures made"),
-    ("goffman.report.write", "write_images", "  figures drawn"),
+    ("goffman.report.write", "svg_of", "  figures drawn"),
+    ("goffman.report.write", "card_png", "  card drawn"),
     ("goffman.report.write", "evidence_of", "  evidence"),
     ("goffman.report.write", "page", "  page"),
     ("goffman.report.page", "vega", "    Vega's script"),
-    ("goffman.report.write", "write_tables", "  tables"),
 )
 """Where a function is looked up, its name there, and what it does."""
 

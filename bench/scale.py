@@ -41,10 +41,10 @@ STAGES = {
     "goffman.report.write": (
         "read_run",
         "figures_of",
-        "write_images",
+        "svg_of",
         "evidence_of",
         "page",
-        "write_tables",
+        "card_png",
     ),
     "goffman.api.public": ("compare_runs",),
     "goffman.comparison.page": ("courses", "figures_of", "evidence_of_runs", "rendered"),

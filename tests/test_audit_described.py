@@ -19,6 +19,8 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.next_token import NextWord
 from goffman.modes import mode_of
+from goffman.report.load import read_run
+from goffman.report.table_files import tables_of
 from goffman.runs.read_answers import read_answers
 from goffman.schemas import SCORES, complaints
 from tiny_chat import make_causal
@@ -108,8 +110,8 @@ def test_a_server_that_shuns_disorders_is_found_to(tmp_path):
     assert shares.height == 15 * 5 * 3 + 7 * 25 * 3
     page = (tmp_path / "r" / "report.html").read_text()
     assert "Unwilling, or likely: question by question" in page
-    tables = {path.name for path in (tmp_path / "r" / "tables").glob("vignettes-reply-*.csv")}
-    assert "vignettes-reply-endorsed.csv" in tables
+    tables = {one.name for one in tables_of(read_run(tmp_path / "r"))}
+    assert "vignettes-reply-endorsed" in tables
 
 
 def test_a_server_that_advises_against_is_found_to_with_four_decisions_a_condition(tmp_path):

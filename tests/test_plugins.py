@@ -17,6 +17,9 @@ from goffman.gate.names import WHAT
 from goffman.instruments.loader import builtin_names
 from goffman.measures.registry import measures
 from goffman.presentation.types import Claims, Presentation
+from goffman.report.figures import figures_of
+from goffman.report.load import read_run
+from goffman.report.table_files import tables_of
 from warm import Command
 
 HERE = Path(__file__).parent
@@ -108,14 +111,12 @@ def test_a_measure_in_one_file_is_in_the_summary_and_on_the_page(audited):
 
 def test_a_measure_in_one_file_has_figures_tables_and_evidence(audited):
     folder, _ = audited
-    assert {path.name for path in (folder / "figures").glob("*.svg")} >= {
-        "toy-distance-gap.svg",
-        "toy-distance-conditions.svg",
-    }
-    assert {path.name for path in (folder / "tables").glob("*.csv")} >= {
-        "toy-distance-groups.csv",
-        "toy-distance-conditions.csv",
-        "toy-distance-contrasts.csv",
+    run = read_run(folder)
+    assert {one.id for one in figures_of(run)} >= {"toy-distance-gap", "toy-distance-conditions"}
+    assert {one.name for one in tables_of(run)} >= {
+        "toy-distance-groups",
+        "toy-distance-conditions",
+        "toy-distance-contrasts",
     }
     from goffman.report.evidence import unpacked
 

@@ -24,7 +24,9 @@ from goffman.estimates import PRIMARY, estimates
 from goffman.lexicons.attitude import SHIPPED
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.registry import measures
+from goffman.report.figures import figures_of
 from goffman.report.load import read_run
+from goffman.report.table_files import tables_of
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_prompts
 from goffman.schemas import SENSITIVITY, STRESS, complaints
@@ -426,9 +428,10 @@ def test_the_terminal_says_what_the_page_says(distance, tmp_path):
     assert lead in page
     assert counted in page
     assert "Would another analysis say the same?" in page
-    assert (other / "figures" / "social-distance-analyses.svg").exists()
-    table = pl.read_csv(other / "tables" / "social-distance-analyses.csv")
-    assert table.height == len(mine)
+    run = read_run(other)
+    assert "social-distance-analyses" in {one.id for one in figures_of(run)}
+    (table,) = (one for one in tables_of(run) if one.name == "social-distance-analyses")
+    assert len(table.rows) == len(mine)
     assert {"wording", "rater", "difference", "verdict"} <= {*table.columns}
 
 

@@ -43,7 +43,8 @@ HEAD = (
         "to see the prompts and answers behind it."
     ),
     (
-        "`goffman report` writes every figure as SVG, PNG and PDF. In Python, `run.figure(name)` "
+        "`goffman export --to figures` writes every figure as SVG, PNG and PDF. In Python, "
+        "`run.figure(name)` "
         "gives you [one of them](python.md#run)."
     ),
 )

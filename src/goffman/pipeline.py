@@ -103,7 +103,7 @@ def audit(
 
     ``models``: hub ids, folders, ``bundled:`` names, addresses of servers; ``instruments``: names
     or folders, by default every built-in one that a model can answer; ``report``: also
-    report.html, figures/ and tables/.
+    report.html, card.png, results.csv and README.md.
     """
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener, measuring = listener or Listener(), measuring or MeasureOptions()

@@ -17,6 +17,8 @@ import goffman
 from few_conditions import with_fewer
 from goffman.analysis.summary import main_results, screen
 from goffman.presentation.findings import findings_of
+from goffman.presentation.table_formats import markdown_text
+from goffman.report.table_files import tables_of
 from in_process import goffman as command
 
 PRONOUNS = {"sentence_pairs": 12, "adjectives": ("tough,understanding", "old,", ",political")}
@@ -104,12 +106,11 @@ def _texts(run: goffman.Run) -> str:
     for name in run.figures:
         lines += [f"## {name}", run.figure(name).title, run.figure(name).description]
     lines += ["", "# Tables"]
-    for path in sorted((run.folder / "tables").glob("*.md")):
-        if path.name != "README.md":
-            rows = path.read_text().splitlines()
-            head = [row for row in rows if row and not row.startswith("|")]
-            columns = [row for row in rows if row.startswith("|")][:1]
-            lines += [f"## {path.stem}", *columns, *head]
+    for table in sorted(tables_of(measured), key=lambda one: f"{one.name}.md"):
+        rows = markdown_text(table).splitlines()
+        head = [row for row in rows if row and not row.startswith("|")]
+        columns = [row for row in rows if row.startswith("|")][:1]
+        lines += [f"## {table.name}", *columns, *head]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

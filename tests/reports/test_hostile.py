@@ -13,6 +13,9 @@ from chat_server import Answer, ChatServer, completion
 from goffman.instruments.renderer import PromptOptions
 from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
+from goffman.report.figures import figures_of
+from goffman.report.images import svg_of
+from goffman.report.load import read_run
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -68,7 +71,8 @@ def test_a_condition_s_own_name_and_a_title_are_text_everywhere(browser, own):
         tab.locator("#evidence .prompt").first.wait_for()
         assert tab.locator("#evidence-title").inner_text() == HOSTILE
         assert tab.locator("img").count() == 0
-    drawing = (own / "figures" / "social-distance-conditions.svg").read_text(encoding="utf-8")
+    figures = {one.id: one for one in figures_of(read_run(own))}
+    drawing = svg_of(next(figures["social-distance-conditions"].drawn())[1])
     assert "<img" not in drawing
     assert "&lt;img" in drawing
 

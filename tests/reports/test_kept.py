@@ -47,13 +47,11 @@ def again(finished, tiny, tmp_path, monkeypatch):
     return run
 
 
+WRITTEN = ("report.html", "card.png", "results.csv", "README.md")
+
+
 def content(folder):
-    every = [
-        folder / "report.html",
-        *(folder / "figures").iterdir(),
-        *(folder / "tables").iterdir(),
-    ]
-    return {path.name: path.read_bytes() for path in every}
+    return {name: (folder / name).read_bytes() for name in WRITTEN}
 
 
 def test_a_report_is_written_once_while_nothing_changes(again):
@@ -65,11 +63,11 @@ def test_a_report_is_written_once_while_nothing_changes(again):
 
 def test_a_file_of_the_report_that_is_gone_or_changed_is_written_again(again):
     before = content(again.folder)
-    for pattern in ("report.html", "figures/*.svg", "figures/*.png", "tables/*.csv"):
-        path = next(again.folder.glob(pattern))
+    for name in WRITTEN:
+        path = again.folder / name
         path.unlink()
         assert again() == 1
-        path.write_bytes(b"something else")
+        path.write_bytes(b"# A goffman run: something else")
         assert again() == 1
         assert content(again.folder) == before
         assert again() == 0
@@ -100,12 +98,18 @@ def test_other_ratings_of_words_are_another_report(again, tmp_path):
     assert [again(measuring=measuring), again(measuring=measuring)] == [1, 0]
 
 
-def test_a_user_s_own_files_beside_figures_and_tables_are_left_alone(again):
-    (again.folder / "tables" / "notes").mkdir()
-    own = again.folder / "figures" / "own.txt"
+def test_a_readme_of_a_user_s_own_is_left_alone(again, tmp_path):
+    own, elsewhere = again.folder / "README.md", tmp_path / "elsewhere.md"
     own.write_text("mine")
     assert [again(), again()] == [1, 0]
     assert own.read_text() == "mine"
+    # So is one that a link leads to.
+    elsewhere.write_text("mine, too")
+    own.unlink()
+    own.symlink_to(elsewhere)
+    assert [again(), again()] == [1, 0]
+    assert own.is_symlink()
+    assert elsewhere.read_text() == "mine, too"
 
 
 def test_a_report_with_a_note_is_written_every_time_so_that_the_note_is_said(again, monkeypatch):

@@ -16,6 +16,8 @@ FEW = ("care-seeking", "vignettes", "people-sentiment", "--limit", "20")
 
 TARGETS = {
     "paper": ("figures/*.svg", ()),
+    "figures": ("*.svg", ()),
+    "tables": ("*.csv", ()),
     "lm-eval-tasks": ("*.jsonl", FEW),
     "inspect": ("goffman_tasks/data/*.jsonl", FEW),
 }
@@ -59,7 +61,7 @@ def kill_in_the_middle(out, *command, until):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_killed_export_is_done_again(target, there, audited_little, tmp_path):
     until, more = TARGETS[target]
-    what = [audited_little] if target == "paper" else []
+    what = [] if more else [audited_little]
     command = (*what, *more, "--to", target, "--output")
     out = tmp_path / "out"
     if there:

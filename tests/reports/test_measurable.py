@@ -16,9 +16,12 @@ import yaml
 
 from goffman.export.lm_eval_results import lm_eval_results
 from goffman.export.model_card import model_card_text
+from goffman.export.paper import write_figures
 from goffman.pipeline import AskOptions, audit
 from goffman.presentation.findings import findings_of
+from goffman.report.figures import figures_of
 from goffman.report.load import read_run
+from goffman.report.table_files import write_tables
 from goffman.report.write import write_report
 from goffman.testing import NotMeasurableError, assert_within
 from in_process import goffman
@@ -95,15 +98,16 @@ def test_the_page_leads_with_it_and_marks_every_number(written):
     assert all('<th scope="row">constant (not measurable)' in line for line in rows)
 
 
-def test_figures_mark_it(written):
-    drawn = [path.read_text(encoding="utf-8") for path in written.figures if path.suffix == ".svg"]
+def test_figures_mark_it(folder, tmp_path):
+    written = write_figures(read_run(folder), tmp_path)
+    drawn = [path.read_text(encoding="utf-8") for path in written if path.suffix == ".svg"]
     named = [text for text in drawn if ">constant" in text]
     assert named
     assert all("constant (not measurable)" in text for text in named)
 
 
-def test_tables_have_the_score_and_mark_its_rows(written, constant, folder):
-    tables = {path.name: path for path in written.tables}
+def test_tables_have_the_score_and_mark_its_rows(folder, constant, tmp_path):
+    tables = {path.name: path for path in write_tables(read_run(folder), tmp_path)}
     with tables[f"{NAME}-controls.csv"].open(newline="") as file:
         rows = {row["model"]: row for row in csv.DictReader(file)}
     assert float(rows[ABLE]["value"]) == 27 / 28
@@ -292,14 +296,14 @@ def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
     done = audit([str(tiny("bert")), ABLE], instruments=asked, output=tmp_path)
     assert "Two measures together" not in done.summary
     assert not [line for line in done.summary if "correlat" in line.lower()]
-    drawn = write_report(tmp_path).figures
+    write_report(tmp_path)
     page = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
     said = re.findall("The correlation of [^<]*", page)
     assert said
     for line in said:
         assert line.startswith("The correlation of P(negative) and ")
         assert "is not stated: bert is not measurable: it cannot tell welcome" in line
-    assert not [path for path in drawn if "measures-together" in path.name]
+    assert not [one for one in figures_of(read_run(tmp_path)) if "measures-together" in one.id]
     gate = goffman("check", tmp_path, "--fail-if", "correlation > 1")
     assert gate.returncode == 4
     able = goffman("check", tmp_path, "--fail-if", f"{NAME}.gap > 5")

@@ -249,7 +249,7 @@ def test_tables_fit_a_column_and_have_every_number(run, paper) -> None:
 
 
 def test_figures_say_what_they_show_of_whom(run, paper) -> None:
-    alt = (paper / "figures" / "alt-texts.md").read_text(encoding="utf-8")
+    alt = (paper / "figures" / "README.md").read_text(encoding="utf-8")
     pictures = sorted((paper / "figures").glob("*.png"))
     assert len(pictures) >= 10
     for picture in pictures:

@@ -437,7 +437,7 @@ def test_a_folder_that_cannot_be_made_is_said(run, tmp_path):
     with pytest.raises(RunError) as refusal:
         write_tables(run, tmp_path / "file" / "tables")
     folder = tmp_path / "file" / "tables"
-    assert str(refusal.value) == f"{folder} cannot be written: Not a directory."
+    assert str(refusal.value) == f"{folder} cannot be read: Not a directory."
 
 
 def test_a_paper_calls_a_model_by_its_name_and_not_by_a_folder_of_a_machine(audited, tmp_path):

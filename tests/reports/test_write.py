@@ -6,12 +6,10 @@ import csv
 import html
 import json
 import re
-import shutil
 from importlib.resources import files
 
 import polars as pl
 import pytest
-import vl_convert
 from typer.testing import CliRunner
 
 from goffman.cli.main import app
@@ -20,11 +18,11 @@ from goffman.export.model_card import model_card_text
 from goffman.formatting import labels_of, number, short_names
 from goffman.pipeline import AskOptions, MeasureOptions, audit
 from goffman.presentation.findings import findings_of
-from goffman.report import images
+from goffman.presentation.table_formats import markdown_text
 from goffman.report.load import read_run
 from goffman.report.page import about_run
+from goffman.report.table_files import tables_of
 from goffman.report.write import write_report
-from goffman.runs.files import Folder
 from goffman.runs.manifest import AskedInstrument, Manifest
 
 pytestmark = pytest.mark.slow
@@ -35,43 +33,12 @@ def test_a_report_is_one_file_that_names_no_other(audited):
     text = (audited / "report.html").read_text(encoding="utf-8")
     page = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert not re.findall(r'(?:src|srcset)=["\'](?!data:)', page)
-    assert not re.findall(r'href=["\'](?!#)', page)
+    assert not re.findall(r'href=["\'](?!#|data:image/png;base64,)', page)
     policy = html.unescape(re.search(r'Security-Policy" content="([^"]+)"', page)[1])
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "http" not in policy
     assert "unsafe-eval" not in policy
     assert len(text.encode()) < 6_000_000
-
-
-def test_figures_lie_as_files_for_a_paper(audited):
-    names = {path.name for path in (audited / "figures").iterdir()}
-    stems = {name.split(".")[0] for name in names}
-    assert len(stems) >= 19
-    assert names == {
-        f"{stem}.{kind}" for stem in stems for kind in ("svg", "png", "pdf", "vl.json")
-    }
-    gap = audited / "figures" / "social-distance-gap"
-    assert gap.with_suffix(".svg").read_text().startswith("<svg")
-    assert gap.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
-    assert gap.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
-    assert json.loads((gap.parent / "social-distance-gap.vl.json").read_text())["data"]["values"]
-
-
-def test_the_same_run_gives_the_same_files_and_draws_no_figure_again(run):
-    before = {path: path.read_bytes() for path in run.rglob("*.*")}
-    drawn = {path: path.stat().st_mtime_ns for path in (run / "figures").iterdir()}
-    write_report(run)
-    assert {path: path.read_bytes() for path in run.rglob("*.*")} == before
-    assert {path: path.stat().st_mtime_ns for path in (run / "figures").iterdir()} == drawn
-
-
-def test_a_figure_that_is_damaged_or_gone_is_drawn_again(little):
-    gap = little / "figures" / "social-distance-gap.png"
-    whole = gap.read_bytes()
-    for damage in (gap.unlink, lambda: gap.write_bytes(whole[:-1])):
-        damage()
-        write_report(little)
-        assert gap.read_bytes() == whole
 
 
 def test_the_command_says_where_the_report_lies(little):
@@ -80,26 +47,6 @@ def test_the_command_says_where_the_report_lies(little):
     assert f"Report   {little / 'report.html'}" in done.stdout.splitlines()
     as_json = CliRunner().invoke(app, ["report", str(little), "--json"])
     assert json.loads(as_json.stdout)["report"] == str(little / "report.html")
-
-
-def test_all_figures_are_those_of_every_choice(little):
-    few = {path.name for path in (little / "figures").glob("*.svg")}
-    done = CliRunner().invoke(app, ["report", str(little), "--all-figures", "--json"])
-    every = {path.name for path in (little / "figures").glob("*.svg")}
-    assert done.exit_code == 0
-    assert "care-seeking-parts-not-counting-first-names.svg" in every - few
-    assert few < every
-
-
-def test_figures_of_before_are_not_left_beside_those_of_now(little):
-    mine = little / "figures" / "mine.svg"
-    mine.write_text("<svg/>")
-    old = little / "figures" / "old-figure"
-    for kind in ("vl.json", "svg", "png", "pdf"):
-        old.with_name(f"old-figure.{kind}").write_text("{}")
-    write_report(little)
-    assert mine.exists()
-    assert not list((little / "figures").glob("old-figure*"))
 
 
 def of_instrument(page, name):
@@ -134,20 +81,17 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
     assert "The sentences are in English." not in section
     for said in (
         "for mental health illnesses",
-        "between mental health illnesses and other illnesses (counting first names",
+        "between mental health and other illnesses",
         "By illness",
         "All are means over items and illnesses.",
     ):
         assert said in section
     assert "mental health diagnoses" not in section.lower()
     assert "diagnoses" in of_instrument(page, "attribution")
-    table = (run / "tables" / "care-seeking-conditions.md").read_text()
-    assert "| illness |" in table
-    assert (
-        "n is the number of items × illnesses"
-        in (run / "tables/care-seeking-genders.md").read_text()
-    )
     read = read_run(run)
+    tables = {table.name: markdown_text(table) for table in tables_of(read)}
+    assert "| illness |" in tables["care-seeking-conditions"]
+    assert "n is the number of items × illnesses" in tables["care-seeking-genders"]
     model = next(name for name, of in read.manifest.answers.items() if "care-seeking" in of)
     card = model_card_text(read, model)
     assert "- A few &lt;illnesses&gt; only.\n" in card
@@ -164,7 +108,7 @@ def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run)
     write_report(run)
     section = of_instrument((run / "report.html").read_text(encoding="utf-8"), "care-seeking")
     assert "for mental health conditions" in section
-    assert "between mental health conditions and other conditions (counting first names" in section
+    assert "between mental health and other conditions" in section
     assert "The sentences are in English." not in section
 
 
@@ -194,7 +138,7 @@ def test_an_audit_reports_unless_told_not_to(tiny, shortened, tmp_path):
         "care-seeking, bert (not measurable)\n  Not measurable.\n  Control items: bert cannot "
     )
     odd = CliRunner().invoke(app, ["show", str(tmp_path / "one"), "care-seking"])
-    assert "has no results of 'care-seking'. Did you mean care-seeking?" in str(odd.exception)
+    assert "has no results of 'care-seking'. Did you mean 'care-seeking'?" in str(odd.exception)
     page = (tmp_path / "one" / "report.html").read_text(encoding="utf-8")
     assert "Can the model do the task?" in of_instrument(page, "care-seeking")
     again = CliRunner().invoke(app, ["report", str(tmp_path / "one")])
@@ -202,7 +146,7 @@ def test_an_audit_reports_unless_told_not_to(tiny, shortened, tmp_path):
     without = CliRunner().invoke(app, [*arguments, str(tmp_path / "two"), "--no-report"])
     assert "report.html" not in without.stdout
     assert not (tmp_path / "two" / "report.html").exists()
-    assert not (tmp_path / "two" / "figures").exists()
+    assert not [*(tmp_path / "two").glob("*.png"), *(tmp_path / "two").glob("*.csv")]
 
 
 def test_ratings_that_are_no_longer_here_are_said_and_the_words_stand_without(
@@ -325,11 +269,11 @@ def test_an_instrument_of_one_s_own_has_its_names_in_the_page_without_its_files(
 
 def test_a_report_is_of_what_is_on_disk(little):
     """Scores that were taken away are asked for, not made up."""
-    shutil.rmtree(little / "figures")
+    (little / "card.png").unlink()
     (little / "scores.parquet").unlink()
     with pytest.raises(RunError, match="the run has not been measured yet"):
         write_report(little)
-    assert not (little / "figures").exists()
+    assert not (little / "card.png").exists()
 
 
 def test_a_page_that_cannot_be_written_is_named(little):
@@ -360,9 +304,7 @@ def test_a_table_that_was_changed_is_told_and_not_used(little, name):
     assert (little / "report.html").read_bytes() == page
 
 
-@pytest.mark.parametrize(
-    "name", ["report.html", "tables/README.md", "figures/social-distance-gap.svg"]
-)
+@pytest.mark.parametrize("name", ["report.html", "card.png", "results.csv"])
 def test_nothing_is_written_through_a_link_in_the_place_of_a_file(little, tmp_path, name):
     own = tmp_path / "own.txt"
     own.write_text("mine")
@@ -374,44 +316,6 @@ def test_nothing_is_written_through_a_link_in_the_place_of_a_file(little, tmp_pa
         f"{name} in {little} is a link, not a file. Move it away and run the same command again."
     )
     assert own.read_text() == "mine"
-
-
-@pytest.mark.parametrize("name", ["tables", "figures"])
-def test_nothing_is_written_or_removed_through_a_link_in_the_place_of_a_folder(
-    little, tmp_path, name
-):
-    own = tmp_path / "own"
-    own.mkdir()
-    kept = {"old.vl.json": "mine", "old.svg": "mine", "README.md": "mine"}
-    for file, text in kept.items():
-        (own / file).write_text(text)
-    shutil.rmtree(little / name)
-    (little / name).symlink_to(own)
-    with pytest.raises(RunError) as refusal:
-        write_report(little)
-    assert str(refusal.value) == (
-        f"{name} in {little} is a link, not a folder. Move it away and run the same command again."
-    )
-    assert {path.name: path.read_text() for path in own.iterdir()} == kept
-
-
-def test_a_figure_that_was_stopped_half_way_is_not_taken_for_the_one_before(tmp_path, monkeypatch):
-    """Ctrl-C after the new SVG and before the rest; then the data is again as it was."""
-
-    def spec(value):
-        return {"mark": "bar", "data": {"values": [{"x": value}]}, "encoding": {}}
-
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    folder = Folder(tmp_path)
-    first = images._written(folder, "figure", spec(1) | {"width": 100})
-    with monkeypatch.context() as patched:
-        patched.setattr(vl_convert, "svg_to_pdf", stop)
-        with pytest.raises(KeyboardInterrupt):
-            images._written(folder, "figure", spec(1) | {"width": 300})
-    assert images._written(folder, "figure", spec(1) | {"width": 100}) == first
-    assert (tmp_path / "figure.svg").read_text() == first
 
 
 def test_the_page_says_by_which_weights_and_tokenizer(measured):

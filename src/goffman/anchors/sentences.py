@@ -743,7 +743,7 @@ def _standing_out(one: AnchoredModel) -> Iterator[str]:
         numbers = f"{number(row['value'])}, predicted {number(row['predicted'])}"
         yield f"{said} {what}: {numbers} (corrected {describe_p(row['p_adjusted'])})."
     if len(clear) > MOST_NAMED:
-        yield f"{len(clear) - MOST_NAMED} more are in tables/."
+        yield f"{len(clear) - MOST_NAMED} more are in anchors.parquet."
 
 
 def describe_anchors(found: Sequence[AnchoredModel]) -> list[str]:

@@ -19,7 +19,7 @@ Output = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE|FOLDER",
-        help="Write to this file; with --to paper, lm-eval-tasks or inspect to this folder.",
+        help="Write to this file; model-card and lm-eval are files, all others folders.",
     ),
 ]
 
@@ -32,11 +32,16 @@ class Export(StrEnum):
     MODEL_CARD = "model-card"
     LM_EVAL = "lm-eval"
     PAPER = "paper"
+    FIGURES = "figures"
+    TABLES = "tables"
     LM_EVAL_TASKS = "lm-eval-tasks"
     INSPECT = "inspect"
 
 
-RESULTS = (Export.MODEL_CARD, Export.LM_EVAL, Export.PAPER)
+FOLDERS = (Export.PAPER, Export.FIGURES, Export.TABLES)
+"""What is written into a folder, of all models of a run."""
+
+RESULTS = (Export.MODEL_CARD, Export.LM_EVAL, *FOLDERS)
 """What a run is needed for."""
 
 
@@ -56,10 +61,10 @@ def export(
             "--to",
             help="What to write (required). From a run: model-card (a Markdown section for the "
             "model's page on Hugging Face), lm-eval (JSON in the format of the "
-            "lm-evaluation-harness) or paper (a folder with methods, references, data, an R "
-            "script, tables and figures of all models). Questions for another program to ask: "
-            "lm-eval-tasks (a folder of tasks for the lm-evaluation-harness) or inspect (a Python "
-            "package of tasks for inspect_ai).",
+            "lm-evaluation-harness), figures (SVG, PNG, PDF), tables (CSV, Markdown, LaTeX) or "
+            "paper (methods, references, data, an R script, tables and figures). Questions for "
+            "another program to ask: lm-eval-tasks (a folder of tasks for the "
+            "lm-evaluation-harness) or inspect (a Python package of tasks for inspect_ai).",
         ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
@@ -111,8 +116,8 @@ def export(
     if len(given) != 1:
         raise InputError(f"--to {target} exports the results of one run. You gave {len(given)}.")
     run = Path(given[0])
-    if target is Export.PAPER:
-        _export_paper(run, model=model, output=output)
+    if target in FOLDERS:
+        _export_folder(run, target, model=model, output=output)
     else:
         _export_text(run, target, model=model, output=output)
 
@@ -137,18 +142,22 @@ def _export_text(run: Path, target: Export, *, model: str | None, output: Path |
         say(f"The results are in {output}.")
 
 
-def _export_paper(run: Path, *, model: str | None, output: Path | None) -> None:
-    from goffman.export.paper import write_paper
+def _export_folder(run: Path, target: Export, *, model: str | None, output: Path | None) -> None:
+    from goffman.export.paper import write_figures, write_paper
     from goffman.report.fallback import as_far_as_shown
     from goffman.report.load import read_run
+    from goffman.report.table_files import write_tables
 
     if output is None:
-        raise InputError("--to paper writes a folder. Give one: --output FOLDER")
+        raise InputError(f"--to {target} writes a folder. Give one: --output FOLDER")
     if model is not None:
-        raise InputError("--to paper is about every model of the run. Leave out --model.")
-    written, notes = as_far_as_shown(
-        read_run(run), lambda measured, _: write_paper(measured, output)
-    )
+        raise InputError(f"--to {target} is about every model of the run. Leave out --model.")
+    write = {
+        Export.PAPER: write_paper,
+        Export.FIGURES: write_figures,
+        Export.TABLES: write_tables,
+    }[target]
+    written, notes = as_far_as_shown(read_run(run), lambda measured, _: write(measured, output))
     say(*notes)
     say(f"{len(written)} files are in {output}. Begin with {output / 'README.md'}.")
 

@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
     *,
-    all_figures: Annotated[
-        bool,
-        typer.Option(
-            "--all-figures",
-            help="Some figures on the page have menus. Save a separate file for each choice in "
-            "them.",
-        ),
-    ] = False,
     parser: Annotated[
         str | None,
         typer.Option(
@@ -45,7 +37,7 @@ def report(
 ) -> None:
     """Write a run's report again, without asking the models.
 
-    The report is report.html, with figures/ and tables/ in the same folder.
+    The report is report.html, with card.png, results.csv and README.md in the same folder.
     """
     from goffman.analysis.analyze import reread
     from goffman.report.write import renew_anchors, write_report
@@ -53,15 +45,13 @@ def report(
     if parser:
         reread(run, parser=parser, note=say)
     renew_anchors(run, anchor or (), note=say)
-    written = write_report(run, every_choice=all_figures)
+    written = write_report(run)
     say(*written.notes)
     if as_json:
         found = {
             "report": str(written.page),
             "results": [one.entry() for one in written.summary.results],
             "summary": list(written.summary.details),
-            "figures": [str(path) for path in written.figures],
-            "tables": [str(path) for path in written.tables],
         }
         print(json_text(found))
         return

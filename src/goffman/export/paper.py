@@ -239,6 +239,8 @@ def _software(run: MeasuredRun) -> Iterator[str]:
 
 HEADING = "# For a paper, by goffman"
 
+FIGURES_HEADING = "# Figures, by goffman"
+
 _ABOUT = f"""\
 {HEADING}
 
@@ -251,11 +253,11 @@ _ABOUT = f"""\
 | codebook.csv | what every column of these is |
 | refit.R | refits the main contrasts in base R and compares: `Rscript refit.R` |
 | tables/ | the main results of each instrument, as LaTeX that fits one column, and Markdown |
-| figures/ | SVG, PDF, and PNG at 300 dpi; alt-texts.md has a text for each |
+| figures/ | SVG, PDF, and PNG at 300 dpi; README.md has a text for each |
 
 In the CSV files a missing value is empty. Text that begins with =, +, - or @ gets an apostrophe in
-front, so that no spreadsheet reads it as a formula. In data-INSTRUMENT.csv no prompt of a model
-stands in two rows, unless it was asked several times: then `trial` says which.
+front, so that no spreadsheet reads it as a formula. data-INSTRUMENT.csv has one row for each
+prompt, model and trial.
 """
 
 
@@ -277,9 +279,20 @@ def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
             called = slug_of(name)
             yield f"tables/{called}.tex", latex_table(section, results).encode()
             yield f"tables/{called}.md", markdown_table(section, results).encode()
+    for name, content in _figure_files(run):
+        yield f"figures/{name}", content
+
+
+def write_figures(run: MeasuredRun, folder: Path) -> list[Path]:
+    """Write every figure of the run into a folder of its own; InputError as for a paper."""
+    return write_folder(folder, _figure_files(run), heading=FIGURES_HEADING)
+
+
+def _figure_files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
+    """Yield each figure as SVG, PNG and PDF, and a README with a text for each."""
     figures = list(paper_figures(run))
     for figure in figures:
-        for name, content in figure.files():
-            yield f"figures/{name}", content
+        yield from figure.files()
     alts = [f"- **{markdown(one.name)}**: {markdown(one.alt)}" for one in figures]
-    yield "figures/alt-texts.md", "\n".join(["# Alt texts", "", *alts, ""]).encode()
+    about = "SVG, PDF, and PNG at 300 dpi. What each shows, in words:"
+    yield README, "\n".join([FIGURES_HEADING, "", about, "", *alts, ""]).encode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal
@@ -143,13 +143,20 @@ def _csv_cell(value: object) -> object:
 def markdown_text(table: Table) -> str:
     """A table as GitHub and most others read it, under its caption."""
     columns = table.kept
-    lines = [
-        [markdown(one.header) for one in columns],
-        ["---" if one.form in WORDS else "---:" for one in columns],
-    ]
-    lines += [[_cell(table, row, one, markdown) for one in columns] for row in table.rows]
-    body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rows = [[_cell(table, row, one, str) for one in columns] for row in table.rows]
+    right = [place for place, one in enumerate(columns) if one.form not in WORDS]
+    body = grid([one.header for one in columns], rows, right=right)
     return f"**{markdown(table.title)}**\n\n{body}"
+
+
+def grid(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Container[int] = ()) -> str:
+    """Return a Markdown table, in which no cell is markup; ``right``: columns of numbers."""
+    lines = [
+        [markdown(head) for head in heads],
+        ["---:" if place in right else "---" for place in range(len(heads))],
+        *([markdown(cell) for cell in row] for row in rows),
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 KEPT = 20_000

@@ -15,7 +15,7 @@ from goffman.plugins import plugged
 from goffman.report.fallback import as_far_as_shown
 from goffman.report.load import read_run
 from goffman.runs.code_digest import code_digest
-from goffman.runs.files import Folder
+from goffman.runs.files import README, Folder
 from goffman.runs.manifest import Reported, checksum
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goffman.lexicons.lexicons import Lexicons
     from goffman.runs.run import Run
 
-PAGE_FILE = "report.html"
+PAGE_FILE, CARD_FILE, RESULTS_FILE = "report.html", "card.png", "results.csv"
 
 TEMPLATES = Path(__file__).parent / "page"
 
@@ -37,7 +37,7 @@ NOT_SHOWN = ("ended", "wall_s", "cpu_s", "sentences", "command")
 
 
 def current_report(run: Run, words: Lexicons, *, note: Callable[[str], None]) -> Path:
-    """The page; it is on disk, and the figures and tables beside it.
+    """The page; it is on disk, and the card and results beside it.
 
     The run's tables and answers are as its manifest notes them: it was settled before.
     """
@@ -76,16 +76,11 @@ def _made_from(run: Run, words: Lexicons) -> str | None:
 
 
 def _files(run: Path) -> str:
-    """A digest of the page, and of all that lies in figures/ and tables/."""
-    digest = hashlib.sha256()
-    places = [(Folder(run), [PAGE_FILE])]
-    places += [(one, one.names()) for one in (Folder(run) / "figures", Folder(run) / "tables")]
-    for folder, names in places:
-        for name in names:
-            if not (folder.path / name).is_file():
-                continue  # somebody's folder; or the page is gone, which the digest shows
-            digest.update(f"{name}\0{checksum(folder.read(name) or b'')}\n".encode())
-    return digest.hexdigest()
+    """A digest of what people read of the run."""
+    contents = [
+        Folder(run).read(name) or b"" for name in (PAGE_FILE, CARD_FILE, RESULTS_FILE, README)
+    ]
+    return checksum("".join(map(checksum, contents)).encode())
 
 
 def current_summary(

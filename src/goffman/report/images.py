@@ -1,20 +1,17 @@
-"""Figures as files, with no browser: the specification, SVG, PNG and PDF."""
+"""Figures drawn without a browser: SVG, and PDF from it."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goffman.console import printable
 from goffman.presentation.vega import config
 
 if TYPE_CHECKING:
-    from goffman.presentation.vega import Figure, Spec
-    from goffman.runs.files import Folder
+    from goffman.presentation.vega import Spec
 
 _REFERENCE = re.compile(rb"(\d+) 0 R\b")
 _ENTRIES = re.compile(rb"(?:^ */\w+ \d+ 0 R\n){2,}", re.MULTILINE)
@@ -74,15 +71,6 @@ def _renumbered(text: bytes, numbers: Mapping[int, int]) -> bytes:
     return _REFERENCE.sub(lambda found: b"%d 0 R" % numbers[int(found[1])], text)
 
 
-DRAWN = ("svg", "png", "pdf")
-"""How the files end that are drawn from a specification."""
-
-ENDINGS = ("vl.json", *DRAWN)
-
-SCALE = 2.0
-"""Pixels of a PNG for each of the figure."""
-
-
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """What no XML can hold."""
 
@@ -107,70 +95,6 @@ def _with_own_ids(svg: str) -> str:
     own = hashlib.sha256(_CLIP.sub(r"\1", svg).encode()).hexdigest()[:8]
     numbers: dict[str, int] = {}
     return _CLIP.sub(lambda at: f"{at[1]}clip-{own}-{numbers.setdefault(at[2], len(numbers))}", svg)
-
-
-def write_images(
-    figures: Sequence[Figure], folder: Folder, *, every: bool = False
-) -> tuple[dict[str, str], list[Path]]:
-    """By figure the SVG as it is first shown; and the files that are now in the folder.
-
-    ``every``: also each choice that a figure offers. A figure whose specification has not changed
-    is not drawn again.
-    """
-    first: dict[str, str] = {}
-    written: list[str] = []
-    for figure in figures:
-        for number, (name, spec) in enumerate(figure.drawn()):
-            if number and not every:
-                break
-            chosen = re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:100]
-            stem = f"{figure.id}-{chosen}" if number else figure.id
-            # Two models may differ only in signs that no file's name has.
-            stem = f"{stem}-{number}" if f"{stem}.svg" in written else stem
-            first.setdefault(figure.id, _written(folder, stem, spec))
-            written += [f"{stem}.{kind}" for kind in ENDINGS]
-    _forget_others(folder, written)
-    return first, [folder.path / name for name in written]
-
-
-def _forget_others(folder: Folder, written: Sequence[str]) -> None:
-    """Figures that were drawn before and not now are gone: their numbers may be the run's no more.
-
-    Only what has our specification beside it is ours.
-    """
-    there = set(folder.names())
-    for spec in sorted({name for name in there if name.endswith(".vl.json")} - set(written)):
-        stem = spec.removesuffix(".vl.json")
-        # The specification last: as long as it is there, the others are known as ours.
-        for kind in reversed(ENDINGS):
-            if f"{stem}.{kind}" in there:
-                folder.remove(f"{stem}.{kind}")
-
-
-def _written(folder: Folder, stem: str, spec: Spec) -> str:
-    """The figure's SVG; all its files are in the folder."""
-    import vl_convert
-
-    before = {kind: folder.read(f"{stem}.{kind}") or b"" for kind in DRAWN}
-    if folder.read(f"{stem}.vl.json") == _text(spec, before):
-        return before["svg"].decode()
-    svg = svg_of(spec)
-    drawn = {
-        "svg": svg.encode(),
-        "png": vl_convert.svg_to_png(svg, scale=SCALE),
-        "pdf": pdf_of(svg),
-    }
-    for kind, content in drawn.items():
-        folder.write(f"{stem}.{kind}", content)
-    folder.write(f"{stem}.vl.json", _text(spec, drawn))
-    return svg
-
-
-def _text(spec: Spec, drawn: Mapping[str, bytes]) -> bytes:
-    """The specification's file; it says which drawings are made from it."""
-    sums = {kind: hashlib.sha256(drawn[kind]).hexdigest() for kind in DRAWN}
-    whole = {**spec, "config": config(), "usermeta": {"sha256": sums}}
-    return (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def sizes(svgs: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -127,7 +127,7 @@ ORDER: tuple[str, ...] = (
 
 def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
     """Return what the first screen shows: a row for each instrument, the strongest result first."""
-    results = sorted(main_results(sections), key=_strength)
+    results = sorted(main_results(sections), key=strength)
     notes = list(dict.fromkeys(note for one in results for note in one.finding.caveats))
     shown: dict[str, str] = {}
     for note in notes:
@@ -203,7 +203,7 @@ def _glyphs(
     return {"instruments": instruments, "rows": rows}
 
 
-def _strength(result: MainResult) -> tuple[int, float]:
+def strength(result: MainResult) -> tuple[int, float]:
     """Return the place of a result among others: by its verdict, then by its size in Δ."""
     finding = result.finding
     size = abs(finding.difference or 0.0) / (finding.margin or 1.0)

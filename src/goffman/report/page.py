@@ -387,6 +387,8 @@ class Drawn:
     evidence: Sequence[Evidence]
     notes: Sequence[str] = field(default=())
     """What a reader should know of how the page was made."""
+    card: bytes = b""
+    """The picture to share, as PNG."""
 
 
 def page(run: MeasuredRun, drawn: Drawn) -> str:
@@ -421,6 +423,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         many=MANY,
         question=QUESTION,
         noun=noun,
+        card=base64.b64encode(drawn.card).decode(),
     )
 
 

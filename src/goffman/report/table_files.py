@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.analysis.correlation_findings import correlations
+from goffman.analysis.summary import main_results
+from goffman.contrasts.verdict import NOT_MEASURABLE
+from goffman.estimates import headlines
 from goffman.formatting import VERDICTS_SAID, short_names, verdict_shown
+from goffman.instruments.types import base_of
+from goffman.modes import asked_id, of_asked
 from goffman.presentation.multiverse import analyses
 from goffman.presentation.table_formats import (
     FORMATS,
@@ -23,7 +28,7 @@ from goffman.presentation.table_formats import (
 from goffman.presentation.tables import EVERY
 from goffman.presentation.user_ratings import change_table
 from goffman.report.anchors import anchor_tables
-from goffman.runs.files import Folder, disk_error, make_folder
+from goffman.runs.files import README, write_folder
 from goffman.scoring import measures_of
 
 if TYPE_CHECKING:
@@ -32,8 +37,6 @@ if TYPE_CHECKING:
 
     from goffman.presentation.section import Section
     from goffman.report.load import MeasuredRun
-
-README = "README.md"
 
 _CONTRASTS = (
     *texts("kind"),
@@ -81,8 +84,10 @@ _CORRELATIONS = (
     ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
 )
 
-_ABOUT = """\
-# Tables
+HEADING = "# Tables, by goffman"
+
+_ABOUT = f"""\
+{HEADING}
 
 Each table comes in three formats: CSV with every column and every digit, and Markdown and LaTeX
 with the columns a paper needs, rounded. Missing values are empty in CSV and a dash elsewhere.
@@ -94,8 +99,8 @@ In CSV, text that begins with =, +, - or @ gets an apostrophe in front, so that 
 it as a formula. Numbers do not. In every file, invisible characters are written as escapes, such as
 \\u202e.
 
-The LaTeX files need `\\usepackage{booktabs}`, `\\usepackage{longtable}` for long tables, and
-`\\usepackage{pdflscape}` for wide ones; the first line of each file says which.
+The LaTeX files need `\\usepackage{{booktabs}}`, `\\usepackage{{longtable}}` for long tables, and
+`\\usepackage{{pdflscape}}` for wide ones; the first line of each file says which.
 
 """
 
@@ -174,26 +179,43 @@ def noted(table: Table, *notes: str) -> Table:
 
 
 def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
-    """The files written into the folder: each table in every format, and what they are."""
+    """Write each table in every format into a folder of its own, and what they are."""
+    return write_folder(folder, _files(run), heading=HEADING)
+
+
+def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
     tables = tables_of(run)
-    texts = {
-        f"{name}{ending}": text
-        for table in tables
-        for ending in FORMATS
-        for name, text in _texts(table, ending)
-    }
+    for table in tables:
+        for ending in FORMATS:
+            for name, text in _texts(table, ending):
+                yield f"{name}{ending}", text.encode()
     lines = [f"- {table.name}: {markdown(table.caption)}\n" for table in tables]
-    texts[README] = _ABOUT + "".join(lines)
-    place = Folder.at(folder, run=run.folder)
-    with disk_error(folder):
-        make_folder(place.root)
-    for name, text in texts.items():
-        place.write_changed(name, text.encode())
-    # A comparison of ratings that are used no more would pass for one of this report.
-    for name in place.names():
-        if name not in texts and name.endswith(tuple(f"-ratings{ending}" for ending in FORMATS)):
-            place.remove(name)
-    return [folder / name for name in texts]
+    yield README, (_ABOUT + "".join(lines)).encode()
+
+
+_NUMBERS = ("difference", "low", "high", "level", "margin", "n", "unit", "sentences")
+
+RESULTS = ("instrument", "mode", "model", "quantity", "verdict", "finding", *_NUMBERS, "caveats")
+"""The columns of results.csv."""
+
+
+def results_table(run: MeasuredRun) -> Table:
+    """Return the main results, a row each; of what is not measurable no number."""
+    main = headlines(run.estimates, measures_of(run.manifest))
+    estimates = {(asked_id(row), row["model"]): row for row in main.iter_rows(named=True)}
+    rows = []
+    for one in main_results(run.sections):
+        called = run.sections[one.instrument].names.models
+        model = next(name for name, shown in called.items() if shown == one.model)
+        found = estimates.get((one.instrument, model), {})
+        found = {} if one.verdict == NOT_MEASURABLE else found
+        numbers = {name: found.get(name) for name in ("quantity", *_NUMBERS)}
+        mode = run.prompts.filter(of_asked(one.instrument))["mode"][0]
+        about = {"instrument": base_of(one.instrument), "mode": mode}
+        about |= {"model": short_names(called)[model]}
+        entry = {name: one.entry()[name] for name in ("verdict", "finding", "caveats")}
+        rows.append({**about, **numbers, **entry, "caveats": " ".join(entry["caveats"])})
+    return as_table("results", "The main results.", rows, shown=(), columns=RESULTS)
 
 
 def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:

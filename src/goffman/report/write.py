@@ -13,15 +13,19 @@ from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
 from goffman.anchors.loader import anchors_with
 from goffman.errors import RunError, no_run
 from goffman.estimates import headlines
+from goffman.presentation.table_formats import csv_text
+from goffman.report.cache import CARD_FILE, PAGE_FILE, RESULTS_FILE
+from goffman.report.card import card_of, card_png
 from goffman.report.evidence import evidence_of, words_or_why
 from goffman.report.fallback import as_far_as_shown, check_stressed
 from goffman.report.figures import figures_of
-from goffman.report.images import write_images
+from goffman.report.images import svg_of
 from goffman.report.load import read_run
 from goffman.report.page import Drawn, page
-from goffman.report.table_files import write_tables
+from goffman.report.readme import HEADING, readme_text
+from goffman.report.table_files import results_table
 from goffman.runs.answers import parquet
-from goffman.runs.files import Folder
+from goffman.runs.files import README, Folder
 from goffman.runs.manifest import read_manifest, with_anchors
 from goffman.runs.run import open_run
 from goffman.scoring import measures_of, words_of
@@ -38,21 +42,16 @@ class Report:
     """Where a report lies."""
 
     page: Path
-    figures: tuple[Path, ...]
-    tables: tuple[Path, ...]
     notes: tuple[str, ...] = ()
     """What the page could not show, and why."""
     summary: Summary
     """What the run says, in the sentences of the page."""
 
 
-def write_report(
-    folder: Path, *, words: Lexicons | None = None, every_choice: bool = False
-) -> Report:
-    """The report of the run in the folder, written there.
+def write_report(folder: Path, *, words: Lexicons | None = None) -> Report:
+    """Write what people read of the run into its folder: page, card, results and a README.
 
     ``words``: the lexicons that it was scored with; None: as its manifest names them.
-    ``every_choice``: figures/ also has each choice that a figure of the page offers.
     """
     run = read_run(folder)
     Folder(folder).sweep()
@@ -62,13 +61,19 @@ def write_report(
 
     def show(run: MeasuredRun, said: Sequence[str]) -> Report:
         place, figures, notes = Folder(folder), figures_of(run), (*why, *said)
-        svgs, images = write_images(figures, place / "figures", every=every_choice)
-        drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes)
-        place.write_changed("report.html", page(run, drawn).encode())
+        svgs = {one.id: svg_of(next(one.drawn())[1]) for one in figures}
+        card = card_png(card_of(run))
+        drawn = Drawn(
+            figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes, card=card
+        )
+        place.write_changed(CARD_FILE, card)
+        place.write_changed(RESULTS_FILE, csv_text(results_table(run)).encode())
+        # Somebody's own is left alone.
+        if (place.read(README) or HEADING.encode()).startswith(HEADING.encode()):
+            place.write_changed(README, readme_text(run).encode())
+        place.write_changed(PAGE_FILE, page(run, drawn).encode())
         return Report(
-            page=folder / "report.html",
-            figures=tuple(images),
-            tables=tuple(write_tables(run, folder / "tables")),
+            page=folder / PAGE_FILE,
             notes=notes,
             summary=summarize(run.sections, run.correlations, run.anchored),
         )

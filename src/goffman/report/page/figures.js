@@ -7,7 +7,7 @@ const NARROW = 620;
 async function specOf(id) {
   const node = document.getElementById(`spec-${id}`);
   if (node.type === "application/json") return JSON.parse(node.textContent);
-  const bytes = await unpacked(node.id, "this figure. Use a browser from 2023 or later, or the file in figures/ in the run's folder.");
+  const bytes = await unpacked(node.id, "this figure. Use a browser from 2023 or later, or write the figures as files: goffman export RUN --to figures.");
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
