@@ -15,11 +15,13 @@ from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
 from contrasts import faint
+from goffman.analysis.summary import value_shown
 from goffman.cli.main import app
 from goffman.comparison.figures import FIRST_AND_LAST, first_and_last
 from goffman.comparison.page import compare_page
 from goffman.comparison.runs import compare
 from goffman.comparison.sentences import change_sentences, conditions_of
+from goffman.comparison.text import change_result
 from goffman.console import printable
 from goffman.instruments.renderer import PromptOptions
 from goffman.options import AskOptions, ChatOptions
@@ -82,17 +84,17 @@ def test_page_terminal_markdown_and_json_say_the_same(browser, page, found, runs
     said = {one["instrument"]: one["said"] for one in json.loads(as_json.stdout)}
     text = (tmp_path / "x.md").read_text(encoding="utf-8")
     with reading(browser, page) as tab:
-        for one in found:
+        for one, result in zip(found, map(change_result, found), strict=True):
             lines = change_sentences(one).lines
-            section = tab.locator(f"#i-{one.instrument}").inner_text()
             assert said[one.instrument]["head"] == lines[0].removesuffix(".")
-            for line in lines:
-                assert f"  {line}\n" in told.stdout
-                assert line.removesuffix(".") in section
-            assert f"## {one.instrument}" in text
-    assert told.stdout.count("What changed most (10 rows):") == 1
-    every = sum(one.estimates.height for one in found)
-    assert f"{every - 10:,} more rows: add --output FILE.html" in told.stderr
+            row = tab.locator(".result", has_text=f"{one.instrument} · ")
+            row.locator("summary").click()
+            shown = row.inner_text()
+            assert all(line in shown for line in lines)
+            for part in (result.verdict, result.finding.short, value_shown(result.finding)):
+                assert part in shown
+                assert part in " ".join(told.stdout.split())
+            assert f"| {result.glyph} {result.verdict} | {one.instrument} |" in text
 
 
 def test_the_answers_of_both_runs_stand_beside_each_other(browser, page, runs):
@@ -196,9 +198,9 @@ def test_several_runs_draw_the_course(browser, runs, tmp_path_factory, tmp_path)
     with reading(browser, path) as tab:
         scroll_through(tab)
         assert "over 3 runs" in tab.locator("h1").inner_text()
-        steps = tab.locator("#i-social-distance .findings li").all_inner_texts()
+        steps = tab.locator(".result", has_text="social-distance · ").all_inner_texts()
     assert len(steps) == 2
-    assert "No change: every answer has the same score" in steps[1]
+    assert sum("No change: every answer has the same score" in step for step in steps) == 1
 
 
 def test_fifteen_of_each_end_are_drawn():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import shutil
 from dataclasses import replace
 
@@ -15,16 +16,18 @@ from scipy import stats
 from small_runs import coreference_run, measured, place, run_of
 from typer.testing import CliRunner
 
+from goffman.analysis.summary import value_shown
 from goffman.cli.main import app
 from goffman.comparison.comparability import verdict
 from goffman.comparison.runs import compare
 from goffman.comparison.sentences import change_sentences, conditions_of
-from goffman.comparison.text import top_of
+from goffman.comparison.text import as_markdown, change_results, top_of
 from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, RunError
 from goffman.report.load import read_run
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, complaints
 from goffman.stats.crossed import crossed_interval
+from goffman.stats.interaction import Interaction
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -509,21 +512,54 @@ def test_a_run_is_not_compared_with_itself(before):
     )
 
 
-def test_the_command_says_what_changed_and_where_the_rest_is(before, after, found):
+def test_the_command_shows_one_screen(before, after, found):
     result = invoke(before.folder, after.folder)
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    at = lines.index(f"social-distance: small, {before.folder.name} → {after.folder.name}")
-    assert lines[at + 1 :][: len(change_sentences(found["social-distance"]).lines)] == [
-        f"  {line}" for line in change_sentences(found["social-distance"]).lines
-    ]
-    top = lines[lines.index("What changed most (10 rows):") + 1 :]
-    assert top[0].split()[:3] == ["instrument", "of", "what"]
-    assert "more rows: add --output FILE.html" in result.stderr
+    assert lines[0] == f"{before.folder.name} → {after.folder.name}"
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    for one in change_results([*found.values()]):
+        (row,) = (line for line in lines if line.startswith(f"  {one.glyph} {one.instrument} "))
+        assert f" {one.verdict} " in row
+        assert value_shown(one.finding) in row
+        assert one.finding.short in " ".join(" ".join(lines).split())
+    top = lines[lines.index("Changed most") + 1 :]
+    assert len(top) == 5
+    assert all(re.search(r" → [−\d.]+$", line) for line in top)
+    assert result.stderr.startswith("More: --output FILE.html")
+
+
+def test_a_change_has_the_verdict_and_caveats_of_the_page_everywhere(before, after, found):
+    told = {
+        one["instrument"]: one
+        for one in json.loads(invoke(before.folder, after.folder, "--json").stdout)
+    }
+    for one in change_results([*found.values()]):
+        assert told[one.instrument]["verdict"] == one.verdict
+        assert told[one.instrument]["caveats"] == [note.id for note in one.finding.caveats]
+    items = Interaction(sd=1.0, statistic=9.0, p=0.001, changes={"a": 0.1, "b": 0.2})
+    (sure,) = change_results([replace(found["social-distance"], by_item=items)])
+    assert [note.id for note in sure.finding.caveats] == ["items-differ"]
+
+
+def test_a_pull_request_sees_five_rows(before, after, found, tmp_path):
+    result = invoke(before.folder, after.folder, "--output", tmp_path / "x.md")
+    assert result.exit_code == 0
+    text = (tmp_path / "x.md").read_text(encoding="utf-8")
+    seen = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+    rows = [line for line in seen.splitlines() if line.startswith("|")]
+    assert len(rows) - 2 == min(5, len(found)) == 4
+    several = replace(found["social-distance"], reference=before.folder)
+    many = as_markdown([replace(several, instrument=f"scale-{n}") for n in range(8)])
+    seen = re.sub(r"<details>.*?</details>", "", many, flags=re.DOTALL)
+    assert sum(line.startswith("| ") for line in seen.splitlines()) - 2 == 5
+    assert all(f"| scale-{n} |" in many for n in range(8))
+    assert len(text) < 60_000
 
 
 def test_the_top_rows_are_those_that_matter_most(found):
-    rows = top_of([*found.values()], most=1000).rows
+    rows = top_of([*found.values()], most=1000)
     sizes = [
         (direction(row) == 0, -abs(row["difference"]) / row["margin"])
         for one in found.values()
@@ -531,37 +567,19 @@ def test_the_top_rows_are_those_that_matter_most(found):
         if row["difference"]
     ]
     assert len(rows) == len(sizes)
-    changes = [abs(float(row["change"].replace("−", "-"))) for row in rows]
+    changes = [abs(float(row["change"].split(" ")[0].replace("−", "-"))) for row in rows]
     clear = sum(not is_unclear for is_unclear, _ in sizes)
     # All instruments here have the same smallest difference.
     for part in (changes[:clear], changes[clear:]):
         assert part == sorted(part, reverse=True)
-    assert len(top_of([*found.values()]).rows) == 10
+    assert len(top_of([*found.values()])) == 10
 
 
-def test_every_row_is_printed_on_request(before, after):
-    result = invoke(before.folder, after.folder, "--all")
-    assert result.exit_code == 0
-    heading = f"social-distance: small in {after.folder} − small in {before.folder}"
-    assert heading in result.stdout
-    assert "What changed most" not in result.stdout
-    lines = result.stdout.splitlines()
-    at = lines.index(heading)
-    assert {"what", "difference", "verdict"} <= {*" ".join(lines[at + 1 : at + 4]).split()}
-    below = [line.strip().split("  ")[0] for line in lines[at:]]
-    assert {"negative", "stigmatized", "stigmatized − non-stigmatized"} <= {*below}
-    assert "Test in rows of one group or condition: " in result.stdout
-
-
-def test_why_a_value_is_missing_stands_once_below_the_table(before, tmp_path):
-    """Against itself nothing varies; the reason is a note, not a column of broken words."""
+def test_of_two_equal_runs_nothing_changed(before, tmp_path):
     same = shutil.copytree(before.folder, tmp_path / "same")
-    result = invoke(before.folder, same, "--all")
-    assert result.stdout.count("No change: every answer has the same score in both runs.") == 4
-    heading = f"attribution: small in {same} − small in {before.folder}"
-    of_first = result.stdout.split(heading)[1].split("\n\n")[0]
-    for note in ("1: all values are equal, so", "2: all differences are equal, so"):
-        assert of_first.count(f"{note} no interval or test can be computed.") == 1
+    result = invoke(before.folder, same)
+    assert result.stdout.count("No change: every answer has the same score.") == 4
+    assert "Changed most" not in result.stdout
 
 
 def test_conditions_are_compared_over_items_and_wordings(before, after, found):

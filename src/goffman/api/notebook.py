@@ -6,49 +6,72 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from goffman.comparison.sentences import change_sentences, labels_of, who
-from goffman.comparison.text import top_of
+from goffman.analysis.summary import describe_counts, main_results, value_shown
+from goffman.comparison.text import change_results, top_of
 from goffman.console import printable
-from goffman.formatting import confidence, describe_corrected, ends, number, p_value, verdict_shown
-from goffman.presentation.findings import findings_of
+from goffman.formatting import confidence, describe_corrected, ends, number, verdict_shown
+from goffman.report.forest import forest
+from goffman.report.overview import first_screen, interval_shown
 
 if TYPE_CHECKING:
+    from goffman.analysis.summary import MainResult
     from goffman.comparison.runs import Comparison
     from goffman.gate.names import NamedEstimate
+    from goffman.report.forest import Forest, Mark
     from goffman.report.load import MeasuredRun
 
 
 def run_html(run: MeasuredRun, summary: Sequence[str]) -> str:
-    """The run's models, its main results, and the summary behind a click."""
-    asked = [
-        {
-            "model": name,
-            "kind": entry.kind,
-            "precision": entry.precision or entry.asked_by or "behind a server",
-            "instruments": ", ".join(sorted(run.manifest.answers.get(name, {}))),
-        }
-        for name, entry in run.manifest.models.items()
-    ]
-    results = [
-        {
-            "instrument": section.instrument,
-            "model": one.model,
-            "result": one.heading,
-            "difference": number(one.difference),
-            "95% interval": ends(one.low, one.high),
-            "corrected p": "none" if one.p_adjusted is None else p_value(one.p_adjusted),
-            "verdict": one.shown or "none",
-        }
-        for section in run.sections.values()
-        for one in findings_of(section)
-    ]
+    """Return the first screen of the page: headline, rows, footnotes; all else behind a click."""
+    results = main_results(run.sections)
     lines = "".join(
         f"<div>{text(line)}</div>" if line.startswith(" ") else f"<p><b>{text(line)}</b></p>"
         for line in summary
     )
+    headline = first_screen(run.sections)["headline"]
     return (
-        f"<div><p><b>goffman run</b> {text(str(run.folder))}</p>{table(asked)}{table(results)}"
-        f"<details><summary>Summary</summary>{lines}</details></div>"
+        f"<div><p><b>{text(headline)}</b></p>{results_html(results)}<p>goffman run "
+        f"{text(str(run.folder))}</p><details><summary>Every number</summary>{lines}</details>"
+        "</div>"
+    )
+
+
+def results_html(results: Sequence[MainResult]) -> str:
+    """Return a row for each result with its strip on one axis, and numbered footnotes."""
+    notes = list(dict.fromkeys(note.short for one in results for note in one.finding.caveats))
+    drawn = forest([one.finding for one in results])
+    rows = []
+    for one, mark in zip(results, drawn.marks, strict=True):
+        finding = one.finding
+        marks = " ".join(str(notes.index(note.short) + 1) for note in finding.caveats)
+        whose = f"{one.instrument} · {one.model}"
+        cells = (
+            f"<b>{text(finding.short or finding.head)}</b><sup>{marks}</sup><br>{text(whose)}",
+            f"{one.glyph} {text(one.verdict)}",
+            strip(drawn, mark) if mark else "",
+            f"<b>{text(value_shown(finding))}</b><br>{text(interval_shown(finding))}",
+        )
+        rows.append("".join(f'<td style="text-align: left">{cell}</td>' for cell in cells))
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    below = "".join(f"<li>{text(note)}</li>" for note in notes)
+    return (
+        f"<p>{text(describe_counts(results))}. Shaded: too small to matter. Line: 95% interval.</p>"
+        f"<table><tbody>{body}</tbody></table>{f'<ol>{below}</ol>' if notes else ''}"
+    )
+
+
+def strip(drawn: Forest, mark: Mark) -> str:
+    """Return an interval against the band of differences too small to matter, as SVG."""
+    first, last = drawn.band
+    fill = "currentColor" if mark.clear else "none"
+    return (
+        '<svg viewBox="-8 0 416 24" width="260" height="15" role="img" aria-hidden="true">'
+        f'<rect x="{first}" width="{float(last) - float(first):.1f}" height="24" '
+        'fill="currentColor" opacity=".12"/>'
+        f'<path d="M{drawn.zero} 0V24M{mark.low} 12H{mark.high}" stroke="currentColor" '
+        'stroke-width="2.5"/>'
+        f'<circle cx="{mark.at}" cy="12" r="7" fill="{fill}" stroke="currentColor" '
+        'stroke-width="2.5"/></svg>'
     )
 
 
@@ -83,14 +106,8 @@ def estimate_html(one: NamedEstimate) -> str:
 
 def comparison_html(parts: Sequence[Comparison], notes: Sequence[str]) -> str:
     """What the command prints of a comparison: sentences, and what changed most."""
-    labels = labels_of(parts)
-    shown = []
-    for one in parts:
-        if one.verdict.refusals:
-            continue
-        shown.append(f"<p><b>{text(f'{one.instrument}: {who(one, labels)}')}</b></p>")
-        shown += [f"<div>{text(line)}</div>" for line in change_sentences(one).lines]
-    if rows := top_of(parts).rows:
+    shown = [results_html(change_results(parts))]
+    if rows := top_of(parts):
         shown.append(f"<p><b>What changed most</b></p>{table(rows)}")
     shown += [f"<div>{text(note)}</div>" for note in notes]
     return f"<div>{''.join(shown)}</div>"

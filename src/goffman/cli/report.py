@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goffman.cli.params import RUN_HELP, Json, option
-from goffman.cli.screen import print_screen
-from goffman.console import counting, json_text, printable, say, table_text
+from goffman.cli.screen import print_lines, print_screen
+from goffman.console import counting, json_text, printable, say
 from goffman.errors import InputError
 from goffman.modes import asked_id
 from goffman.os_support import cores
@@ -141,9 +141,6 @@ def _rows(run: MeasuredRun) -> list[dict[str, object]]:
     ]
 
 
-NOTHING = "Nothing to compare: the two runs have too few prompts in common.\n"
-
-
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN …", help="Two or more runs.")],
     *,
@@ -155,12 +152,6 @@ def compare(
             "be repeated.",
         ),
     ] = None,
-    everything: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="Print every row: groups, subscales, wordings and single conditions."
-        ),
-    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -172,8 +163,8 @@ def compare(
 ) -> None:
     """Compare runs with the first one given, prompt by prompt."""
     from goffman.api.public import compare as compare_runs
-    from goffman.comparison.sentences import change_sentences, labels_of, who
     from goffman.comparison.text import as_json as json_of
+    from goffman.comparison.text import screen_of
     from goffman.presentation.table_formats import FORMATS
 
     allowed = [".html", ".json", *FORMATS]
@@ -187,47 +178,12 @@ def compare(
     if as_json:
         print(json_text(json_of(found)))
         return
-    labels = labels_of(found)
-    for one in found:
-        if not one.verdict.refusals:
-            heading = printable(f"{one.instrument}: {who(one, labels)}")
-            lines = (f"  {printable(line)}\n" for line in change_sentences(one).lines)
-            sys.stdout.write(f"{heading}\n{''.join(lines)}\n")
-    if everything:
-        _print_rows(found)
-    _print_top(found, everything=everything, output=output)
-
-
-def _print_rows(found: Sequence[Comparison]) -> None:
-    """Every row of every comparison."""
-    from goffman.comparison.text import screen_of
-
-    for one in found:
-        if one.verdict.refusals:
-            continue
-        screen = screen_of(one)
-        sys.stdout.write(printable(screen.heading) + "\n")
-        columns = tuple(screen.rows[0]) if screen.rows else ()
-        text = table_text(screen.rows, columns, whole=1) if screen.rows else NOTHING
-        notes = "".join(f"{printable(note)}\n" for note in screen.notes)
-        sys.stdout.write(f"{text}{notes}\n")
-
-
-def _print_top(found: Sequence[Comparison], *, everything: bool, output: Path | None) -> None:
-    """What changed most, and where the rest is."""
-    from goffman.comparison.text import top_of
-
-    top = top_of(found)
-    if top.rows and not everything:
-        sys.stdout.write(f"What changed most ({len(top.rows)} rows):\n")
-        sys.stdout.write(table_text(top.rows, tuple(top.rows[0]), whole=1))
-    if output is not None:
-        say(f"Everything is in {output}.")
-    elif not everything and top.left:
-        say(
-            f"{top.left:,} more rows: add --output FILE.html for a page with figures and evidence, "
-            "--output FILE.csv for a table, or --all to print them."
-        )
+    print_lines(screen_of(found))
+    say(
+        f"Everything is in {output}."
+        if output
+        else "More: --output FILE.html (figures, evidence), FILE.md (pull request), FILE.csv."
+    )
 
 
 def _write_comparison(

@@ -35,7 +35,7 @@ def print_screen(
     about: Sequence[str] = (),
 ) -> None:
     """Print the main results of a run, where the report is, and what one may do next."""
-    from goffman.analysis.summary import ASCII, screen
+    from goffman.analysis.summary import screen
 
     where = str(folder)
     head = " · ".join([f"goffman {version('goffman')}", *about])
@@ -44,6 +44,13 @@ def print_screen(
     lines += [f"Next     goffman show {where}", f"         goffman stress {where}"]
     lines[-2] = f"{lines[-2]:<44} every number and caveat"
     lines[-1] = f"{lines[-1]:<44} do other analyses agree?"
+    print_lines(lines)
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print lines as far as the terminal has their signs and colors."""
+    from goffman.analysis.summary import ASCII
+
     unicode = "utf" in (sys.stdout.encoding or "").lower()
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for line in lines:

@@ -155,7 +155,7 @@ def slopes(
     frame = pl.DataFrame(rows, schema=schema)
     frame = frame.with_columns(pl.selectors.float().round_sig_figs(6))
     groups = [one for one in dict.fromkeys(frame["set"]) if one]
-    colour = coloured("set", groups) if groups else {}
+    colour = coloured("set", groups, legend=False) if groups else {}
     layers: list[Spec] = _around(*around) if around else []
     layers.append(
         {
@@ -174,17 +174,42 @@ def slopes(
         "mark": {"type": "point", "style": "estimate", "size": 60},
         "encoding": {"tooltip": about, **colour, **stroke},
     }
+    # The names at the ends of the lines are in the place of a legend.
+    quiet = {name: colour.get(name) or colour.get("color") for name in ("color", "shape", "stroke")}
     later = [
-        {**layer, "transform": [{"filter": "isValid(datum.difference)"}]}
+        {
+            **layer,
+            "encoding": layer["encoding"]
+            | {name: quiet[name] for name in quiet if name in layer["encoding"]},
+            "transform": [{"filter": "isValid(datum.difference)"}],
+        }
         for layer in dots(about, size=60, colour=("set", groups) if groups else None)
     ]
-    layers += [{**shape, **first}, *later]
+    layers += [{**shape, **first}, *later, *_labels(frame, colour)]
     return view(
         data(frame, *_SCHEMA),
         layers,
         height=230,
         encoding={"x": along, "y": _axis_up(axis, "value")},
     )
+
+
+def _labels(frame: pl.DataFrame, colour: Spec) -> list[Spec]:
+    """Return the name of each group at the end of its line, in the place of a legend."""
+    if not colour:
+        return []
+    last = frame.group_by("set", maintain_order=True).last().sort("value", descending=True)
+    mark = {"type": "text", "align": "left", "dx": 12, "fontWeight": 600, "aria": False}
+    text: Spec = {"text": {"field": "set", "type": "nominal"}, "color": colour["color"]}
+    # Apart also where the ends are not.
+    return [
+        {
+            "mark": {**mark, "dy": 12 * (place - (last.height - 1) / 2), "tooltip": None},
+            "data": {"values": [row]},
+            "encoding": text,
+        }
+        for place, row in enumerate(last.select("run", "set", "value").to_dicts())
+    ]
 
 
 def _only(encoding: Spec, name: str) -> Spec:
@@ -194,7 +219,7 @@ def _only(encoding: Spec, name: str) -> Spec:
 def _axis_up(title: str, field_: str) -> Spec:
     """A number up the side, which needs little room there."""
     side = {"minExtent": 30, "maxExtent": 60, "grid": True}
-    return axis_x(title, field_=field_) | {"axis": side}
+    return axis_x(title, field_=field_) | {"axis": side, "scale": {"zero": True, "nice": True}}
 
 
 def _around(value: float, margin: float | None) -> list[Spec]:

@@ -8,23 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.analysis.summary import describe_counts, value_shown
 from goffman.comparison.changes import Course, courses
 from goffman.comparison.figures import figures_of
 from goffman.comparison.runs import OF_RUNS, refused
-from goffman.comparison.sentences import (
-    change_sentences,
-    conditions_of,
-    describe_marks,
-    items_differ,
-    labels_of,
-    who,
-)
+from goffman.comparison.sentences import change_sentences, conditions_of, describe_marks, labels_of
+from goffman.comparison.text import change_result, model_of
 from goffman.console import printable
 from goffman.formatting import (
-    describe_p,
     ends,
     humanize,
-    in_short,
     join_words,
     number,
     p_value,
@@ -33,7 +26,6 @@ from goffman.formatting import (
 )
 from goffman.presentation.answer_style import describe_measured
 from goffman.presentation.evidence import EVIDENCE
-from goffman.presentation.types import Finding
 from goffman.report.evidence import (
     ROWS,
     Evidence,
@@ -44,8 +36,9 @@ from goffman.report.evidence import (
     words_or_why,
     words_per_prompt,
 )
+from goffman.report.forest import forest
 from goffman.report.images import svg_of
-from goffman.report.overview import bars
+from goffman.report.overview import interval_shown, strength
 from goffman.report.page import GENERAL, SHARED, Drawn, about_run, figures_shown, rendered
 
 if TYPE_CHECKING:
@@ -194,11 +187,11 @@ def compare_page(
         data,
         title=f"What changed{span} from {shown[0]} to {shown[-1]}",
         lede=_lede(every, shown),
+        first=_overview(every, labels),
         several=len(shown) > 2,
         marks=[printable(mark) for mark in describe_marks(found)],
         refusals=[printable(line) for line in dict.fromkeys([*refused(found), *notes])],
-        rows=[row for course in every for row in _overview(course, labels)],
-        courses=[_course(course, drawn, labels) for course in every],
+        courses=[_course(course, drawn) for course in every],
         runs=[
             {"label": printable(labels[str(run.folder)]), "about": about_run(run)} for run in runs
         ],
@@ -218,48 +211,30 @@ def _lede(every: Sequence[Course], labels: Sequence[str]) -> str:
     )
 
 
-def _overview(course: Course, labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    """A row for each comparison; the bars of one instrument share an axis."""
-    main = [{} if one.unmeasurable else one.headline or {} for one in course.steps]
-    names = ("difference", "low", "high", "margin", "verdict")
-    found: list[dict[str, Any]] = [{name: row.get(name) for name in names} for row in main]
-    drawn = bars([Finding(model="", head="", text="", **numbers) for numbers in found])
-    rows = []
-    for one, row, bar in zip(course.steps, main, drawn, strict=True):
-        known = bool(row.get("verdict"))
-        short = "no change at all" if one.same else "not tested"
-        if known:
-            short = in_short(verdict_shown(row), row["margin"], low=row["low"], high=row["high"])
-        elif one.unmeasurable:
-            short = "not measurable"
-        differ = items_differ(one)
-        rows.append(
-            {
-                "course": course.id,
-                "instrument": course.section.instrument,
-                "who": printable(who(one, labels)),
-                "before": number(one.sides[0]),
-                "after": number(one.sides[1]),
-                "bar": bar,
-                "change": _change(row),
-                "verdict": verdict_shown(row) if known else "",
-                "kind": (row.get("verdict") or "").partition(",")[0],
-                "short": short,
-                "items_differ": "unknown" if differ is None else "yes" if differ else "not shown",
-                "sd": f"σ = {number(one.by_item.sd)}" if one.by_item and differ is not None else "",
-            }
-        )
-    return rows
+def _overview(every: Sequence[Course], labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return a row for each comparison, the strongest change first, all of them on one axis."""
+    made = [
+        (change_result(one, printable(model_of(one, labels))), one, course.id)
+        for course in every
+        for one in course.steps
+    ]
+    made.sort(key=lambda each: strength(each[0]))
+    drawn = forest([one.finding for one, _, _ in made])
+    rows = [
+        {
+            "result": one,
+            "mark": mark,
+            "value": value_shown(one.finding),
+            "interval": interval_shown(one.finding),
+            "course": course,
+            "said": change_sentences(step),
+        }
+        for (one, step, course), mark in zip(made, drawn.marks, strict=True)
+    ]
+    return {"rows": rows, "forest": drawn, "counts": describe_counts([one for one, _, _ in made])}
 
 
-def _change(row: Mapping[str, Any]) -> str:
-    if not row or row["difference"] is None:
-        return "–"
-    interval = "no interval" if row["low"] is None else ends(row["low"], row["high"])
-    return f"{number(row['difference'])} ({interval}), {describe_p(row['p_adjusted'])}"
-
-
-def _course(course: Course, drawn: Drawn, labels: Mapping[str, str]) -> dict[str, Any]:
+def _course(course: Course, drawn: Drawn) -> dict[str, Any]:
     """What the template needs of one model and instrument."""
     section = course.section
     own = [one for one in drawn.figures if one.id in {f"{course.id}-{kind}" for kind in KINDS}]
@@ -269,11 +244,6 @@ def _course(course: Course, drawn: Drawn, labels: Mapping[str, str]) -> dict[str
         "name": f"{section.instrument}, {course.model}",
         "title": section.names.title(section.instrument),
         "measured": describe_measured(section),
-        "noun": section.noun.many,
-        "steps": [
-            {"who": printable(who(one, labels)), "said": change_sentences(one)}
-            for one in course.steps
-        ],
         "figures": figures_shown(own, drawn),
         "rows": [row for one, label in course.labeled for row in _rows(one, printable(label))],
         "by_item": [row for one, label in course.labeled for row in _items(one, printable(label))],

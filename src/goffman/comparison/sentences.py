@@ -109,14 +109,19 @@ def change_sentences(one: Comparison) -> ChangeSentences:
 
 def what_of(one: Comparison, row: Row) -> str:
     """The contrast that headings are about, in words."""
-    first, second = humanize(row["first"]), humanize(row["second"])
     called = f" in {one.section.presentation.called}" if one.section else ""
+    return f"the {contrast_of(row)}{called if row['kind'] == 'groups' else ''}"
+
+
+def contrast_of(row: Row) -> str:
+    """Return the same without its number and article."""
+    first, second = humanize(row["first"]), humanize(row["second"])
     if row["kind"] == "level":
-        return f"the {humanize(row['quantity'])} without adjectives"
+        return f"{humanize(row['quantity'])} without adjectives"
     if row["kind"] == "groups":
-        return f"the gap between {first} and {second}{called}"
+        return f"gap between {first} and {second}"
     whom = f" for {humanize(row['group'])}" if row["group"] else ""
-    return f"the difference {first} − {second}{whom}"
+    return f"difference {first} − {second}{whom}"
 
 
 def levels_of(one: Comparison) -> list[dict[str, Any]]:

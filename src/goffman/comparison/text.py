@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from goffman.comparison.runs import OF_RUNS
+from goffman.analysis.summary import MainResult, describe_counts, screen, value_shown
+from goffman.comparison.runs import refused
 from goffman.comparison.sentences import (
     change_sentences,
     conditions_of,
+    contrast_of,
     describe_marks,
+    items_differ,
     labels_of,
     who,
 )
-from goffman.contrasts.catalog import BY_CONDITION
-from goffman.contrasts.verdict import direction
-from goffman.formatting import VERDICTS_SAID, ends, number, p_value, verdict_shown
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table, markdown_text
-from goffman.presentation.table_formats import markdown as cell
+from goffman.contrasts.verdict import GLYPHS, direction
+from goffman.formatting import VERDICTS_SAID, ends, number, short_names, verdict_shown
+from goffman.presentation.findings import findings_of
+from goffman.presentation.table_formats import ColumnSpec, Table, as_table, grid, markdown
+from goffman.presentation.types import Caveat, Finding
+from goffman.report.overview import interval_shown, strength
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from goffman.comparison.runs import Comparison
     from goffman.stats.interaction import Interaction
 
-TOP = 10
-"""So many rows a screen shows of all that are compared."""
+VISIBLE, TOP = 5, 10
+"""So many rows are seen at once; so many conditions that changed are listed at all."""
+
+ITEMS_DIFFER = Caveat(
+    id="items-differ",
+    short="the change differs from item to item",
+    text="The change of the gap differs from item to item, so its size depends on the items.",
+)
 
 _WHO = ("reference", "run", "reference_model", "run_model")
 
@@ -65,6 +72,7 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
             "reference_model": one.models[0],
             "run_model": one.models[1],
             "marks": "; ".join([*one.unmeasurable, *one.verdict.marks]) or None,
+            "caveats": " ".join(caveat.id for caveat in change_result(one).finding.caveats),
             **row,
         }
         for one in found
@@ -77,8 +85,58 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
         f"{VERDICTS_SAID}"
     )
     names = [column.name for column in (*CONTRASTS, *ESTIMATES, *VERDICTS)]
-    columns = tuple(rows[0]) if rows else (*_WHO, "marks", *names)
+    columns = tuple(rows[0]) if rows else (*_WHO, "marks", "caveats", *names)
     return as_table("comparison", caption, rows, shown=_SHOWN, columns=columns)
+
+
+def change_result(one: Comparison, model: str = "") -> MainResult:
+    """Return the change of a main result, in the shape of the result itself."""
+    row = one.headline or {}
+    names = ("difference", "low", "high", "margin", "verdict")
+    found: dict[str, Any] = {name: row.get(name) for name in names}
+    of_run = findings_of(one.section) if one.section else []
+    unit = of_run[0].unit if of_run else ""
+    head = "The main difference could not be compared"
+    if one.unmeasurable:
+        head, found = "Not measurable", {}
+    elif one.same:
+        head = "No change: every answer has the same score"
+    elif row:
+        sides = (
+            value_shown(Finding(model="", head="", text="", difference=side, unit=unit))
+            for side in one.sides
+        )
+        what = contrast_of(row)
+        head = f"{what[:1].upper()}{what[1:]}: {' → '.join(sides)}"
+    return MainResult(
+        instrument=one.instrument,
+        model=model,
+        finding=Finding(
+            model=model,
+            head=head,
+            short=head,
+            text="",
+            unit=unit,
+            shown=verdict_shown(row) if found.get("verdict") else "",
+            caveats=(ITEMS_DIFFER,) if items_differ(one) and found else (),
+            **found,
+        ),
+    )
+
+
+def change_results(found: Sequence[Comparison]) -> list[MainResult]:
+    """Return the change of every main result that could be compared, model by model."""
+    labels = labels_of(found)
+    made = [change_result(one, model_of(one, labels)) for one in found if not one.verdict.refusals]
+    order = list(dict.fromkeys(one.model for one in made))
+    return sorted(made, key=lambda one: order.index(one.model))
+
+
+def model_of(one: Comparison, labels: Mapping[str, str]) -> str:
+    """Return whose answers are compared; the runs too where there are more than two."""
+    if len(labels) > 2:
+        return who(one, labels)
+    return " → ".join(dict.fromkeys(short_names(one.models).values()))
 
 
 def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
@@ -97,6 +155,8 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
             "one_sided_prompts": one.one_sided,
             "before": one.sides[0],
             "after": one.sides[1],
+            "verdict": None if one.verdict.refusals else change_result(one).verdict,
+            "caveats": [caveat.id for caveat in change_result(one).finding.caveats],
             "model_item_group": one.by_item and _interaction_entry(one.by_item),
             "said": None if one.verdict.refusals else change_sentences(one).entry(),
             "estimates": one.estimates.to_dicts(),
@@ -110,35 +170,68 @@ def _interaction_entry(found: Interaction) -> dict[str, Any]:
     return {"sd": found.sd, "F": found.statistic, "p": found.p, "changes": dict(found.changes)}
 
 
+def screen_of(found: Sequence[Comparison]) -> list[str]:
+    """Return the lines of one screen: a row for each main result, then what changed most."""
+    lines = [" → ".join(labels_of(found).values()), "", *screen(change_results(found))]
+    most = top_of(found, most=VISIBLE)
+    if most:
+        lines += ["", "Changed most"]
+    for row in most:
+        name = f"{row['condition']} ({row['instrument']})"
+        lines.append(f"  {row['verdict'][:1]} {name:<52.52} {row['before']} → {row['after']}")
+    return lines
+
+
 def as_markdown(found: Sequence[Comparison]) -> str:
-    """For a pull request: what is said, then every row."""
-    labels = labels_of(found)
-    parts = ["# Runs compared", *(f"> {cell(mark)}" for mark in describe_marks(found))]
-    for one in found:
-        parts.append(f"## {cell(one.instrument)}: {cell(who(one, labels))}")
-        if one.verdict.refusals:
-            parts += [f"Not compared: {cell(reason)}." for reason in one.verdict.refusals]
-            continue
-        head, *rest = change_sentences(one).lines
-        parts += [f"**{cell(head)}** {cell(' '.join(rest))}"]
-    return "\n\n".join([*parts, markdown_text(comparison_table(found))])
+    """Return a text for a pull request: the strongest changes, and the rest folded."""
+    results = sorted(change_results(found), key=strength)
+    labels, rows = labels_of(found), [_row(one) for one in results]
+    heads = ("verdict", "instrument", "model", "before → after", "change (95% interval)", "caveats")
+    notes = [*dict.fromkeys([*describe_marks(found), *refused(found)])]
+    said = [
+        f"**{markdown(f'{one.instrument}, {who(one, labels)}')}**: "
+        f"{markdown(' '.join(change_sentences(one).lines))}"
+        for one in found
+        if not one.verdict.refusals
+    ]
+    more = [grid(heads, rows[VISIBLE:])] if rows[VISIBLE:] else []
+    parts = [
+        f"### goffman: {markdown(' → '.join(labels.values()))}",
+        f"{describe_counts(results)}.",
+        *(f"> {markdown(note)}" for note in notes),
+        grid(heads, rows[:VISIBLE]),
+        *_folded(f"{len(rows)} results in words", [*more, *said]),
+    ]
+    if top := top_of(found):
+        table = grid(list(top[0]), [list(row.values()) for row in top])
+        parts += _folded(f"The {len(top)} conditions that changed most", [table])
+    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Top:
-    """The rows in which two runs differ most, and how many others there are."""
-
-    rows: tuple[Mapping[str, str], ...]
-    left: int
+def _folded(summary: str, parts: Sequence[str]) -> list[str]:
+    return [f"<details><summary>{summary}</summary>", *parts, "</details>"]
 
 
-def top_of(found: Sequence[Comparison], *, most: int = TOP) -> Top:
-    """The conditions that changed most: what is clear first, each by its own smallest difference.
+def _row(one: MainResult) -> tuple[str, ...]:
+    finding = one.finding
+    sides = finding.short.rpartition(": ")[2]
+    interval = (
+        f"{value_shown(finding)} ({interval_shown(finding)})" if interval_shown(finding) else "–"
+    )
+    return (
+        f"{one.glyph} {one.verdict}",
+        one.instrument,
+        one.model,
+        sides if "→" in sides else finding.short,
+        interval,
+        ", ".join(caveat.id for caveat in finding.caveats),
+    )
 
-    Instruments have different units; that which would matter is what they have in common.
-    """
+
+def top_of(found: Sequence[Comparison], *, most: int = TOP) -> list[dict[str, str]]:
+    """Return the conditions that changed most: what is clear first, each in units of its Δ."""
     compared = [one for one in found if not one.verdict.refusals]
-    rows = [(one, row) for one in compared for row in conditions_of(one)]
+    rows = [(one, row) for one in compared for row in conditions_of(one) if row["difference"]]
     rows.sort(
         key=lambda both: (
             not direction(both[1]),
@@ -147,111 +240,15 @@ def top_of(found: Sequence[Comparison], *, most: int = TOP) -> Top:
     )
     several = len({(one.run, one.models) for one in compared}) > 1
     labels = labels_of(found)
-    shown = tuple(
+    return [
         {
+            "verdict": f"{GLYPHS.get(row['verdict'], '–')} {verdict_shown(row) or 'not tested'}",
+            "condition": one.section.called(row["condition"]) if one.section else row["condition"],
             "instrument": one.instrument,
-            **({"of": who(one, labels)} if several else {}),
-            "what": one.section.called(row["condition"]) if one.section else row["condition"],
+            **({"model": model_of(one, labels)} if several else {}),
             "before": number(row["mean_second"]),
             "after": number(row["mean_first"]),
-            "change": number(row["difference"]),
-            "interval": ends(row["low"], row["high"]),
-            "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-            "verdict": verdict_shown(row) or "none",
+            "change": f"{number(row['difference'])} ({ends(row['low'], row['high'])})",
         }
         for one, row in rows[:most]
-        if row["difference"]
-    )
-    every = sum(one.estimates.height for one in found)
-    return Top(rows=shown, left=every - len(shown))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Screen:
-    """A comparison as a screen shows it."""
-
-    heading: str
-    rows: tuple[Mapping[str, str], ...]
-    """Under each number's own row those of its groups, and of the change between them."""
-    notes: tuple[str, ...]
-    """The tests, and why values are missing, by the numbers that rows have."""
-
-
-def screen_of(one: Comparison) -> Screen:
-    """Every row of a comparison, for a screen."""
-    heading = f"{one.instrument}: {one.models[1]} in {one.run} − {one.models[0]} in {one.reference}"
-    if one.one_sided:
-        heading += f" (left out: {one.one_sided:,} values that only one of the runs has)"
-    if one.unmeasurable:
-        heading += f". These differences mean nothing: {'; '.join(one.unmeasurable)}"
-    levels = {
-        (row["quantity"], row["variant"], row["group"]): (row["mean_first"], row["mean_second"])
-        for row in one.estimates.filter(pl.col("kind") == "runs").iter_rows(named=True)
-    }
-    found = one.estimates.to_dicts()
-    reasons = dict.fromkeys(row["reason"] for row in found if row["reason"])
-    numbers = {reason: str(place) for place, reason in enumerate(reasons, start=1)}
-    rows: list[dict[str, str]] = []
-    for number_of in dict.fromkeys((row["quantity"], row["variant"]) for row in found):
-        of = [row for row in found if (row["quantity"], row["variant"]) == number_of]
-        lines = [_line(row, levels, numbers) for row in of]
-        what = ", ".join(part for part in number_of if part)
-        rows += [dict.fromkeys(lines[0], "") | {"what": what}, *lines]
-    if not reasons:
-        rows = [{name: row[name] for name in row if name != "note"} for row in rows]
-    notes = [f"{place}: {reason}." for reason, place in numbers.items()]
-    return Screen(heading=heading, rows=tuple(rows), notes=(*_tests(found), *notes))
-
-
-def _tests(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The tests used for the changes in a number, and for those between groups."""
-    for kinds, what in (
-        (True, "Test in rows of one group or condition"),
-        (False, "Test in rows “A − B”"),
-    ):
-        of = [row["test"] for row in rows if (row["kind"] in OF_RUNS) is kinds and row["test"]]
-        if of:
-            yield f"{what}: {', '.join(dict.fromkeys(of))}."
-
-
-Levels = dict[tuple[str, str | None, str | None], tuple[float | None, float | None]]
-
-
-def _line(row: Mapping[str, Any], levels: Levels, notes: Mapping[str, str]) -> dict[str, str]:
-    run, reference = _sides(row, levels)
-    return {
-        "what": f"  {_what(row)}",
-        "later run": "" if run is None else number(run),
-        "first run": "" if reference is None else number(reference),
-        "difference": number(row["difference"]),
-        "interval": ends(row["low"], row["high"]),
-        "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-        "verdict": verdict_shown(row) or "none",
-        "n": f"{row['n']:,}",
-        "note": notes.get(row["reason"], ""),
-    }
-
-
-def _sides(row: Mapping[str, Any], levels: Levels) -> tuple[float | None, float | None]:
-    """The number, or the gap of two groups' numbers, in the run and in the reference."""
-    if row["kind"] in OF_RUNS:
-        return row["mean_first"], row["mean_second"]
-    first, second = (
-        levels.get((row["quantity"], row["variant"], row[side])) for side in ("first", "second")
-    )
-    if row["kind"] != "groups" or row["dimension"] or first is None or second is None:
-        return None, None
-    one, other = (
-        None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)
-    )
-    return one, other
-
-
-def _what(row: Mapping[str, Any]) -> str:
-    """Which group a number is of, or between what a contrast is."""
-    if row["kind"] == BY_CONDITION:
-        return str(row["first"])
-    said = row["group"] or "all" if row["kind"] == "runs" else f"{row['first']} − {row['second']}"
-    about = [row["dimension"], row["group"] if row["kind"] != "runs" else None]
-    where = ", ".join(part for part in about if part)
-    return f"{where}: {said}" if where else said
+    ]

@@ -146,7 +146,7 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
                 "result": one,
                 "mark": mark,
                 "value": value_shown(one.finding),
-                "interval": _interval(one.finding),
+                "interval": interval_shown(one.finding),
                 "task": passed,
                 "control": control.sentence if control else NO_CONTROLS,
                 "notes": [
@@ -222,7 +222,8 @@ def _headline(results: Sequence[MainResult]) -> str:
     return "No relevant difference was shown"
 
 
-def _interval(finding: Finding) -> str:
+def interval_shown(finding: Finding) -> str:
+    """Return the interval of a difference; of a log ratio, of the ratio."""
     if finding.low is None:
         return ""
     if finding.unit.startswith("log") and finding.high is not None:
