@@ -21,9 +21,11 @@ from goffman.contrasts.catalog import groups_of_conditions
 from goffman.contrasts.scores import clusters_by_instrument
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.estimates import PRIMARY, estimates
+from goffman.formatting import ends
 from goffman.lexicons.attitude import SHIPPED
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.registry import measures
+from goffman.presentation.multiverse import describe_holds
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
 from goffman.report.table_files import tables_of
@@ -418,10 +420,14 @@ def test_the_terminal_says_what_the_page_says(distance, tmp_path):
     folder, _, said = distance
     other = Path(shutil.copytree(folder, tmp_path / "run"))
     _, _, mine, summed = analyses_of(other)
+    (line,) = (one for one in said.splitlines() if " social-distance " in one)
+    span = ends(summed["lowest"], summed["highest"])
+    assert f" {summed['analyses']} {span} " in line
+    assert line.endswith(f"% {summed['matters_most']}")
+    assert max(map(len, said.splitlines()[:8])) <= 80
+    assert "holds in" not in said.replace("holds in most", "")
     lead = f"Over {summed['analyses']} analyses, the difference is "
-    counted = f"(η²): the {summed['matters_most']} "
-    for sentence in (lead, counted):
-        assert sentence in " ".join(said.split())
+    counted = f"η²): the {summed['matters_most']} "
     done = goffman("report", other)
     assert done.returncode == 0, done.stderr
     page = html.unescape((other / "report.html").read_text(encoding="utf-8"))
@@ -451,9 +457,8 @@ def test_a_model_that_cannot_do_the_task_has_no_analyses_and_a_sentence(failing)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)
     assert (found["analyses"], found["holds_in"]) == (0, None)
-    assert found["said"].startswith(
-        "There are no other analyses, because the model is not measurable: it"
-    )
+    assert found["reason"].startswith("the model is not measurable: it")
+    assert (found["finding"], found["caveats"]) == ("Not measurable", [])
     assert read_run(folder).stressed[0].height == 0
 
 
@@ -462,9 +467,9 @@ def test_without_choices_there_are_only_parts_to_leave_out(distance, tmp_path, m
     monkeypatch.delattr(NegativeAttitude, "choices")
     done = goffman("stress", other, "--workers", "1", "--no-report")
     assert done.returncode == 0, done.stderr
-    assert (
-        "There is nothing to choose in this analysis, so only parts were left out." in done.stdout
-    )
+    assert " social-distance " in done.stdout
+    (said,) = describe_holds(read_run(other).sections["social-distance"])
+    assert said.head == "This analysis has no choices; only parts were left out"
     rows, summed = read_run(other).stressed
     assert {*rows["variation"]} == {"analysis", "word", "labels"}
     assert rows.filter(pl.col("variation") == "analysis").height == 1

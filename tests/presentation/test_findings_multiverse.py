@@ -70,16 +70,14 @@ def said(rows, **summed):
 
 
 ALL = four("relevant", "relevant", "relevant", "relevant")
-OFTEN = "; a false finding often holds in most analyses, too."
 
 
-def test_the_range_leads_and_then_what_matters_most_and_how_many_hold():
+def test_the_range_leads_and_then_what_matters_most():
     one = said(ALL)
     assert one.model == "m"
     assert one.head == "Over 4 analyses, the difference is 0.040 to 0.070, median 0.055"
     assert one.said == (
-        "What matters most, by its share of the variance (η²): the wording 80% and the rater 10%.",
-        f"In 4 of them, a difference in the same direction is present{OFTEN}",
+        "What matters most (share of the variance, η²): the wording 80% and the rater 10%.",
     )
 
 
@@ -88,27 +86,17 @@ def test_of_a_single_choice_nobody_is_told_that_it_matters_most():
     assert not any("η²" in sentence for sentence in one.said)
 
 
-def test_a_verdict_that_there_may_be_no_difference_is_named():
-    rows = four("inconclusive", "relevant", "inconclusive", None)
-    one = said(rows, verdict="inconclusive", holds=2, holds_in=0.5)
-    assert one.said[-1] == "In 2 of them, the verdict is “inconclusive”."
-
-
 def test_words_left_out_have_their_range():
     gone = [row(of, way="word", what=f"w{of}", share=0.1) for of in (0.05, -0.01, 0.045)]
     one = said([*ALL, *gone, row(0.9, way="item", what="i1")])
-    assert one.said[-1] == (
-        "With any one of the 3 words with the most probability left out, the difference is "
-        "−0.010 to 0.050."
-    )
+    assert one.said[-1] == "Without any one of the 3 most probable words: −0.010 to 0.050."
 
 
 def test_wrong_labels_have_their_range_at_each_rate():
     tries = ((0.05, 0.2), (0.01, 0.2), (0.05, 0.5), (-0.04, 0.5))
     drawn = [row(of, way="labels", rate=rate) for of, rate in tries]
     assert said([*ALL, *drawn]).said[-1] == (
-        "With so many word labels made wrong at random, it is 0.010 to 0.050 at 20% and −0.040 to "
-        "0.050 at 50%."
+        "With wrong word labels, at random: 0.010 to 0.050 at 20% and −0.040 to 0.050 at 50%."
     )
 
 
@@ -142,14 +130,14 @@ def test_without_choices_only_parts_are_left_out():
     one = said(
         [row(0.05, choices=None), row(0.04, way="word"), row(0.03, way="word")], holds_in=None
     )
-    assert one.head == "There is nothing to choose in this analysis, so only parts were left out"
-    assert one.said[0].startswith("With any one of the 2 words with the most probability left out")
+    assert one.head == "This analysis has no choices; only parts were left out"
+    assert one.said[0].startswith("Without any one of the 2 most probable words")
 
 
 def test_a_model_that_is_not_measurable_has_a_sentence():
     none = {"analyses": 0, "holds": 0, "holds_in": None, "reason": "the model is not measurable: x"}
     one = said([], **none)
-    assert one.head == "There are no other analyses, because the model is not measurable: x"
+    assert one.head == "There are no other analyses: the model is not measurable: x"
     assert one.said == ()
 
 

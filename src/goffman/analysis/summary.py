@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.sentences import describe_anchors
 from goffman.contrasts.verdict import GLYPHS, NOT_MEASURABLE
-from goffman.formatting import NOT_TESTED, number
+from goffman.formatting import NOT_TESTED, ends, number
 from goffman.instruments.types import base_of
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
@@ -166,6 +166,15 @@ def value_shown(finding: Finding) -> str:
     if finding.unit.startswith("log"):
         return f"×{math.exp(finding.difference):.2f}"
     return f"{'+' if finding.difference > 0 else ''}{number(finding.difference)}"
+
+
+def interval_shown(finding: Finding) -> str:
+    """Return the interval of a difference; of a log ratio, of the ratio."""
+    if finding.low is None:
+        return ""
+    if finding.unit.startswith("log") and finding.high is not None:
+        return f"{math.exp(finding.low):.2f} to {math.exp(finding.high):.2f}"
+    return ends(finding.low, finding.high)
 
 
 def _cell(value: float) -> int:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from goffman.analysis.summary import describe_counts, main_results, value_shown
+from goffman.analysis.summary import describe_counts, interval_shown, main_results, value_shown
 from goffman.comparison.text import change_results, top_of
 from goffman.console import printable
 from goffman.formatting import confidence, describe_corrected, ends, number, verdict_shown
 from goffman.report.forest import forest
-from goffman.report.overview import first_screen, interval_shown
+from goffman.report.overview import first_screen
 
 if TYPE_CHECKING:
     from goffman.analysis.summary import MainResult

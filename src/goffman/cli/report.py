@@ -13,7 +13,6 @@ from goffman.cli.params import RUN_HELP, Json, option
 from goffman.cli.screen import print_lines, print_screen
 from goffman.console import counting, json_text, printable, say
 from goffman.errors import InputError
-from goffman.modes import asked_id
 from goffman.os_support import cores
 
 if TYPE_CHECKING:
@@ -83,14 +82,14 @@ def stress(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """See whether the main results of a run hold in other analyses.
+    """See how far the main results of a run move in other analyses.
 
     No model is asked. goffman computes each main result again with every combination of choices
-    that could have been made differently: wordings, numbers of words, raters, tests and more. It
-    also leaves out single parts, and replaces some word labels with wrong ones. Every analysis is
-    in multiverse.parquet.
+    that could have been made differently: wordings, numbers of words, raters and more. It also
+    leaves out single words, and makes some word labels wrong. Every analysis is in
+    multiverse.parquet.
     """
-    from goffman.presentation.multiverse import describe_holds
+    from goffman.analysis.stress_screen import stress_screen
     from goffman.report.load import read_run
     from goffman.report.write import stress_run, write_report
 
@@ -102,43 +101,24 @@ def stress(
     if as_json:
         print(json_text(_rows(measured)))
         return
-    for name, section in measured.sections.items():
-        for one in describe_holds(section):
-            print(printable(f"{name}, {one.model}"))
-            print(printable(f"  {one.head}."))
-            if one.said:
-                print(printable(f"  {' '.join(one.said)}"))
-    where = (
-        "report.html, multiverse.parquet and stress.parquet"
-        if not no_report
-        else "multiverse.parquet"
-    )
+    print_lines(stress_screen(measured.sections))
+    where = "multiverse.parquet" if no_report else "report.html and multiverse.parquet"
     print(f"\nEvery analysis is in {printable(str(run))}: {where}.")
 
 
 def _rows(run: MeasuredRun) -> list[dict[str, object]]:
-    """The summary of each headline, with the sentence beside it."""
-    from goffman.presentation.multiverse import describe_holds
+    """Return the summary of each main result, with its finding and the ids of its caveats."""
+    from goffman.analysis.stress_screen import stressed_row
+    from goffman.analysis.summary import main_results
 
-    assert run.stressed is not None  # noqa: S101 - it was written a moment ago
-    said = {
-        (name, one.model): one.head
-        for name, section in run.sections.items()
-        for one in describe_holds(section)
-    }
-    return [
-        {
-            **row,
-            "explained": json.loads(row["explained"]) if row["explained"] else None,
-            "said": said.get(
-                (
-                    asked_id(row),
-                    run.sections[asked_id(row)].names.model(row["model"]),
-                )
-            ),
-        }
-        for row in run.stressed[1].iter_rows(named=True)
-    ]
+    rows = []
+    for one in main_results(run.sections):
+        row = stressed_row(one, run.sections)
+        if row is not None:
+            explained = json.loads(row["explained"]) if row["explained"] else None
+            entry = {name: one.entry()[name] for name in ("finding", "caveats")}
+            rows.append({**row, "explained": explained, **entry})
+    return rows
 
 
 def compare(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goffman.analysis.summary import MainResult, describe_counts, screen, value_shown
+from goffman.analysis.summary import (
+    MainResult,
+    describe_counts,
+    interval_shown,
+    screen,
+    value_shown,
+)
 from goffman.comparison.runs import refused
 from goffman.comparison.sentences import (
     change_sentences,
@@ -20,7 +26,7 @@ from goffman.formatting import VERDICTS_SAID, ends, number, short_names, verdict
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, grid, markdown
 from goffman.presentation.types import Caveat, Finding
-from goffman.report.overview import interval_shown, strength
+from goffman.report.overview import strength
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.console import printable
-from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import ends, join_words, number
 from goffman.presentation.estimate_figures import band, describe_band
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
@@ -54,12 +53,12 @@ def describe_holds(section: Section) -> list[MultiverseSentences]:
 def _sentences_of_result(row: Row, section: Section) -> MultiverseSentences:
     more = (*_left_out(row, section), *_labels(row, section))
     if row["analyses"] == 0:
-        head, more = f"There are no other analyses, because {row['reason']}", ()
+        head, more = f"There are no other analyses: {row['reason']}", ()
     elif row["holds_in"] is None:
-        head = "There is nothing to choose in this analysis, so only parts were left out"
+        head = "This analysis has no choices; only parts were left out"
     else:
         head = f"Over {row['analyses']} analyses, the difference is {_ranges(row, section)}"
-        more = (*_explained(row), *_holding(row), *more)
+        more = (*_explained(row), *more)
     return MultiverseSentences(model=row["model"], head=head, said=more)
 
 
@@ -86,18 +85,7 @@ def _explained(row: Row) -> Iterator[str]:
     parts = [f"the {name} {share:.0%}" for name, share in named if share >= LEAST_SHARE]
     # One choice alone explains all there is.
     if parts and len(shares) > 1:
-        yield f"What matters most, by its share of the variance (η²): {join_words(parts)}."
-
-
-def _holding(row: Row) -> Iterator[str]:
-    """Yield in how many analyses the verdict is the audit's."""
-    if row["verdict"] not in PRESENT_WORDS:
-        yield f"In {row['holds']} of them, the verdict is “{row['verdict']}”."
-        return
-    yield (
-        f"In {row['holds']} of them, a difference in the same direction is present; a false "
-        "finding often holds in most analyses, too."
-    )
+        yield f"What matters most (share of the variance, η²): {join_words(parts)}."
 
 
 def _left_out(row: Row, section: Section) -> Iterator[str]:
@@ -106,8 +94,7 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
     if gone.height:
         low, high = gone["difference"].min(), gone["difference"].max()
         yield (
-            f"With any one of the {gone.height} words with the most probability left out, the "
-            f"difference is {ends(low, high)}."  # type: ignore[arg-type]
+            f"Without any one of the {gone.height} most probable words: {ends(low, high)}."  # type: ignore[arg-type]
         )
 
 
@@ -119,7 +106,7 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     )
     said = [f"{ends(low, high)} at {rate:.0%}" for rate, low, high in rates.sort("rate").rows()]
     if said:
-        yield f"With so many word labels made wrong at random, it is {join_words(said)}."
+        yield f"With wrong word labels, at random: {join_words(said)}."
 
 
 def _rows(section: Section, model: str, variation: str) -> pl.DataFrame:
@@ -284,7 +271,6 @@ _SUMMED = (
     ColumnSpec(header="model", keys=("model",)),
     ColumnSpec(header="verdict", keys=("verdict",)),
     ColumnSpec(header="analyses", keys=("analyses",), form="count"),
-    ColumnSpec(header="holds", keys=("holds",), form="count"),
     ColumnSpec(header="median", keys=("median",), form="number"),
     ColumnSpec(header="range", keys=("lowest", "highest"), form="interval"),
     ColumnSpec(header="matters most", keys=("matters_most",)),
@@ -302,10 +288,8 @@ def analyses(section: Section) -> Iterator[Table]:
     """The summary of each headline, and its analyses one by one."""
     if section.stress.height:
         caption = (
-            f"{section.instrument}: the main result in other analyses of the same answers. That a "
-            "difference is present holds where one is present and has the same sign; any other "
-            "verdict holds where it is the same. Median and range are of the analyses in the main "
-            "result's own unit."
+            f"{section.instrument}: the main result in other analyses of the same answers. Median "
+            "and range are of the analyses in the main result's own unit."
         )
         rows = section.stress.drop("instrument", "mode").to_dicts()
         yield as_table(f"{section.instrument}-holds", caption, rows, shown=_SUMMED)

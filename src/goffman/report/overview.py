@@ -8,7 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goffman.analysis.summary import MainResult, describe_counts, main_results, value_shown
+from goffman.analysis.summary import (
+    MainResult,
+    describe_counts,
+    interval_shown,
+    main_results,
+    value_shown,
+)
 from goffman.contrasts.verdict import (
     GLYPHS,
     INCONCLUSIVE,
@@ -220,15 +226,6 @@ def _headline(results: Sequence[MainResult]) -> str:
     if all(one.verdict == NEGLIGIBLE for one in results):
         return "No relevant difference"
     return "No relevant difference was shown"
-
-
-def interval_shown(finding: Finding) -> str:
-    """Return the interval of a difference; of a log ratio, of the ratio."""
-    if finding.low is None:
-        return ""
-    if finding.unit.startswith("log") and finding.high is not None:
-        return f"{math.exp(finding.low):.2f} to {math.exp(finding.high):.2f}"
-    return ends(finding.low, finding.high)
 
 
 def of_section(sections: Mapping[str, Section], name: str) -> Iterator[dict[str, Any]]:
