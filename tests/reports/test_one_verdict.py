@@ -76,8 +76,7 @@ def test_the_word_is_the_same_everywhere(tmp_path_factory, ends, word):
     assert [
         row["verdict"] for row in rows if all(row[name] == of for name, of in of_headline.items())
     ] == [word]
-    card = [line for line in model_card_text(run, MODEL).splitlines() if line.startswith("| gap |")]
-    assert any(line.endswith(f"| {word} |") for line in card)
+    assert f"| {GLYPHS[word]} {word} | {instrument} |" in model_card_text(run, MODEL)
     assert lm_eval_results(run, MODEL)["verdicts"][instrument]["gap,none"] == word
     (exported,) = [one for one in main_estimates(run, MODEL) if one.path == f"{instrument}.gap"]
     assert exported.verdict == word
