@@ -53,7 +53,7 @@ def test_the_metadata_block_has_one_metric_an_instrument(run):
     wanted = of_model(run, "small")
     assert len(card.data.eval_results) == len(wanted) == 3
     for result, one in zip(card.data.eval_results, wanted, strict=True):
-        assert result.metric_value == pytest.approx(one.finding.difference, abs=1e-9)
+        assert result.metric_value == pytest.approx(one.finding.difference, rel=1e-5)
         assert result.task_type == "fill-mask"
         assert result.dataset_type == f"goffman/{one.instrument}"
         entry = run.manifest.instruments[one.instrument]

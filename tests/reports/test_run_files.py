@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import html
+import json
 import re
 import struct
 from dataclasses import replace
@@ -177,3 +178,27 @@ def test_figures_and_tables_are_written_on_request(target, run, tmp_path):
     refused = command("export", run.folder, "--to", target, "--output", run.folder)
     assert refused.returncode == 2
     assert "contains other files" in refused.stderr
+
+
+def test_the_ids_of_caveats_are_the_same_everywhere(run, tmp_path):
+    """On the page's footnotes, in results.csv, JSON, check, a card, lm-eval and a paper's CSV."""
+    wanted = {
+        one.instrument: [caveat.id for caveat in one.finding.caveats]
+        for one in main_results(run.measured.sections)
+    }
+    assert any(wanted.values())
+
+    def told(*words):
+        return json.loads(command(*words).stdout)
+
+    assert {row["instrument"]: row["caveats"].split() for row in results(run.folder)} == wanted
+    of_report = told("report", run.folder, "--json")["results"]
+    assert {one["instrument"]: one["caveats"] for one in of_report} == wanted
+    listed = {one["name"]: one["caveats"] for one in told("check", run.folder, "--list", "--json")}
+    of_lm_eval = told("export", run.folder, "--to", "lm-eval")["caveats"]
+    card = command("export", run.folder, "--to", "model-card").stdout
+    for instrument, ids in wanted.items():
+        assert listed[run.estimate(f"{instrument}.heading").name] == ids
+        assert list(run.estimate(f"{instrument}.heading").caveats) == ids
+        assert of_lm_eval.get(instrument, []) == ids
+        assert all(f"- `{one}`: " in card for one in ids)

@@ -200,6 +200,11 @@ class Estimate:
         return self.named.not_measurable
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """Of a main result the ids of its caveats, the weightiest first."""
+        return self.named.caveats
+
+    @property
     def row(self) -> Mapping[str, Any]:
         """Every column of ``run.estimates``."""
         return dict(self.named.row)

@@ -102,9 +102,10 @@ def change_result(one: Comparison, model: str = "") -> MainResult:
     found: dict[str, Any] = {name: row.get(name) for name in names}
     of_run = findings_of(one.section) if one.section else []
     unit = of_run[0].unit if of_run else ""
-    head = "The main difference could not be compared"
+    head, why = "The main difference could not be compared", ""
     if one.unmeasurable:
         head, found = "Not measurable", {}
+        why = f"This difference means nothing: {'; '.join(one.unmeasurable)}"
     elif one.same:
         head = "No change: every answer has the same score"
     elif row:
@@ -120,7 +121,7 @@ def change_result(one: Comparison, model: str = "") -> MainResult:
         finding=Finding(
             model=model,
             head=head,
-            short=head,
+            short=why or head,
             text="",
             unit=unit,
             shown=verdict_shown(row) if found.get("verdict") else "",

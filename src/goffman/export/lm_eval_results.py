@@ -69,7 +69,8 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
             continue
         results[instrument][f"{name},{which}"] = value
         results[instrument][f"{name}_stderr,{which}"] = "N/A" if stderr is None else stderr
-    for one in with_doubts(main_estimates(run, model), run):
+    doubted = with_doubts(main_estimates(run, model), run)
+    for one in doubted:
         if one.verdict:
             metric = f"{one.short_path},{one.variant or NO_FILTER}"
             verdicts.setdefault(asked_id(one.row), {})[metric] = one.verdict
@@ -77,6 +78,7 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
         "results": results,
         "missing": {task: of for task, of in missing.items() if of},
         "verdicts": verdicts,
+        "caveats": {asked_id(one.row): list(one.caveats) for one in doubted if one.caveats},
         **_about_tasks(run, model, results),
         **_about_model(run, model),
     }

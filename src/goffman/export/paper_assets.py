@@ -16,7 +16,7 @@ from goffman.console import printable
 from goffman.formatting import number, p_value, verdict_shown
 from goffman.instruments.types import BASELINE, slug_of
 from goffman.presentation.findings import findings_of
-from goffman.presentation.table_formats import NOTHING, latex, markdown
+from goffman.presentation.table_formats import NOTHING, grid, latex, markdown
 from goffman.report.figures import figures_of
 from goffman.report.images import pdf_of, svg_of
 from goffman.report.table_files import CORRECTED_SAID
@@ -137,9 +137,8 @@ def latex_table(section: Section, results: list[Result]) -> str:
 
 def markdown_table(section: Section, results: list[Result]) -> str:
     """The same as Markdown, with the contrast in a column of its own."""
-    lines = [["Contrast", *HEADS], ["---", "---:", "---", "---:", "---:", "---:", "---"]]
-    lines += [[markdown(one.label), *(markdown(cell) for cell in one.cells)] for one in results]
-    body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rows = [(one.label, *one.cells) for one in results]
+    body = grid(("Contrast", *HEADS), rows, right=(1, 3, 4, 5))
     return f"**{markdown(caption_of(section, results))}**\n\n{body}"
 
 

@@ -37,6 +37,7 @@ OWN = (
     *ESTIMATES,
     *VERDICTS,
     Column("not_measurable", "text", "which model cannot do the task", nullable=True),
+    Column("caveats", "text", "of a main result: the ids of its caveats", nullable=True),
 )
 """The columns of estimates.csv."""
 
@@ -104,7 +105,8 @@ class PaperData:
             # With its models by their short names, wherever they stand.
             name = replace(one, model=self._short(one.model)).name
             row = {column: self._short(value) for column, value in one.row.items()}
-            rows.append({"name": name, **row, "not_measurable": one.not_measurable})
+            doubts = {"not_measurable": one.not_measurable, "caveats": " ".join(one.caveats)}
+            rows.append({"name": name, **row, **doubts})
         return pl.DataFrame(rows, schema=[column.name for column in OWN], infer_schema_length=None)
 
     def _short(self, value: Any) -> Any:

@@ -18,7 +18,7 @@ from goffman.formatting import NONE, ends, number, p_value
 from goffman.gate.check import MARKS, RuleResult, Status, counted, exit_code, in_order
 from goffman.gate.names import FIELDS, path_of
 from goffman.modes import asked_id
-from goffman.presentation.table_formats import markdown
+from goffman.presentation.table_formats import grid, markdown
 
 if TYPE_CHECKING:
     from goffman.gate.check import GateInput
@@ -66,6 +66,7 @@ def _json(checked: Checked) -> str:
             "verdict": one.named.verdict,
             "failed": one.failed,
             "not_measurable": one.not_measurable,
+            "caveats": list(one.named.caveats),
             "sentence": one.sentence,
         }
         for one in checked.outcomes
@@ -169,20 +170,25 @@ def _markdown(checked: Checked) -> str:
 
 _SHOWN: Mapping[Status, str] = {
     "ok": "ok",
-    "failed": "**FAILED**",
-    "not decided": "**NOT DECIDED**",
+    "failed": "FAILED",
+    "not decided": "NOT DECIDED",
 }
 
 
 def _markdown_table(outcomes: Sequence[RuleResult]) -> str:
-    lines = ["| | name | found | rule | interval |", "|---|---|---|---|---|"]
-    for one in outcomes:
-        found = one.named.not_measurable or one.found.partition(" ")[2]
-        low, high = one.named.value("low"), one.named.value("high")
-        interval = "" if low is None else ends(low, high)
-        cells = (one.name, found, one.required, interval)
-        lines.append(f"| {_SHOWN[one.status]} | {' | '.join(map(markdown, cells))} |")
-    return "".join(f"{line}\n" for line in lines)
+    rows = [
+        (
+            _SHOWN[one.status],
+            one.name,
+            one.named.not_measurable or one.found.partition(" ")[2],
+            one.required,
+            ends(low, high) if (low := one.named.value("low")) is not None else "",
+            ", ".join(one.named.caveats),
+        )
+        for one in outcomes
+        for high in [one.named.value("high")]
+    ]
+    return grid(("", "name", "found", "rule", "interval", "caveats"), rows)
 
 
 _WRITTEN: Mapping[GateFormat, Callable[[Checked], str]] = {
@@ -266,6 +272,7 @@ def names_json(found: GateInput) -> str:
             **{field: one.value(field) for field in FIELDS},
             "verdict": one.verdict,
             "not_measurable": one.not_measurable,
+            "caveats": list(one.caveats),
         }
         for name, one in _every(found)
     ]

@@ -23,10 +23,11 @@ from goffman.contrasts.verdict import (
     NOT_MEASURABLE,
     rests_on,
 )
-from goffman.estimates import headlines, is_headline
+from goffman.estimates import PRIMARY, headlines, is_headline
 from goffman.formatting import verdict_shown
 from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, asked_ids, mode_of_rows, of_asked
+from goffman.presentation.findings import findings_of
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, schema
 from goffman.scoring import measures_of
 
@@ -122,6 +123,8 @@ class NamedEstimate:
     """The columns CONTRASTS and ESTIMATES."""
     not_measurable: str | None = None
     """Which model in it cannot do the task, in words; None: every one can, as far as is known."""
+    caveats: tuple[str, ...] = ()
+    """Of a main result the ids of its caveats, the weightiest first."""
     main: bool = False
     """Whether it is known to be one of the main results of its run."""
     stress: Mapping[str, Any] | None = None
@@ -371,7 +374,7 @@ def add_multiverse_share(found: Iterable[NamedEstimate], run: MeasuredRun) -> li
 
 
 def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
-    """The estimates of a run, each with why it is not measurable, if it is not."""
+    """Return the estimates of a run, each with its caveats, and why it is not measurable."""
     together = {
         (one.row["first"], one.row["second"]): one.unmeasurable
         for one in correlations(run.estimates, run.sections, measures_of(run.manifest))
@@ -385,7 +388,18 @@ def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedE
         of_instrument = section.unmeasurable() if section else {}
         return [one for name, one in of_instrument.items() if rests_on(row, name)]
 
-    doubts = ("; ".join(f"{one.model} is {one.mark}" for one in failing(e.row)) for e in found)
-    return [
-        replace(one, not_measurable=doubt or None) for one, doubt in zip(found, doubts, strict=True)
-    ]
+    notes = {
+        (name, given): tuple(caveat.id for caveat in one.caveats)
+        for name, section in run.sections.items()
+        for one in findings_of(section)
+        for given, shown in section.names.models.items()
+        if shown == one.model
+    }
+
+    def doubted(one: NamedEstimate) -> NamedEstimate:
+        doubt = "; ".join(f"{of.model} is {of.mark}" for of in failing(one.row))
+        main = one.row.get("family") == PRIMARY
+        ids = notes.get((asked_id(one.row), one.row["model"]), ()) if main else ()
+        return replace(one, not_measurable=doubt or None, caveats=ids)
+
+    return [doubted(one) for one in found]

@@ -189,9 +189,9 @@ def reliability_rows(section: Section) -> list[dict[str, Any]]:
     return [of | {"dimension": of["dimension"] or "all items"} for of in found.values()]
 
 
-def reliability_table(section: Section, *, model: str | None = None) -> Iterator[Table]:
-    """How far order and level of a scale's conditions would come out again; None: every model."""
-    rows = [row for row in reliability_rows(section) if model in (None, row["model"])]
+def reliability_table(section: Section) -> Iterator[Table]:
+    """How far order and level of a scale's conditions would come out again."""
+    rows = reliability_rows(section)
     if not rows:
         return
     many = section.noun.many
