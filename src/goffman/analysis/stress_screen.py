@@ -21,7 +21,9 @@ _LINE = "  {} {:<16.16} {:>8} {:>4} {:<17.17} {:<.28}"
 def stress_screen(sections: Mapping[str, Section]) -> list[str]:
     """Return the lines of one screen: each main result, its range, and what matters most in it."""
     results = main_results(sections)
-    lines = [_LINE.format(" ", "", "result", "n", "other analyses", "matters most (η²)").rstrip()]
+    lines = [
+        _LINE.format(" ", "", "result", "n", "other analyses", "matters most, by share").rstrip()
+    ]
     for model in dict.fromkeys(one.model for one in results):
         lines += [model, *(_line(one, sections) for one in results if one.model == model)]
     return [*lines, "", "A false finding holds in most other analyses, too: look at the range."]

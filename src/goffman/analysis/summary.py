@@ -37,7 +37,7 @@ FEW = 8
 UNTESTED = "–"
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-ASCII = str.maketrans("●◐=○✕·–░│━◂▸Δ−⁰¹²³⁴⁵⁶⁷⁸⁹×…“”", '*o=?x.-.|-<>D-0123456789x.""')
+ASCII = str.maketrans("●◐=○✕·–░│━◂▸→Δ−⁰¹²³⁴⁵⁶⁷⁸⁹×…“”", '*o=?x.-.|-<>>D-0123456789x.""')
 """What stands for the signs of a screen where a terminal has no UTF-8."""
 
 

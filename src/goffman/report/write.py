@@ -61,17 +61,22 @@ def write_report(folder: Path, *, words: Lexicons | None = None) -> Report:
 
     def show(run: MeasuredRun, said: Sequence[str]) -> Report:
         place, figures, notes = Folder(folder), figures_of(run), (*why, *said)
-        svgs = {one.id: svg_of(next(one.drawn())[1]) for one in figures}
         card = card_png(card_of(run))
+        svgs = {one.id: svg_of(next(one.drawn())[1]) for one in figures}
         drawn = Drawn(
             figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes, card=card
         )
-        place.write_changed(CARD_FILE, card)
-        place.write_changed(RESULTS_FILE, csv_text(results_table(run)).encode())
-        # Somebody's own is left alone.
-        if (place.read(README) or HEADING.encode()).startswith(HEADING.encode()):
-            place.write_changed(README, readme_text(run).encode())
-        place.write_changed(PAGE_FILE, page(run, drawn).encode())
+        # All of it is made before any of it is written.
+        files = {
+            RESULTS_FILE: csv_text(results_table(run)).encode(),
+            README: readme_text(run).encode(),
+            CARD_FILE: card,
+            PAGE_FILE: page(run, drawn).encode(),
+        }
+        if not (place.read(README) or HEADING.encode()).startswith(HEADING.encode()):
+            del files[README]  # It is somebody's own.
+        for name, content in files.items():
+            place.write_changed(name, content)
         return Report(
             page=folder / PAGE_FILE,
             notes=notes,
