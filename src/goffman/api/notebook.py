@@ -55,7 +55,8 @@ def results_html(results: Sequence[MainResult]) -> str:
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     below = "".join(f"<li>{text(note)}</li>" for note in notes)
     return (
-        f"<p>{text(describe_counts(results))}. Shaded: too small to matter. Line: 95% interval.</p>"
+        f"<p>{text(describe_counts(results))}. Shaded: too small to matter. Line: 95% "
+        "interval. Associations in text, not proof of harm.</p>"
         f"<table><tbody>{body}</tbody></table>{f'<ol>{below}</ol>' if notes else ''}"
     )
 
