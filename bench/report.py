@@ -1,7 +1,7 @@
 """How long a run's report takes to write and to open: python bench/report.py RUN.
 
-The figures are drawn anew each time, in a copy of the run. Opening is until the table of conditions
-can be read and, after a jump to the first figure, until that is drawn; in Chromium, offline.
+The figures are drawn anew each time, in a copy of the run. Opening is until the explorer can be
+read and, after a jump to the first figure, until that is drawn; in Chromium, offline.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def opened(run: Path) -> str:
         tab = browser.new_context(offline=True).new_page()
         begin = time.monotonic()
         tab.goto((run / "report.html").resolve().as_uri())
-        tab.wait_for_selector("#conditions tbody tr")
+        tab.wait_for_selector("#conditions .row")
         read = time.monotonic() - begin
         tab.evaluate("document.querySelector('[data-figure]').scrollIntoView()")
         tab.wait_for_selector(".live svg.marks")

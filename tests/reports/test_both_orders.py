@@ -65,10 +65,11 @@ def test_every_prompt_stands_with_the_same_question_in_the_other_order(page):
 
 def test_the_reader_sees_reply_reading_and_probabilities_of_both_orders_side_by_side(browser, page):
     with reading(browser, page) as tab:
-        button = tab.locator("#conditions").get_by_role(
-            "button", name=re.compile("show the evidence")
-        )
-        button.first.click()
+        button = tab.get_by_role("button", name=re.compile("^Read all .* questions"))
+        tab.locator("#conditions .panel").scroll_into_view_if_needed()
+        answered = tab.locator("#conditions .panel .answered")
+        assert "B, I think (read as B" in answered.inner_text(), "the reply, not an option"
+        button.click()
         card = tab.locator("dialog .prompt").first
         card.wait_for()
         columns = card.locator(".order")

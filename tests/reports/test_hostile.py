@@ -63,11 +63,15 @@ def test_a_condition_s_own_name_and_a_title_are_text_everywhere(browser, own):
         assert tab.locator("#i-social-distance h2").inner_text() == HOSTILE
         assert HOSTILE in tab.locator("#i-social-distance .cite").inner_text()
         tab.get_by_label("Search all conditions").fill("onerror")
+        option = tab.locator("#conditions .list").get_by_role("option")
         tab.wait_for_function(
-            "() => document.querySelectorAll('#conditions tbody tr').length === 1"
+            "() => document.querySelectorAll('#conditions .list [role=option]').length === 1"
         )
-        assert tab.locator("#conditions tbody th").inner_text() == HOSTILE
-        tab.locator("#conditions tbody button").click()
+        assert option.locator(".name").text_content() == HOSTILE
+        option.click()
+        assert tab.locator("#conditions h3").inner_text() == HOSTILE
+        assert tab.locator("#conditions .swarm .here").text_content() == HOSTILE
+        tab.get_by_role("button", name=re.compile("^Read all")).click()
         tab.locator("#evidence .prompt").first.wait_for()
         assert tab.locator("#evidence-title").inner_text() == HOSTILE
         assert tab.locator("img").count() == 0
@@ -94,7 +98,10 @@ def test_replies_are_text_in_the_evidence(browser, tmp_path):
         )
     with reading(browser, tmp_path / "report.html") as tab:
         scroll_through(tab)
-        tab.locator("#conditions tbody button").first.click()
+        panel = tab.get_by_role("complementary", name="Evidence")
+        panel.scroll_into_view_if_needed()
+        assert SEEN in panel.locator(".answered").inner_text()
+        panel.get_by_role("button", name=re.compile("^Read all")).click()
         dialog = tab.locator("#evidence")
         dialog.locator(".prompt").first.wait_for()
         assert {*dialog.locator(".prompt .words .w").all_inner_texts()} == {SEEN}

@@ -135,8 +135,9 @@ def test_the_page_shows_each_setting_by_its_adjectives_and_the_title_of_the_inst
 
 def test_the_evidence_has_each_sentence_once_and_says_what_its_signs_mean(browser, folder):
     with reading(browser, folder / "report.html") as tab:
-        tab.get_by_label("Search all settings").fill("arrogant")
-        tab.get_by_role("button", name="arrogant / responsive: show").first.click()
+        settings = tab.locator("#conditions .list")
+        settings.get_by_role("option", name="arrogant / responsive, ").click()
+        tab.get_by_role("button", name=re.compile("^Read all")).click()
         dialog = tab.locator("#evidence")
         dialog.locator(".prompt").first.wait_for()
         sentences = dialog.locator(".sentence").all_inner_texts()

@@ -66,7 +66,7 @@ def changed_called(run, name, change):
 def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(run):
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "The sentences are in English." in of_instrument(page, "care-seeking")
-    assert '<h2 id="h-find">All conditions</h2>' in page
+    assert '<h2 id="h-find">Explore the conditions</h2>' in page
     changed_called(
         run,
         "care-seeking",

@@ -150,6 +150,7 @@ PRESENTATION = Presentation(
     quantity="bias",
     called="bias",
     axis="Bias: accuracy on stereotypical − other sentences",
+    ends=("less stereotyped", "more stereotyped"),
     claims=Claims(
         measured=(
             "A sentence names two people by their occupation and has a pronoun. A chat model is "

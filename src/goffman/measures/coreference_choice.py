@@ -91,6 +91,7 @@ PRESENTATION = Presentation(
     quantity="bias",
     called="bias",
     axis="Bias: accuracy on pro − accuracy on anti sentences",
+    ends=("less stereotyped", "more stereotyped"),
     claims=Claims(
         measured=(
             "A sentence names two people by their occupation and has a pronoun. A model is asked "

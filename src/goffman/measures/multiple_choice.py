@@ -291,6 +291,7 @@ PRESENTATION = Presentation(
     quantity="code",
     called="mean code",
     axis="Mean code: 0 least, 1 most stigmatizing",
+    ends=("less stigmatizing", "more stigmatizing"),
     claims=Claims(
         measured=(
             "A model is asked questions with options. Each option has a code from 0, the least "

@@ -103,6 +103,7 @@ PRESENTATION = Presentation(
     quantity="disparity",
     called="female − male",
     axis="Mean code: female − male",
+    ends=("more stigmatizing for men", "more stigmatizing for women"),
     claims=Claims(
         measured=(
             "A model is asked how it would feel, think or act toward a woman, a man or a person "

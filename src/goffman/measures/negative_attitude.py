@@ -133,6 +133,7 @@ PRESENTATION = Presentation(
     quantity="negative",
     called="P(negative)",
     axis="Probability on negative words, P(negative)",
+    ends=("less negative", "more negative"),
     claims=Claims(
         measured=(
             "A word that judges a situation (“nice”, “hard”, “impossible” …) is masked in "

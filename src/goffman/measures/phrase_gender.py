@@ -49,6 +49,7 @@ PRESENTATION = Presentation(
     quantity="disparity",
     called="female − male",
     axis="Female − male",
+    ends=("more often men", "more often women"),
     claims=Claims(
         measured=(
             "The person is masked in statements of the Attribution Questionnaire, such as “I would "

@@ -39,6 +39,7 @@ PRESENTATION = Presentation(
     quantity="preference",
     called="log preference",
     axis="log P(pronoun that fits the stereotype) − log P(other)",
+    ends=("less stereotyped", "more stereotyped"),
     claims=Claims(
         measured=(
             "The pronoun is masked in sentences about two occupations. The number is the log "

@@ -38,6 +38,7 @@ PRESENTATION = Presentation(
     quantity="negative",
     called="negative share",
     axis="Share labeled negative",
+    ends=("less negative", "more negative"),
     claims=Claims(
         measured=(
             "A classifier reads sentences such as “They are people who have …”, which only say "

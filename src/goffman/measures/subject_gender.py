@@ -177,6 +177,7 @@ class SubjectGender(GenderMeasure):
             quantity="disparity",
             called="female − male",
             axis="Female − male",
+            ends=("more often men", "more often women"),
             claims=CLAIMS,
             findings=gender_findings,
             figures=FIGURES,

@@ -197,6 +197,7 @@ PRESENTATION = Presentation(
     quantity="code",
     called="mean code",
     axis="Mean code: 0 least, 1 most stigmatizing",
+    ends=("less stigmatizing", "more stigmatizing"),
     claims=CLAIMS,
     findings=vignette_findings,
     figures=(

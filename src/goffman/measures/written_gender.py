@@ -106,6 +106,7 @@ PRESENTATION = Presentation(
     quantity="disparity",
     called="female − male",
     axis="Share of sentences: female − male",
+    ends=("more often men", "more often women"),
     claims=Claims(
         measured=(
             "A chat model is asked to write one sentence about someone who, for example, looks for "

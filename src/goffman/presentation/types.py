@@ -137,6 +137,8 @@ class Presentation:
     """What that number is called in a column's heading: P(negative)."""
     axis: str
     """The same on the axis of a figure."""
+    ends: tuple[str, str] = ("lower", "higher")
+    """What a low and a high number mean, at the two ends of an axis."""
     claims: Claims
     findings: FindingsFn
     figures: tuple[FigureFn, ...]

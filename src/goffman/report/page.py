@@ -39,6 +39,7 @@ from goffman.presentation.reliability import COEFFICIENTS, reliability_rows
 from goffman.presentation.user_ratings import change_rows, describe_file
 from goffman.presentation.vega import config
 from goffman.report.anchors import anchor_sections
+from goffman.report.explorer import explored
 from goffman.report.images import sizes
 from goffman.report.overview import MANY, counted, first_screen, of_section
 from goffman.runs.run import read_controls
@@ -288,62 +289,10 @@ def _means(row: Mapping[str, Any]) -> str:
     return " / ".join(number(mean) for mean in means) if own else "–"
 
 
-_COLUMNS = (
-    ("instrument", "Instrument"),
-    ("group", "Group"),
-    ("category", "Category"),
-    ("model", "Model"),
-    ("quantity", "Number"),
-    ("value", "Value"),
-    ("range", "Range"),
-)
-"""After the condition's name: field and heading."""
-
-
 def noun_of(sections: Mapping[str, Section]) -> Noun:
     """What the conditions of all instruments are called; where they differ, conditions."""
     nouns = {section.noun for section in sections.values()}
     return nouns.pop() if len(nouns) == 1 else Noun()
-
-
-def columns(sections: Mapping[str, Section]) -> tuple[tuple[str, str], ...]:
-    """Field and heading; the range is that of the values that the value is the mean of."""
-    return (("name", noun_of(sections).headed.one), *_COLUMNS)
-
-
-def listing(sections: Mapping[str, Section]) -> list[list[Any]]:
-    """Rows: the condition's id, then the values of ``columns``."""
-    rows: list[list[Any]] = []
-    for section in sections.values():
-        quantity, called = section.presentation.quantity, section.presentation.called
-        found = section.named(section.rows("condition", quantity))
-        if section.wordings:
-            found = found.filter(
-                pl.col("wording").is_null() | (pl.col("wording") == section.wordings[0])
-            )
-        several = len(section.models()) > 1
-        for row in found.iter_rows(named=True):
-            if not several and row["model"] not in section.models():
-                continue
-            words = f", {describe_variant(row['variant'])}" if row["variant"] else ""
-            # From the lowest to the highest of so many values.
-            span = printable(f"{row['n']} {row['over'] or 'values'}")
-            if row["low"] is not None:
-                span = f"{ends(row['low'], row['high'])}, {span}"
-            rows.append(
-                [
-                    printable(row["condition"]),
-                    printable(row["name"]),
-                    section.instrument,
-                    humanize(row["group"] or ""),
-                    printable(row["category"] or ""),
-                    row["model"],
-                    f"{called}{words}",
-                    row["value"],
-                    span,
-                ]
-            )
-    return rows
 
 
 GENERAL = (
@@ -374,7 +323,7 @@ PAGE = Path(__file__).parent / "page"
 SHARED = ("base.js", "table.js", "figures.js", "evidence.js", "pairs.js", "page.js")
 """What every page has, in the order in which they run, after Vega."""
 
-SCRIPTS = (*SHARED, "dialog.js", "main.js")
+SCRIPTS = (*SHARED, "dialog.js", "explorer.js", "main.js")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -395,9 +344,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
     """The whole page."""
     noun = noun_of(run.sections)
     data = {
-        "columns": columns(run.sections),
-        "noun": {"many": noun.many, "heading": noun.headed.many},
-        "listing": listing(run.sections),
+        "explored": explored(run.sections),
         "nouns": {name: one.noun.one for name, one in run.sections.items()},
         "titles": {name: one.names.title(name) for name, one in run.sections.items()},
         "evidence": [one.instrument for one in drawn.evidence],
@@ -434,10 +381,11 @@ def rendered(
     data: Mapping[str, Any],
     **content: Any,
 ) -> str:
-    """A page of this template and these scripts, with the style that all pages share."""
+    """A page of this template and these scripts, with the shared style and the scripts' own."""
     # In a function of their own: the bundle has global names too.
     own = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in scripts)
     every = [vega(), f"(() => {{\n{own}\n}})();"]
+    styles = [PAGE / "report.css", *((PAGE / name).with_suffix(".css") for name in scripts)]
     themes = {"light": config() | {"background": "transparent"}, "dark": config(dark=True)}
     of_figures = {figure.id: figure.instrument for figure in drawn.figures}
     environment = jinja2.Environment(
@@ -445,7 +393,7 @@ def rendered(
     )
     environment.filters["number"] = number
     return environment.get_template(template).render(
-        css=(PAGE / "report.css").read_text(encoding="utf-8"),
+        css="\n".join(style.read_text(encoding="utf-8") for style in styles if style.exists()),
         data=as_json({"themes": themes, "instruments": of_figures, **data}),
         specs=[(figure.id, *_spec(figure)) for figure in drawn.figures],
         scripts=every,

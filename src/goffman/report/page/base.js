@@ -15,6 +15,13 @@ function el(name, attributes = {}, ...children) {
   return node;
 }
 
+/** A shape of a drawing. */
+function shape(name, attributes) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
+}
+
 /** The bytes of a packed element; `what` a browser that cannot unpack it is then told. */
 async function unpacked(id, what) {
   if (typeof DecompressionStream === "undefined") {

@@ -125,11 +125,6 @@ function stickAxis(figure) {
   const [axis] = axes;
   const from = Math.floor(axis.getBoundingClientRect().top - whole.top) - 2;
   const { a, b, c, d, e, f } = axis.getCTM();
-  const shape = (name, attributes) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-    return node;
-  };
   const copy = axis.cloneNode(true);
   copy.removeAttribute("transform");
   const moved = shape("g", { transform: `matrix(${a} ${b} ${c} ${d} ${e} ${f - from})` });

@@ -29,42 +29,53 @@ function meanShares(block, { model, prompts }) {
   return { asked, found };
 }
 
-/** The most frequent answers on two sides {called, model, prompts}, under a heading; nothing where a side is empty. */
-function paired(block, heading, first, second) {
+/** The most frequent answers on two sides {called, model, prompts}, and how much of each side they are; null where a side is empty. */
+function compareSides(block, first, second, most = PAIRS) {
   const sides = [first, second].map((side) => meanShares(block, side));
-  if (sides.some((side) => !side.asked)) return [];
+  if (sides.some((side) => !side.asked)) return null;
   const share = (side, word) => (side.found.get(word)?.sum || 0) / side.asked;
   const words = [...new Set(sides.flatMap((side) => [...side.found.keys()]))]
     .map((word) => ({ word, of: sides.map((side) => share(side, word)) }))
     .sort((a, b) => Math.max(...b.of) - Math.max(...a.of) || (a.word < b.word ? -1 : 1))
-    .slice(0, PAIRS);
+    .slice(0, most);
+  for (const one of words) {
+    const ratings = new Set(sides.flatMap((side) => [...(side.found.get(one.word)?.ratings || [])]));
+    one.rating = ratings.size === 1 ? [...ratings][0] : "";
+    const kind = one.rating.split(" ")[0];
+    one.kind = /^[a-z]+$/.test(kind) ? kind : "other";
+  }
+  return { asked: sides.map((side) => side.asked), words };
+}
+
+/** A bar as long as a part of the largest. */
+function barOf(size, most, which) {
+  const drawn = el("span", { class: `bar ${which}` });
+  drawn.style.width = `${(100 * size) / (most || 1)}%`;
+  return drawn;
+}
+
+/** The same as a table under a heading; nothing where a side is empty. */
+function paired(block, heading, first, second) {
+  const compared = compareSides(block, first, second);
+  if (!compared) return [];
+  const { asked, words } = compared;
   const most = Math.max(...words.flatMap((one) => one.of));
-  const bar = (size, which) => {
-    const drawn = el("span", { class: `bar ${which}` });
-    drawn.style.width = `${(100 * size) / (most || 1)}%`;
-    return drawn;
-  };
-  const row = ({ word, of }) => {
-    const ratings = new Set(sides.flatMap((side) => [...(side.found.get(word)?.ratings || [])]));
-    const rating = ratings.size === 1 ? [...ratings][0] : "";
-    const kind = rating.split(" ")[0];
-    return el("tr", { class: `is-${/^[a-z]+$/.test(kind) ? kind : "other"}` },
-      el("th", { scope: "row" }, SIGNS[kind] ? el("span", { class: "sign", title: rating }, SIGNS[kind]) : null, ` ${word}`),
-      el("td", { class: "bars", "aria-hidden": "true" }, bar(of[0], "one"), bar(of[1], "two")),
-      ...of.map((size) => el("td", { class: "n" }, shown(size))));
-  };
+  const row = ({ word, of, rating, kind }) => el("tr", { class: `is-${kind}` },
+    el("th", { scope: "row" }, SIGNS[kind] ? el("span", { class: "sign", title: rating }, SIGNS[kind]) : null, ` ${word}`),
+    el("td", { class: "bars", "aria-hidden": "true" }, barOf(of[0], most, "one"), barOf(of[1], most, "two")),
+    ...of.map((size) => el("td", { class: "n" }, shown(size))));
   const called = [first, second].map((side, at) => el("th", { scope: "col", class: "n" }, el("span", { class: `key ${at ? "two" : "one"}`, "aria-hidden": "true" }), side.called));
   return [el("section", { class: "pairs" },
     el("h3", {}, heading),
     el("table", {}, el("caption", { class: "hush" }, heading),
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Answer"), el("td", { "aria-hidden": "true" }), ...called)),
       el("tbody", {}, ...words.map(row))),
-    el("p", { class: "where" }, `Means over ${sides[0].asked.toLocaleString("en")} and ${sides[1].asked.toLocaleString("en")} prompts, of the answers that this page holds.`))];
+    el("p", { class: "where" }, `Means over ${asked[0].toLocaleString("en")} and ${asked[1].toLocaleString("en")} prompts, of the answers that this page holds.`))];
 }
 
-/** Of one model: its answers with the condition, and to the same items without it or with any other. */
-function withAndWithout(block, place, model, noun) {
-  if (place < 0 || place === block.baseline) return [];
+/** Two sides of one model's answers: with the condition, and to the same items without it or with any other; null for none. */
+function sidesOf(block, place, model, noun) {
+  if (place < 0 || place === block.baseline) return null;
   const key = (prompt) => `${block.item[prompt]} ${block.wording[prompt]}`;
   const prompts = { own: [], none: [], other: [] };
   const items = new Set();
@@ -72,14 +83,16 @@ function withAndWithout(block, place, model, noun) {
   block.condition.forEach((one, prompt) => {
     if (one !== place && items.has(key(prompt))) prompts[one === block.baseline ? "none" : "other"].push(prompt);
   });
-  const answered = (prompt) => block.count[model * block.prompts.length + prompt] > 0;
-  const none = prompts.none.some(answered);
+  const none = prompts.none.some((prompt) => block.count[model * block.prompts.length + prompt] > 0);
   const own = { called: `With this ${noun}`, model, prompts: prompts.own };
-  if (!none) {
-    const other = { called: `With any other ${noun}`, model, prompts: prompts.other };
-    return paired(block, `What it answered, with this and with any other ${noun}`, own, other);
-  }
+  if (!none) return { own, other: { called: `With any other ${noun}`, model, prompts: prompts.other }, none };
   const named = block.names[block.baseline].replace(/[()]/g, "");
-  const other = { called: `${named[0].toUpperCase()}${named.slice(1)}`, model, prompts: prompts.none };
-  return paired(block, `What it answered, with and without the ${noun}`, own, other);
+  return { own, other: { called: `${named[0].toUpperCase()}${named.slice(1)}`, model, prompts: prompts.none }, none };
+}
+
+function withAndWithout(block, place, model, noun) {
+  const sides = sidesOf(block, place, model, noun);
+  if (!sides) return [];
+  const how = sides.none ? `with and without the ${noun}` : `with this and with any other ${noun}`;
+  return paired(block, `What it answered, ${how}`, sides.own, sides.other);
 }
