@@ -186,18 +186,18 @@ BROKEN = {
             "instrument.toml: the key 'filled' is missing in [slot].",
         ],
     ),
-    "an unknown place in the slot": (
+    "an unknown placeholder in the slot": (
         toml("{verb} {form}", "{verbs} {form}"),
         [
-            "instrument.toml, line 10: a place in filled is 'verbs'. Allowed: form, verb, plural, "
+            "instrument.toml, line 10: a placeholder in filled is 'verbs'. Allowed: form, verb, plural, "
             "plural_verb, vignette. Did you mean 'verb'?"
         ],
     ),
-    "a slot without a place": (
+    "a slot without a placeholder": (
         toml("someone who {verb} {form}", "someone strange"),
         [
-            "instrument.toml, line 10: filled in [slot] is 'someone strange', which has no place for "
-            "a condition. Allowed: {form}, {verb}, {plural}, {plural_verb}, {vignette}."
+            "instrument.toml, line 10: filled in [slot] is 'someone strange', which has no "
+            "placeholder for a condition. Allowed: {form}, {verb}, {plural}, {plural_verb}, {vignette}."
         ],
     ),
     "a frame without the item": (
@@ -206,7 +206,7 @@ BROKEN = {
             "instrument.toml, line 15: the frame of wording 'plain' must contain {item} exactly once."
         ],
     ),
-    "an unknown place in a frame": (
+    "an unknown placeholder in a frame": (
         toml("It is <mask> to {item}.", "{greeting} It is <mask> to {item}."),
         [
             "instrument.toml, line 15: the frame of wording 'plain' has '{greeting}'. "
@@ -303,11 +303,11 @@ BROKEN = {
         ),
         ["items.csv, line 2: wording is 'plane'. Allowed: plain. Did you mean 'plain'?"],
     ),
-    "an unknown place in an item": (
+    "an unknown placeholder in an item": (
         items("tea with {someone}", "tea with {somebody}"),
         [
             (
-                "items.csv, line 2: text has the unknown place '{somebody}'. Allowed: "
+                "items.csv, line 2: text has the unknown placeholder '{somebody}'. Allowed: "
                 "{someone}. Did you mean 'someone'?"
             )
         ],
@@ -879,7 +879,7 @@ BROKEN_PAIRS = {
     "a question without the pronoun": (
         toml("'{pronoun}'", "it"),
         [
-            "instrument.toml, line 7: question must contain {pronoun} exactly once, and no other place."
+            "instrument.toml, line 7: question must contain {pronoun} exactly once, and no other placeholder."
         ],
     ),
     "no frames": (remove("frames.csv"), ["frames.csv: not found in DIR."]),
@@ -961,7 +961,7 @@ BROKEN_PAIRS |= {
     "an occupation after a": (
         change("frames.csv", "The {first}", "A {first}"),
         [
-            "frames.csv, line 2: {first} and {second} must stand after 'the': "
+            "frames.csv, line 2: {first} and {second} must come after 'the': "
             "'A {first} saw the {second} when {he} fell.'."
         ],
     ),

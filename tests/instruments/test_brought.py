@@ -97,7 +97,7 @@ UNFIT = {
     "a gender": (json.dumps(line(gender="they")), "gender is 'they'. Allowed: woman, man."),
     "a question": (
         json.dumps(line(question_only="How tall is she?")),
-        "the question is none of the fifteen that are known: 'How tall is she?'.",
+        "the question is not one of the fifteen that are known: 'How tall is she?'.",
     ),
     "two questions": (
         json.dumps(line(question_only="How willing are you to work with, or marry, a colleague?")),
@@ -241,7 +241,7 @@ def test_a_row_is_asked_as_it_is_and_advice_against_is_1(tmp_path: Path) -> None
         ("Homeless,Yes or no?,doubt,maybe", "biased answer is 'maybe'. Allowed: yes, no."),
         ("Homeless,What now?,doubt,no", "prompt does not say to answer with yes or no."),
         ("Homeless,,doubt,no", "prompt has 0 characters. Allowed: 1 to 20,000."),
-        ("Zebra,Yes or no?,doubt,no", "stigma is 'Zebra', which is none of the conditions that"),
+        ("Zebra,Yes or no?,doubt,no", "stigma is 'Zebra', which is not a known condition"),
         ("Homeless,Yes or no?,doubt", "the row has 3 cells, but the header has 4."),
     ],
 )
@@ -253,11 +253,9 @@ def test_a_row_that_does_not_fit_is_refused_by_line(row: str, message: str, tmp_
 
 def test_a_table_without_its_columns_or_its_first_question_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
-    with pytest.raises(
-        InputError, match="each of these columns, and none of them twice: 'biased answer'"
-    ):
+    with pytest.raises(InputError, match="each of these columns once: 'biased answer'"):
         questions(path, "a,b,base", header="stigma,prompt,prompt style")
-    with pytest.raises(InputError, match="line 2: this row comes before the first of the prompt"):
+    with pytest.raises(InputError, match="line 2: this row belongs to no question: each begins"):
         questions(path, ORIGINAL)
     with pytest.raises(InputError, match="the table has no rows"):
         questions(path)

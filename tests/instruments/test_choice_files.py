@@ -216,7 +216,7 @@ BROKEN = {
         choice("not {item}.", "not."),
         ["choice.toml, line 16: the text of stem 'say' must contain {item} exactly once."],
     ),
-    "a stem with an unknown place": (
+    "a stem with an unknown placeholder": (
         choice("not {item}.", "not {item} {person}."),
         [
             "choice.toml, line 16: the text of stem 'say' has '{person}'. Allowed: {item}, "
@@ -423,7 +423,7 @@ BROKEN = {
         change("instrument.toml", "blank: {sentence}", "blank"),
         [
             "instrument.toml, line 18: question in [completion] must contain {sentence} exactly once, "
-            "and no other place."
+            "and no other placeholder."
         ],
     ),
     "a completion with a stray brace": (
@@ -502,7 +502,7 @@ BROKEN_PEOPLE = {
     ),
     "nobody for the mask": (
         choice(PEOPLE, ""),
-        ["choice.toml: the item 'fear' has <mask>, so [[people]] must say who stands there."],
+        ["choice.toml: the item 'fear' has <mask>, so [[people]] must say who replaces it."],
     ),
 }
 

@@ -297,9 +297,9 @@ BROKEN = {
         ("controls.csv", "drown", "talk to {someone}"),
         ("controls.csv, line 3: text has {someone}, but a control must not name a condition."),
     ),
-    "an unknown place": (
+    "an unknown placeholder": (
         ("controls.csv", "drown", "{drown}"),
-        "controls.csv, line 3: text has the unknown place '{drown}'. Allowed: {where}.",
+        "controls.csv, line 3: text has the unknown placeholder '{drown}'. Allowed: {where}.",
     ),
     "a stray brace": (
         ("controls.csv", "drown", "drown}"),

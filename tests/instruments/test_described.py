@@ -200,7 +200,7 @@ def broken(tmp_path: Path, name: str, file: str, old: str, new: str) -> list[str
             "conditions.csv",
             "{name} is a",
             "{nam} is a",
-            "conditions.csv, line 2: vignette has the unknown place '{nam}'. Allowed: {name}, ",
+            "conditions.csv, line 2: vignette has the unknown placeholder '{nam}'. Allowed: {name}, ",
         ),
         (
             "vignettes",

@@ -148,8 +148,7 @@ def test_a_wording_on_request_can_be_named(tmp_path):
             "paraphrases.csv",
             "<mask> has got {diagnosis},<mask> has got it",
             "<mask> has got {diagnosis},",
-            "paraphrases.csv, line 2: baseline must be given where the item has one, and only "
-            "there.",
+            "paraphrases.csv, line 2: baseline must be given if the item has one, and only then.",
         ),
         (
             "care-seeking",
@@ -170,7 +169,7 @@ def test_a_wording_on_request_can_be_named(tmp_path):
             "paraphrases.toml",
             "This is what happened: {item}",
             "This is what happened:",
-            "frame must contain {item} exactly once, and no other place.",
+            "frame must contain {item} exactly once, and no other placeholder.",
         ),
     ],
 )

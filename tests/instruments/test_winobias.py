@@ -217,9 +217,9 @@ def test_a_missing_counterpart_and_a_wrong_path_are_said(tmp_path: Path) -> None
         (
             "[The guard] said that [he] lost [his] cap.\n".replace("said", "told the nurse"),
             "[The guard] said that [she] lost her cap.\n".replace("said", "told the nurse"),
-            "the pronouns asked about stand in different places: 'his' in pro and 'she' in anti.",
+            "the pronouns asked about are in different places: 'his' in pro and 'she' in anti.",
         ),
-        (ANTI, PRO, "'she' for the guard stands in the pro file, against the stereotype."),
+        (ANTI, PRO, "'she' for the guard is in the pro file, against the stereotype."),
         (
             PRO.replace("nurse", "guard"),
             ANTI.replace("nurse", "guard"),

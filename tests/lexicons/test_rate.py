@@ -173,8 +173,8 @@ def test_a_post_for_another_run_is_refused(page):
         409,
         {
             "error": (
-                "This rating belongs to another run than the one this page is for (tiny-run). "
-                "Nothing was saved. Close the tab and use the address in the terminal."
+                "This rating belongs to another run, not to tiny-run. Nothing was saved. Close the "
+                "tab and use the address in the terminal."
             )
         },
     )

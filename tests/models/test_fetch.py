@@ -149,7 +149,7 @@ def test_a_wheel_becomes_a_folder_that_loads_and_answers_as_the_model_in_it(smal
     )
     assert model.identity.name == "smollm2-135m"
     assert model.identity.notes[0] == (
-        "The weights are those of a quantised file (m.gguf: of its tensors 30 in F32) as float32, "
+        "The weights are those of a quantized file (m.gguf: of its tensors 30 in F32) as float32, "
         "not those that its makers trained."
     )
     heard: list[Reply] = []

@@ -168,8 +168,8 @@ def test_the_set_is_the_one_that_the_files_are_named_after(copy, by_name) -> Non
     with pytest.raises(PublishedError) as error:
         results(folder)
     assert str(error.value) == (
-        f"{folder / 'completions'} has completions of dev and test. They are of other sentences: "
-        "keep those of one."
+        f"{folder / 'completions'} has completions of dev and test. These are different "
+        "sentences: keep only those of one."
     )
 
 

@@ -258,7 +258,7 @@ def test_a_broken_file_is_refused_with_its_line(
     lines[line - 1] = lines[line - 1].replace(*change) if change else "[1, 2]"
     path.write_text("\n".join(lines), encoding="utf-8")
     if not message:  # The second of two rows with one question.
-        line, message = 6, " has a question that stands above too."
+        line, message = 6, " repeats a question of an earlier row."
     with pytest.raises(PublishedError) as error:
         results(folder)
     assert str(error.value).startswith(f"{path}, line {line}{message}")
@@ -301,7 +301,9 @@ def test_an_answer_too_few_and_one_too_many_are_refused(copy) -> None:
     ):
         results(folder)
     path.write_text("\n".join([*lines, lines[0]]))
-    with pytest.raises(PublishedError, match="line 65 answers a prompt that is answered above too"):
+    with pytest.raises(
+        PublishedError, match="line 65 answers a prompt that an earlier line answers"
+    ):
         results(folder)
     path.write_text("")
     with pytest.raises(PublishedError, match="has no lines"):

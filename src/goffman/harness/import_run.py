@@ -138,7 +138,7 @@ def _log_of(path: Path) -> Log:
     try:
         content = json.loads(raw)
     except ValueError as error:
-        raise no_log(path, "it is no JSON") from error
+        raise no_log(path, "it is not JSON") from error
     if isinstance(content, dict) and is_lm_eval(content):
         return read_lm_eval(path, content, raw)
     if isinstance(content, dict) and is_inspect(content):
@@ -174,8 +174,7 @@ def _part(
     ]
     if not any(not is_control(prompt) for prompt in prompts):
         raise InputError(
-            f"{log.path} has answers to no prompt of {name} but control items. Ask more prompts: "
-            "raise --limit."
+            f"{log.path} answers only control items of {name}. Ask more prompts: raise --limit."
         )
     for sentence in _missing(handed, prompts, answers, trials):
         note(f"{name}, {log.model}: {sentence}")

@@ -138,7 +138,7 @@ def read_lm_eval(path: Path, content: Mapping[str, Any], raw: bytes) -> Log:
         place = path.with_name(f"samples_{task}_{path.stem.removeprefix('results_')}.jsonl")
         if not place.is_file():
             raise InputError(
-                f"{path} has no samples beside it ({place.name}). Run lm-eval again with "
+                f"{path} has no samples next to it ({place.name}). Run lm-eval again with "
                 "--log_samples."
             )
         samples = content_of(place, before=sum(map(len, files)))
@@ -248,7 +248,7 @@ def unpacked(path: Path, raw: bytes) -> dict[str, Any]:
     """The content of an .eval archive as that of a JSON log, whose samples come one by one."""
     archive = zipfile.ZipFile(io.BytesIO(raw))
     if "header.json" not in archive.namelist():
-        raise no_log(path, "it has no header.json, as inspect_ai has not finished it")
+        raise no_log(path, "it has no header.json, because inspect_ai did not finish it")
     header = json.loads(_unpacked(archive, "header.json", raw, path))
     samples, left = [], LARGEST
     for name in archive.namelist():

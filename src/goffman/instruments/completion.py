@@ -58,7 +58,7 @@ def _with_sentence(table: TomlTable, key: str, text: str | None) -> str:
         return ""
     what = f"{key}{table.inside}"
     if places(text) != ["sentence"]:
-        table.note(key, f"{what} must contain {{sentence}} exactly once, and no other place.")
+        table.note(key, f"{what} must contain {{sentence}} exactly once, and no other placeholder.")
     elif stray_braces(text) or MASK in text:
         table.note(key, f"{what} cannot have a stray brace or {MASK}: '{text}'.")
     return text

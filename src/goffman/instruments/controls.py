@@ -174,12 +174,12 @@ def _faults_of_item(
             yield f"text has {{{place}}}, but a control must not name a condition."
         elif place not in content.fields:
             allowed = ", ".join(f"{{{name}}}" for name in content.fields) or "none"
-            yield f"text has the unknown place '{{{place}}}'. Allowed: {allowed}."
+            yield f"text has the unknown placeholder '{{{place}}}'. Allowed: {allowed}."
     for wording in content.wordings if kind != "choose" else (Wording(id=""),):
         if content.slot.name in places(wording.frame):
             yield (
-                f"the frame of wording '{wording.id}' names a condition, so no control item fits "
-                "it."
+                f"the frame of wording '{wording.id}' names a condition, so it cannot have control "
+                "items."
             )
         sentence = wording.frame.replace("{item}", text)
         masks = sentence.count(MASK)

@@ -63,7 +63,7 @@ def read_questions(
         if name and name not in conditions:
             conditions[name] = condition_called(name, content.conditions)
         if name and conditions[name] is None:
-            row.note(f"stigma is '{name}', which is none of the conditions that are known.")
+            row.note(f"stigma is '{name}', which is not a known condition.")
         if len(faults.found) == before:
             prompts.append(_prompt(row, instrument, conditions.get(name), question=question))
     return prompts
@@ -75,7 +75,7 @@ def _columns(file: str, faults: Faults, header: list[str]) -> list[str] | None:
     missing = [column for column in COLUMNS if columns.count(column) != 1]
     if missing:
         shown = ", ".join(f"'{column}'" for column in missing)
-        message = f"the header must name each of these columns, and none of them twice: {shown}."
+        message = f"the header must name each of these columns once: {shown}."
     elif len(columns) > MOST_COLUMNS:
         message = f"the header has {len(columns):,} columns, but can have {MOST_COLUMNS:,}."
     else:
@@ -95,7 +95,7 @@ def _check(row: Row, *, name: str, question: int) -> None:
     if biased.strip().lower() not in {"yes", "no"}:
         row.note(f"biased answer is '{biased}'. Allowed: yes, no.")
     if not question:
-        row.note(f"this row comes before the first of the prompt style '{BASE}', which begins one.")
+        row.note(f"this row belongs to no question: each begins with the prompt style '{BASE}'.")
     if not text.strip() or len(text) > LONGEST:
         row.note(f"prompt has {len(text):,} characters. Allowed: 1 to {LONGEST:,}.")
     elif not re.search(r"\byes\b.*\bno\b", text, re.IGNORECASE | re.DOTALL):
@@ -303,7 +303,7 @@ def _item(question: str, content: Questionnaire, note: _Note) -> Item | None:
     if len(asked) == 1:
         return asked[0]
     which = " or ".join(f"'{item.id}'" for item in asked)
-    which = f"could be {which}" if asked else "is none of the fifteen that are known"
+    which = f"could be {which}" if asked else "is not one of the fifteen that are known"
     note(f"the question {which}: '{question}'.")
     return None
 

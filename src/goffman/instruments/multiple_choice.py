@@ -375,7 +375,7 @@ def _check_people(
         message = f"there are [[people]], but the item '{ids[0]}' has no {MASK} to put them in."
         top.note("people", message)
     if not people and (ids := [item.id for item in content.items if MASK in item.text]):
-        message = f"the item '{ids[0]}' has {MASK}, so [[people]] must say who stands there."
+        message = f"the item '{ids[0]}' has {MASK}, so [[people]] must say who replaces it."
         top.note("people", message)
 
 
@@ -405,7 +405,7 @@ def _server(
     given = table.take({**keys, "brief": list, "brief_dimension": str})
     if isinstance(content, SentencePairs):
         if "server" in toml.values:
-            message = "[server] does not go with sentence pairs: fewer of them are drawn."
+            message = "[server] cannot be used with sentence pairs: a server gets fewer of them."
             toml.top().note("server", message)
         return Subsample()
     items, most = given.get("items"), len({item.id for item in content.items})

@@ -124,7 +124,7 @@ def _of_pairs(toml: TomlFile) -> tuple[Wording, ...]:
         for key, place in (("frame", "item"), ("question", "pronoun")):
             text = str(given.get(key, f"{{{place}}}"))
             if places(text) != [place] or stray_braces(text):
-                message = f"{key} must contain {{{place}}} exactly once, and no other place."
+                message = f"{key} must contain {{{place}}} exactly once, and no other placeholder."
                 table.note(key, message)
         wordings.append(wording)
     return tuple(wordings)
@@ -155,7 +155,7 @@ def _items(
             row.note(f"the item '{name}' appears twice.")
         check_sentence(row, [by_id[wording]], values=values, slot=content.slot.name, kind=kind)
         if bool(row["baseline"]) is not bool(own[name].baseline):
-            row.note("baseline must be given where the item has one, and only there.")
+            row.note("baseline must be given if the item has one, and only then.")
         items[wording, name] = replace(
             own[name],
             wording=wording,

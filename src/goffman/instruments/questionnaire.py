@@ -97,10 +97,12 @@ def _read_slot(toml: TomlFile) -> Slot:
     what = f"filled in [slot] is '{slot.filled}'"
     named = places(slot.filled)
     for place in named:
-        table.check_one_of("filled", place, FORM_COLUMNS, what="a place in filled")
+        table.check_one_of("filled", place, FORM_COLUMNS, what="a placeholder in filled")
     if slot.filled and not named:
         allowed = ", ".join(f"{{{name}}}" for name in FORM_COLUMNS)
-        table.note("filled", f"{what}, which has no place for a condition. Allowed: {allowed}.")
+        table.note(
+            "filled", f"{what}, which has no placeholder for a condition. Allowed: {allowed}."
+        )
     if stray_braces(slot.filled) or MASK in slot.filled:
         table.note("filled", f"{what}. It cannot have a stray brace or {MASK}.")
     if slot.empty:
@@ -252,7 +254,7 @@ def check_sentence(
 def _note_unknown(row: Row, column: str, place: str, known: Sequence[str]) -> None:
     allowed = ", ".join(f"{{{name}}}" for name in known)
     near = did_you_mean(place, known)
-    row.note(f"{column} has the unknown place '{{{place}}}'. Allowed: {allowed}.{near}")
+    row.note(f"{column} has the unknown placeholder '{{{place}}}'. Allowed: {allowed}.{near}")
 
 
 def check_your_text(row: Row) -> None:

@@ -326,7 +326,7 @@ def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, li
     paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
     question, faults = str(toml.values.get("question", "")), toml.faults
     if places(question) != ["pronoun"]:
-        message = "question must contain {pronoun} exactly once, and no other place."
+        message = "question must contain {pronoun} exactly once, and no other placeholder."
         toml.top().note("question", message)
     frames = read_table(paths[0], required=["frame", "type", "referent", "text"], faults=faults)
     jobs = read_table(
@@ -369,7 +369,7 @@ def _is_sentence(row: Row) -> bool:
         row.note(f"text has a stray brace: '{text}'.")
     elif not re.search(r"\b[Tt]he \{first\}", text) or "the {second}" not in text:
         # "a" would have to become "an" before some occupations.
-        row.note(f"{{first}} and {{second}} must stand after 'the': '{text}'.")
+        row.note(f"{{first}} and {{second}} must come after 'the': '{text}'.")
     elif not text[0].isupper():
         row.note(f"text must begin with a capital letter: '{text}'.")
     else:

@@ -297,8 +297,8 @@ def _read_pair(
         anti=_sentence(anti, anti_referent, anti_other),
     )
     if GENDER_OF_PRONOUN[pair.pro.pronoun] != job.gender:
-        stands = f"'{pair.pro.pronoun}' for the {job.name} stands in the pro file"
-        findings.append(_Finding("faulty", f"{stands}, against the stereotype."))
+        found = f"'{pair.pro.pronoun}' for the {job.name} is in the pro file"
+        findings.append(_Finding("faulty", f"{found}, against the stereotype."))
     return pair, findings
 
 
@@ -382,7 +382,7 @@ def _differences(pro: Marked, anti: Marked) -> list[_Finding]:
         return [_Finding("faulty", f"the pronouns asked about are of one gender: {asked}.")]
     pro_marked, anti_marked = _marked_words(pro), _marked_words(anti)
     if pro_marked[-1] != anti_marked[-1]:
-        return [_Finding("faulty", f"the pronouns asked about stand in different places: {asked}.")]
+        return [_Finding("faulty", f"the pronouns asked about are in different places: {asked}.")]
     pronouns = [two[number] for number in sorted({*differing, *pro_marked, *anti_marked})]
     findings = _unlike(pronouns)
     if not findings and pro_marked != anti_marked:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 WITH_START = "A sentence's probability is that of all its tokens, after {}."
 WITHOUT_START = (
-    "A sentence's probability is that of its tokens from the second on: the model has no token "
-    "that stands before the first."
+    "A sentence's probability is that of its tokens from the second on, because the model has no "
+    "start token."
 )
 
 

@@ -258,7 +258,7 @@ def _convert(what: Fetchable, gguf: Path, folder: Path) -> None:
         # In which kinds of number the file's tensors are, the most frequent first.
         "quantisation": kinds,
         "remark": (
-            f"The weights are those of a quantised file ({what.member.rpartition('/')[2]}: of its "
+            f"The weights are those of a quantized file ({what.member.rpartition('/')[2]}: of its "
             f"tensors {shown}) as float32, not those that its makers trained."
         ),
         "converted_with": f"transformers {transformers.__version__}",

@@ -131,9 +131,8 @@ class Desk:
         if told.get("run") != self.worklist.key:
             raise PostError(
                 409,
-                "This rating belongs to another run than the one this page is for "
-                f"({self.worklist.title}). Nothing was saved. Close the tab and use the address "
-                "in the terminal.",
+                f"This rating belongs to another run, not to {self.worklist.title}. Nothing was "
+                "saved. Close the tab and use the address in the terminal.",
             )
         try:
             event = parse_event(told)

@@ -90,8 +90,8 @@ def _split(paths: Sequence[Path]) -> str:
     found = {name[4] for name in names if name} or {"test"}
     if len(found) > 1:
         raise PublishedError(
-            f"{paths[0].parent.parent} has completions of {' and '.join(sorted(found))}. They are "
-            "of other sentences: keep those of one."
+            f"{paths[0].parent.parent} has completions of {' and '.join(sorted(found))}. These are "
+            "different sentences: keep only those of one."
         )
     return found.pop()
 
@@ -109,7 +109,7 @@ def _key(folder: Path, split: str) -> list[tuple[str, str]]:
     if len(right) != len(wrong):
         raise PublishedError(
             f"{folder / 'answers'} has {len(right):,} right answers and {len(wrong):,} wrong ones. "
-            "They belong together by line: both files must have as many."
+            "They are paired by line: both files must have the same number."
         )
     return list(zip(right, wrong, strict=True))
 

@@ -143,7 +143,7 @@ def _guarded(model: str, guardrail: str, answers: Sequence[Answer]) -> Iterator[
     yield Result(
         name=f"{model}: φ of biased before and after {guardrail}",
         value=_phi(answers, guardrail),
-        note="it is near 1 where a guardrail changes little; it is no size of an effect",
+        note="it is near 1 if a guardrail changes little, and it is not an effect size",
     )
 
 

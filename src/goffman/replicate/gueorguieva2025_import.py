@@ -229,7 +229,7 @@ def read_ratings(folder: Path) -> Ratings | None:
 def _new_name(row: Mapping[str, str], above: Collection[str], where: str) -> str:
     name = row["Stigma"].strip()
     if not name or name in above:
-        raise PublishedError(f"{where}: Stigma is {quoted(name)}, which must be there, and once.")
+        raise PublishedError(f"{where}: Stigma is {quoted(name)}. Every row needs its own.")
     return name
 
 
@@ -243,7 +243,9 @@ def read_table(folder: Path) -> dict[tuple[str, str], str] | None:
         dimension = _one_of(row, "Dimensions", list(DIMENSIONS.values()), where)
         given = row["Correlation to Humans"].strip()
         if not re.fullmatch(r"-?[01](\.\d+)?", given):
-            message = f"{where}: Correlation to Humans is {quoted(given)}, which is no correlation."
+            message = (
+                f"{where}: Correlation to Humans is {quoted(given)}, which is not a correlation."
+            )
             raise PublishedError(message)
         found[row["Model"].strip().lower(), dimension] = given
     return found

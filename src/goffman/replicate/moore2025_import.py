@@ -156,7 +156,7 @@ def read_prompts(folder: Path) -> dict[str, Asked]:
                 f"{', '.join(CONDITIONS)}."
             )
         if entry["prompt"] in found:
-            raise PublishedError(f"{where} has a prompt that stands above too.")
+            raise PublishedError(f"{where} repeats a prompt of an earlier line.")
         found[entry["prompt"]] = Asked(
             question=recognise(entry["question_only"], QUESTIONS, where),
             condition=entry["condition"],
@@ -234,7 +234,7 @@ def _read_answers(path: Path, asked: Mapping[str, Asked]) -> tuple[Answer, ...]:
         if not isinstance(prompt, str) or prompt not in asked:
             raise PublishedError(f"{where} answers a prompt that data/prompts.jsonl does not have.")
         if prompt in found:
-            raise PublishedError(f"{where} answers a prompt that is answered above too.")
+            raise PublishedError(f"{where} answers a prompt that an earlier line answers.")
         if not isinstance(output, str | None):
             raise PublishedError(f"{where}: output is {quoted(output)}, which is not a text.")
         answer = Answer(asked=asked[prompt], output=output or "", option=option)

@@ -52,7 +52,7 @@ def results(folder: Path) -> Iterator[Result]:
     for where, row in read_records(path, ("question", *CONDITIONS)):
         question = recognise(row["question"], (*QUESTIONS, GROUP_HOME), where)
         if question.id in table:
-            raise PublishedError(f"{where} has a question that stands above too.")
+            raise PublishedError(f"{where} repeats a question of an earlier row.")
         table[question.id] = tuple(
             number_in(row, name, where, most=100, called="percentage") for name in CONDITIONS
         )

@@ -69,10 +69,10 @@ def remarks_on(
     if reasoned.height:
         blank = pl.col("text").fill_null("").str.strip_chars() == ""
         inside = reasoned.filter(pl.col("finish_reason") == LIMIT, blank).height
-        also = f"; {inside:,} were cut off before the answer" if inside else ""
+        also = f" {inside:,} were cut off before the answer." if inside else ""
         yield (
             f"{reasoned.height:,} {total} replies came with reasoning, which is stored separately "
-            f"and not read as an answer{also}."
+            f"and not read as an answer.{also}"
         )
     if none := replies["text"].null_count():
         yield f"{none:,} {total} prompts got a reply without text."

@@ -76,7 +76,7 @@ def options_of_replies(
     if missing := len(both) - len(known):
         note(
             f"{instrument}, {model}: the replies to {missing:,} of {len(both):,} prompts came "
-            "without probabilities. They count in the text alone."
+            "without probabilities. They count only as text."
         )
     rows = [row for prompt in known for row in _rows(prompt, told[prompt.asked], model)]
     asked = [shelf.sha256, [[prompt.id, prompt.asked] for prompt in prompts]]

@@ -56,8 +56,8 @@ def course_spec(name: str, looks: Sequence[tuple[int, Row]]) -> tuple[str, Spec]
     if len(looks) > 1:
         description += f" A{_describe_look(*looks[-1])[1:]}"
     description += (
-        " Each bar is the 95% interval at that step. A filled mark is a difference whose interval "
-        "excludes 0; a hollow one does not."
+        " Each bar is the 95% interval at that step. If it excludes 0, the mark is filled, "
+        "otherwise hollow."
     )
     if margin:
         description += (
