@@ -1,4 +1,4 @@
-"""docs/gallery.md and its pictures: what goffman draws, made from the run of `make demo`.
+"""Write docs/gallery.md and its pictures: what goffman draws, from the run of `make demo`.
 
 .venv/bin/python tools/gallery.py [RUN]
 """
@@ -27,9 +27,9 @@ SHOWN = {
     "people-sentiment-groups": "A sentiment classifier",
     "social-distance-analyses": "The same answers in other analyses",
     "social-distance-measures-together": "A model, and the classifier made from it",
-    "social-distance-beside-people-pachankis2018": "A model beside what people said",
+    "social-distance-beside-people-pachankis2018": "A model compared with people",
 }
-"""The figures that are shown, and what stands above each."""
+"""The figures that are shown, and the heading of each."""
 
 LONGEST = 300
 """Letters of an alt text: a screen reader cannot be skimmed."""
@@ -37,10 +37,10 @@ LONGEST = 300
 HEAD = (
     "# Gallery",
     (
-        "These figures come from an audit of the two small models that ship with goffman "
+        "These figures show an audit of the two small models that ship with goffman "
         "(`make demo`, then `goffman stress runs/demo`). The text under each figure says how to "
-        "read it. In the report, you can also point at a mark to see its numbers, and select it "
-        "to see the prompts and answers behind it."
+        "read it. In the report, point at a mark to see its numbers. Select it to see the prompts "
+        "and answers behind it."
     ),
     (
         "`goffman export --to figures` writes every figure as SVG, PNG and PDF. In Python, "
@@ -51,7 +51,7 @@ HEAD = (
 
 
 def main(run: Path) -> None:
-    """The page and its pictures are there."""
+    """Write the page and its pictures."""
     measured = read_run(run)
     drawn = {one.name: one for one in paper_figures(measured)}
     read = {one.id: one.description for one in figures_of(measured)}
@@ -70,7 +70,7 @@ def main(run: Path) -> None:
 
 
 def alt_of(figure: PaperFigure) -> str:
-    """What the figure shows and what was found, in whole sentences, none of it markup."""
+    """Return what the figure shows and what was found, in whole sentences without markup."""
     sentences = re.split(r"(?<=[.:]) (?=[A-Z“])", figure.alt)
     said = sentences[0]
     for one in sentences[1:]:
