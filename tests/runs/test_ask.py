@@ -196,8 +196,8 @@ def test_answers_to_sentences_that_a_tokenizer_now_splits_otherwise_are_asked_ag
     gone = before - set(files(tmp_path / "run"))
     assert gone
     assert asked.remarks == (
-        "Stored files that were not this model's answers to these prompts, and were asked "
-        f"again: {len(gone)}. They come from another run, an earlier goffman or another version "
+        f"Stored files without this model's answers to these prompts: {len(gone)}. The prompts "
+        "were asked again. The files come from another run, an earlier goffman or another version "
         "of the tokenizers package.",
     )
     assert ask(tmp_path / "run", changed, settings=settings).remarks == ()
@@ -440,7 +440,7 @@ def test_parts_of_other_weights_under_the_same_path_are_refused_and_asked_again(
     again = ask(run, model)
     assert 0 < again.asked_now < again.sentences
     assert again.damaged == ()
-    assert again.remarks[0].startswith("Stored files that were not this model's answers")
+    assert again.remarks[0].startswith("Stored files without this model's answers")
     assert files(run) == files(second)
     assert read_answers(run, "fills").equals(read_answers(second, "fills"))
 
@@ -525,9 +525,9 @@ def test_parts_with_digests_of_another_kind_are_refused_and_then_asked_again(
     again = ask(run, model)
     assert again.asked_now == len(TEXTS)
     assert again.remarks == (
-        "Stored files that were not this model's answers to these prompts, and were asked "
-        f"again: {len(files(undisturbed))}. They come from another run, an earlier goffman or "
-        "another version of the tokenizers package.",
+        "Stored files without this model's answers to these prompts: "
+        f"{len(files(undisturbed))}. The prompts were asked again. The files come from another "
+        "run, an earlier goffman or another version of the tokenizers package.",
     )
     assert files(run) == files(undisturbed)
 

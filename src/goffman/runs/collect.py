@@ -51,8 +51,9 @@ WRITERS = 3
 """So many parts are written at once. One would do beside a CPU, not beside a fast GPU."""
 
 OTHERS = (
-    "Stored files did not have this model's answers, so their prompts were asked again: {}. "
-    "They come from another run, an earlier goffman or another version of the tokenizers package."
+    "Stored files without this model's answers to these prompts: {}. The prompts were asked again. "
+    "The files come from another run, an earlier goffman or another version of the tokenizers "
+    "package."
 )
 
 
