@@ -153,6 +153,10 @@ OUTSIDE = (
     "their three wordings taken as fixed (.127 false); they are sampled now. In the first two rows "
     "of vignettes disorders are fixed and texts drawn within them; in the third both are drawn, and "
     "disorders are taken as categories that are sampled, as in social distance.",
+    "",
+    "Two rows lie at the edge of what may be. In 4,000 further audits at Δ each, the interval held "
+    "the truth in .942 (pronoun_pairs) and .940 (social_ceiling), and a true Δ was called "
+    "negligible in .055 and .076.",
 )
 
 ABOUT = (
