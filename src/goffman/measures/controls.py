@@ -62,7 +62,9 @@ def control_score(
     known = items["value"].drop_nulls()
     value: float | None = None
     ends: tuple[float, float] | None = None
-    if known.len():
+    # A log of another harness may end before both kinds were asked.
+    separated = measure.scores_controls != "separation" or items["answer"].n_unique() > 1
+    if known.len() and separated:
         # The interval is with other items of the same kind.
         if measure.scores_controls == "separation":
             value = _separation(items)
@@ -76,6 +78,7 @@ def control_score(
             # no spread, since there will be as many of either kind.
             kinds = items.drop_nulls("value").partition_by("answer", maintain_order=True)
             ends = mean_interval(*(of["value"].to_list() for of in kinds))
+    why = _NO_VALUE if separated else _ONE_KIND
     row = {
         "model": model,
         "instrument": prompts["instrument"][0],
@@ -87,7 +90,7 @@ def control_score(
         "n": known.len(),
         "missing": items.height - known.len(),
         "over": "control items",
-        "reason": None if value is not None else NO_ANSWER if not answers.height else _NO_VALUE,
+        "reason": None if value is not None else why if answers.height else NO_ANSWER,
     }
     low, high = ends or (None, None)
     rows = [row, row | {"quantity": LOW, "value": low}, row | {"quantity": HIGH, "value": high}]
@@ -101,6 +104,7 @@ def control_score(
 
 
 _NO_VALUE = "none of the control items has a value"
+_ONE_KIND = "control items of one kind only: nothing to tell apart"
 
 
 def _decided(sides: pl.DataFrame, prompts: pl.DataFrame) -> Iterator[dict[str, object]]:
