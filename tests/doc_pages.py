@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from goffman.cli.main import app
-from goffman.cli.params import help_row
+from goffman.cli.params import help_row, setting_rows
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -99,7 +99,7 @@ def reference() -> str:
     """The page of every command and option, in the words of the commands themselves."""
     parts = [
         "# Every command\n",
-        "This page is what `goffman COMMAND --help` says; `make golden` regenerates it. `--json` "
+        "This page is what `goffman COMMAND --help` says (of audit, `--help-all`); `make golden` regenerates it. `--json` "
         "prints JSON instead of a table. `goffman --version` prints the version.\n",
     ]
     for name, command in commands():
@@ -113,6 +113,11 @@ def reference() -> str:
         cells = ((given.replace("|", " or "), what) for given, what in rows)
         table = "".join(f"| `{given}` | {what} |\n" for given, what in cells)
         parts.append(f"| argument or option | |\n|---|---|\n{table}")
+        if name == "audit":
+            settings = "".join(
+                f"| `{one.replace('|', ' or ')}` | {what} |\n" for one, what in setting_rows()
+            )
+            parts.append(f"| setting, after `--set` | |\n|---|---|\n{settings}")
     return "\n".join(parts)
 
 

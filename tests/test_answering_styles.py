@@ -94,7 +94,7 @@ def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Au
             output=folder,
             options=AskOptions(
                 modes=("reply",),
-                thorough=thorough,
+                sample="all" if thorough else None,
                 chats=ChatOptions(trials=1, calling=Calling(concurrency=16)),
             ),
             report=True,
@@ -171,7 +171,7 @@ def test_a_model_on_this_machine_that_always_says_a_is_called_so(instrument, tmp
         [str(model)],
         instruments=[str(instrument)],
         output=tmp_path / "run",
-        options=AskOptions(modes=("choice",), balanced=not thorough),
+        options=AskOptions(modes=("choice",), sample="all" if thorough else "balanced"),
         report=True,
     )
     said = "\n".join(done.summary)

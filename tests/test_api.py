@@ -112,7 +112,7 @@ def test_every_option_is_defined_once_for_the_command_and_for_python() -> None:
     given = inspect.signature(goffman.audit).parameters
     known, commands = audit_options(), options_of_audit()
     assert set(given) == {*known, "models", "config", "progress"}
-    assert set(commands) == {*known, "models", "as_json"}
+    assert set(commands) == {*known, "models", "as_json", "help_all"}
     for name, one in known.items():
         command = commands[name]
         assert command.opts == [flag_of(name)]
@@ -152,13 +152,17 @@ def test_a_config_is_told_whole_and_a_name_counts_over_it(tmp_path) -> None:
         ({"system": "Hi.", "persona": "teacher"}, ("--system", "Hi.", "--persona", "teacher")),
         ({"correlate": ["one"]}, ("--correlate", "one")),
         ({"instruments": "care-seking"}, ("--instrument", "care-seking")),
-        ({"adjectives": ["tough"]}, ("--adjectives", "tough", "--instrument", "coreference")),
+        (
+            {"settings": {"coreference.adjectives": ["tough"]}},
+            ("--set", "coreference.adjectives=tough", "--instrument", "coreference"),
+        ),
+        ({"sample": "quik"}, ("--sample", "quik")),
     ],
     ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
 )
 def test_what_cannot_be_used_is_refused_in_the_same_words(options, words) -> None:
     done = in_process.goffman("audit", "bundled:mini", *words)
-    if "adjectives" in options:
+    if "settings" in options:
         options = {**options, "instruments": "coreference"}
     with pytest.raises(goffman.GoffmanError) as refused:
         goffman.audit("bundled:mini", progress=False, **options)
@@ -383,22 +387,24 @@ class Place:
         return self.shown.append
 
 
-def far(done: int, *, model: str = "m", rate: float = 20.0) -> Progress:
-    return Progress(
-        model=model, instrument="scale", step=1, steps=1, done=done, total=100, rate=rate
-    )
+def far(done: int, *, model: str = "m") -> Progress:
+    return Progress(model=model, instrument="scale", step=1, steps=1, done=done, total=100)
 
 
 def test_in_a_notebook_one_place_is_renewed() -> None:
     place = Place()
-    with progress.Bars(place) as bars:
-        bars.note(HOSTILE)
-        for done in range(0, 101, 10):
-            bars.show(far(done))
-    # Not one for each batch: the first, what comes a while later, and the end.
-    assert 2 <= len(place.shown) <= 6
+    with progress.Bar(place) as bar:
+        bar.note(HOSTILE)
+        bar.expect({("m", "scale"): 100, ("n", "scale"): 100})
+        for model in "mn":
+            for done in range(0, 101, 10):
+                bar.show(far(done, model=model))
+        bar.stage("Writing the report")
+    # Not one for each batch: the first, what comes a while later, the report and the end.
+    assert 2 <= len(place.shown) <= 8
+    assert any(repr(one).endswith("Writing the report") for one in place.shown)
     last = place.shown[-1]
-    assert repr(last).endswith("scale, m: 100 of 100 sentences, 20/s")
+    assert "200 of 200 sentences, scale, n" in repr(last)
     page = Tags(last._repr_html_())
     assert page.tags == {"div", "progress"}
     assert HOSTILE.replace("\u202e", "\\u202e") in page.read
@@ -416,7 +422,12 @@ def test_outside_of_a_notebook_it_is_said_as_in_a_terminal(capsys: pytest.Captur
     assert progress.notebook_display() is None
     with progress.reporting(shown=True) as teller:
         teller.listener.note("a note")
+        teller.listener.detail("a detail")
         teller.listener.progress(far(100))
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.splitlines() == ["a note", "scale, m: 100 of 100 sentences, 20/s"]
+    assert said.err.splitlines() == ["a note"]
+    assert teller.notes == ["a note", "a detail"]
+    with progress.reporting(shown=True, verbose=True) as teller:
+        teller.listener.detail("a detail")
+    assert capsys.readouterr().err == "a detail\n"

@@ -40,18 +40,21 @@ pytestmark = pytest.mark.slow
 
 KEY = "sk-goffman-secret-7c4e"
 COMMAND = "from goffman.cli.main import main; main()"
-SENTENCES = PromptOptions(pairs=6, adjectives=["tough,understanding"])
-PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
+SENTENCES = {"coreference.pairs": 6, "coreference.adjectives": ["tough,understanding"]}
+PROMPTS = render(
+    load_instrument("coreference"), PromptOptions(pairs=6, adjectives=["tough,understanding"])
+).prompts
 SMALL = (
     "--instrument",
     "coreference",
     "--mode",
     "ask",
-    "--thorough",
-    "--sentence-pairs",
-    "6",
-    "--adjectives",
-    "tough,understanding",
+    "--sample",
+    "all",
+    "--set",
+    "coreference.pairs=6",
+    "--set",
+    "coreference.adjectives=tough,understanding",
     "--no-controls",
 )
 
@@ -69,7 +72,7 @@ async def understands(request):
 def options(**more):
     chats = ChatOptions(trials=3, calling=Calling(concurrency=8))
     return AskOptions(
-        **{"modes": ("ask",), "controls": False, "sentences": SENTENCES, "chats": chats, **more}
+        **{"modes": ("ask",), "controls": False, "settings": SENTENCES, "chats": chats, **more}
     )
 
 
@@ -117,8 +120,7 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
     assert len(server.asked) == 72
     tokens = 3 * sum(-(-len(prompt.text) // 4) + 8 for prompt in PROMPTS)
     assert notes == [
-        f"coreference, {name}: 72 requests, about {tokens:,} tokens sent and at most 4,608 "
-        "received."
+        f"{name}: 72 requests, about {tokens:,} tokens sent and at most 4,608 received."
     ]
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     assert complaints(scores, SCORES) == []
@@ -199,7 +201,7 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
     ("change", "message"),
     [
         (
-            {"seed": 1, "sentences": SENTENCES},
+            {"seed": 1, "settings": SENTENCES},
             None,
         ),
         (
@@ -450,10 +452,11 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             ["http://localhost:9/v1#m"],
             instruments=["social-distance"],
             output=tmp_path,
-            options=AskOptions(controls=False, sentences=PromptOptions(pairs=3)),
+            options=AskOptions(controls=False, settings={"coreference.pairs": 3}),
         )
     assert str(refusal.value) == (
-        "--sentence-pairs works only with sentence pairs (coreference), not with social-distance."
+        "There is no setting 'coreference.pairs'. Allowed here: none, because these instruments "
+        "have no settings."
     )
 
 
@@ -475,7 +478,11 @@ def test_winobias_by_path_with_its_faulty_pairs_said(tmp_path):
             options=AskOptions(
                 modes=("ask",),
                 controls=False,
-                sentences=PromptOptions(winobias=tmp_path, drop_faulty=True, adjectives=["none"]),
+                settings={
+                    "coreference.winobias": tmp_path,
+                    "coreference.drop-faulty": True,
+                    "coreference.adjectives": ["none"],
+                },
                 chats=ChatOptions(trials=2),
             ),
             listener=Listener(note=notes.append),
@@ -550,13 +557,21 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
         await asyncio.sleep(moments.uniform(0, 0.03))
         return await at_once(request)
 
-    asking = PromptOptions(pairs=pairs, adjectives=["none"])
-    rendered = render(load_instrument("coreference"), asking)
+    options = PromptOptions(pairs=pairs, adjectives=["none"])
+    rendered = render(load_instrument("coreference"), options)
     prompts = (*rendered.prompts, *rendered.controls)
     with ChatServer(sooner_or_later) as server:
-        arguments = [f"{server.url}#mini", "--instrument", "coreference", "--sentence-pairs", pairs]
-        arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]
-        arguments += ["--no-report", "--mode", "ask", "--thorough"]
+        arguments = [f"{server.url}#mini", "--instrument", "coreference"]
+        arguments += ["--set", f"coreference.pairs={pairs}"]
+        arguments += [
+            "--set",
+            "coreference.adjectives=none",
+            "--output",
+            tmp_path,
+            "--concurrency",
+            16,
+        ]
+        arguments += ["--no-report", "--mode", "ask", "--sample", "all"]
         asked = {"model": f"{server.url}#mini", "instrument": "coreference"}
         kept, paid = 0, {}
         text_of_key = {key_of(prompt.text): prompt.text for prompt in prompts}

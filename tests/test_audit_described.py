@@ -64,7 +64,7 @@ def knows(texts):
 
 def served(name: str, folder: Path, *command: object):
     """The whole audit of a server that knows what it says, and what it was asked."""
-    rendered = render(mode_of(load_instrument(name), "reply"), PromptOptions(thorough=False))
+    rendered = render(mode_of(load_instrument(name), "reply"), PromptOptions(sample="balanced"))
     answers = knows([*rendered.prompts, *rendered.controls])
 
     async def behave(request):
@@ -152,7 +152,7 @@ def test_a_file_of_another_study_is_asked_as_it_is(tmp_path, model):
     path = tmp_path / "prompts.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
     done = goffman(
-        *("audit", model, "--instrument", "vignettes", "--vignettes", path),
+        *("audit", model, "--instrument", "vignettes", "--set", f"vignettes.file={path}"),
         *("--no-controls", "--output", tmp_path / "r"),
     )
     assert done.exit_code == 0, done.output
@@ -184,7 +184,14 @@ def test_yes_no_and_cannot_tell_are_read_without_letters(tmp_path):
 
     with ChatServer(behave) as server:
         done = goffman(
-            *("audit", f"{server.url}#mini", "--instrument", "decisions", "--questions", path),
+            *(
+                "audit",
+                f"{server.url}#mini",
+                "--instrument",
+                "decisions",
+                "--set",
+                f"decisions.file={path}",
+            ),
             *("--no-controls", "--output", tmp_path / "r"),
         )
         assert len(server.asked) == 7

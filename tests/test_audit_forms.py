@@ -15,7 +15,7 @@ from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
 from goffman.errors import InputError, ModelError
 from goffman.instruments.loader import load_instrument
-from goffman.instruments.renderer import PromptOptions, render
+from goffman.instruments.renderer import render
 from goffman.instruments.types import BASELINE, options_from
 from goffman.models.base import LoadOptions, PromptParts, Sampling
 from goffman.models.resolve import load
@@ -52,7 +52,7 @@ def chat(tmp_path_factory):
 @pytest.fixture(scope="module")
 def of_causal(causal, few, tmp_path_factory):
     output = tmp_path_factory.mktemp("run")
-    return audit([causal], instruments=[few], output=output, options=AskOptions(balanced=True))
+    return audit([causal], instruments=[few], output=output, options=AskOptions(sample="balanced"))
 
 
 def forms(done):
@@ -71,7 +71,7 @@ def test_a_causal_model_completes_and_chooses(of_causal):
 
 
 def test_a_chat_model_completes_chooses_and_says(chat, few, tmp_path):
-    quick = AskOptions(balanced=True)
+    quick = AskOptions(sample="balanced")
     done = audit([chat], instruments=[few], output=tmp_path, options=quick)
     assert forms(done) == ["completion", "choice", "reply"]
     again = audit([chat], instruments=[few], output=tmp_path, options=quick)
@@ -148,7 +148,7 @@ def test_without_a_way_out_every_option_is_an_answer(chat, few, tmp_path):
     asked = {}
     for no_answer in (None, False):
         folder = tmp_path / str(no_answer)
-        options = AskOptions(limit=5, sentences=PromptOptions(no_answer=no_answer))
+        options = AskOptions(limit=5, no_answer=no_answer)
         audit([chat], instruments=[few], output=folder, options=options)
         codes = read_answers(folder, "choices")["code"]
         assert (codes.null_count() > 0) is (no_answer is None)
@@ -171,16 +171,16 @@ def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_p
             listener=Listener(note=notes.append),
         )
         assert server.requests == []
-        (line,) = [note for note in notes if "balanced sample" in note]
+        (line,) = [note for note in notes if "--sample all" in note]
     asked = sum(
         int(note.split(": ")[-1].split()[0].replace(",", ""))
         for note in notes
-        if note.endswith(" prompts.") and "balanced" not in note
+        if note.endswith(" prompts.")
     )
     of_few = len(render(mode_of(load_instrument(few), "reply")).prompts)
     # A thorough audit would ask 700 sentences five times, and 700 of each form with options.
     every = 700 * 5 + 700 + min(of_few, 700)
-    assert f" sample of {asked:,} prompts. To ask all {every:,}, add --thorough." in line
+    assert f" is asked {asked:,} of {every:,} prompts. All: --sample all." in line
 
 
 def server_that_completes(*, gives_probabilities, begins_anew=False):
@@ -262,7 +262,7 @@ def test_what_a_server_says_of_words_stays_in_the_run(few, tmp_path):
 def test_masked_causal_and_chat_models_stand_side_by_side_in_one_run(causal, chat, few, tmp_path):
     """Each in its own forms: correlated over conditions, two by two, and in no mean together."""
     masked = "bundled:mini"
-    options = AskOptions(controls=False, modes=("fill", "completion", "choice"), balanced=True)
+    options = AskOptions(controls=False, modes=("fill", "completion", "choice"), sample="balanced")
     audit([masked, causal, chat], instruments=[few], output=tmp_path, options=options)
     together = pl.read_parquet(tmp_path / "estimates.parquet").filter(pl.col("kind") == "measures")
     # One model fills, two complete and choose: every two forms, each model with each.

@@ -11,7 +11,6 @@ import torch
 from typer.testing import CliRunner
 
 from goffman.cli.main import app
-from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import LoadOptions, Sampling
 from goffman.models.chat_local import LocalChat
 from goffman.models.resolve import load
@@ -22,7 +21,7 @@ from goffman.schemas import REPLY_KINDS, SCORES, complaints
 from model_server import serving
 from tiny_chat import make_causal
 
-SENTENCES = PromptOptions(pairs=4, adjectives=["tough,understanding"])
+SENTENCES = {"coreference.pairs": 4, "coreference.adjectives": ["tough,understanding"]}
 PROMPTS = 4 * 2 * 2
 CHOSEN = ("social-distance", "people-sentiment", "attribution", "coreference", "decisions")
 
@@ -32,7 +31,7 @@ def options(*, temperature: float, trials: int = 2, max_tokens: int = 6) -> AskO
     return AskOptions(
         modes=("ask",),
         controls=False,
-        sentences=SENTENCES,
+        settings=SENTENCES,
         chats=ChatOptions(trials=trials, sampling=sampling),
     )
 
@@ -124,8 +123,15 @@ def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
 @pytest.mark.slow
 def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monkeypatch):
     monkeypatch.setattr("goffman.api.arguments.models_folder", lambda *_: smollm2.parent)
-    command = ["audit", "smollm2-135m", "--instrument", "coreference", "--sentence-pairs", "2"]
-    command += ["--adjectives", "none", "--trials", "1", "--max-tokens", "8"]
+    command = [
+        "audit",
+        "smollm2-135m",
+        "--instrument",
+        "coreference",
+        "--set",
+        "coreference.pairs=2",
+    ]
+    command += ["--set", "coreference.adjectives=none", "--trials", "1", "--max-tokens", "8"]
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
     assert "coreference/choice, smollm2-135m" in done.stdout
@@ -135,7 +141,7 @@ def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monke
 FEW = AskOptions(
     limit=2,
     controls=False,
-    balanced=True,
+    sample="balanced",
     chats=ChatOptions(trials=1, sampling=Sampling(max_tokens=8)),
 )
 

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from io import StringIO
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from chat_server import Answer, ChatServer, completion
-from goffman.console import ProgressLines
 from goffman.errors import AskingError, ModelError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling, Reply, Sampling
 from goffman.options import AskOptions, ChatOptions, Listener
 from goffman.pipeline import audit
-from goffman.progress import Progress
 from goffman.runs.collect_replies import LOOK, EmptyReplyMonitor
 from goffman.runs.manifest import read_manifest
 from goffman.runs.read_answers import read_answers
 
-SENTENCES = PromptOptions(pairs=6, adjectives=["none"])
-PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
+SENTENCES = {"coreference.pairs": 6, "coreference.adjectives": ["none"]}
+PROMPTS = render(
+    load_instrument("coreference"), PromptOptions(pairs=6, adjectives=["none"])
+).prompts
 ANSWERS = {prompt.text: prompt.answer for prompt in PROMPTS}
 
 
@@ -38,7 +37,7 @@ def run(server, folder, *, name="mini", report=False, trials=5, max_tokens=64, *
         [f"{server.url}#{name}"],
         instruments=["coreference"],
         output=folder,
-        options=AskOptions(modes=("ask",), controls=False, sentences=SENTENCES, chats=chats),
+        options=AskOptions(modes=("ask",), controls=False, settings=SENTENCES, chats=chats),
         listener=Listener(note=notes.append, progress=seen.append),
         report=report,
     )
@@ -89,18 +88,6 @@ def test_timeouts_of_an_asking_that_ended_are_known_too(tmp_path):
         run(server, tmp_path, timeout=0.2, trials=1)
     assert answered(tmp_path).timeouts >= 3
     assert answered(tmp_path).parts is None
-
-
-def test_a_line_of_progress_shows_what_timed_out():
-    stream = StringIO()
-    with ProgressLines(stream) as lines:
-        lines.show(
-            Progress(
-                model="m", instrument="i", step=1, steps=1, done=3, total=9, rate=0.0,
-                note="12 timed out, 4 at once",
-            )
-        )  # fmt: skip
-    assert stream.getvalue() == "i, m: 3 of 9 sentences, 12 timed out, 4 at once\n"
 
 
 def test_another_name_is_said_in_the_manifest_the_notes_and_the_page(tmp_path):

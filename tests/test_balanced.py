@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from chat_server import ChatServer
 from few_conditions import with_few_conditions
 from goffman.cli.main import app
-from goffman.errors import InputError, RunError
+from goffman.errors import RunError
 from goffman.forecast import _roughly, weights_a_second, weights_used
 from goffman.models.base import LoadOptions
 from goffman.options import AskOptions, Listener
@@ -52,7 +52,11 @@ def files(folder: Path) -> dict[Path, int]:
 
 def test_every_presentation_is_asked_unless_a_sample_is_wanted(causal, few, tmp_path):
     told, said = {}, {}
-    for name, more in {"all": [], "sample": ["--balanced"], "thorough": ["--thorough"]}.items():
+    for name, more in {
+        "all": [],
+        "sample": ["--sample", "balanced"],
+        "thorough": ["--sample", "all"],
+    }.items():
         command = ["audit", causal, "--instrument", few, "--no-controls", "--dry-run", *more]
         command += ["--device", "cpu", "--output", str(tmp_path)]
         done = CliRunner().invoke(app, command, catch_exceptions=False)
@@ -65,19 +69,15 @@ def test_every_presentation_is_asked_unless_a_sample_is_wanted(causal, few, tmp_
     # Completions have six wordings, and their sentence is its own order; a sample has one.
     every, sample = told["all"] * 7 // 4, told["sample"] * 3 // 2
     assert (
-        f"is asked all {every:,} prompts that need no written reply. To ask only a balanced sample "
-        f"of {sample:,}, add --balanced."
+        f"is asked {every:,} prompts. A balanced sample of {sample:,}: --sample balanced."
     ) in said["all"]
-    assert (
-        f"is asked a balanced sample of {sample:,} prompts. To ask all {every:,}, leave out "
-        "--balanced."
-    ) in said["sample"]
+    assert (f"is asked {sample:,} of {every:,} prompts. All: --sample all.") in said["sample"]
     assert "balanced" not in said["thorough"]
 
 
 @pytest.mark.slow
 def test_the_page_says_what_was_a_sample(causal, few, tmp_path):
-    asking = AskOptions(modes=("choice",), balanced=True)
+    asking = AskOptions(modes=("choice",), sample="balanced")
     done = audit([causal], instruments=[few], output=tmp_path, options=asking, report=True)
     asked = pl.read_parquet(tmp_path / "prompts.parquet").filter(pl.col("group") != "control")
     sample = f"<b>{asked.height:,}</b> (a balanced sample of {4 * asked.height:,})"
@@ -94,19 +94,11 @@ def test_the_page_says_what_was_a_sample(causal, few, tmp_path):
     assert "a balanced sample" not in page
 
 
-def test_all_and_a_sample_cannot_both_be_wanted(causal, few, tmp_path):
-    with pytest.raises(InputError) as refusal:
-        ask(causal, few, tmp_path, thorough=True, balanced=True)
-    assert str(refusal.value) == (
-        "--thorough asks every prompt, --balanced only a sample. Give one of them, not both."
-    )
-
-
 @pytest.mark.parametrize("form", [pytest.param("choice", marks=pytest.mark.slow), "completion"])
 def test_a_run_with_a_sample_goes_on_with_all_and_keeps_its_answers(causal, few, tmp_path, form):
     table = {"choice": "choices", "completion": "fills"}[form]
     grown, whole = tmp_path / "grown", tmp_path / "whole"
-    first, _ = ask(causal, few, grown, balanced=True, modes=(form,))
+    first, _ = ask(causal, few, grown, sample="balanced", modes=(form,))
     before, answers = files(grown), read_answers(grown, table)
     second, _ = ask(causal, few, grown, modes=(form,))
     at_once, _ = ask(causal, few, whole, modes=(form,))
@@ -122,13 +114,13 @@ def test_a_run_with_a_sample_goes_on_with_all_and_keeps_its_answers(causal, few,
     again, _ = ask(causal, few, grown, modes=(form,))
     assert again.asked[0].asked_now == 0
     with pytest.raises(RunError, match=r"already has answers to a different set of .* prompts"):
-        ask(causal, few, grown, balanced=True, modes=(form,))
+        ask(causal, few, grown, sample="balanced", modes=(form,))
 
 
 @pytest.mark.slow
 def test_paraphrases_of_a_sample_are_kept_too(causal, few, tmp_path):
     apart = tmp_path / "paraphrases"
-    ask(causal, few, tmp_path, balanced=True, paraphrases=True)
+    ask(causal, few, tmp_path, sample="balanced", paraphrases=True)
     before = files(apart)
     done, _ = ask(causal, few, tmp_path, paraphrases=True)
     assert before
@@ -139,7 +131,7 @@ def test_paraphrases_of_a_sample_are_kept_too(causal, few, tmp_path):
 
 
 def test_the_other_models_of_a_run_with_a_sample_must_be_asked_all_too(causal, few, tmp_path):
-    ask(causal, few, tmp_path, balanced=True)
+    ask(causal, few, tmp_path, sample="balanced")
     other = str(make_causal("llama", tmp_path / "other", chat=False, seed=5))
     with pytest.raises(RunError) as refusal:
         ask(other, few, tmp_path)
@@ -153,7 +145,7 @@ def test_replies_of_a_sample_are_kept_when_all_are_asked(few, tmp_path):
         model = f"{server.url}#mini"
         ask(model, few, tmp_path, modes=("reply",), controls=False)
         before, sent = read_answers(tmp_path, "replies"), len(server.asked)
-        done, _ = ask(model, few, tmp_path, modes=("reply",), controls=False, thorough=True)
+        done, _ = ask(model, few, tmp_path, modes=("reply",), controls=False, sample="all")
         after = read_answers(tmp_path, "replies")
         assert len(server.asked) - sent == done.asked[0].asked_now == after.height - sent
     assert before.join(after, on=["prompt_id", "trial", "text"], how="anti").is_empty()
@@ -177,6 +169,6 @@ def test_the_weights_of_a_model_are_counted_by_its_configuration(tmp_path, archi
 def test_a_device_is_timed_and_a_time_is_said_where_it_is_long():
     assert 1e8 < weights_a_second("cpu") < 1e14
     assert _roughly(100) == ""
-    assert _roughly(200) == " (roughly 3 minutes)"
-    assert _roughly(32 * 60) == " (roughly 30 minutes)"
-    assert _roughly(3.4 * 3600) == " (roughly 3 hours)"
+    assert _roughly(200) == " (roughly 3 min)"
+    assert _roughly(32 * 60) == " (roughly 32 min)"
+    assert _roughly(3.4 * 3600) == " (roughly 3.4 h)"

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import in_process
+from goffman.config import INSTRUMENT_SETTINGS, audit_options, flag_of
 from goffman.instruments.loader import builtin_names
 from goffman.schemas import ANSWER_KEY, PROMPTS
 
@@ -100,9 +101,9 @@ print(time.process_time() - start)
 
 def test_every_command_is_in_the_readme() -> None:
     readme = (DATA.parents[3] / "README.md").read_text(encoding="utf-8")
-    listed = output("--help").split("Commands:")[1].split("Exit codes:")[0]
+    listed = output("--help").split("Ask:")[1].split("Exit codes:")[0]
     commands = re.findall(r"^  (\w+) ", listed, flags=re.MULTILINE)
-    assert len(commands) >= 3
+    assert len(commands) >= 15
     for command in commands:
         assert f"goffman {command}" in readme, command
 
@@ -126,7 +127,7 @@ def test_help_fits_eighty_columns_and_speaks_no_python(
 
 def test_every_form_is_explained_where_it_is_listed() -> None:
     listed = {form for row in json.loads(output("ls", "--json")) for form in row["modes"]}
-    explained = output("ls").split("Modes:")[1]
+    explained = output("ls").split("Modes (")[1]
     assert {
         form for form in listed if not re.search(rf"^  {form} +\w", explained, re.MULTILINE)
     } == set()
@@ -214,15 +215,10 @@ def test_coreference_options(tmp_path: Path) -> None:
     (tmp_path / "pro_stereotyped_type1.txt.dev").write_text(pro * 20)
     anti = pro.replace("[he]", "[she]") * 19 + pro
     (tmp_path / "anti_stereotyped_type1.txt.dev").write_text(anti)
-    arguments = ["prompts", "coreference", "--winobias", tmp_path, "--json", "--no-controls"]
-    arguments += [
-        "--adjectives",
-        "old,odd",
-        "--adjectives",
-        "kind,",
-        "--adjective-placement",
-        "by-position",
-    ]
+    arguments = ["prompts", "coreference", "--json", "--no-controls"]
+    arguments += ["--set", f"coreference.winobias={tmp_path}"]
+    for setting in ("adjectives=old,odd", "adjectives=kind,", "placement=by-position"):
+        arguments += ["--set", f"coreference.{setting}"]
     done = in_process.goffman(*arguments)
     rows = json.loads(done.stdout)
     assert len(rows) == 20 * 2 * 3
@@ -232,7 +228,8 @@ def test_coreference_options(tmp_path: Path) -> None:
         "differ.\n"
     )
     dropped = in_process.goffman(
-        *arguments, "--drop-faulty", "--sentence-pairs", "7", "--seed", "3"
+        *arguments,
+        *("--set", "coreference.drop-faulty=yes", "--set", "coreference.pairs=7", "--seed", "3"),
     )
     assert len(json.loads(dropped.stdout)) == 7 * 2 * 3
     assert dropped.stderr.startswith("left out: pro_stereotyped_type1.txt.dev, line 20")
@@ -240,7 +237,16 @@ def test_coreference_options(tmp_path: Path) -> None:
 
 def test_seeds_give_other_pairs_and_the_same_seed_the_same() -> None:
     one, again, other = (
-        output("prompts", "coreference", "--sentence-pairs", "9", "--seed", seed, "--format", "csv")
+        output(
+            "prompts",
+            "coreference",
+            "--set",
+            "coreference.pairs=9",
+            "--seed",
+            seed,
+            "--format",
+            "csv",
+        )
         for seed in ("1", "1", "2")
     )
     assert one == again != other
@@ -316,12 +322,12 @@ def test_many_faults_fit_a_screen_but_validate_says_all(own: Path) -> None:
         (["prompts", "attribution", "--wording", "frst"], "Did you mean 'first'?"),
         (["prompts", "attribution", "--seed", "1"], "--seed cannot be used with attribution"),
         (
-            ["prompts", "coreference", "--sentence-pairs", "0"],
-            "--sentence-pairs is 0. Allowed: 1 to 121,600",
+            ["prompts", "coreference", "--set", "coreference.pairs=0"],
+            "coreference.pairs is 0. Allowed: a whole number, 1 or more.",
         ),
         (
-            ["prompts", "coreference", "--winobias", "/nowhere"],
-            "--winobias: /nowhere was not found.",
+            ["prompts", "coreference", "--set", "coreference.winobias=/nowhere"],
+            "winobias: /nowhere was not found.",
         ),
         (["prompts", "coreference", "--limit", "0"], "--limit"),
         (["prompts", "coreference", "--format", "xml"], "xml"),
@@ -428,7 +434,7 @@ def test_an_output_that_cannot_be_written(command: str, code: int, says: str) ->
 
 
 def test_a_terminal_without_our_signs_gets_their_numbers() -> None:
-    done = goffman("ls", env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    done = goffman("ls", "--cite", env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert "\\u2026" in done.stdout
 
@@ -550,8 +556,11 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 WITHOUT_RIGHTS = [
     ("audit ./model --dry-run", "config.json"),
     ("audit shut/model --dry-run", "shut/model"),
-    ("prompts coreference --winobias shut", "path 'shut' is not readable."),
-    ("prompts coreference --winobias shut/x", "shut/x cannot be opened: Permission denied."),
+    ("prompts coreference --set coreference.winobias=shut", "path 'shut' is not readable."),
+    (
+        "prompts coreference --set coreference.winobias=shut/x",
+        "shut/x cannot be opened: Permission denied.",
+    ),
     ("replicate mei2023 --data shut", "path 'shut' is not readable."),
     ("replicate mei2023 --data shut/x", "cannot be opened: Permission denied."),
     ("agree unreadable.csv", "path 'unreadable.csv' is not readable."),
@@ -655,18 +664,98 @@ told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
     ]
 
 
-@pytest.mark.parametrize("old", [("--pairs", "2"), ("--pairs=2",)])
-def test_an_old_name_of_an_option_still_works_and_says_the_new_one(old: tuple[str, ...]) -> None:
-    done = goffman("prompts", "coreference", *old, "--format", "csv")
-    assert done.returncode == 0
-    assert done.stderr == "--pairs is now called --sentence-pairs.\n"
-    assert done.stdout == output(
-        "prompts", "coreference", "--sentence-pairs", "2", "--format", "csv"
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            ("coreference.pair=5",),
+            "There is no setting 'coreference.pair'. Did you mean 'coreference.pairs'? Allowed "
+            "here: coreference.pairs, coreference.adjectives, coreference.placement, "
+            "coreference.winobias, coreference.drop-faulty.",
+        ),
+        (("coreference.pairs",), "--set is 'coreference.pairs'. Write INSTRUMENT.NAME=VALUE, "),
+        (("coreference.pairs=two",), "coreference.pairs is 'two'. Allowed: a whole number, 1 "),
+        (("coreference.pairs=2", "coreference.pairs=3"), "coreference.pairs has 2 values. Give "),
+        (("coreference.pairs=",), "coreference.pairs is empty. Give a value."),
+        (
+            ("coreference.placement=by-positon",),
+            "coreference.placement is 'by-positon'. Allowed: by-stereotype, by-position. Did you "
+            "mean 'by-position'?",
+        ),
+        (("coreference.drop-faulty=true",), "coreference.drop-faulty is 'true'. Allowed: yes, no."),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(given: tuple[str, ...], said: str) -> None:
+    words = [part for one in given for part in ("--set", one)]
+    assert refusal("prompts", "coreference", *words).startswith(said)
+
+
+def test_an_instrument_without_settings_has_none_to_change() -> None:
+    assert refusal("prompts", "care-seeking", "--set", "care-seeking.pairs=2") == (
+        "There is no setting 'care-seeking.pairs'. Allowed here: none, because these instruments "
+        "have no settings.\n"
     )
 
 
+@pytest.mark.parametrize("name", ["gpt-4o-mini", "o3", "o4-mini", "chatgpt-4o-latest"])
+def test_a_model_of_openai_is_looked_for_there(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    said = refusal("audit", name, "--dry-run")
+    assert said.endswith(f"or give the folder of a model. Did you mean openai:{name}?\n")
+
+
+def test_what_another_command_calls_an_option_leads_to_its_name() -> None:
+    assert refusal("export", "runs/demo", "--format", "paper") == (
+        "--format is not an option here. Did you mean --to?\n"
+    )
+
+
+def test_a_missing_run_is_answered_with_those_that_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    start = "goffman show needs RUN: goffman show RUN. "
+    assert refusal("show") == (
+        f"{start}There are no runs in the folder runs; goffman audit writes them.\n"
+    )
+    for time, name in enumerate(("first", "demo", "other")):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        if name != "other":
+            manifest = tmp_path / "runs" / name / "manifest.json"
+            manifest.write_text("{}")
+            os.utime(manifest, (time, time))
+    assert refusal("show") == f"{start}Runs here, newest first: runs/demo, runs/first.\n"
+
+
+def test_each_instrument_is_a_line_that_says_who_can_be_asked() -> None:
+    from goffman.models.registry import BUILT_IN
+    from goffman.modes import modes_named
+
+    lines = output("ls").splitlines()
+    for name in builtin_names():
+        (line,) = (one for one in lines if one.startswith(f"{name} "))
+        kinds = [one.kind for one in modes_named(name)[1]]
+        able = [row.name for row in BUILT_IN if any(map(row.table_for, kinds))]
+        assert line.endswith(f"  {', '.join(able)}")
+    cited = output("ls", "--cite")
+    assert "Bias Against 93 Stigmatized Groups" in cited
+    assert max(map(len, [*lines, *cited.splitlines()])) <= 80
+
+
+def test_the_usual_options_of_an_audit_are_shown_first_and_all_on_request() -> None:
+    short, every = output("audit", "--help"), output("audit", "--help-all")
+    shown = set(re.findall(r"^  (--[a-z-]+)", short, flags=re.MULTILINE))
+    assert 10 <= len(shown) <= 14
+    for name, option in audit_options().items():
+        assert (f"  {flag_of(name)} " in short) == option.first, name
+        assert f"  {flag_of(name)} " in every, name
+    for name in INSTRUMENT_SETTINGS:
+        assert f".{name}=" in every
+        assert f"{name}=" not in short.replace("coreference.pairs=50", "")
+
+
 def test_the_options_of_an_audit_stand_under_headings() -> None:
-    said = output("audit", "--help")
+    said = output("audit", "--help-all")
     headings = [line for line in said.splitlines() if line.endswith(":") and line[0] != " "]
     assert headings == [
         "Arguments:",
@@ -676,13 +765,13 @@ def test_the_options_of_an_audit_stand_under_headings() -> None:
         "Chat models:",
         "Servers:",
         "Measuring:",
-        "Questions of other studies:",
-        "Sentence pairs (coreference):",
         "Options:",
+        "Settings of instruments (--set INSTRUMENT.NAME=VALUE):",
     ]
-    # A first audit needs what the first screen has.
-    first = "\n".join(said.splitlines()[:24])
-    assert all(name in first for name in ("MODEL", "--instrument", "--limit", "--output"))
+    # A first audit needs what one screen has.
+    first = output("audit", "--help").splitlines()
+    assert len(first) <= 64
+    assert all(name in "\n".join(first) for name in ("MODEL", "--limit", "--output"))
 
 
 def test_validate_knows_the_measures(tmp_path: Path) -> None:

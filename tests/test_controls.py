@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
 
 MASKED = ("social-distance", "care-seeking", "attribution", "coreference")
-ONE = AskOptions(limit=1, sentences=PromptOptions(pairs=1, adjectives=["none"]))
+ONE = AskOptions(limit=1, settings={"coreference.pairs": 1, "coreference.adjectives": ["none"]})
 
 
 def competences(folder):
@@ -150,7 +150,7 @@ def chatted(says, folder, *, trials=2, **more):
     with ChatServer(reply) as server:
         options = AskOptions(
             modes=("ask",),
-            sentences=PromptOptions(pairs=4, adjectives=["none"]),
+            settings={"coreference.pairs": 4, "coreference.adjectives": ["none"]},
             chats=ChatOptions(trials=trials, calling=Calling(concurrency=8)),
             **more,
         )
@@ -215,7 +215,7 @@ def test_a_run_that_is_resumed_asks_no_control_again(tmp_path):
     model = next(iter(read_manifest(tmp_path).models))
     options = AskOptions(
         modes=("ask",),
-        sentences=PromptOptions(pairs=4, adjectives=["none"]),
+        settings={"coreference.pairs": 4, "coreference.adjectives": ["none"]},
         chats=ChatOptions(trials=1),
     )
     # The server is gone: whoever asked would fail.

@@ -96,7 +96,7 @@ def test_every_command_of_a_page_can_be_given(page: Path) -> None:
         ("```sh\ngoffman audit roberta-base --limt 5\n```", "No such option: --limt"),
         ("```sh\ngoffman adit roberta-base\n```", "there is no command 'adit'"),
         ("```sh\ngoffman audit gpt2 --precision int8\n```", "--precision is 'int8'. Allowed: "),
-        ("```sh\ngoffman report\n```", "Missing parameter"),
+        ("```sh\ngoffman report\n```", "goffman report needs RUN"),
         ("```sh\nmake dmeo\n```", "scratch.md:2"),
         ("```sh\ncurl example.org\n```", "curl"),
         ("Use `goffman rate RUN --everything`.", "goffman rate RUN --everything"),
@@ -300,7 +300,7 @@ def made_short(line: Line) -> list[str]:
 
 
 def builtin() -> set[str]:
-    # Sentence pairs are made short by --sentence-pairs.
+    # Sentence pairs are made short by --set coreference.pairs.
     return {*builtin_names()} - {"coreference"}
 
 

@@ -31,7 +31,7 @@ AROUND = {
     "export": (["no-run"], ["--to", "lm-eval"]),
     "read": (["no-log"], []),
     "validate": (["care-seeking"], []),
-    "prompts": (["coreference"], ["--sentence-pairs", "2", "--limit", "1"]),
+    "prompts": (["coreference"], ["--set", "coreference.pairs=2", "--limit", "1"]),
     "models get": (["no-model"], []),
 }
 """Arguments and options with which a command asks, fetches, shows and writes nothing."""
@@ -163,7 +163,8 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         ),
         (
             ("replicate", "mei2022"),
-            "STUDY is 'mei2022'. Allowed: mei2023, lin2022, briegel2023, moore2025, gueorguieva2025.",
+            "STUDY is 'mei2022'. Allowed: mei2023, lin2022, briegel2023, moore2025, "
+            "gueorguieva2025. Did you mean 'mei2023'?",
         ),
         (
             (*AUDIT, "--batch-size", DIGITS),
@@ -178,7 +179,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
                 (*AUDIT, option, DIGITS),
                 f"{option} is {DIGITS}. Allowed: up to 9,223,372,036,854,775,807.",
             )
-            for option in ("--trials", "--seed", "--top-k", "--limit", "--sentence-pairs")
+            for option in ("--trials", "--seed", "--top-k", "--limit")
         ),
         *(
             ((*AUDIT, option, ""), f"{option} is empty. Give a value, or leave the option out.")
@@ -260,8 +261,8 @@ def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> N
     code, said = run(
         "audit",
         "http://127.0.0.1:9/v1#m",
-        "--sentence-pairs",
-        "1",
+        "--set",
+        "coreference.pairs=1",
         "--dry-run",
         "--top-k",
         "5",
@@ -278,8 +279,6 @@ def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> N
     [
         (("--system", "Be kind."), "chat or causal model"),
         (("--persona", "therapist"), "chat or causal model"),
-        (("--thorough",), "chat or causal model"),
-        (("--balanced",), "chat or causal model"),
         (("--timeout", "9"), "model on a server"),
         (("--price-in", "1", "--price-out", "2"), "model on a server"),
     ],
@@ -296,7 +295,13 @@ def test_further_options_that_no_model_can_heed_are_told(
 
 def test_a_server_heeds_no_option_about_this_machine(run: Callable[..., Said]) -> None:
     code, said = run(
-        "audit", "http://127.0.0.1:9/v1#m", "--dry-run", "--sentence-pairs", "1", "--device", "cpu"
+        "audit",
+        "http://127.0.0.1:9/v1#m",
+        "--dry-run",
+        "--set",
+        "coreference.pairs=1",
+        "--device",
+        "cpu",
     )
     assert code == 0
     assert (

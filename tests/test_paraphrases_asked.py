@@ -13,7 +13,6 @@ import pytest
 import goffman.instruments
 from few_conditions import with_few_conditions
 from goffman.errors import RunError
-from goffman.instruments.renderer import PromptOptions
 from goffman.pipeline import AskOptions, Listener, audit
 from goffman.report.load import read_run
 from goffman.runs.read_answers import read_answers
@@ -156,8 +155,8 @@ def test_a_few_prompts_are_asked_in_other_words_of_the_same_conditions(tiny, tmp
 
 
 def test_sentence_pairs_are_asked_in_other_frames_without_adjectives(tiny, tmp_path):
-    sentences = PromptOptions(pairs=30, adjectives=["old,"])
-    options = AskOptions(controls=False, paraphrases=True, sentences=sentences)
+    sentences = {"coreference.pairs": 30, "coreference.adjectives": ["old,"]}
+    options = AskOptions(controls=False, paraphrases=True, settings=sentences)
     model = str(tiny("roberta"))
     audit([model], instruments=["coreference"], output=tmp_path, options=options)
     further = read_prompts(tmp_path / "paraphrases")

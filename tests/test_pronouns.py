@@ -28,7 +28,9 @@ from tiny_chat import make_causal
 
 SETTINGS = ["arrogant,responsive", "old,"]
 FEW = AskOptions(
-    modes=("pronouns",), controls=False, sentences=PromptOptions(pairs=6, adjectives=SETTINGS)
+    modes=("pronouns",),
+    controls=False,
+    settings={"coreference.pairs": 6, "coreference.adjectives": SETTINGS},
 )
 ID = "coreference/pronouns"
 
@@ -192,7 +194,7 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
     options = AskOptions(
         modes=("pronouns",),
         controls=False,
-        sentences=PromptOptions(winobias=tmp_path, adjectives=["old,"]),
+        settings={"coreference.winobias": tmp_path, "coreference.adjectives": ["old,"]},
     )
     folder = tmp_path / "run"
     audit(
@@ -213,8 +215,15 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
 
 
 def test_the_command_asks_a_masked_model_for_its_pronouns(masked, tmp_path):
-    command = ["audit", str(masked), "--instrument", "coreference", "--sentence-pairs", "4"]
-    command += ["--adjectives", "old,", "--output", str(tmp_path), "--json", "--no-controls"]
+    command = ["audit", str(masked), "--instrument", "coreference", "--set", "coreference.pairs=4"]
+    command += [
+        "--set",
+        "coreference.adjectives=old,",
+        "--output",
+        str(tmp_path),
+        "--json",
+        "--no-controls",
+    ]
     done = CliRunner().invoke(app, command, catch_exceptions=False)
     assert done.exit_code == 0
     answers = json.loads(done.stdout[done.stdout.index("{") :])["answers"]
@@ -238,9 +247,7 @@ def test_a_lower_precision_s_deviation_is_in_the_manifest(causal, tmp_path):
 
 
 def test_the_prompts_can_be_looked_at(tmp_path):
-    done = CliRunner().invoke(
-        app, ["prompts", "coreference", "--pronouns", "--limit", "2", "--json"]
-    )
+    done = CliRunner().invoke(app, ["prompts", "coreference/pronouns", "--limit", "2", "--json"])
     assert done.exit_code == 0
     rows = json.loads(done.stdout)
     assert [(row["mode"], row["wording"], row["pronoun"]) for row in rows] == [
@@ -249,10 +256,6 @@ def test_the_prompts_can_be_looked_at(tmp_path):
     ]
     assert rows[0]["text"] == rows[1]["text"]
     assert rows[0]["text"].count("<mask>") == 1
-    refused = CliRunner().invoke(app, ["prompts", "care-seeking", "--pronouns"])
-    assert str(refused.exception) == (
-        "--pronouns works only with sentence pairs (coreference), not with care-seeking."
-    )
 
 
 def test_of_the_study_s_sentences_those_with_two_pronouns_cannot_be_asked(published):

@@ -125,7 +125,9 @@ def told(instruments, tmp_path_factory) -> dict[tuple[str, bool], Told]:
                 instruments=[str(instruments / one) for one in dict(FORMS)],
                 output=run,
                 options=AskOptions(
-                    modes=("choice", "completion"), sentences=SENTENCES, balanced=not thorough
+                    modes=("choice", "completion"),
+                    settings={"coreference.pairs": 12, "coreference.adjectives": ["none"]},
+                    sample="all" if thorough else "balanced",
                 ),
             )
             estimates = pl.read_parquet(run / "estimates.parquet")

@@ -46,7 +46,7 @@ def test_a_whole_audit_of_a_server_asks_what_it_said_and_ends_with_a_page(tmp_pa
             int(count.replace(",", ""))
             for count in re.findall(r"#mini: ([\d,]+) requests", told.stderr)
         ]
-        assert f"All instruments, {server.url}#mini: {requests:,} requests." in told.stderr
+        assert f"\n{server.url}#mini: {requests:,} requests, about " in told.stderr
         assert sum(each) == requests <= MOST_REQUESTS
         done = CliRunner().invoke(app, command, catch_exceptions=False)
         assert done.exit_code == 0, done.output

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from goffman.errors import InputError, did_you_mean
-from goffman.validation import check_number
+from goffman.validation import check_number, check_text
 
 Text = str | os.PathLike[str]
 Several = Text | Sequence[Text]
@@ -23,22 +23,22 @@ Several = Text | Sequence[Text]
 Precision = Literal["float32", "bf16", "fp16"]
 """The format of the numbers that a model computes with."""
 
+Sample = Literal["quick", "balanced", "all"]
+"""How many of the prompts are asked; each sample contains the one before it."""
+
 ASKED = "What to ask"
 OUTPUT = "Output"
 LOCAL = "Models on this machine"
 CHATS = "Chat models"
 SERVERS = "Servers"
 MEASURING = "Measuring"
-EXTERNAL = "Questions of other studies"
-SENTENCES = "Sentence pairs (coreference)"
 
 FILLS = "model that fills in words"
 REPLIES = "model that replies in text"
 GENERATES = "chat or causal model"
 SERVED = "model on a server"
 HERE = "model on this machine"
-PAIRS = "sentence pairs"
-HEEDED_BY = (FILLS, REPLIES, GENERATES, SERVED, HERE, PAIRS)
+HEEDED_BY = (FILLS, REPLIES, GENERATES, SERVED, HERE)
 """Who may heed an option, in the order in which a note says that nobody does."""
 
 
@@ -64,6 +64,8 @@ class Option:
     maximum: float | None = None
     heeded_by: str = ""
     """Who heeds it; empty: every audit."""
+    first: bool = False
+    """Whether --help shows it; --help-all shows every option."""
 
 
 class AuditOptions(TypedDict, total=False):
@@ -74,22 +76,61 @@ class AuditOptions(TypedDict, total=False):
         Option(
             flag="--instrument",
             panel=ASKED,
+            first=True,
             help="Questions to ask: a name that goffman ls lists, or a folder. May be repeated. "
             "Default: all.",
+        ),
+    ]
+    modes: Annotated[
+        str | Sequence[str],
+        Option(
+            flag="--mode",
+            panel=ASKED,
+            first=True,
+            help="Ask in this mode only (goffman ls explains the modes). May be repeated. Default: "
+            "all that the model can answer.",
+        ),
+    ]
+    sample: Annotated[
+        Sample | None,
+        Option(
+            panel=ASKED,
+            kind=Sample,
+            first=True,
+            help="quick: a first look, with a few conditions of each group. balanced: each "
+            "question once or twice, with wordings and orders of options in turn. all: every "
+            "prompt. Default: everything, but only a balanced sample of written replies; on a "
+            "server, a balanced sample (at most 6,300 prompts). A larger sample asks the rest.",
         ),
     ]
     limit: Annotated[
         int | None,
         Option(
-            panel=ASKED, minimum=1, help="Ask only N prompts of each mode, and the control items."
+            panel=ASKED,
+            minimum=1,
+            first=True,
+            help="Ask only N prompts of each mode, and the control items.",
         ),
     ]
     paraphrases: Annotated[
         bool,
         Option(
             panel=ASKED,
+            first=True,
             help="Also ask everything in two other wordings, as a check. This can triple the "
             "number of prompts.",
+        ),
+    ]
+    settings: Annotated[
+        Mapping[str, Any] | None,
+        Option(
+            flag="--set",
+            panel=ASKED,
+            metavar="INSTRUMENT.NAME=VALUE",
+            several=True,
+            first=True,
+            help="Change a setting of one instrument, such as coreference.pairs=50. May be "
+            "repeated. --help-all lists the settings.",
         ),
     ]
     controls: Annotated[
@@ -101,7 +142,8 @@ class AuditOptions(TypedDict, total=False):
         ),
     ]
     dry_run: Annotated[
-        bool, Option(panel=ASKED, help="Ask nothing; only print how many prompts there are.")
+        bool,
+        Option(panel=ASKED, first=True, help="Ask nothing; only print how many prompts there are."),
     ]
     output: Annotated[
         Text | None,
@@ -109,6 +151,7 @@ class AuditOptions(TypedDict, total=False):
             panel=OUTPUT,
             kind=Path,
             metavar="FOLDER",
+            first=True,
             help="Folder for the results (the run). Default: runs/MODEL.",
         ),
     ]
@@ -118,10 +161,19 @@ class AuditOptions(TypedDict, total=False):
             panel=OUTPUT, default=True, help="Write the answers and the numbers, but no report."
         ),
     ]
+    verbose: Annotated[
+        bool,
+        Option(
+            panel=OUTPUT,
+            first=True,
+            help="Also print notes about loading and licenses. The report always shows them.",
+        ),
+    ]
     device: Annotated[
         str,
         Option(
             panel=LOCAL,
+            first=True,
             default="auto",
             heeded_by=HERE,
             help="Where the models run: auto, cpu, cuda, cuda:1 … Several GPUs share the work: "
@@ -200,34 +252,6 @@ class AuditOptions(TypedDict, total=False):
             help="Allow the Python code that comes with a model to run.",
         ),
     ]
-    modes: Annotated[
-        str | Sequence[str],
-        Option(
-            flag="--mode",
-            panel=ASKED,
-            help="Ask in this mode only (goffman ls explains the modes). May be repeated. Default: "
-            "all that the model can answer.",
-        ),
-    ]
-    thorough: Annotated[
-        bool,
-        Option(
-            panel=CHATS,
-            heeded_by=GENERATES,
-            help="Ask every prompt, with the answer options in every order. Default: a model on "
-            "your machine gets every prompt that needs no written reply. Of all others, models get "
-            "a balanced sample (on a server, at most 6,300 prompts in all).",
-        ),
-    ]
-    balanced: Annotated[
-        bool,
-        Option(
-            panel=CHATS,
-            heeded_by=GENERATES,
-            help="Ask models on your machine only the balanced sample that models on a server get. "
-            "Much faster on a CPU. Later, the same command without it asks the rest.",
-        ),
-    ]
     forced_choice: Annotated[
         bool,
         Option(
@@ -240,6 +264,7 @@ class AuditOptions(TypedDict, total=False):
         Text | None,
         Option(
             panel=CHATS,
+            first=True,
             metavar="TEXT|FILE",
             heeded_by=GENERATES,
             help="System prompt, or a text file that contains it. Default: none.",
@@ -259,6 +284,7 @@ class AuditOptions(TypedDict, total=False):
         int | None,
         Option(
             panel=CHATS,
+            first=True,
             minimum=1,
             heeded_by=REPLIES,
             help="How many times to ask each prompt. Default: set by the instrument.",
@@ -388,80 +414,107 @@ class AuditOptions(TypedDict, total=False):
             panel=MEASURING,
             kind=Path,
             metavar="FOLDER",
-            help="Folder with your own data about people (an anchor), to set beside the results. "
-            "May be repeated. goffman's own anchors are always used.",
+            help="Folder with your own data about people (an anchor), to compare with the "
+            "results. May be repeated. goffman's own anchors are always used.",
         ),
     ]
     seed: Annotated[
         int, Option(panel=MEASURING, default=0, minimum=0, help="Seed for all random choices.")
     ]
-    vignettes: Annotated[
-        Text | None,
-        Option(
-            panel=EXTERNAL,
-            kind=Path,
-            metavar="FILE|FOLDER",
-            help="For the instrument vignettes: ask the questions in prompts.jsonl of Moore et al. "
-            "(2025) instead of goffman's own.",
-        ),
-    ]
-    questions: Annotated[
-        Text | None,
-        Option(
-            panel=EXTERNAL,
-            kind=Path,
-            help="For the instrument decisions: ask the questions in this CSV file of "
-            "SocialStigmaQA instead of goffman's own.",
-        ),
-    ]
-    winobias: Annotated[
-        Text | None,
-        Option(
-            panel=SENTENCES,
-            kind=Path,
-            metavar="FILE|FOLDER",
-            heeded_by=PAIRS,
-            help="Ask these WinoBias sentences instead of the built-in ones.",
-        ),
-    ]
-    drop_faulty: Annotated[
-        bool,
-        Option(
-            panel=SENTENCES,
-            heeded_by=PAIRS,
-            help="Leave out WinoBias sentence pairs that have faults.",
-        ),
-    ]
-    adjectives: Annotated[
-        str | Sequence[str],
-        Option(
-            panel=SENTENCES,
-            metavar="MALE,FEMALE",
-            heeded_by=PAIRS,
-            help="Two adjectives to put before the two occupations of each sentence: first the one "
-            "associated with men, then the one associated with women. May be repeated. 'all': the "
-            "15 pairs of Briegel & Chen (2023). 'none': no adjectives. Default: all.",
-        ),
-    ]
-    adjective_placement: Annotated[
-        str | None,
-        Option(
-            panel=SENTENCES,
-            metavar="by-stereotype|by-position",
-            heeded_by=PAIRS,
-            help="Where the first adjective goes: before the occupation associated with men "
-            "(by-stereotype) or before the occupation mentioned first (by-position). Default: "
-            "by-stereotype.",
-        ),
-    ]
-    sentence_pairs: Annotated[
-        int | None,
-        Option(
-            panel=SENTENCES,
-            heeded_by=PAIRS,
-            help="How many sentence pairs to draw at random. Default: set by the instrument.",
-        ),
-    ]
+
+
+INSTRUMENT_SETTINGS: Mapping[str, Option] = {
+    "pairs": Option(
+        panel="coreference",
+        kind=int,
+        metavar="N",
+        help="How many sentence pairs to draw at random (--seed). Default: 200; balanced and quick "
+        "samples of chat models, 20.",
+    ),
+    "adjectives": Option(
+        panel="coreference",
+        metavar="MALE,FEMALE",
+        several=True,
+        help="Two adjectives to put before the two occupations of each sentence: the one "
+        "associated with men, then the one associated with women. May be repeated. all: the 15 "
+        "pairs of Briegel & Chen (2023). none: no adjectives. Default: all.",
+    ),
+    "placement": Option(
+        panel="coreference",
+        kind={"by-stereotype": "by-stereotype", "by-position": "by-position"},
+        metavar="by-stereotype|by-position",
+        help="Put the first adjective before the occupation associated with men (by-stereotype) or "
+        "before the occupation mentioned first (by-position). Default: by-stereotype.",
+    ),
+    "winobias": Option(
+        panel="coreference",
+        kind=Path,
+        metavar="FILE|FOLDER",
+        help="Ask these WinoBias sentences instead of goffman's own.",
+    ),
+    "drop-faulty": Option(
+        panel="coreference",
+        kind={"yes": True, "no": False},
+        metavar="yes|no",
+        help="Leave out WinoBias sentence pairs that have faults. Default: no.",
+    ),
+    "file": Option(
+        panel="vignettes, decisions",
+        kind=Path,
+        metavar="FILE",
+        help="Ask another study's questions instead of goffman's own. For vignettes: prompts.jsonl "
+        "of Moore et al. (2025). For decisions: a CSV file of SocialStigmaQA.",
+    ),
+}
+"""What --set INSTRUMENT.NAME=VALUE changes; the panel names goffman's own instruments that have it.
+
+A kind that is a mapping has the words that are allowed, and what they mean.
+"""
+
+
+def settings_by_instrument(
+    given: Mapping[str, Any], having: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Any]]:
+    """Return by instrument the values of its settings, under their names in Python.
+
+    ``having``: by instrument, the settings that it has. InputError names what is allowed.
+    """
+    known = [f"{instrument}.{name}" for instrument, names in having.items() for name in names]
+    found: dict[str, dict[str, Any]] = {}
+    for full, value in given.items():
+        if full not in known:
+            allowed = ", ".join(known) or "none, because these instruments have no settings"
+            raise InputError(
+                f"There is no setting '{full}'.{did_you_mean(full, known)} Allowed here: {allowed}."
+            )
+        instrument, _, name = full.rpartition(".")
+        values = found.setdefault(instrument, {})
+        values[name.replace("-", "_")] = _setting_value(full, INSTRUMENT_SETTINGS[name], value)
+    return found
+
+
+def _setting_value(name: str, setting: Option, value: Any) -> Any:
+    """Return a setting's value as its type has it; InputError where it can be none."""
+    values = list(value) if isinstance(value, list | tuple) else [value]
+    for one in values:
+        if isinstance(one, str | os.PathLike):
+            check_text(name, os.fspath(one))
+    if setting.several:
+        return values
+    if len(values) != 1:
+        raise InputError(f"{name} has {len(values)} values. Give one.")
+    (one,), kind = values, setting.kind
+    if kind is int:
+        one = int(one) if isinstance(one, str) and one.isdecimal() else one
+        check_number(name, one, (int, 1, None))
+        return one
+    if kind is Path:
+        return Path(one)
+    meant = kind.get(one, one)
+    if meant not in kind.values():
+        near = did_you_mean(str(one), kind)
+        raise InputError(f"{name} is '{one}'. Allowed: {', '.join(kind)}.{near}")
+    return meant
 
 
 @cache
@@ -471,7 +524,9 @@ def audit_options() -> Mapping[str, Option]:
     for name, hint in get_type_hints(AuditOptions, include_extras=True).items():
         value, option = get_args(hint)
         kind = next((one for one in (bool, int, float) if value in (one, one | None)), str)
-        several = any(get_origin(one) is Sequence for one in (value, *get_args(value)))
+        several = option.several or any(
+            get_origin(one) is Sequence for one in (value, *get_args(value))
+        )
         unsaid = () if several else False if kind is bool else None
         default = unsaid if option.default is None else option.default
         kind = option.kind or kind
@@ -495,6 +550,11 @@ def with_defaults(given: AuditOptions) -> SimpleNamespace:
         option = known[name]
         if option.kind in (int, float):
             check_number(flag_of(name), value, (option.kind, option.minimum, option.maximum))
+        if (allowed := get_args(option.kind)) and value not in (*allowed, option.default):
+            raise InputError(
+                f"{flag_of(name)} is '{value}'. Allowed: {', '.join(allowed)}."
+                f"{did_you_mean(str(value), allowed)}"
+            )
     return SimpleNamespace(**{name: one.default for name, one in known.items()} | dict(given))
 
 

@@ -11,19 +11,21 @@ import shutil
 import stat
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from goffman.errors import InputError
+from goffman.progress import AuditProgress, Progress
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from goffman.progress import Progress
+    from goffman.progress import Expected
 
 
 class Format(StrEnum):
@@ -176,57 +178,31 @@ def table_text(
     return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
 
 
-@contextmanager
-def counting(stream: TextIO, what: str) -> Iterator[Callable[[int, int], None]]:
-    """A function that shows how many of how many are done: a bar, or lines without a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bars = Bars(*columns, console=Console(file=stream), disable=not stream.isatty())
-    task = bars.add_task(what, total=None)
-    printed, unsaid = -ProgressLines.EVERY, ""
-
-    def show(done: int, of: int) -> None:
-        nonlocal printed, unsaid
-        bars.update(task, completed=done, total=of)
-        now, unsaid = time.monotonic(), f"{done:,} of {of:,} {what}"
-        if bars.disable and now - printed >= ProgressLines.EVERY:
-            printed = now
-            print(unsaid, file=stream, flush=True)
-            unsaid = ""
-
-    with bars:
-        yield show
-    # Without it, a log would end in the middle of the work.
-    if bars.disable and unsaid:
-        print(unsaid, file=stream, flush=True)
-
-
 class ProgressLines:
-    """A bar with rate and end on a terminal; elsewhere a line at both ends and now and then."""
+    """One bar with rate and end for a whole audit; without a terminal, a line now and then."""
 
-    EVERY = 30.0
-    """Seconds between two lines where there is no terminal."""
+    SHORTEST, LONGEST = 30.0, 600.0
+    """Seconds between two lines where there is no terminal: one for each tenth, not more often than
+    the first, nor less often than the second."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn
         from rich.progress import Progress as Bars
 
         self._stream = stream
         self._bars = Bars(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=12),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[speed]}", markup=False),
             console=Console(file=stream),
             disable=not stream.isatty(),
+            transient=True,
         )
-        self._tasks: dict[str, TaskID] = {}
-        self._printed = 0.0
+        self._audit = AuditProgress()
+        self._task: TaskID | None = None
+        self._tenth, self._printed = 0, time.monotonic()
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -236,37 +212,60 @@ class ProgressLines:
         self._bars.stop()
 
     def note(self, text: str) -> None:
-        """The text stands above the bars."""
+        """Print a text above the bar."""
+        # In a log a line is a line; a terminal would break it within a word.
         self._bars.console.print(
-            printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True
+            printable(text),
+            markup=False,
+            emoji=False,
+            highlight=False,
+            soft_wrap=self._bars.disable,
         )
 
-    def show(self, progress: Progress) -> None:
-        """The progress is shown."""
-        step = f", step {progress.step} of {progress.steps}" if progress.steps > 1 else ""
-        what = printable(f"{progress.instrument}{step}, {progress.model}")
-        rate = f"{progress.rate:,.0f}/s" if progress.rate >= 10 else f"{progress.rate:.1f}/s"
-        if self._bars.disable:
-            self._print(what, progress, rate)
-            return
-        rate = f"{rate}, {progress.note}" if progress.note else rate
-        if what not in self._tasks:
-            # Rich measures time left by itself, from what it sees done after the first call.
-            self._tasks[what] = self._bars.add_task(
-                what, total=progress.total, completed=progress.done, rate=rate
+    def expect(self, expected: Expected) -> None:
+        """Show what is about to be asked."""
+        self._audit = AuditProgress(expected)
+        if self._bars.disable and expected:
+            prompts, models = self._audit.total, len({model for model, _ in expected})
+            print(
+                f"Asking {models} model{'' if models == 1 else 's'} about {prompts:,} sentences.",
+                file=self._stream,
+                flush=True,
             )
-        self._bars.update(self._tasks[what], completed=progress.done, rate=rate)
 
-    def _print(self, what: str, progress: Progress, rate: str) -> None:
-        now = time.monotonic()
-        ends = progress.done == progress.total
-        if progress.rate and not ends and now - self._printed < self.EVERY:
+    def stage(self, text: str) -> None:
+        """Show what is done after the asking."""
+        if self._bars.disable:
+            print(f"{text}.", file=self._stream, flush=True)
             return
-        self._printed = now
-        if ends and not progress.rate:
+        self._update(text, total=None, speed="")
+
+    def show(self, progress: Progress) -> None:
+        """Show how far the audit is."""
+        audit = self._audit
+        audit.add(progress)
+        if not self._bars.disable:
+            self._update(str(audit), total=audit.total, completed=audit.done, speed=audit.speed)
             return
-        said = [f"{what}: {progress.done:,} of {progress.total:,} {progress.what}"]
-        said += [rate] * bool(progress.rate) + [progress.note] * bool(progress.note)
-        if progress.rate and not ends:
-            said.append(f"{(progress.total - progress.done) / progress.rate:,.0f} s left")
-        print(", ".join(said), file=self._stream, flush=True)
+        now, tenth = time.monotonic(), int(audit.share * 10)
+        passed = now - self._printed
+        if (tenth > self._tenth and passed >= self.SHORTEST) or passed >= self.LONGEST:
+            self._tenth, self._printed = tenth, now
+            said = [f"{audit.share:.0%}: {audit}", *filter(None, [audit.speed])]
+            print(printable(", ".join(said)), file=self._stream, flush=True)
+
+    def _update(self, what: str, **fields: Any) -> None:
+        what = textwrap.shorten(printable(what), 34, placeholder="…")
+        if self._task is None:
+            self._task = self._bars.add_task(what, **fields)
+        else:
+            self._bars.update(self._task, description=what, **fields)
+
+
+@contextmanager
+def counting(stream: TextIO, what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that shows how many of how many are done."""
+    with ProgressLines(stream) as lines:
+        yield lambda done, of: lines.show(
+            Progress(model="", instrument=what, step=1, steps=1, done=done, total=of)
+        )

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goffman.errors import GoffmanError
-from goffman.instruments.types import is_control
 from goffman.models.files import files_of, read_object
-from goffman.models.registry import answers_to
-from goffman.models.server_address import behind_server
+from goffman.progress import duration
 
 if TYPE_CHECKING:
     from goffman.instruments.types import Prompt
     from goffman.models.base import LoadOptions, Sampling
     from goffman.options import AskOptions, Prices
-    from goffman.planning import Assignment, Question
+    from goffman.planning import Assignment
     from goffman.runs.collect_replies import Questions
 
 SIGNS_PER_TOKEN = 4
@@ -60,6 +58,12 @@ def forecast(questions: Questions, sampling: Sampling) -> Forecast:
         question_tokens=int((tokens * missing).sum()),
         reply_tokens=requests * sampling.max_tokens,
     )
+
+
+def sum_of(several: Sequence[Forecast]) -> Forecast:
+    """Return what several questions take together."""
+    totals = [sum(amounts) for amounts in zip(*map(astuple, several), strict=True)]
+    return Forecast(**dict(zip(Forecast.__dataclass_fields__, totals, strict=True)))
 
 
 def forecast_text(found: Forecast, prices: Prices | None) -> str:
@@ -128,65 +132,25 @@ Duration = Callable[[int], str]
 def describe_parts(
     pairs: Sequence[Assignment], loading: LoadOptions, options: AskOptions
 ) -> Iterator[str]:
-    """Sentences for each model that is asked a part only, or so much that a part might do."""
+    """Yield a line for each model that is asked a sample, or so much that a sample might do."""
     for pair in pairs:
-        whole = [one for one in pair.questions if len(one.part) not in {0, len(one.prompts)}]
-        parts = [one for one in pair.questions if one.every is not None]
-        if whole:
-            duration = _durations(pair.model, loading)
-            prompts = [prompt for question in whole for prompt in question.prompts]
-            few = [prompt for question in whole for prompt in question.part]
-            time = duration(_tokens(prompts))
-            said = (
-                f"{pair.model} is asked all {len(prompts):,} prompts that need no written "
-                f"reply{time}."
-            )
-            # Who chose to ask all needs no other way, but may want to know the time.
-            if not options.thorough:
-                yield (
-                    f"{said} To ask only a balanced sample of "
-                    f"{len(few):,}{duration(_tokens(few))}, add --balanced."
-                )
-            elif time:
-                yield said
-        asked, every = sum(map(_asked, parts)), sum(one.every or 0 for one in parts)
-        if asked != every:
-            yield _of_part(pair.model, parts, asked, every, options, beside_all=bool(whole))
-
-
-def _of_part(
-    model: str,
-    parts: Sequence[Question],
-    asked: int,
-    every: int,
-    options: AskOptions,
-    *,
-    beside_all: bool,
-) -> str:
-    controls = sum(one.trials for one in parts for prompt in one.prompts if is_control(prompt))
-    of_controls = f" ({controls:,} of them control items)" if controls else ""
-    if beside_all:
-        return (
-            f"Of the prompts that do, it is asked a balanced sample of {asked:,}{of_controls}. To "
-            f"ask all {every:,}, add --thorough."
-        )
-    said = f"{model} is asked a balanced sample of {asked:,} prompts{of_controls}."
-    if not options.balanced or behind_server(model):
-        return f"{said} To ask all {every:,}, add --thorough."
-    without = sum(
-        _asked(one) if answers_to(one.instrument.kind) == "replies" else one.every or 0
-        for one in parts
-    )
-    if without == every:
-        return f"{said} To ask all {every:,}, leave out --balanced."
-    return (
-        f"{said} To ask {without:,}, leave out --balanced. To ask all {every:,}, give --thorough "
-        "instead."
-    )
-
-
-def _asked(question: Question) -> int:
-    return len(question.prompts) * question.trials
+        whole = [one for one in pair.questions if 0 < len(one.part("balanced")) < len(one.prompts)]
+        prompts = [prompt for question in whole for prompt in question.prompts]
+        few = [prompt for question in whole for prompt in question.part("balanced")]
+        duration = _durations(pair.model, loading) if whole else lambda _: ""
+        time = duration(_tokens(prompts))
+        asked = {one.instrument.id: len(one.prompts) * one.trials for one in pair.questions}
+        every = sum(one.every or asked[one.instrument.id] for one in pair.questions)
+        now = sum(asked.values())
+        of_all = "" if now == every else f" of {every:,}"
+        said = [f"{pair.model} is asked {now:,}{of_all} prompts{time}."]
+        if whole and options.sample is None:
+            sample = f"{now - len(prompts) + len(few):,}{duration(_tokens(few))}"
+            said.append(f"A balanced sample of {sample}: --sample balanced.")
+        if of_all:
+            said.append("All: --sample all.")
+        if len(said) > 1 or time:
+            yield " ".join(said)
 
 
 def _tokens(prompts: Sequence[Prompt]) -> int:
@@ -208,11 +172,5 @@ def _durations(model: str, loading: LoadOptions) -> Duration:
 
 
 def _roughly(seconds: float) -> str:
-    """The time to one or two digits."""
-    if seconds < WORTH_SAYING:
-        return ""
-    minutes = seconds / 60
-    if minutes < 90:
-        step = 1 if minutes < 15 else 5
-        return f" (roughly {round(minutes / step) * step} minutes)"
-    return f" (roughly {round(minutes / 60)} hours)"
+    """The time, if it is worth saying."""
+    return "" if seconds < WORTH_SAYING else f" (roughly {duration(seconds)})"

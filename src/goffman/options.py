@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from goffman.instruments.renderer import PromptOptions
+from goffman.config import Sample
 from goffman.models.base import Calling, Sampling
-from goffman.progress import Progress
+from goffman.progress import Expected, Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,18 +53,17 @@ class AskOptions:
     """Also those wordings of an instrument that are asked only on request."""
     modes: tuple[str, ...] = ()
     """Only these ways of asking: fill, completion, choice, reply …; none: all that a model can."""
-    thorough: bool = False
-    """Every presentation and trial of what is answered in text, not the part that fits a person's
-    patience."""
-    balanced: bool = False
-    """A balanced part of what models on this machine answer without writing, too."""
+    sample: Sample | None = None
+    """How many of the prompts; None: all, but of what is answered in text, or on a server, the
+    balanced sample."""
     system: str | None = None
     """The system prompt of chat and causal models; None: none."""
     persona: str | None = None
     """The persona whose text the system prompt is, as it was given; None: it is none's."""
-    sentences: PromptOptions | None = None
-    """Which sentence pairs with which adjectives are asked, and files in place of an instrument's
-    own questions; None: as the instrument says."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of single instruments, such as coreference.pairs: see config.py."""
+    no_answer: bool | None = None
+    """Whether not to answer is an option of questions with options; None: yes."""
     chats: ChatOptions = field(default_factory=ChatOptions)
     """How chat models are asked."""
     given: tuple[str, ...] = ()
@@ -96,3 +96,9 @@ class Listener:
     """After every batch."""
     note: Callable[[str], None] = lambda _: None
     """What the user should know: what was left out, repaired, asked again."""
+    detail: Callable[[str], None] = lambda _: None
+    """What few users want to know: how a model was loaded, what each mode takes."""
+    expect: Callable[[Expected], None] = lambda _: None
+    """Before anything is asked."""
+    stage: Callable[[str], None] = lambda _: None
+    """When something else than asking begins, such as the report."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,9 +12,9 @@ from goffman.analysis.summary import Summary
 from goffman.anchors.loader import anchors_with
 from goffman.errors import ModelError
 from goffman.execution import Executor, Executors, all_answered, is_answered, known_digest
-from goffman.forecast import describe_parts, forecast, forecast_text
+from goffman.forecast import describe_parts, forecast, forecast_text, sum_of
 from goffman.instruments.renderer import carried_phrases
-from goffman.instruments.types import MASK
+from goffman.instruments.types import MASK, is_control
 from goffman.measures.registry import measure_entry
 from goffman.models.base import LoadOptions, Serves
 from goffman.models.precision_deviation import draw_sample
@@ -127,17 +127,31 @@ def audit(
     for note in (*notes, *describe_paraphrases(further)):
         listener.note(note)
     if options.dry_run:
-        _tell(pairs, folder, options, listener.note)
+        # Who asks only for this wants every line of it.
+        listener = replace(listener, detail=listener.note)
+        _tell(pairs, folder, options, listener)
         apart = paraphrase_listener(listener, further)
-        _tell(further, folder / PARAPHRASES, options, apart.note)
+        _tell(further, folder / PARAPHRASES, options, replace(apart, detail=apart.note))
         return Audit(folder=folder, asked=())
+    listener.expect(
+        {
+            (pair.model, name(question.instrument.id)): question.expected
+            for some, name in ((pairs, str), (further, paraphrase_name))
+            for pair in some
+            if not is_answered(there, pair, options=loading, batch_size=batch_size)
+            for question in pair.questions
+        }
+    )
     with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, place=places.here, options=options, listener=listener)
         with closing(places):
             asked = _ask_all(work, places, pairs) + _ask_paraphrases(work, places, further)
+        listener.stage("Measuring the answers")
         said = current_summary(
             run, words, seed=options.seed, pairs=measuring.pairs, note=listener.note, anchors=people
         )
+        if report:
+            listener.stage("Writing the report")
         page = current_report(run, words, note=listener.note) if report else None
     return Audit(folder=folder, asked=tuple(asked), said=said, report=page)
 
@@ -169,7 +183,7 @@ def _ask_paraphrases(
 
 
 def _tell(
-    pairs: Sequence[Assignment], folder: Path, options: AskOptions, note: Callable[[str], None]
+    pairs: Sequence[Assignment], folder: Path, options: AskOptions, listener: Listener
 ) -> None:
     """The user is told what would be asked."""
     for pair in pairs:
@@ -177,8 +191,8 @@ def _tell(
             count, settings = counted(question.prompts), question.settings
             deeper = settings is not None and settings.depth > 1
             more = ", and further sentences that depend on the answers" if deeper else ""
-            note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
-        _tell_requests(pair.model, folder, _chat_questions(pair), options, note)
+            listener.note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
+        _tell_requests(pair.model, folder, _chat_questions(pair), options, listener)
 
 
 def words_for(pairs: Sequence[Assignment], folder: Path, measuring: MeasureOptions) -> Lexicons:
@@ -210,13 +224,15 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     instrument = question.instrument
     replied = answers_to(instrument.kind) == "replies" or question.trials > 1
     trials = {"trials": question.trials} if replied else {}
+    others = sum(not is_control(prompt) for prompt in question.prompts)
+    sample = question.chosen.sample if question.in_all not in {None, others} else None
     beside = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
-    entry, part = (
-        {**instrument_entry(instrument, some, question.settings), **beside}
-        for some in (question.prompts, question.part)
+    entry, *parts = (
+        {**instrument_entry(instrument, some, question.settings), **beside, "sample": sample}
+        for some in (question.prompts, *map(question.part, question.parts))
     )
     run.manifest = with_instrument(
-        run.manifest, run.folder, name=instrument.id, entry=entry, part=part, models=models
+        run.manifest, run.folder, name=instrument.id, entry=entry, parts=parts, models=models
     )
 
 
@@ -250,7 +266,7 @@ def _ask_local(work: _Work, pair: Assignment) -> Iterator[Collected]:
     known = all_answered(run.folder, run.manifest, pair, **work.told)
     if known is not None:
         for note in run.manifest.models[pair.model].notes:
-            work.listener.note(f"{pair.model}: {note}")
+            work.listener.detail(f"{pair.model}: {note}")
         for question, asked in zip(pair.questions, known, strict=True):
             asked_prompts(question, work.listener.note)
             yield asked
@@ -277,8 +293,8 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
         watch=work.listener.progress,
         team=work.place.team,
         known=known_digest(work.run.manifest, question, model=name, **work.told),
-        first=question.balanced,
-        phrases=carried_phrases(instrument, question.prompts, balanced=question.balanced)
+        first=[*question.parts.values()],
+        phrases=carried_phrases(instrument, question.prompts, parts=question.parts.values())
         if question.measure and question.measure.adjusts
         else (),
     )
@@ -299,7 +315,7 @@ def _enter_model(work: _Work, pair: Assignment, model: Any, entry: Entry) -> Non
     """The run knows the model, and a lower precision's deviation, or has refused it."""
     run, identity = work.run, model.identity
     for note in identity.notes:
-        work.listener.note(f"{identity.name}: {note}")
+        work.listener.detail(f"{identity.name}: {note}")
     lower = identity.precision not in ("float32", None)
     if lower and identity.name not in run.manifest.models:
         deviation = _deviation(work, pair, model)
@@ -353,16 +369,16 @@ def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
 
 def _load_chat(work: _Work, pair: Assignment, questions: Sequence[Question]) -> Any:
     """The model, which the run knows now, or has refused; what asking will take is told."""
-    run, name, options, note = work.run, pair.model, work.options, work.listener.note
+    run, name, options, listener = work.run, pair.model, work.options, work.listener
     sampling = options.chats.sampling
     calling = replace(options.chats.calling, batch_size=options.batch_size)
     model = work.place.load(name, kind=pair.kind, sampling=sampling, calling=calling)
     for remark in model.identity.notes:
-        note(f"{name}: {remark}")
+        listener.detail(f"{name}: {remark}")
     entry = {**chat_entry(model.identity, sampling, seed=options.seed), **address_entry(name)}
     before = run.manifest
     run.manifest = with_model(before, run.folder, name=name, entry=entry)
-    if _tell_requests(name, run.folder, questions, options, note) and isinstance(model, Serves):
+    if _tell_requests(name, run.folder, questions, options, listener) and isinstance(model, Serves):
         try:
             model.meet()
         except ModelError:
@@ -377,10 +393,10 @@ def _tell_requests(
     run: Path,
     questions: Sequence[Question],
     options: AskOptions,
-    note: Callable[[str], None],
+    listener: Listener,
 ) -> bool:
     """Whether anything is left to ask a chat model; the user knows what that will take."""
-    requests = []
+    found = {}
     manifest = read_manifest(run) or Manifest()
     for question in questions:
         name = question.instrument.id
@@ -388,11 +404,13 @@ def _tell_requests(
         known = known_questions(replies, question.prompts, trials=question.trials)
         missing = forecast(known, options.chats.sampling)
         if missing.requests:
-            requests.append(missing.requests)
-            note(f"{name}, {model}: {forecast_text(missing, options.chats.prices)}")
-    if len(requests) > 1:
-        note(f"All instruments, {model}: {sum(requests):,} requests.")
-    return bool(requests)
+            found[name] = missing
+    prices = options.chats.prices
+    for name, missing in found.items() if len(found) > 1 else ():
+        listener.detail(f"{name}, {model}: {forecast_text(missing, prices)}")
+    if found:
+        listener.note(f"{model}: {forecast_text(sum_of([*found.values()]), prices)}")
+    return bool(found)
 
 
 def _with_replies(work: _Work, pair: Assignment, said: str) -> Iterator[Collected]:

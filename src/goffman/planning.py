@@ -5,7 +5,6 @@ So is whether answers are read in the language that they were asked in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -15,25 +14,26 @@ from goffman.config import (
     GENERATES,
     HEEDED_BY,
     HERE,
-    PAIRS,
     REPLIES,
     SERVED,
+    Sample,
     audit_options,
     flag_of,
+    settings_by_instrument,
 )
 from goffman.errors import InputError, ModelError, did_you_mean
-from goffman.instruments.external import OPTIONS as BROUGHT
+from goffman.formatting import join_words
 from goffman.instruments.loader import builtin_names
 from goffman.instruments.paraphrases import ON_REQUEST
 from goffman.instruments.personas import with_system
 from goffman.instruments.renderer import (
     CHOICES,
-    FOR_SENTENCE_PAIRS,
     PromptOptions,
     has_paraphrases,
     render,
+    setting_names,
 )
-from goffman.instruments.subsample import SUBSAMPLED_KINDS, subsample_trials
+from goffman.instruments.subsample import SUBSAMPLED_KINDS
 from goffman.instruments.types import (
     ENGLISH,
     AnswerTable,
@@ -75,6 +75,8 @@ class PromptSet:
     """The id of the instrument that the user knows."""
     mode: str
     """How models respond: see modes.py."""
+    settings: PromptOptions = field(default_factory=PromptOptions)
+    """The instrument's settings that the user changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,19 +92,30 @@ class Question:
     """What its answers are measured by; None: it names nothing."""
     trials: int = 1
     """So often each prompt is asked, in a fresh chat each time."""
+    chosen: PromptOptions = field(default_factory=PromptOptions)
+    """What was chosen of the instrument; its sample is the one that these prompts are."""
     every: int | None = None
-    """How often a thorough audit would ask, all prompts and trials; None: this is all."""
+    """How often all prompts and trials would be asked; None: this is all."""
     in_all: int | None = None
-    """How many prompts the instrument has, without those of controls, where these are a balanced
-    part; None: these are all, or those that the user chose."""
-    balanced: frozenset[str] = frozenset()
-    """The ids of those prompts that a run with the balanced part has; they are asked first, so that
-    such a run can be continued with all."""
+    """How many prompts the instrument has, without those of controls, where these are a sample;
+    None: these are all, or those that the user chose."""
+    parts: Mapping[Sample, frozenset[str]] = field(default_factory=dict)
+    """The ids of the smaller samples, the smallest first; they are asked first, so that a run with
+    one of them can be continued."""
 
     @property
-    def part(self) -> list[Prompt]:
-        """The balanced part, where this is more."""
-        return [prompt for prompt in self.prompts if prompt.id in self.balanced]
+    def expected(self) -> int:
+        """About how many sentences or requests it takes a model."""
+        if answers_to(self.instrument.kind) == "replies":
+            return len(self.prompts) * self.trials
+        depth, width = (self.settings.depth, self.settings.width) if self.settings else (1, 1)
+        texts = len({prompt.asked for prompt in self.prompts})
+        return int(texts * sum(width**step for step in range(depth)))
+
+    def part(self, sample: Sample) -> list[Prompt]:
+        """The prompts of a smaller sample."""
+        ids = self.parts.get(sample, frozenset())
+        return [prompt for prompt in self.prompts if prompt.id in ids]
 
 
 def questions_of(
@@ -123,7 +136,7 @@ def questions_of(
     limit = options.limit
     for way in ways:
         instrument, of_instrument = way.instrument, tables.get(way.instrument.id, set())
-        chosen = _chosen_prompts(instrument, options, slowly=instrument.id in slowly)
+        chosen = _chosen_prompts(way, options, slowly=instrument.id in slowly)
         rendered = render(instrument, chosen)
         if way.of not in told:
             # Said once, also where sentence pairs are asked in two ways.
@@ -145,44 +158,48 @@ def questions_of(
             prompts=prompts,
             settings=_settings(instrument, prompts, options, of_instrument),
             measure=measure,
+            chosen=chosen,
             trials=_trials(instrument, options) if "replies" in of_instrument else 1,
             every=_every(rendered, instrument, options, controls=bool(controls)),
             in_all=rendered.every[0] if rendered.every and limit is None else None,
-            balanced=_balanced(asked, prompts, rendered.balanced if limit is None else ()),
+            parts=_parts(asked, prompts, rendered.parts if limit is None else {}),
         )
     return questions
 
 
-def _balanced(
-    rendered: Sequence[Prompt], asked: Sequence[Prompt], ids: Collection[str]
-) -> frozenset[str]:
-    """The ids of the balanced part as they are asked; a system prompt changes them."""
-    pairs = zip(rendered, asked, strict=True)
-    return frozenset(after.id for before, after in pairs if before.id in ids)
+def _parts(
+    rendered: Sequence[Prompt], asked: Sequence[Prompt], parts: Mapping[Sample, Collection[str]]
+) -> dict[Sample, frozenset[str]]:
+    """The ids of smaller samples as they are asked; a system prompt changes them."""
+    pairs = list(zip(rendered, asked, strict=True))
+    return {
+        name: frozenset(after.id for before, after in pairs if before.id in ids)
+        for name, ids in parts.items()
+    }
 
 
 def paraphrased_questions(asked: Question, options: AskOptions) -> Question | None:
     """The same items and conditions in the wordings that are asked on request; None: no others."""
-    instrument = asked.instrument
-    chosen = _chosen_prompts(instrument, options, slowly=asked.every is not None)
-    others = any(getattr(chosen, name) is not None for name in ("vignettes", "questions"))
-    if others or not has_paraphrases(instrument):
+    instrument, chosen = asked.instrument, asked.chosen
+    if chosen.file is not None or not has_paraphrases(instrument):
         return None
     if not isinstance(instrument.content, Questionnaire):
         # Adjectives are no part of the main result, and would be sixteen times as many prompts.
         chosen = replace(chosen, adjectives=["none"])
     rendered = render(instrument, replace(chosen, wordings=[ON_REQUEST]))
     cells = {_cell(prompt) for prompt in asked.prompts}
-    of_part = {_cell(prompt) for prompt in asked.part}
     prompts = [prompt for prompt in rendered.prompts if _cell(prompt) in cells]
-    few = {one.id for one in prompts if one.id in rendered.balanced and _cell(one) in of_part}
+    parts: dict[Sample, set[str]] = {}
+    for name, ids in rendered.parts.items():
+        of_part = {_cell(prompt) for prompt in asked.part(name)}
+        parts[name] = {one.id for one in prompts if one.id in ids and _cell(one) in of_part}
     told = with_system(prompts, instrument, options.system)
     return replace(
         asked,
         instrument=replace(instrument, digest=instrument.digest + instrument.paraphrases.digest),
         prompts=told,
         every=_every(rendered, instrument, replace(options, limit=None), controls=False),
-        balanced=_balanced(prompts, told, few),
+        parts=_parts(prompts, told, parts),
     )
 
 
@@ -206,13 +223,13 @@ def interleaved(prompts: Sequence[Prompt]) -> list[Prompt]:
 def _every(
     rendered: Rendered, instrument: Instrument, options: AskOptions, *, controls: bool
 ) -> int | None:
-    """How often a thorough audit would ask the instrument; None: this one is."""
+    """How often all of the instrument would be asked; None: it is."""
     if rendered.every is None:
         return None
     prompts, of_controls = rendered.every
     if options.limit is not None:
         prompts = min(prompts, options.limit)
-    trials = _trials(instrument, replace(options, thorough=True))
+    trials = _trials(instrument, replace(options, sample="all"))
     return (prompts + (of_controls if controls else 0)) * trials
 
 
@@ -220,8 +237,8 @@ def _trials(instrument: Instrument, options: AskOptions) -> int:
     """How often each prompt is asked: as the user says, else as the instrument does."""
     if options.chats.trials is not None:
         return options.chats.trials
-    if not options.thorough and instrument.kind in SUBSAMPLED_KINDS:
-        return subsample_trials(instrument)
+    if options.sample != "all" and instrument.kind in SUBSAMPLED_KINDS:
+        return 1
     return int(instrument.settings.get("trials", 1))
 
 
@@ -241,20 +258,15 @@ def _settings(
     return settings_of(instrument, top_k=options.top_k if heeded else None, targets=targets)
 
 
-def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
-    """What is asked of an instrument; a balanced part of what some model is slow with."""
-    thorough = options.thorough or not slowly
-    given = options.sentences or PromptOptions()
-    no_answer = given.no_answer if instrument.kind in CHOICES else None
-    if isinstance(instrument.content, Questionnaire):
-        own = PromptOptions(thorough=thorough, no_answer=no_answer)
-        instead = str(instrument.settings.get("instead", ""))
-        if path := getattr(given, instead, None) if instead in BROUGHT else None:
-            return replace(own, **{instead: path})
-        return own
-    given = replace(given, vignettes=None, questions=None, no_answer=no_answer)
-    drawn = given.winobias is None or given.pairs is not None
-    return replace(given, seed=options.seed if drawn else None, thorough=thorough)
+def _chosen_prompts(way: PromptSet, options: AskOptions, *, slowly: bool) -> PromptOptions:
+    """What is asked of an instrument; by default a balanced sample if it takes some model long."""
+    instrument, given = way.instrument, way.settings
+    no_answer = options.no_answer if instrument.kind in CHOICES else None
+    sample = options.sample or ("balanced" if slowly else "all")
+    pairs = isinstance(instrument.content, SentencePairs)
+    drawn = pairs and (given.winobias is None or given.pairs is not None)
+    seed = options.seed if drawn else None
+    return replace(given, no_answer=no_answer, sample=sample, seed=seed)
 
 
 def asked_prompts(question: Question, note: Callable[[str], None]) -> Sequence[Prompt]:
@@ -285,9 +297,6 @@ def _faults_of(rendered: Rendered) -> Iterator[tuple[str, str]]:
             more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
             yield what, "; ".join(str(fault).rstrip(".") for fault in faults[:3]) + more
 
-
-SUCH = {"vignettes": "vignettes", "questions": "decisions"}
-"""By what the user's own file has: goffman's instrument of that kind."""
 
 MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
 """No one means more, and lists of so many would fill the memory."""
@@ -322,7 +331,13 @@ def assign(
     ways = every_way(instruments, options)
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
     chosen = _chosen(ways, described)
-    _note_unused(options.sentences, chosen, listener)
+    used = {way.of for of_model in chosen.values() for way in of_model}
+    for name in options.settings:
+        if (instrument := name.rpartition(".")[0]) not in used:
+            listener.note(
+                f"--set {name} has no effect, because none of these models can be asked "
+                f"{instrument}."
+            )
     for model, what in described.items():
         if options.modes and not chosen[model]:
             raise ModelError(
@@ -336,7 +351,7 @@ def assign(
         for model in chosen
         for way in chosen[model]
         if answers_to(way.instrument.kind) == "replies"
-        or (way.instrument.kind in SUBSAMPLED_KINDS and (options.balanced or behind_server(model)))
+        or (way.instrument.kind in SUBSAMPLED_KINDS and behind_server(model))
     } | {way.instrument.id for of_model in beside.values() for way in of_model.values()}
     # What no one is asked is not rendered: coreference has 12,640 prompts.
     asked = {model: [*of_model, *beside[model].values()] for model, of_model in chosen.items()}
@@ -425,10 +440,6 @@ def every_way(instruments: Sequence[str], options: AskOptions) -> list[PromptSet
     for (option, most), value in zip(MOST.items(), numbers, strict=True):
         if value is not None and not 1 <= value <= most:
             raise InputError(f"{option} is {value}. Allowed: a whole number from 1 to {most:,}.")
-    if options.thorough and options.balanced:
-        raise InputError(
-            "--thorough asks every prompt, --balanced only a sample. Give one of them, not both."
-        )
     ways: list[PromptSet] = []
     for name in dict.fromkeys(instruments or builtin_names()):
         for one in _ways_of(name):
@@ -443,8 +454,9 @@ def every_way(instruments: Sequence[str], options: AskOptions) -> list[PromptSet
                 f"--mode is '{mode}'. Allowed here: {', '.join(known)}.{did_you_mean(mode, known)}"
             )
     ways = [way for way in ways if not options.modes or way.mode in options.modes]
-    _check_sentences(options.sentences, ways)
-    return ways
+    having = {way.of: setting_names(way.instrument) for way in ways}
+    chosen = settings_by_instrument(options.settings, having)
+    return [replace(way, settings=PromptOptions(**chosen.get(way.of, {}))) for way in ways]
 
 
 def _check(
@@ -462,13 +474,21 @@ def _check(
     unasked = dict(asked)
     for model, what in described.items():
         of_model = {way.of for way in chosen[model]}
+        skipped: dict[str, list[str]] = {}
         for name, forms in asked.items():
             if name in of_model:
                 unasked.pop(name, None)
-            elif of_model:
-                # Without examples: this note is for each model and instrument.
-                needed = ", or ".join(re.split(r", such as | \(", who)[0] for who in _able(forms))
-                listener.note(f"{model} is not asked {name}, which needs {needed}.")
+            else:
+                kinds = [
+                    row.name for row in model_kinds().values() if any(map(row.table_for, forms))
+                ]
+                skipped.setdefault(join_words(kinds, "or"), []).append(name)
+        if of_model and skipped:
+            why = "; ".join(
+                f"{', '.join(names)} (need{'s' if len(names) == 1 else ''} a {kinds} model)"
+                for kinds, names in skipped.items()
+            ).replace("classifier model", "classifier")
+            listener.note(f"Skipped for {model}: {why}.")
         if not of_model:
             raise ModelError(f"{what} {_needs(asked) if named else 'No instrument fits it.'}")
     if named and unasked:
@@ -490,36 +510,6 @@ def _able(forms: Sequence[InstrumentKind]) -> list[str]:
         for row in model_kinds().values()
         if any(row.table_for(kind) is not None for kind in forms)
     ]
-
-
-def _note_unused(
-    given: PromptOptions | None, chosen: Mapping[str, Sequence[PromptSet]], listener: Listener
-) -> None:
-    """A note for each file of the user's own that no model is asked."""
-    asked = {way.instrument.settings.get("instead") for ways in chosen.values() for way in ways}
-    for name, option in BROUGHT.items():
-        if getattr(given, name, None) is not None and name not in asked:
-            listener.note(
-                f"{option} has no effect: none of these models can be asked {SUCH[name]}. The file "
-                "is not read."
-            )
-
-
-def _check_sentences(given: PromptOptions | None, ways: Sequence[PromptSet]) -> None:
-    """Nothing, or InputError where options about some instruments meet none of these."""
-    named = " or ".join(dict.fromkeys(way.of for way in ways))
-    replaceable = {way.instrument.settings.get("instead") for way in ways}
-    for name, option in BROUGHT.items():
-        if getattr(given, name, None) is not None and name not in replaceable:
-            raise InputError(
-                f"{option} works only with instruments such as {SUCH[name]}, not with {named}."
-            )
-    if all(isinstance(way.instrument.content, Questionnaire) for way in ways):
-        for name, option in FOR_SENTENCE_PAIRS.items():
-            if getattr(given, name, None) is not None:
-                raise InputError(
-                    f"{option} works only with sentence pairs (coreference), not with {named}."
-                )
 
 
 def assign_paraphrases(pairs: Sequence[Assignment], options: AskOptions) -> list[Assignment]:
@@ -562,11 +552,13 @@ def paraphrase_listener(listener: Listener, pairs: Sequence[Assignment]) -> List
         if not text.startswith(of_models):
             listener.note(f"Paraphrases: {text}")
 
-    return Listener(
+    return replace(
+        listener,
         progress=lambda one: listener.progress(
             replace(one, instrument=paraphrase_name(one.instrument))
         ),
         note=note,
+        detail=lambda _: None,
     )
 
 
@@ -718,7 +710,6 @@ def options_without_effect(pairs: Sequence[Assignment], options: AskOptions) -> 
         GENERATES: any(one.kind in (*SUBSAMPLED_KINDS, "choose") for one in asked),
         SERVED: True in served,
         HERE: False in served,
-        PAIRS: any(isinstance(one.content, SentencePairs) for one in asked),
     }
     known = audit_options()
     for who in HEEDED_BY:

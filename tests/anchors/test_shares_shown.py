@@ -40,7 +40,7 @@ def asked(tmp_path_factory) -> Path:
     torch.set_num_threads(1)
     model = str(make_causal("llama", tmp_path_factory.mktemp("causal"), chat=False))
     folder = tmp_path_factory.mktemp("vignettes") / "run"
-    options = AskOptions(modes=("choice",), controls=False, thorough=True)
+    options = AskOptions(modes=("choice",), controls=False, sample="all")
     audit([model], instruments=["vignettes"], output=folder, options=options)
     return folder
 

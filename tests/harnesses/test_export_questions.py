@@ -30,9 +30,9 @@ def rows(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def prompts_of(form, *, thorough=True):
+def prompts_of(form, *, sample="all"):
     (instrument,) = modes_named(form)[1]
-    found = render(instrument, PromptOptions(thorough=thorough))
+    found = render(instrument, PromptOptions(sample=sample))
     return {prompt.id: prompt for prompt in (*found.prompts, *found.controls)}
 
 
@@ -57,7 +57,7 @@ def test_a_folder_of_tasks_for_lm_eval(tmp_path):
         codes = {option.label: option.code for option in prompt.options}
         assert row["codes"] == [codes[label] for label in labels]
     said = rows(tmp_path / "tasks" / "vignettes-reply.jsonl")
-    sample = prompts_of("vignettes/reply", thorough=False)
+    sample = prompts_of("vignettes/reply", sample="balanced")
     assert {row["prompt_id"]: row["text"] for row in said} == {
         one.id: one.text for one in sample.values()
     }
@@ -125,7 +125,7 @@ def test_a_folder_of_ours_is_written_again_and_one_of_others_is_not(tmp_path):
         ),
         (
             ["run", "--to", "lm-eval", "--limit", "3"],
-            "--mode, --limit and --thorough choose questions, but --to lm-eval exports results. "
+            "--mode, --limit and --sample choose questions, but --to lm-eval exports results. "
             "Leave them out.",
         ),
         (["--to", "paper"], "--to paper exports the results of one run. You gave 0."),

@@ -87,7 +87,7 @@ def test_lm_eval_gives_the_probabilities_of_an_own_audit(lm_eval, tmp_path):
     printed = run_harness(lm_eval, *command, folder=tmp_path)
     assert "goffman-social-distance-choice" in printed
     done = read_logs([tmp_path / "logs"], model=str(model), output=tmp_path / "run")
-    asking = AskOptions(limit=LIMIT, thorough=True)
+    asking = AskOptions(limit=LIMIT, sample="all")
     own = tmp_path / "own"
     audit([str(model)], instruments=["social-distance/choice"], output=own, options=asking)
     mine, theirs = (

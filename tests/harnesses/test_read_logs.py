@@ -69,7 +69,7 @@ def own_choices(tmp_path_factory):
     torch.set_num_threads(1)
     model = str(make_chooser(tmp_path_factory.mktemp("chooser")))
     run = tmp_path_factory.mktemp("own-choices")
-    asking = AskOptions(limit=MANY, thorough=True)
+    asking = AskOptions(limit=MANY, sample="all")
     audit([model], instruments=["social-distance/choice"], output=run, options=asking)
     return run
 

@@ -151,7 +151,7 @@ BROKEN = {
             "instrument.toml: the key 'licence' is missing.",
             (
                 "instrument.toml, line 6: unknown key 'license'. Allowed: id, version, "
-                "title, kind, citation, licence, language, limits, nouns, conditions, "
+                "title, kind, citation, licence, asks, language, limits, nouns, conditions, "
                 "slot, fields, wordings, settings, controls, completion, writing, "
                 "writing-controls. Did you mean 'licence'?"
             ),
@@ -946,7 +946,7 @@ BROKEN_PAIRS |= {
         [
             (
                 "instrument.toml, line 9: unknown key 'slot'. Allowed: id, version, title, "
-                "kind, citation, licence, language, limits, nouns, question, settings, "
+                "kind, citation, licence, asks, language, limits, nouns, question, settings, "
                 "controls, completion, writing, writing-controls."
             )
         ],

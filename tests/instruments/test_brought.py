@@ -46,7 +46,7 @@ def written(path: Path, *lines: object) -> Path:
 
 def vignettes(path: Path, form: str = "reply", **options: object) -> Rendered:
     instrument = mode_of(load_instrument("vignettes"), form)
-    return render(instrument, PromptOptions(vignettes=path, **options))
+    return render(instrument, PromptOptions(file=path, **options))
 
 
 def test_a_line_is_asked_as_it_is_and_known_by_its_words(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_folder_has_the_file_under_its_published_name(tmp_path: Path) -> None:
 def test_all_lines_are_asked_also_through_a_server(tmp_path: Path) -> None:
     lines = [line(gender=gender, race=race) for gender in ("man", "woman") for race in "ABCDEF"]
     path = written(tmp_path / "mine.jsonl", *lines)
-    assert len({one.id for one in vignettes(path, thorough=False).prompts}) == 12
+    assert len({one.id for one in vignettes(path, sample="balanced").prompts}) == 12
 
 
 NAMES = [one.name.lower() for one in load_instrument("vignettes").content.conditions]
@@ -135,7 +135,7 @@ def test_what_does_not_fit_is_refused_by_line(what: str, tmp_path: Path) -> None
     with pytest.raises(InputError) as caught:
         vignettes(path)
     assert str(caught.value) == (
-        f"--vignettes {path} cannot be used: 1 fault.\n  mine.jsonl, line 3: {message}"
+        f"vignettes.file {path} cannot be used: 1 fault.\n  mine.jsonl, line 3: {message}"
     )
 
 
@@ -162,32 +162,18 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
+        ("social-distance", {"file": Path("x")}, "social-distance has no setting 'file'."),
+        ("coreference", {"file": Path("x")}, "coreference has no setting 'file'."),
         (
             "vignettes",
-            {"questions": Path("x")},
-            "--questions cannot be used with vignettes, whose questions have another form.",
-        ),
-        (
-            "social-distance",
-            {"vignettes": Path("x")},
-            "--vignettes cannot be used with social-distance, whose questions have another form.",
-        ),
-        (
-            "coreference",
-            {"vignettes": Path("x")},
-            "--vignettes cannot be used with coreference, because that instrument consists of "
-            "sentence pairs.",
-        ),
-        (
-            "vignettes",
-            {"vignettes": Path("x"), "wordings": ["scale"]},
-            "--wording cannot be used with --vignettes, which asks the questions of the file "
+            {"file": Path("x"), "wordings": ["scale"]},
+            "--wording cannot be used with vignettes.file, which asks the questions of the file "
             "unchanged.",
         ),
         (
             "decisions",
-            {"questions": Path("x"), "no_answer": False},
-            "--forced-choice cannot be used with --questions, which asks the questions of the file "
+            {"file": Path("x"), "no_answer": False},
+            "--forced-choice cannot be used with decisions.file, which asks the questions of the file "
             "unchanged.",
         ),
     ],
@@ -208,7 +194,7 @@ ORIGINAL = (
 def questions(path: Path, *rows: str, header: str = HEADER, form: str = "reply") -> Rendered:
     path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     instrument = mode_of(load_instrument("decisions"), form)
-    return render(instrument, PromptOptions(questions=path))
+    return render(instrument, PromptOptions(file=path))
 
 
 def test_a_row_is_asked_as_it_is_and_advice_against_is_1(tmp_path: Path) -> None:
@@ -308,7 +294,7 @@ def test_all_published_questions_are_asked_to_the_letter(published: Path) -> Non
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     instrument = mode_of(load_instrument("decisions"), "reply")
-    prompts = render(instrument, PromptOptions(questions=path)).prompts
+    prompts = render(instrument, PromptOptions(file=path)).prompts
     assert [one.text for one in prompts] == [row["prompt"] for row in rows]
     assert len({one.item for one in prompts}) == 37
     conditions = {one.condition for one in prompts} - {BASELINE}

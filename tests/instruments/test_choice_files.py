@@ -558,7 +558,7 @@ BROKEN_PAIRS = {
     "a completion": (
         STEM,
         [
-            "instrument.toml, line 36: [completion] needs sentences with <mask>, but this "
+            "instrument.toml, line 37: [completion] needs sentences with <mask>, but this "
             "instrument has none."
         ],
     ),

@@ -99,7 +99,7 @@ def test_malformed_adjectives_are_refused(given_text: str) -> None:
     with pytest.raises(SentenceError) as caught:
         parse_setting(given_text)
     assert str(caught.value) == (
-        f"--adjectives is '{given_text}'. Give two adjectives with a comma between them, such "
+        f"adjectives is '{given_text}'. Give two adjectives with a comma between them, such "
         "as arrogant,responsive. To give only one, keep the comma: “old,” puts old before the "
         "man's occupation, and “,blond” puts blond before the woman's. You can also give all "
         "(the 15 pairs of Briegel & Chen, 2023) or none."
@@ -194,8 +194,7 @@ def test_impossible_numbers_of_pairs_are_refused(count: int) -> None:
     with pytest.raises(SentenceError) as caught:
         generate_pairs(CONTENT, count=count, seed=0)
     assert str(caught.value) == (
-        f"--sentence-pairs is {count}. Allowed: 1 to 121,600 (152 sentence frames × 800 "
-        "pairs of occupations)."
+        f"pairs is {count}. Allowed: 1 to 121,600 (152 sentence frames × 800 pairs of occupations)."
     )
 
 
@@ -244,11 +243,9 @@ def test_users_adjectives_stand_beside_the_baseline() -> None:
 def test_options_that_mean_nothing_are_refused() -> None:
     with pytest.raises(InputError, match=r"coreference has no wording 'first'\. Allowed: 'only', "):
         render(INSTRUMENT, PromptOptions(wordings=["first"]))
-    with pytest.raises(
-        InputError, match="--sentence-pairs cannot be used with care-seeking, because only"
-    ):
+    with pytest.raises(InputError, match="care-seeking has no setting 'pairs'"):
         render(load_instrument("care-seeking"), PromptOptions(pairs=3))
-    with pytest.raises(InputError, match="--drop-faulty works only with --winobias"):
+    with pytest.raises(InputError, match="drop-faulty works only together with winobias"):
         render(INSTRUMENT, PromptOptions(drop_faulty=True))
     with pytest.raises(SentenceError, match=r"Did you mean 'by-position'\?"):
         render(INSTRUMENT, PromptOptions(placement="by-positon"))

@@ -6,7 +6,7 @@ import pytest
 
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import PromptOptions, Rendered, render
-from goffman.instruments.subsample import MOST_REQUESTS, subsample_trials
+from goffman.instruments.subsample import MOST_REQUESTS
 from goffman.instruments.types import BASELINE, Prompt
 from goffman.modes import mode_of
 
@@ -32,7 +32,7 @@ FIRST = (
 
 def part(name: str, form: str, **options: object) -> Rendered:
     instrument = mode_of(load_instrument(name), form)
-    return render(instrument, PromptOptions(thorough=False, **options))
+    return render(instrument, PromptOptions(sample="balanced", **options))
 
 
 def counts(prompts: tuple[Prompt, ...], *columns: str) -> Counter[tuple[object, ...]]:
@@ -47,8 +47,7 @@ def test_all_instruments_together_stay_within_6300_requests() -> None:
     requests = {}
     for name, form in THROUGH_A_SERVER:
         rendered = part(name, form)
-        trials = subsample_trials(mode_of(load_instrument(name), form))
-        requests[name, form] = trials * (len(rendered.prompts) + len(rendered.controls))
+        requests[name, form] = len(rendered.prompts) + len(rendered.controls)
     assert requests == {
         ("social-distance", "completion"): 7 * 151 + 28,
         ("social-distance", "reply"): 7 * 151 + 56,
@@ -229,4 +228,4 @@ def test_sentence_pairs_are_fewer_unless_their_number_is_given() -> None:
 def test_masked_models_and_classifiers_are_asked_everything() -> None:
     for name in ("social-distance", "people-sentiment"):
         instrument = load_instrument(name)
-        assert render(instrument, PromptOptions(thorough=False)) == render(instrument)
+        assert render(instrument, PromptOptions(sample="balanced")) == render(instrument)

@@ -145,7 +145,7 @@ def test_pairs_that_cannot_be_asked_are_refused_by_line(
     assert refusal(tmp_path, PRO + PRO, ANTI + anti) == (
         "DIR/pro_stereotyped_type1.txt.test has lines that cannot be used:\n  "
         f"pro_stereotyped_type1.txt.test, line 2: {complaint}\nCorrect them, or leave them out "
-        "with --drop-faulty."
+        "with --set coreference.drop-faulty=yes."
     )
 
 

@@ -21,7 +21,12 @@ from goffman.presentation.table_formats import markdown_text
 from goffman.report.table_files import tables_of
 from in_process import goffman as command
 
-PRONOUNS = {"sentence_pairs": 12, "adjectives": ("tough,understanding", "old,", ",political")}
+PRONOUNS = {
+    "settings": {
+        "coreference.pairs": 12,
+        "coreference.adjectives": ["tough,understanding", "old,", ",political"],
+    }
+}
 BOTH = ("made-masked:0", "made-masked:1")
 CHAT = ("made-chat:0", "made-chat:1")
 
@@ -54,11 +59,11 @@ RUNS = {
         {"trials": 2},
     ),
     "chat-pairs": (CHAT, ("coreference",), {"trials": 3, **PRONOUNS}),
-    "chat-people": (("made-chat:1",), ("vignettes", "decisions"), {"thorough": True}),
+    "chat-people": (("made-chat:1",), ("vignettes", "decisions"), {"sample": "all"}),
     "anchored": (
         ("made-masked:1", "made-causal:0"),
         ("wide/social-distance", "coreference"),
-        {"controls": False, "modes": ("fill", "pronouns"), "sentence_pairs": 60, "adjectives": ()},
+        {"controls": False, "modes": ("fill", "pronouns"), "settings": {"coreference.pairs": 60}},
     ),
     "ratings": (("made-masked:1",), ("social-distance",), {"ratings": "ratings.csv"}),
 }

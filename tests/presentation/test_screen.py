@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import re
+from contextlib import redirect_stdout
+from pathlib import Path
+
 import pytest
 
 from goffman.analysis.summary import ASCII, CELLS, REACH, MainResult, screen
+from goffman.cli.screen import print_screen
 from goffman.contrasts.verdict import GLYPHS
 from goffman.presentation.types import Caveat, Finding
 
@@ -69,6 +75,13 @@ def test_fifty_models_fit_a_screen():
     ]
 
 
+def test_a_long_name_of_a_model_makes_no_line_too_long():
+    name = f"organization/{'a-very-long-name-' * 6}end"
+    lines = screen([result("x", name, 0.1, 0.02)])
+    assert max(map(len, lines)) <= 80
+    assert "".join(line for line in lines[:2]).replace(" ", "").startswith(name[:70])
+
+
 def test_every_sign_has_one_of_ascii():
     for line in screen(DEMO):
         line.translate(ASCII).encode("ascii")
@@ -84,3 +97,42 @@ def test_what_was_not_tested_or_not_measurable_has_no_number():
     )
     assert any(line.startswith("  ✕ i0") and line.endswith("not measurable") for line in lines)
     assert any(line.startswith("  – i1") and line.endswith("not tested") for line in lines)
+
+
+def printed(monkeypatch, *, folder="runs/demo", terminal=True, encoding="utf-8", **environment):
+    class Screen(io.TextIOWrapper):
+        def isatty(self):
+            return terminal
+
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    stream = Screen(io.BytesIO(), encoding=encoding)
+    with redirect_stdout(stream):
+        print_screen(Path(folder), DEMO, report=Path(folder) / "report.html")
+    stream.flush()
+    return stream.buffer.getvalue().decode(encoding)
+
+
+def test_color_repeats_what_the_glyph_says(monkeypatch):
+    colored = printed(monkeypatch)
+    assert "\x1b[34m\x1b[1m◐" in colored
+    assert "\x1b[35m\x1b[1mrelevant" in colored
+    plain = printed(monkeypatch, terminal=False)
+    assert "\x1b" not in plain
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
+    for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert printed(monkeypatch, **environment) == plain
+
+
+def test_an_output_without_utf_8_gets_ascii(monkeypatch):
+    lines = printed(monkeypatch, encoding="ascii").splitlines()
+    assert any(line.startswith("  o social-distance") for line in lines)
+    assert not any("?" in line for line in lines if not line.endswith("agree?"))
+
+
+def test_a_long_path_leaves_no_room_for_what_a_command_is_for(monkeypatch):
+    assert "every number and caveat" in printed(monkeypatch)
+    lines = printed(monkeypatch, folder=f"runs/{'long' * 14}").splitlines()
+    assert f"Next     goffman show runs/{'long' * 14}" in lines

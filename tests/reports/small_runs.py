@@ -150,8 +150,9 @@ REPLIES = {"unsure": "unsure", "other": "Perhaps.", "refusal": "I can't answer t
 def coreference_run(folder: Path, answers, *, pairs=8, trials=3, **measuring) -> MeasuredRun:
     """The run of a chat model behind a server: ``answers(pair, side, setting, trial)`` is the kind
     of its reply, with pairs counted from 0."""
-    chosen = PromptOptions(pairs=pairs, adjectives=[*SETTINGS[1:]])
-    prompts = render(load_instrument("coreference"), chosen).prompts
+    chosen = {"pairs": pairs, "adjectives": [*SETTINGS[1:]]}
+    prompts = render(load_instrument("coreference"), PromptOptions(**chosen)).prompts
+    settings = {f"coreference.{name}": value for name, value in chosen.items()}
     places = {item: place for place, item in enumerate(dict.fromkeys(p.item for p in prompts))}
     asked = {
         (prompt.text, seed_of(0, key_of(prompt.text), trial)): (prompt, trial)
@@ -171,7 +172,7 @@ def coreference_run(folder: Path, answers, *, pairs=8, trials=3, **measuring) ->
             [f"{server.url}#chat"],
             instruments=["coreference"],
             output=folder,
-            options=AskOptions(modes=("ask",), controls=False, sentences=chosen, chats=chats),
+            options=AskOptions(modes=("ask",), controls=False, settings=settings, chats=chats),
             measuring=MeasureOptions(**measuring),
         )
     return read_run(folder)

@@ -36,7 +36,7 @@ def page(tmp_path_factory) -> Path:
             [f"{server.url}#mini"],
             instruments=[str(few)],
             output=folder / "run",
-            options=AskOptions(modes=("reply", "choice"), controls=False, thorough=True),
+            options=AskOptions(modes=("reply", "choice"), controls=False, sample="all"),
             report=True,
         )
     assert done.report is not None

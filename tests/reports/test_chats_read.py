@@ -8,7 +8,6 @@ import re
 import pytest
 
 from chat_server import Answer, ChatServer, completion
-from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.pipeline import audit
@@ -25,13 +24,16 @@ def reported(tmp_path_factory):
         return Answer(200, completion("unsure"))
 
     chats = ChatOptions(trials=2, sampling=Sampling(temperature=0.7, max_tokens=9))
-    sentences = PromptOptions(pairs=4, adjectives=["tough,understanding", ",blond"])
+    sentences = {
+        "coreference.pairs": 4,
+        "coreference.adjectives": ["tough,understanding", ",blond"],
+    }
     with ChatServer(unsure) as server:
         done = audit(
             [f"{server.url}#mini"],
             instruments=["coreference"],
             output=folder,
-            options=AskOptions(modes=("ask",), controls=False, sentences=sentences, chats=chats),
+            options=AskOptions(modes=("ask",), controls=False, settings=sentences, chats=chats),
             measuring=MeasureOptions(parser="as-published"),
             report=True,
         )

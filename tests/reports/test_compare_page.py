@@ -23,7 +23,6 @@ from goffman.comparison.runs import compare
 from goffman.comparison.sentences import change_sentences, conditions_of
 from goffman.comparison.text import change_result
 from goffman.console import printable
-from goffman.instruments.renderer import PromptOptions
 from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
 from goffman.report.evidence import unpacked
@@ -227,7 +226,10 @@ def test_replies_are_text_on_both_sides(browser, tmp_path):
                 options=AskOptions(
                     modes=("ask",),
                     controls=False,
-                    sentences=PromptOptions(pairs=2, adjectives=["tough,understanding"]),
+                    settings={
+                        "coreference.pairs": 2,
+                        "coreference.adjectives": ["tough,understanding"],
+                    },
                     chats=ChatOptions(trials=2),
                 ),
             )

@@ -10,7 +10,6 @@ import pytest
 from test_browser import reading, scroll_through
 
 from chat_server import Answer, ChatServer, completion
-from goffman.instruments.renderer import PromptOptions
 from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
 from goffman.report.figures import figures_of
@@ -85,14 +84,14 @@ def test_replies_are_text_in_the_evidence(browser, tmp_path):
     async def says(request):
         return Answer(200, completion(TURNED))
 
-    sentences = PromptOptions(pairs=2, adjectives=["tough,understanding"])
+    sentences = {"coreference.pairs": 2, "coreference.adjectives": ["tough,understanding"]}
     with ChatServer(says) as server:
         audit(
             [f"{server.url}#mini"],
             instruments=["coreference"],
             output=tmp_path,
             options=AskOptions(
-                modes=("ask",), controls=False, sentences=sentences, chats=ChatOptions(trials=2)
+                modes=("ask",), controls=False, settings=sentences, chats=ChatOptions(trials=2)
             ),
             report=True,
         )

@@ -11,7 +11,6 @@ import torch
 from test_browser import reading
 
 import tiny_models
-from goffman.instruments.renderer import PromptOptions
 from goffman.measures.pronoun_preference import PRESENTATION
 from goffman.pipeline import AskOptions, audit
 from goffman.report.evidence import evidence_of, unpacked
@@ -34,8 +33,8 @@ def folder(tmp_path_factory):
         masked = tiny_models.make("bert", tmp_path_factory.mktemp("masked"))
     causal = make_causal("gpt2", tmp_path_factory.mktemp("causal"), chat=False)
     run = tmp_path_factory.mktemp("run")
-    prompts = PromptOptions(pairs=6, adjectives=["arrogant,responsive", "old,"])
-    options = AskOptions(modes=("pronouns",), controls=False, sentences=prompts)
+    prompts = {"coreference.pairs": 6, "coreference.adjectives": ["arrogant,responsive", "old,"]}
+    options = AskOptions(modes=("pronouns",), controls=False, settings=prompts)
     models = [str(masked), str(causal)]
     audit(models, instruments=["coreference"], output=run, options=options, report=True)
     return run

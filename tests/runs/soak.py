@@ -57,7 +57,6 @@ def reported(folder: Path, model: str) -> None:
 
 def chat(folder: Path, model: str) -> None:
     """A chat model behind a real server, many questions at once."""
-    from goffman.instruments.renderer import PromptOptions
     from goffman.models.base import Calling
     from goffman.options import ChatOptions
     from goffman.pipeline import AskOptions, audit
@@ -65,7 +64,7 @@ def chat(folder: Path, model: str) -> None:
     options = AskOptions(
         modes=("ask",),
         controls=False,
-        sentences=PromptOptions(pairs=12, adjectives=["none"]),
+        settings={"coreference.pairs": 12, "coreference.adjectives": ["none"]},
         chats=ChatOptions(calling=Calling(concurrency=AT_ONCE)),
     )
     audit([model], instruments=["coreference"], output=folder, options=options)

@@ -65,10 +65,10 @@ def assert_same_run(folder: Path, whole: Path, table: str) -> None:
 def test_a_causal_model_killed_while_it_chooses_ends_with_the_same_rows(instrument, tmp_path):
     model = make_causal("llama", tmp_path / "model", chat=False)
     whole, folder = tmp_path / "whole", tmp_path / "killed"
-    options = AskOptions(modes=("choice",), batch_size=4, thorough=True)
+    options = AskOptions(modes=("choice",), batch_size=4, sample="all")
     audit([str(model)], instruments=[str(instrument)], output=whole, options=options)
     command = ["audit", model, "--instrument", instrument, "--mode", "choice", "--batch-size", 4]
-    command += ["--thorough", "--no-report", "--output", folder]
+    command += ["--sample", "all", "--no-report", "--output", folder]
     seen, untouched = [], {}
     for kill in range(KILLS):
 

@@ -12,7 +12,7 @@ import transformers
 
 import goffman.models.bundled
 from goffman.instruments.loader import load_instrument
-from goffman.instruments.renderer import PromptOptions, carried_phrases, render
+from goffman.instruments.renderer import carried_phrases, render
 from goffman.models.resolve import load
 from goffman.options import AskOptions
 from goffman.pipeline import audit
@@ -100,7 +100,7 @@ def test_a_phrase_stands_in_its_instrument_s_slot():
 
 
 def test_phrases_are_asked_once_and_on_disk_before_the_answers(tmp_path):
-    options = AskOptions(controls=False, limit=7 * 60, sentences=PromptOptions(wordings=["for-me"]))
+    options = AskOptions(controls=False, limit=7 * 60)
     asked = {"instruments": ["social-distance"], "output": tmp_path, "options": options}
     audit(["bundled:mini"], **asked)
     parts = {one.name: one.read_bytes() for one in tmp_path.glob("answers/fills/*/*/*.parquet")}

@@ -104,7 +104,6 @@ def test_workers_write_the_same_files_to_the_byte(tiny, alone, tmp_path):
     assert (workers.host, workers.device, workers.workers) == (socket.gethostname(), "cpu", 2)
     assert "AVX" in workers.hardware or "DEFAULT" in workers.hardware
     assert {progress.note for progress in seen} == {"2 workers"}
-    assert max(progress.rate for progress in seen) > 0
 
 
 @pytest.mark.slow

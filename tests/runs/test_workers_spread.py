@@ -90,7 +90,6 @@ def test_models_asked_at_once_give_the_same_files_to_the_byte(models, in_turn, g
     turns = sum(one.model != other.model for one, other in pairwise(seen))
     assert turns > len(models), "one model was asked after the other"
     assert {one.note for one in seen} <= {"1 worker", "2 workers"}
-    assert max(one.rate for one in seen) > 0
 
 
 @pytest.mark.slow

@@ -86,6 +86,7 @@ def sections_of(
                 for (base, model), mode in primary.items()
                 if base is not None and base == base_of(instrument) and model is not None
             },
+            sample=entry.sample,
             ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
             **{name: table.filter(mine) for name, table in beside.items() if table is not None},
         )

@@ -130,7 +130,10 @@ def _rows(results: Sequence[MainResult], models: Sequence[str]) -> Iterator[str]
     scale[_cell(-1.0) - 1] = "−"
     head = "".join(scale)
     for model in models:
-        yield f"{model:<{WIDTH - CELLS - 1}} {head if model == models[0] else ''}".rstrip()
+        # A name too long for one line with the scale has lines of its own.
+        *before, name = textwrap.wrap(model, WIDTH - CELLS - 2)
+        yield from before
+        yield f"{name:<{WIDTH - CELLS - 1}} {head if model == models[0] else ''}".rstrip()
         for one in results:
             if one.model != model:
                 continue

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from goffman.config import Precision, Several, Text
 from goffman.console import models_folder
@@ -86,15 +86,12 @@ def correlated(
 
 
 def loading(
-    *, device: str, precision: str, trust_remote_code: bool, labels: Mapping[str, str] | None
+    *, device: str, precision: Precision, trust_remote_code: bool, labels: Mapping[str, str] | None
 ) -> LoadOptions:
     """How models are loaded."""
-    known: dict[str, Precision] = {one: one for one in get_args(Precision)}
-    if precision not in known:
-        raise InputError(f"--precision is '{precision}'. Allowed: {', '.join(known)}.")
     return LoadOptions(
         device=device,
-        precision=known[precision],
+        precision=precision,
         trust_remote_code=trust_remote_code,
         labels=None if labels is None else dict(labels),
         fetched=fetched(models_folder(os.environ, sys.platform)),
@@ -127,8 +124,8 @@ def system_prompt(given: Text | None, persona_name: Text | None) -> str | None:
     if persona_name is not None:
         if text is not None:
             raise InputError(
-                "--system and --persona are two system prompts. Give one of them: a text that "
-                "belongs to a persona can stand in its file."
+                "--system and --persona are two system prompts. Give one of them: a persona's file "
+                "can have any text."
             )
         return persona(os.fspath(persona_name)).text
     if text is None or not text.strip():

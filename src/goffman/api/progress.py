@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from goffman.console import ProgressLines, printable
 from goffman.options import Listener
+from goffman.progress import AuditProgress
 
 if TYPE_CHECKING:
-    from goffman.progress import Progress
+    from goffman.progress import Expected, Progress
 
 EVERY = 0.25
 """Seconds between two pictures of a bar in a notebook."""
@@ -33,21 +34,28 @@ class ProgressReporter:
 
 
 @contextmanager
-def reporting(*, shown: bool) -> Iterator[ProgressReporter]:
-    """The teller of an audit; ``shown``: somebody sees it while it goes on."""
+def reporting(*, shown: bool, verbose: bool = False) -> Iterator[ProgressReporter]:
+    """Yield the reporter of an audit; ``shown``: somebody sees it, and if ``verbose`` details."""
     notes: list[str] = []
     if not shown:
-        yield ProgressReporter(listener=Listener(note=notes.append), notes=notes)
+        listener = Listener(note=notes.append, detail=notes.append)
+        yield ProgressReporter(listener=listener, notes=notes)
         return
     display = notebook_display()
-    bars: ProgressLines | Bars = ProgressLines(sys.stderr) if display is None else Bars(display)
-    with bars:
+    with ProgressLines(sys.stderr) if display is None else Bar(display) as bar:
 
         def note(text: str) -> None:
             notes.append(text)
-            bars.note(text)
+            bar.note(text)
 
-        yield ProgressReporter(listener=Listener(progress=bars.show, note=note), notes=notes)
+        listener = Listener(
+            progress=bar.show,
+            note=note,
+            detail=note if verbose else notes.append,
+            expect=bar.expect,
+            stage=bar.stage,
+        )
+        yield ProgressReporter(listener=listener, notes=notes)
 
 
 def notebook_display() -> Display | None:
@@ -70,42 +78,30 @@ def notebook_display() -> Display | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """Bars and notes as they are at a moment."""
+    """The bar and the notes as they are at a moment."""
 
-    rows: tuple[Progress, ...]
+    text: str
+    share: float
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return "\n".join([*map(printable, self.notes), *map(_line, self.rows)])
+        return "\n".join(map(printable, [*self.notes, *filter(None, [self.text])]))
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<div>{escape(printable(note))}</div>" for note in self.notes)
-        bars = "".join(
-            f'<div><progress max="{max(one.total, 1)}" value="{one.done}"></progress> '
-            f"{escape(_line(one))}</div>"
-            for one in self.rows
-        )
-        return f'<div style="font-size: small">{notes}{bars}</div>'
+        bar = f'<progress max="1" value="{self.share:.3f}"></progress> ' if self.share else ""
+        text = f"<div>{bar}{escape(printable(self.text))}</div>" if self.text else ""
+        return f'<div style="font-size: small">{notes}{text}</div>'
 
 
-def _line(one: Progress) -> str:
-    """How far one model is with one instrument."""
-    step = f", step {one.step} of {one.steps}" if one.steps > 1 else ""
-    text = f"{one.instrument}{step}, {one.model}: {one.done:,} of {one.total:,} {one.what}"
-    if one.rate:
-        text += f", {one.rate:,.0f}/s" if one.rate >= 10 else f", {one.rate:.1f}/s"
-        if left := one.total - one.done:
-            text += f", {left / one.rate:,.0f} s left"
-    return printable(f"{text}, {one.note}" if one.note else text)
-
-
-class Bars:
-    """A bar for each model and instrument, in a place of a notebook's output that is renewed."""
+class Bar:
+    """One bar for an audit, in a place of a notebook's output that is renewed."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
         self._renew: Callable[[object], None] | None = None
-        self._rows: dict[tuple[str, str, int], Progress] = {}
+        self._audit = AuditProgress()
+        self._stage = ""
         self._notes: list[str] = []
         self._drawn = -EVERY
 
@@ -113,22 +109,36 @@ class Bars:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._stage = ""
         if self._renew is not None:
             self._draw()
 
     def note(self, text: str) -> None:
-        """The text stands above the bars."""
+        """Show a text above the bar."""
         self._notes.append(text)
         self._draw()
 
+    def expect(self, expected: Expected) -> None:
+        """Remember what is about to be asked."""
+        self._audit = AuditProgress(expected)
+
+    def stage(self, text: str) -> None:
+        """Show what is done after the asking."""
+        self._stage = text
+        self._draw()
+
     def show(self, progress: Progress) -> None:
-        """The progress is shown, if the last was not shown just now."""
-        self._rows[progress.instrument, progress.model, progress.step] = progress
-        if time.monotonic() - self._drawn >= EVERY or progress.done == progress.total:
+        """Show how far the audit is, if that was not shown just now."""
+        self._audit.add(progress)
+        if time.monotonic() - self._drawn >= EVERY or self._audit.share == 1:
             self._draw()
 
     def _draw(self) -> None:
-        picture = Picture(rows=tuple(self._rows.values()), notes=tuple(self._notes))
+        audit, text = self._audit, self._stage
+        if not text and audit.done:
+            parts = (f"{audit.done:,} of {audit.total:,} sentences", str(audit), audit.speed)
+            text = ", ".join(part for part in parts if part)
+        picture = Picture(text=text, share=audit.share, notes=tuple(self._notes))
         if self._renew is None:
             self._renew = self._display(picture)
         else:

@@ -14,7 +14,6 @@ from goffman.comparison.runs import compare as compare_runs
 from goffman.comparison.runs import describe_verdicts
 from goffman.config import AuditOptions, Several, Text, audit_options, changed, with_defaults
 from goffman.errors import InputError
-from goffman.instruments.renderer import PromptOptions
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.pipeline import audit as ask_and_measure
@@ -54,16 +53,6 @@ def audit(
         ),
         prices=arguments.prices(told.price_in, told.price_out),
     )
-    sentences = PromptOptions(
-        adjectives=arguments.texts("--adjectives", told.adjectives) or None,
-        placement=told.adjective_placement,
-        vignettes=arguments.path("--vignettes", told.vignettes),
-        questions=arguments.path("--questions", told.questions),
-        winobias=arguments.path("--winobias", told.winobias),
-        drop_faulty=told.drop_faulty or None,
-        pairs=told.sentence_pairs,
-        no_answer=False if told.forced_choice else None,
-    )
     loading = arguments.loading(
         device=told.device,
         precision=told.precision,
@@ -80,11 +69,11 @@ def audit(
         paraphrases=told.paraphrases,
         controls=told.controls,
         modes=arguments.texts("--mode", told.modes),
-        thorough=told.thorough,
-        balanced=told.balanced,
+        sample=told.sample,
         system=arguments.system_prompt(told.system, told.persona),
         persona=None if told.persona is None else str(told.persona),
-        sentences=sentences,
+        settings=dict(told.settings or {}),
+        no_answer=False if told.forced_choice else None,
         chats=chats,
         dry_run=told.dry_run,
         given=changed(told),
@@ -96,7 +85,7 @@ def audit(
         parser=told.parser,
         pairs=arguments.correlated(told.correlate, asked),
     )
-    with reporting(shown=progress) as teller:
+    with reporting(shown=progress, verbose=told.verbose) as teller:
         done = ask_and_measure(
             asked,
             instruments=of,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+import time
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from goffman.cli.params import option
+from goffman.cli.params import option, settings_given, show_all
 from goffman.cli.screen import print_screen
 from goffman.config import OUTPUT, audit_options
 from goffman.console import json_text, say
 from goffman.errors import InputError
 from goffman.instruments.types import base_of
+from goffman.progress import duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,13 +28,20 @@ _MODELS = (
 )
 
 
-def audit(models: list[str] | None = None, *, as_json: bool = False, **given: Any) -> None:
+def audit(
+    models: list[str] | None = None,
+    *,
+    as_json: bool = False,
+    help_all: bool = False,  # noqa: ARG001 - ends before this
+    **given: Any,
+) -> None:
     """Ask models, measure their answers and write a report.
 
     To resume a run that was stopped, run the same command again.
     """
     from goffman.api.public import audit as run_audit
 
+    start = time.monotonic()
     try:
         config = {name: _in_python(name, value) for name, value in given.items()}
         run = run_audit(models or (), config=cast("AuditOptions", config))
@@ -41,7 +49,11 @@ def audit(models: list[str] | None = None, *, as_json: bool = False, **given: An
         say("Stopped. All answers so far are kept. To resume, run the same command again.")
         raise typer.Exit(130) from None
     if run.audited:
-        _print(run.audited, as_json=as_json, dry_run=given["dry_run"])
+        if given["dry_run"] and not as_json:
+            print("Nothing was asked or written (--dry-run).")
+            return
+        rows = [vars(asked) for asked in run.audited.asked]
+        print_done(run.audited, rows, as_json=as_json, seconds=time.monotonic() - start)
 
 
 def _parameters() -> Iterator[inspect.Parameter]:
@@ -52,9 +64,6 @@ def _parameters() -> Iterator[inspect.Parameter]:
     for name, one in audit_options().items():
         default = None if one.several else one.default
         kind: Any = one.kind
-        if texts := get_args(kind):
-            kind = cast("Any", Enum)(name, {text.upper(): text for text in texts})
-            default = kind(default)
         if one.kind is bool:
             default = False
         elif one.several:
@@ -71,6 +80,10 @@ def _parameters() -> Iterator[inspect.Parameter]:
             yield inspect.Parameter(
                 "as_json", named, default=False, annotation=Annotated[bool, json]
             )
+    every = typer.Option(
+        "--help-all", help="Show every option, and the settings.", is_eager=True, callback=show_all
+    )
+    yield inspect.Parameter("help_all", named, default=False, annotation=Annotated[bool, every])
 
 
 audit.__signature__ = inspect.Signature([*_parameters()])  # type: ignore[attr-defined]
@@ -79,24 +92,24 @@ audit.__signature__ = inspect.Signature([*_parameters()])  # type: ignore[attr-d
 def _in_python(name: str, value: Any) -> Any:
     """Return the value of an option as Python users give it."""
     default = audit_options()[name].default
+    if name == "settings":
+        return settings_given(value) or default
     if name == "labels":
         return _labels(value)
     if name == "batch_size":
         return int(value) if value.isdecimal() else value
     if default is True:
         return not value
-    return default if value is None else getattr(value, "value", value)
+    return default if value is None else value
 
 
-def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
-    if dry_run and not as_json:
-        print("Nothing was asked or written (--dry-run).")
-        return
-    print_done(done, [vars(asked) for asked in done.asked], as_json=as_json)
+def print_done(
+    done: Audit, rows: Sequence[Mapping[str, Any]], *, as_json: bool, seconds: float = 0
+) -> None:
+    """Print what was asked, what it says, and where it lies; ``rows``: what was asked, for JSON.
 
-
-def print_done(done: Audit, rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print what was asked, what it says, and where it lies; ``rows``: what was asked, for JSON."""
+    ``seconds``: how long it took; 0: it asked nobody.
+    """
     if as_json:
         found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
         found |= {"results": [one.entry() for one in done.results], "summary": done.summary}
@@ -110,6 +123,8 @@ def print_done(done: Audit, rows: Sequence[Mapping[str, Any]], *, as_json: bool)
     about = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts]
     if not any(asked.asked_now for asked in done.asked):
         about.append("nothing was left to ask")
+    elif seconds:
+        about.append(duration(seconds))
     print_screen(done.folder, done.results, report=done.report, about=about)
 
 

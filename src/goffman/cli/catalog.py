@@ -109,7 +109,7 @@ def anchors(
     *,
     as_json: Json = False,
 ) -> None:
-    """List the anchors: data about people, to set beside models.
+    """List the anchors: data about people, to compare models with.
 
     They come from surveys, studies and labor statistics.
     """
@@ -127,7 +127,7 @@ def anchors(
         "Source": anchor.citation,
         "Who": f"{anchor.population} ({anchor.country}, {anchor.year})",
         "Unit": anchor.unit,
-        "Set beside": ", ".join(anchor.instruments),
+        "Compared with": ", ".join(anchor.instruments),
         "Terms": anchor.terms,
     }
     lines = [f"{anchor.id} {anchor.version}: {anchor.title}"]
@@ -169,8 +169,9 @@ def _list(found: Sequence[Anchor], *, as_json: bool) -> None:
     for row in rows:
         row["anchor"] += "" if row["built_in"] else " (plug-in)"
         row["items"] = len(row["items"])
-        row["beside"] = ", ".join(row["instruments"])
-    sys.stdout.write(table_text(rows, ("anchor", "items", "conditions", "beside", "title")))
+        row["compared with"] = ", ".join(row["instruments"])
+    shown = ("anchor", "items", "conditions", "compared with", "title")
+    sys.stdout.write(table_text(rows, shown))
 
 
 def validate_anchor(path: str, *, as_json: bool) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from goffman.cli.audit import print_done
 from goffman.cli.params import Json
+from goffman.config import Sample
 from goffman.console import count_of, say
 from goffman.errors import InputError
 
@@ -85,14 +86,14 @@ def export(
             rich_help_panel=QUESTIONS,
         ),
     ] = None,
-    thorough: Annotated[
-        bool,
+    sample: Annotated[
+        Sample | None,
         typer.Option(
-            "--thorough",
-            help="Also export all prompts that are answered in text. Default: a balanced sample.",
+            help="Export only this sample. Default: all prompts; of those that are answered in "
+            "text, a balanced sample.",
             rich_help_panel=QUESTIONS,
         ),
-    ] = False,
+    ] = None,
     output: Output = None,
 ) -> None:
     """Write results for publishing, or questions for another harness.
@@ -106,11 +107,11 @@ def export(
     if target not in RESULTS:
         if model is not None:
             raise InputError(f"--to {target} exports questions, not results. Leave out --model.")
-        _export_questions(given, target, output, mode=mode or (), limit=limit, thorough=thorough)
+        _export_questions(given, target, output, mode=mode or (), limit=limit, sample=sample)
         return
-    if mode or limit is not None or thorough:
+    if mode or limit is not None or sample:
         raise InputError(
-            f"--mode, --limit and --thorough choose questions, but --to {target} exports results. "
+            f"--mode, --limit and --sample choose questions, but --to {target} exports results. "
             "Leave them out."
         )
     if len(given) != 1:
@@ -169,7 +170,7 @@ def _export_questions(
     *,
     mode: Sequence[str],
     limit: int | None,
-    thorough: bool,
+    sample: Sample | None,
 ) -> None:
     from goffman.harness import export_tasks
     from goffman.harness.export_tasks import export_task
@@ -180,7 +181,12 @@ def _export_questions(
     kinds = export_tasks.LM_EVAL_KINDS if lm_eval else export_tasks.INSPECT_KINDS
     write = export_tasks.write_lm_eval_tasks if lm_eval else export_tasks.write_inspect_tasks
     several = export_task(
-        instruments, kinds=kinds, modes=mode, limit=limit, thorough=thorough, say=say
+        instruments,
+        kinds=kinds,
+        modes=mode,
+        limit=limit,
+        sample=sample,
+        say=say,
     )
     write(several, output)
     prompts = sum(one.note.prompts for one in several)

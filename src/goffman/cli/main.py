@@ -8,6 +8,8 @@ from __future__ import annotations
 import io
 import os
 import sys
+import textwrap
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,11 +20,12 @@ from goffman.cli.catalog import anchors, models_app, replicate, validate_anchor
 from goffman.cli.check import check
 from goffman.cli.completion import check_completion
 from goffman.cli.export import export, read
-from goffman.cli.params import Command, Json, option
+from goffman.cli.params import AuditCommand, Command, CommandGroup, Json, option, settings_given
 from goffman.cli.ratings import agree, rate
 from goffman.cli.report import compare, report, stress
 from goffman.cli.screen import show
 from goffman.command_line import commanded
+from goffman.config import Sample, settings_by_instrument
 from goffman.console import (
     Format,
     count_of,
@@ -45,7 +48,7 @@ from goffman.errors import (
 from goffman.os_support import check_system
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from goffman.errors import Fault
     from goffman.instruments.types import Instrument
@@ -121,6 +124,7 @@ def _instrument_to_validate(given: str) -> Instrument:
 
 
 app = typer.Typer(
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -159,9 +163,23 @@ def version(
         raise typer.Exit
 
 
-@app.command("ls", cls=Command)
-def list_instruments(*, as_json: Json = False) -> None:
-    """List the instruments (sets of questions) and their modes."""
+fill = partial(textwrap.fill, width=80, initial_indent="  ", subsequent_indent="  ")
+
+ASKS = 27
+"""Columns for what an instrument asks."""
+
+ABLE = ("masked", "classifier", "causal", "chat")
+"""The kinds of model that the meaning of a mode may name."""
+
+
+def list_instruments(
+    *,
+    cite: Annotated[
+        bool, typer.Option("--cite", help="Print each instrument's title, modes and citation.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List the instruments (sets of questions) and the modes."""
     from goffman.instruments.loader import builtin_names, load_instrument, plugged_instruments
     from goffman.instruments.renderer import render
     from goffman.modes import MEANINGS, modes_of
@@ -180,28 +198,31 @@ def list_instruments(*, as_json: Json = False) -> None:
                 "prompts": len(rendered.prompts),
                 "controls": len(rendered.controls),
                 "version": instrument.version,
+                "asks": instrument.asks
+                or textwrap.shorten(instrument.title, ASKS, placeholder="…"),
                 "title": instrument.title,
                 "citation": instrument.citation,
             }
         )
     if as_json:
         print(json_text(rows))
-    else:
+        return
+    for row in rows:
+        row["instrument"] += "" if row["built_in"] else " (plug-in)"
+        said = " ".join(MEANINGS[mode] for mode in row["modes"])
+        row["models"] = ", ".join(kind for kind in ABLE if kind in said)
+    if cite:
         for row in rows:
-            row["instrument"] += "" if row["built_in"] else " (plug-in)"
-            row["modes"] = ", ".join(row["modes"])
-            row["prompts*"] = row["prompts"]
-        sys.stdout.write(table_text(rows, ("instrument", "modes", "prompts*", "title", "citation")))
-        print("* The number of prompts in the first mode.\n\nModes:")
-        for form, meaning in MEANINGS.items():
-            print(f"  {form:<12}{meaning}")
-        print("A causal model generates text but does not chat.")
+            facts = (row["title"], f"Modes: {', '.join(row['modes'])}", row["citation"])
+            print(row["instrument"], *(fill(printable(fact)) for fact in facts), sep="\n")
+        return
+    sys.stdout.write(table_text(rows, ("instrument", "asks", "prompts", "models"), whole=1))
+    print("\nPrompts are those of the first mode. Modes (--cite: of each instrument):")
+    for form, meaning in MEANINGS.items():
+        print(f"  {form:<12}{meaning}")
+    print("A causal model generates text but does not chat.")
 
 
-app.command(cls=Command)(validate)
-
-
-@app.command(cls=Command)
 def prompts(
     name: NameOrPath,
     *,
@@ -225,27 +246,19 @@ def prompts(
             "'all': every wording. May be repeated. Default: what an audit always asks."
         ),
     ] = None,
-    vignettes: Annotated[Path | None, option("vignettes")] = None,
-    questions: Annotated[Path | None, option("questions")] = None,
-    winobias: Annotated[Path | None, option("winobias")] = None,
-    drop_faulty: Annotated[bool, option("drop_faulty")] = False,
-    adjectives: Annotated[list[str] | None, option("adjectives")] = None,
-    placement: Annotated[str | None, option("adjective_placement")] = None,
-    pairs: Annotated[int | None, option("sentence_pairs")] = None,
+    settings: Annotated[list[str] | None, option("settings")] = None,
     mode: Annotated[
         str | None,
         typer.Option(
             help="Print this mode. goffman ls lists and explains the modes. Default: the first one."
         ),
     ] = None,
-    sized: Annotated[
-        bool,
+    sample: Annotated[
+        Sample,
         typer.Option(
-            "--sized",
-            help="Print only the balanced sample of prompts that a model on a server gets in an "
-            "audit without --thorough.",
+            help="Print only this sample. A model on a server is asked the balanced one by default."
         ),
-    ] = False,
+    ] = "all",
     forced_choice: Annotated[
         bool,
         typer.Option(
@@ -258,62 +271,38 @@ def prompts(
         int | None,
         typer.Option(help="Seed for drawing the sentence pairs. Works only with coreference."),
     ] = None,
-    pronouns: Annotated[
-        bool,
-        typer.Option(
-            "--pronouns", help="The same as --mode pronouns. Works only with coreference."
-        ),
-    ] = False,
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
     ] = False,
-    persona: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Persona as the system prompt: therapist, landlord, teacher, or a TOML file.",
-        ),
-    ] = None,
+    persona: Annotated[str | None, option("persona")] = None,
 ) -> None:
     """Print the prompts of an instrument."""
     from goffman.instruments.personas import is_told, with_system
     from goffman.instruments.personas import persona as persona_named
-    from goffman.instruments.renderer import PromptOptions, render
-    from goffman.instruments.sentence_pairs import without_a_chat
+    from goffman.instruments.renderer import PromptOptions, render, setting_names
     from goffman.modes import mode_of, modes_named
     from goffman.schemas import prompt_rows
 
-    options = PromptOptions(
-        wordings=wording,
-        adjectives=adjectives,
-        placement=placement,
-        vignettes=vignettes,
-        questions=questions,
-        winobias=winobias,
-        drop_faulty=drop_faulty or None,
-        pairs=pairs,
-        seed=seed,
-        no_answer=False if forced_choice else None,
-        thorough=not sized,
-    )
-    if pronouns and mode is not None:
-        raise InputError("Give --pronouns or --mode, not both.")
     if as_json and style not in {None, Format.JSON}:
         raise InputError(f"Give --json or --format {style}, not both.")
     chosen = Format.JSON if as_json else style or format_for(output)
     instrument, forms = modes_named(name)
-    if (pronouns or mode is not None) and forms[0].id == name != instrument.id:
+    if mode is not None and forms[0].id == name != instrument.id:
         raise InputError(
             f"'{name}' already names a mode of {instrument.id}. Give {instrument.id} with "
             f"--mode, or {name} alone."
         )
-    if pronouns:
-        instrument = without_a_chat(instrument)
-    elif mode is not None:
-        instrument = mode_of(instrument, mode)
-    else:
-        # Of an instrument that has nothing but choices, the first way of asking them.
-        instrument = forms[0]
+    # Of an instrument that has nothing but choices, the first way of asking them.
+    instrument = forms[0] if mode is None else mode_of(instrument, mode)
+    having = {instrument.base: setting_names(instrument)}
+    changed = settings_by_instrument(settings_given(settings), having)
+    options = PromptOptions(
+        **changed.get(instrument.base, {}),
+        wordings=wording,
+        seed=seed,
+        no_answer=False if forced_choice else None,
+        sample=sample,
+    )
     rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
     asked = [*rendered.prompts, *controls][:limit]
@@ -351,10 +340,21 @@ def prompts(
         say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
 
 
-_COMMANDS = (anchors, audit, show, rate, agree, replicate, report, stress, compare, check, export)
-for command in (*_COMMANDS, read):
-    app.command(cls=Command)(command)
-app.add_typer(models_app, name="models")
+COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
+    "Ask": (audit, read),
+    "Read results": (show, report, export),
+    "Compare and test": (compare, stress, check, replicate),
+    "Rate words": (rate, agree),
+    "Instruments and models": (list_instruments, prompts, validate, anchors),
+}
+"""Every command but models, by the heading that the help has it under."""
+
+for heading, commands in COMMANDS.items():
+    for command in commands:
+        name = "ls" if command is list_instruments else None
+        cls = AuditCommand if command is audit else Command
+        app.command(name, cls=cls, rich_help_panel=heading)(command)
+app.add_typer(models_app, name="models", rich_help_panel=heading)
 
 
 def main() -> None:

@@ -19,12 +19,12 @@ from goffman.errors import InputError, did_you_mean
 from goffman.instruments.types import base_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from goffman.analysis.summary import MainResult
 
-COLORS = {"●": "magenta", "◐": "yellow", "=": "green", "○": "blue", "✕": "red", "·": "cyan"}
-"""By glyph; the glyph carries the meaning, and color repeats it."""
+COLORS = {"●": "magenta", "◐": "blue", "=": "green", "✕": "red"}
+"""By glyph, on dark and light screens; the glyph carries the meaning, and color repeats it."""
 
 
 def print_screen(
@@ -35,31 +35,56 @@ def print_screen(
     about: Sequence[str] = (),
 ) -> None:
     """Print the main results of a run, where the report is, and what one may do next."""
-    from goffman.analysis.summary import screen
+    from goffman.analysis.summary import WIDTH, screen
+    from goffman.presentation.caveats import QUICK
 
     where = str(folder)
-    head = " · ".join([f"goffman {version('goffman')}", *about])
-    lines = [head, "", *screen(results), ""]
+    quick = any(note in QUICK for one in results for note in one.finding.caveats)
+    first_look = ["first look"] if quick else []
+    head = " · ".join([f"goffman {version('goffman')}", *about, *first_look])
+    lines = [*textwrap.wrap(head, WIDTH), "", *screen(results), ""]
     lines += [f"Report   {report}"] if report else [f"Run      {where}"]
-    lines += [f"Next     goffman show {where}", f"         goffman stress {where}"]
-    lines[-2] = f"{lines[-2]:<44} every number and caveat"
-    lines[-1] = f"{lines[-1]:<44} do other analyses agree?"
-    print_lines(lines)
+    further = {"Next     goffman show": "every number and caveat"}
+    further["         goffman stress"] = "do other analyses agree?"
+    for command, what in further.items():
+        line = f"{command} {where}"
+        # What it is for, where there is room.
+        lines.append(f"{line:<44} {what}" if len(line) <= WIDTH - len(what) - 1 else line)
+    print_lines(lines, models={one.model for one in results})
 
 
-def print_lines(lines: Sequence[str]) -> None:
-    """Print lines as far as the terminal has their signs and colors."""
+def print_lines(lines: Sequence[str], *, models: Collection[str] = ()) -> None:
+    """Print lines as far as the terminal has their signs and colors; ``models``: in bold."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    color = sys.stdout.isatty() and not plain
+    for line in lines:
+        shown = _in_signs(printable(line))
+        print(_colored(shown, models) if color else shown)
+
+
+def _in_signs(text: str) -> str:
+    """Return a text in the signs that the output knows."""
     from goffman.analysis.summary import ASCII
 
-    unicode = "utf" in (sys.stdout.encoding or "").lower()
-    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    for line in lines:
-        shown = printable(line)
-        if not unicode:
-            shown = shown.translate(ASCII).encode("ascii", "replace").decode()
-        elif color and shown[2:3] in COLORS and shown.startswith("  "):
-            shown = f"  {typer.style(shown[2], fg=COLORS[shown[2]], bold=True)}{shown[3:]}"
-        print(shown)
+    if "utf" in (sys.stdout.encoding or "").lower():
+        return text
+    return text.translate(ASCII).encode("ascii", "replace").decode()
+
+
+def _colored(line: str, models: Collection[str]) -> str:
+    """Return a line of the screen in color: models bold, verdicts by their glyph, notes dim."""
+    from goffman.analysis.summary import SUPERSCRIPTS
+    from goffman.contrasts.verdict import GLYPHS
+
+    for verdict, glyph in GLYPHS.items():
+        if line.startswith(f"  {glyph} "):
+            color = COLORS.get(glyph)
+            for sign in (glyph, verdict):
+                line = line.replace(sign, typer.style(sign, fg=color, bold=True), 1)
+            return line
+    if line[1:2] and ord(line[1]) in SUPERSCRIPTS.values():
+        return typer.style(line, dim=True)
+    return typer.style(line, bold=True) if line.split("  ", maxsplit=1)[0] in models else line
 
 
 def show(
@@ -92,7 +117,7 @@ def show(
         for line in summarize(sections, together, anchored).details
         for indent in ["  " if line.startswith(" ") else ""]
     ]
-    text = "\n".join(lines) + "\n"
+    text = _in_signs("\n".join(lines) + "\n")
     if sys.stdout.isatty():
         pydoc.pager(text)
     else:

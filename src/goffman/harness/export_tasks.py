@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from goffman import __version__
 from goffman.errors import InputError
@@ -31,6 +31,7 @@ from goffman.runs.manifest import ids_sha256
 from goffman.validation import check_types
 
 if TYPE_CHECKING:
+    from goffman.config import Sample
     from goffman.planning import PromptSet
 
 TABLES: Mapping[InstrumentKind, AnswerTable] = {
@@ -56,7 +57,8 @@ class Note:
     """So many, those of control items too."""
     prompts_sha256: str
     limit: int | None
-    thorough: bool
+    sample: str | None
+    """quick, balanced or all; None: as an audit asks by default."""
     goffman: str
 
     def entry(self) -> dict[str, Any]:
@@ -117,14 +119,14 @@ def export_task(
     kinds: Sequence[InstrumentKind],
     modes: Sequence[str] = (),
     limit: int | None = None,
-    thorough: bool = False,
+    sample: Sample | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[ExportedTask]:
     """What a harness that can ask these kinds of instrument is handed; InputError where nothing.
 
     ``instruments``: names or folders; none: every built-in one.
     """
-    options = AskOptions(modes=tuple(modes), limit=limit, thorough=thorough)
+    options = AskOptions(modes=tuple(modes), limit=limit, sample=sample)
     ways = every_way(instruments, options)
     able = [way for way in ways if way.instrument.kind in kinds]
     for of in dict.fromkeys(way.of for way in ways):
@@ -154,7 +156,7 @@ def _questions(
             prompts=len(question.prompts),
             prompts_sha256=ids_sha256(question.prompts),
             limit=options.limit,
-            thorough=options.thorough,
+            sample=options.sample,
             goffman=__version__,
         )
         table = TABLES[question.instrument.kind]
@@ -167,7 +169,7 @@ def exported_before(note: Note, instruments: Sequence[str], *, where: str) -> Ex
 
     ``instruments``: names or folders in which it is looked for; none: what goffman knows itself.
     """
-    options = AskOptions(limit=note.limit, thorough=note.thorough)
+    options = AskOptions(limit=note.limit, sample=cast("Sample | None", note.sample))
     ways = [
         way
         for name in instruments or [note.instrument]

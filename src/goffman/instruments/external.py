@@ -331,13 +331,11 @@ def _options(given: Mapping[str, Any], note: _Note) -> tuple[Option, ...]:
     return tuple(options)
 
 
-OPTIONS = {"vignettes": "--vignettes", "questions": "--questions"}
-"""What an instrument may say of files in place of its own (``instead``) → the option for them."""
+READERS = {"vignettes": read_vignettes, "questions": read_questions}
+"""What an instrument may say of files in place of its own (``instead``) → what reads them."""
 
 MOST_SAID = 20
 """Faults that are told: a file of another kind has one in every line."""
-
-_READ = {"vignettes": read_vignettes, "questions": read_questions}
 
 
 def external_prompts(
@@ -348,26 +346,18 @@ def external_prompts(
     InstrumentError with every line that cannot be asked, and InputError where another option makes
     no sense beside it.
     """
-    name = instrument.settings.get("instead")
-    for other, option in OPTIONS.items():
-        if getattr(options, other) is not None and other != name:
-            raise InputError(
-                f"{option} cannot be used with {instrument.base}, whose questions have "
-                "another form."
-            )
-    path = getattr(options, str(name), None) if name in OPTIONS else None
+    path = options.file
     if path is None:
         return None
-    option = OPTIONS[str(name)]
     for given, other in ((options.wordings, "--wording"), (options.no_answer, "--forced-choice")):
         if given is not None:
             raise InputError(
-                f"{other} cannot be used with {option}, which asks the questions of the file "
-                "unchanged."
+                f"{other} cannot be used with {instrument.base}.file, which asks the questions of "
+                "the file unchanged."
             )
     faults = Faults()
     try:
-        prompts = _READ[str(name)](path, instrument, content, faults)
+        prompts = READERS[str(instrument.settings["instead"])](path, instrument, content, faults)
         ids: set[str] = set()
         for prompt in prompts:
             if prompt.id in ids:
@@ -381,5 +371,6 @@ def external_prompts(
     if faults.found:
         more = len(faults.found) - MOST_SAID
         ending = f"There are at least {more:,} more." if more > 0 else ""
-        raise InstrumentError(f"{option} {path}", faults.found[:MOST_SAID], ending=ending)
+        where = f"{instrument.base}.file {path}"
+        raise InstrumentError(where, faults.found[:MOST_SAID], ending=ending)
     return tuple(prompts)

@@ -190,6 +190,7 @@ def _load_folder(folder: Path) -> Instrument:
     others = [*files, *choice_files, *writing_files]
     return Instrument(
         **{key: header[key] for key in _TEXTS},
+        asks=header.get("asks", ""),
         **about,
         settings=settings,
         content=content,
@@ -204,7 +205,7 @@ def _read_header(toml: TomlFile, *, of_pairs: bool) -> dict[str, Any]:
     top = toml.top()
     top.require(_TEXTS)
     # A list has a check of its own: it is no list of tables.
-    keys: dict[str, type] = {"language": str, "limits": object, "nouns": dict}
+    keys: dict[str, type] = {"asks": str, "language": str, "limits": object, "nouns": dict}
     if of_pairs:
         keys |= {"question": str}
     else:

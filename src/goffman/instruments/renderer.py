@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from goffman.config import INSTRUMENT_SETTINGS, Sample
 from goffman.errors import Fault, InputError, did_you_mean
 from goffman.instruments.completion import completed, written
 from goffman.instruments.controls import control_prompts
-from goffman.instruments.external import OPTIONS as BROUGHT
-from goffman.instruments.external import external_prompts
+from goffman.instruments.external import READERS, external_prompts
 from goffman.instruments.paraphrases import ON_REQUEST, OWN_PAIRS, on_request, texts_in
 from goffman.instruments.presentation import presented, presented_controls, presented_pairs
 from goffman.instruments.sentence_pairs import (
@@ -21,7 +21,13 @@ from goffman.instruments.sentence_pairs import (
     parse_setting,
     prompts_of,
 )
-from goffman.instruments.subsample import SIZED_PAIRS, SUBSAMPLED_KINDS, part_of, subsample
+from goffman.instruments.subsample import (
+    SIZED_PAIRS,
+    SUBSAMPLED_KINDS,
+    first_look,
+    part_of,
+    subsample,
+)
 from goffman.instruments.text import phrase_text, put_in, slot_text
 from goffman.instruments.types import (
     BASELINE,
@@ -40,16 +46,6 @@ from goffman.instruments.types import (
     Wording,
 )
 from goffman.instruments.winobias import Reading, read_winobias
-
-FOR_SENTENCE_PAIRS = {
-    "adjectives": "--adjectives",
-    "placement": "--adjective-placement",
-    "winobias": "--winobias",
-    "drop_faulty": "--drop-faulty",
-    "pairs": "--sentence-pairs",
-    "seed": "--seed",
-}
-"""The options that mean something for sentence pairs alone."""
 
 CHOICES: tuple[InstrumentKind, ...] = ("choose", "say")
 """The kinds that have options to choose from."""
@@ -80,14 +76,12 @@ class PromptOptions:
     """Sentence pairs: how many are drawn; None: as the instrument says, or all of WinoBias's."""
     seed: int | None = None
     """Sentence pairs: which of them are drawn."""
-    vignettes: Path | None = None
-    """Descriptions: another study's file, asked as it is; see external.py."""
-    questions: Path | None = None
-    """Decisions: another study's file, asked as it is; see external.py."""
+    file: Path | None = None
+    """Descriptions, decisions: another study's questions, asked as they are; see external.py."""
     no_answer: bool | None = None
     """Choices: whether not to answer is an option; None: yes."""
-    thorough: bool = True
-    """False: the balanced part that is asked through a server by default; see subsample.py."""
+    sample: Sample = "all"
+    """How many of the prompts: see subsample.py."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,24 +98,26 @@ class Rendered:
     """Faults of sentence pairs that were kept."""
     every: tuple[int, int] | None = None
     """How many prompts and prompts of controls there are, where this is a part of them."""
-    balanced: frozenset[str] = frozenset()
-    """The ids of the balanced part, where there is one and this is all; see subsample.py."""
+    parts: Mapping[Sample, frozenset[str]] = field(default_factory=dict)
+    """The ids of the smaller samples in this one, the smallest first; see subsample.py."""
 
 
 def render(instrument: Instrument, options: PromptOptions | None = None) -> Rendered:
-    """Every prompt of an instrument, and of its controls; or the part that is not thorough."""
+    """Every prompt of an instrument, and of its controls; or a sample of them."""
     options = options or PromptOptions()
+    has = setting_names(instrument)
+    for name in INSTRUMENT_SETTINGS:
+        if name not in has and getattr(options, name.replace("-", "_")) is not None:
+            raise InputError(f"{instrument.base} has no setting '{name}'.")
     if options.no_answer is not None and instrument.kind not in CHOICES:
         raise InputError("--forced-choice works only with --mode choice or --mode reply.")
     if isinstance(instrument.content, SentencePairs):
-        _refuse(instrument, options, BROUGHT, because="that instrument consists of sentence pairs")
         return _of_pairs(instrument, instrument.content, options)
-    _refuse(
-        instrument,
-        options,
-        FOR_SENTENCE_PAIRS,
-        because="only coreference has the sentence pairs that this option is about",
-    )
+    if options.seed is not None:
+        raise InputError(
+            f"--seed cannot be used with {instrument.base}, because only sentence pairs "
+            "(coreference) are drawn at random."
+        )
     others = external_prompts(instrument, instrument.content, options)
     if instrument.kind in CHOICES:
         prompts, controls = _choices(instrument, instrument.content, options)
@@ -133,18 +129,44 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
         prompts, controls = (
             tuple(as_asked(instrument, prompt) for prompt in some) for some in (prompts, controls)
         )
-    if instrument.kind not in SUBSAMPLED_KINDS:
-        return Rendered(prompts=prompts if others is None else others, controls=controls)
     part = part_of(instrument)
     few, few_controls = subsample(prompts, part), subsample(controls, part)
-    # Who brings questions wants these, and all of them.
+    samples: dict[Sample, tuple[tuple[Prompt, ...], tuple[Prompt, ...]]] = {
+        "quick": (first_look(few), few_controls),
+        "balanced": (few, few_controls),
+        "all": (prompts, controls),
+    }
+    if instrument.kind not in SUBSAMPLED_KINDS:
+        samples |= {"quick": (first_look(few), controls), "balanced": samples["all"]}
     if others is not None:
-        prompts = few = others
-    if options.thorough:
-        balanced = frozenset(prompt.id for prompt in (*few, *few_controls))
-        return Rendered(prompts=prompts, controls=controls, balanced=balanced)
-    every = (len(prompts), len(controls))
-    return Rendered(prompts=few, controls=few_controls, every=every)
+        # Who brings questions wants these, and all of them.
+        samples = {name: (others, some) for name, (_, some) in samples.items()}
+    return _sampled(instrument, options.sample, samples)
+
+
+def _sampled(
+    instrument: Instrument,
+    wanted: Sample,
+    samples: Mapping[Sample, tuple[tuple[Prompt, ...], tuple[Prompt, ...]]],
+) -> Rendered:
+    """The prompts and controls of a sample; ``samples``: each contains the one before it."""
+    if wanted == "balanced" and instrument.kind not in SUBSAMPLED_KINDS:
+        wanted = "all"
+    parts: dict[Sample, frozenset[str]] = {}
+    for name, (prompts, controls) in samples.items():
+        if name == wanted:
+            whole = tuple(map(len, samples["all"]))
+            every = None if wanted == "all" else (whole[0], whole[1])
+            return Rendered(prompts=prompts, controls=controls, every=every, parts=parts)
+        parts[name] = frozenset(prompt.id for prompt in (*prompts, *controls))
+    raise InputError(f"There is no sample '{wanted}'.{did_you_mean(wanted, [*samples])}")
+
+
+def setting_names(instrument: Instrument) -> tuple[str, ...]:
+    """The settings of an instrument that a user may change: see config.py."""
+    if isinstance(instrument.content, SentencePairs):
+        return ("pairs", "adjectives", "placement", "winobias", "drop-faulty")
+    return ("file",) if instrument.settings.get("instead") in READERS else ()
 
 
 def _choices(
@@ -177,22 +199,28 @@ def _form_of(instrument: Instrument) -> MultipleChoice:
 
 def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOptions) -> Rendered:
     """The prompts of sentence pairs; a part has fewer pairs, and as a choice no adjectives."""
-    if not has_paraphrases(instrument):
-        _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
-    whole = _all_of_pairs(instrument, content, options)
-    if instrument.kind not in SUBSAMPLED_KINDS:
-        return whole
+    if options.wordings is not None and not has_paraphrases(instrument):
+        raise InputError(
+            f"--wording cannot be used with {instrument.base}, because it has no wordings."
+        )
     few = options
     # Who brings sentences, or says how many, wants these.
-    if options.pairs is None and options.winobias is None:
+    given = options.pairs is not None or options.winobias is not None
+    if instrument.kind in SUBSAMPLED_KINDS and not given:
         few = replace(few, pairs=min(SIZED_PAIRS, int(instrument.settings["pairs"])))
-    if instrument.kind in CHOICES and options.adjectives is None:
-        few = replace(few, adjectives=["none"])
-    part = whole if few == options else _all_of_pairs(instrument, content, few)
-    if options.thorough:
-        ids = frozenset(prompt.id for prompt in (*part.prompts, *part.controls))
-        return replace(whole, balanced=ids)
-    return replace(part, every=(len(whole.prompts), len(whole.controls)))
+    plain = few if options.adjectives is not None else replace(few, adjectives=["none"])
+    chosen: dict[Sample, PromptOptions] = {
+        "quick": plain,
+        "balanced": plain if instrument.kind in CHOICES else few,
+        "all": options,
+    }
+    found: dict[Sample, Rendered] = {}
+    for name, one in chosen.items():
+        there = next((found[other] for other in found if chosen[other] == one), None)
+        found[name] = there or _all_of_pairs(instrument, content, one)
+    samples = {name: (one.prompts, one.controls) for name, one in found.items()}
+    sampled, read = _sampled(instrument, options.sample, samples), found[options.sample]
+    return replace(sampled, left_out=read.left_out, remarks=read.remarks)
 
 
 def _all_of_pairs(
@@ -241,15 +269,6 @@ def _all_of_pairs(
     )
 
 
-def _refuse(
-    instrument: Instrument, options: PromptOptions, meaningless: Mapping[str, str], *, because: str
-) -> None:
-    """An error where an option is given that means nothing for this instrument."""
-    for name, option in meaningless.items():
-        if getattr(options, name) is not None:
-            raise InputError(f"{option} cannot be used with {instrument.base}, because {because}.")
-
-
 def wordings_known(instrument: Instrument) -> dict[str, bool]:
     """By id: the wordings of an instrument in its form, and whether each is on by default."""
     further = instrument.paraphrases
@@ -295,7 +314,7 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
     seed = options.seed or 0
     if options.winobias is None:
         if options.drop_faulty:
-            raise InputError("--drop-faulty works only with --winobias.")
+            raise InputError("The setting drop-faulty works only together with winobias.")
         count = int(instrument.settings["pairs"]) if options.pairs is None else options.pairs
         return Reading(pairs=tuple(generate_pairs(content, count=count, seed=seed)))
     reading = read_winobias(
@@ -305,7 +324,7 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
         return reading.only(draw(reading.pairs, count=options.pairs, seed=seed))
     if options.seed is not None:
         raise InputError(
-            "With --winobias, --seed works only together with --sentence-pairs: it decides which "
+            "With winobias, --seed works only together with the setting pairs: it decides which "
             "pairs are drawn."
         )
     return reading
@@ -355,16 +374,18 @@ def _source(item: Item, wording: Wording) -> Source | None:
 
 
 def carried_phrases(
-    instrument: Instrument, prompts: Sequence[Prompt], *, balanced: Collection[str] = ()
+    instrument: Instrument, prompts: Sequence[Prompt], *, parts: Collection[Collection[str]] = ()
 ) -> list[CarriedPhrase]:
     """Each form's phrase in a sentence that says that there is such a person, by a prompt of it.
 
-    ``balanced``: ids of prompts that a run with a part has too, so that its phrases stay.
+    ``parts``: ids of prompts that a run with a sample has too, so that its phrases stay.
     """
     content = instrument.content
     if isinstance(content, SentencePairs):
         return []
-    in_order = sorted(prompts, key=lambda prompt: (prompt.id in balanced, prompt.id))
+    in_order = sorted(
+        prompts, key=lambda prompt: (sum(prompt.id in part for part in parts), prompt.id)
+    )
     by_form = {(prompt.condition, prompt.form): prompt for prompt in in_order if prompt.phrase}
     several = "{plural_verb}" in content.slot.filled or "{plural}" in content.slot.filled
     found = []

@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Literal, get_args
 
-from goffman.errors import InputError, SentenceError, did_you_mean
+from goffman.errors import SentenceError, did_you_mean
 from goffman.instruments.files import Row, TomlFile, read_table
 from goffman.instruments.text import PRONOUNS, Gender, places, put_before, stray_braces
 from goffman.instruments.types import (
@@ -111,7 +111,7 @@ def parse_setting(given: str) -> Setting:
     words = [word for word in (male, female) if word]
     if not comma or not words or not all(is_words(word) for word in words):
         raise SentenceError(
-            f"--adjectives is '{given}'. Give two adjectives with a comma between them, such as "
+            f"adjectives is '{given}'. Give two adjectives with a comma between them, such as "
             "arrogant,responsive. To give only one, keep the comma: “old,” puts old before the "
             "man's occupation, and “,blond” puts blond before the woman's. You can also give all "
             "(the 15 pairs of Briegel & Chen, 2023) or none."
@@ -130,7 +130,7 @@ def parse_adjective_placement(given: str) -> AdjectivePlacement:
         if given == placement:
             return placement
     raise SentenceError(
-        f"--adjective-placement is '{given}'. Allowed: {', '.join(ADJECTIVE_PLACEMENTS)}."
+        f"placement is '{given}'. Allowed: {', '.join(ADJECTIVE_PLACEMENTS)}."
         + did_you_mean(given, ADJECTIVE_PLACEMENTS)
     )
 
@@ -203,10 +203,6 @@ def without_a_chat(instrument: Instrument) -> Instrument:
 
     Another construct, so another id: which pronoun a model would write, not whom it refers to.
     """
-    if not isinstance(instrument.content, SentencePairs):
-        raise InputError(
-            f"--pronouns works only with sentence pairs (coreference), not with {instrument.id}."
-        )
     settings = {**instrument.settings, "measure": "pronoun-preference", "top_k": 10}
     settings.pop("margin", None)
     if "preference_margin" in settings:
@@ -233,7 +229,7 @@ def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pai
     possible = len(content.frames) * len(cast)
     if not 1 <= count <= possible:
         raise SentenceError(
-            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames):,} "
+            f"pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames):,} "
             f"sentence frames × {len(cast):,} pairs of occupations)."
         )
     ranked = _ranked(content.frames, content.occupations, seed)
@@ -271,9 +267,7 @@ def _ranked(
 def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
     """Some of the pairs, in the order in which they are given."""
     if not 1 <= count <= len(pairs):
-        raise SentenceError(
-            f"--sentence-pairs is {count}, but there are only {len(pairs):,} pairs."
-        )
+        raise SentenceError(f"pairs is {count}, but there are only {len(pairs):,} pairs.")
     drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
     return [pair for pair in pairs if pair.id in drawn]
 

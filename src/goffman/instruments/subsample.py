@@ -1,9 +1,11 @@
-"""A balanced part of the prompts, for a model that answers one request at a time."""
+"""Samples of the prompts: a balanced one for models that take long, and a first look."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from goffman.instruments.types import (
     BASELINE,
@@ -17,16 +19,17 @@ from goffman.instruments.types import (
 SUBSAMPLED_KINDS: tuple[InstrumentKind, ...] = ("ask", "complete", "choose", "say", "write")
 """Those that a server can be asked, a request a prompt."""
 
+QUICK_PROMPTS = 200
+"""A first look stays within so many prompts of each mode, unless a group needs more."""
+
+QUICK_CONDITIONS = 4
+"""So many conditions of each group have a first look at least."""
+
 SIZED_PAIRS = 20
 """Sentence pairs that are drawn."""
 
 MOST_REQUESTS = 6_300
 """What the sized parts of all built-in instruments stay within, controls included."""
-
-
-def subsample_trials(instrument: Instrument) -> int:  # noqa: ARG001 - one for all, so far
-    """How often each prompt of the sized part of an instrument is asked."""
-    return 1
 
 
 def part_of(instrument: Instrument) -> Subsample:
@@ -89,6 +92,26 @@ def subsample(prompts: Sequence[Prompt], part: Subsample) -> tuple[Prompt, ...]:
         )
 
     return tuple(prompt for prompt in _without_rest(prompts, part) if is_asked(prompt))
+
+
+def first_look(prompts: Sequence[Prompt]) -> tuple[Prompt, ...]:
+    """Of a balanced sample, whole conditions: of every group as many, from different categories."""
+    size = Counter(prompt.condition for prompt in prompts)
+    groups: dict[str, dict[str | None, list[str]]] = {}
+    for condition, prompt in {prompt.condition: prompt for prompt in prompts}.items():
+        groups.setdefault(prompt.group, {}).setdefault(prompt.category, []).append(condition)
+    # One of each category, then another of each.
+    in_turn = [
+        [one for some in zip_longest(*categories.values()) for one in some if one is not None]
+        for categories in groups.values()
+    ]
+    chosen: set[str] = set()
+    for turn, some in enumerate(zip_longest(*in_turn)):
+        further = {one for one in some if one is not None}
+        if turn >= QUICK_CONDITIONS and sum(size[one] for one in chosen | further) > QUICK_PROMPTS:
+            break
+        chosen |= further
+    return tuple(prompt for prompt in prompts if prompt.condition in chosen)
 
 
 def _without_rest(prompts: Sequence[Prompt], part: Subsample) -> Iterator[Prompt]:

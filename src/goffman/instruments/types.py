@@ -485,6 +485,8 @@ class Instrument:
     """The study or scale to cite."""
     licence: str
     """Terms of the content."""
+    asks: str = ""
+    """What is asked in a few words, for a list; empty: the title says it."""
     settings: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     """Parameters that later stages use: top_k, pairs …"""
     content: Questionnaire | SentencePairs

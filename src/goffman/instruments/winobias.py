@@ -179,7 +179,7 @@ def read_winobias(
         raise SentenceError(
             f"{path} has lines that cannot be used:",
             *(f"  {fault}" for fault in unusable),
-            "Correct them, or leave them out with --drop-faulty.",
+            "Correct them, or leave them out with --set coreference.drop-faulty=yes.",
         )
     dropped = len({(fault.file, fault.row) for fault in left_out})
     if dropped > (dropped + len(pairs)) * _MOST_DROPPED:
@@ -197,19 +197,17 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
         files = sorted(file for file in path.iterdir() if _FILE.fullmatch(file.name))
         if not files:
             raise SentenceError(
-                f"--winobias: the folder {path} has no WinoBias files, such as {name}."
+                f"winobias: the folder {path} has no WinoBias files, such as {name}."
             )
     elif not path.exists():
         raise SentenceError(
-            f"--winobias: {path} was not found. Give a folder with WinoBias files, or one of the "
+            f"winobias: {path} was not found. Give a folder with WinoBias files, or one of the "
             f"files, such as {name}."
         )
     elif _FILE.fullmatch(path.name):
         files = [path]
     else:
-        raise SentenceError(
-            f"--winobias: {path} is not named like a WinoBias file, such as {name}."
-        )
+        raise SentenceError(f"winobias: {path} is not named like a WinoBias file, such as {name}.")
     sets: dict[tuple[Path, Path], None] = {}
     for file in files:
         rest = file.name.split("_", 1)[1]

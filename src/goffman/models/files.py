@@ -304,6 +304,8 @@ def _snapshot(name: str, *weights: str) -> Path:
 
     repository, _, revision = name.partition("@")
     nearest = "" if repository in STUDIED else did_you_mean(repository, STUDIED)
+    if re.match(r"(chat)?gpt-\d|o\d(-|$)", repository):
+        nearest = f" Did you mean openai:{repository}?"
     patterns = [*SMALL_FILES, *weights]
     try:
         folder = snapshot_download(repository, revision=revision or None, allow_patterns=patterns)

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.presentation.types import Finding
 
+QUICK = (
+    Caveat(
+        id="first-look",
+        short="a first look: only a few conditions of each group were asked",
+        text="This is a first look (--sample quick): only a few conditions of each group were "
+        "asked. The same command with --sample all asks the rest.",
+    ),
+)
+"""What is to be said of a quick sample."""
+
 MOST = 0.5
 """From this share on, what is not counted is most of the probability."""
 
@@ -24,6 +34,7 @@ MOST = 0.5
 def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
     """Yield what must be known beside a finding, the weightiest first."""
     control = section.control(finding.model)
+    yield from QUICK if section.sample == "quick" else ()
     if finding.depends:
         yield Caveat(
             id="depends-on-one-part",

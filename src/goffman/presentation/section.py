@@ -59,6 +59,8 @@ class Section:
     """By a model's name as the user gave it: how it did on the control items, if it was asked."""
     main_modes: Mapping[str, str] = field(default_factory=dict)
     """By model, as the user gave it: the id of this instrument in the mode of its main result."""
+    sample: str | None = None
+    """Which sample of the prompts was asked: quick or balanced; None: all, or as the user said."""
     ratings: str = ""
     """Who rated the words that its numbers rest on, in a sentence; empty: it needs no ratings."""
     compared: pl.DataFrame = field(

@@ -113,6 +113,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
             "version": printable(manifest.instruments[name].version),
             "prompts": _asked(part.prompts),
             "in_all": _in_all(manifest.instruments[name]),
+            "sample": manifest.instruments[name].sample,
             "controls": controls.filter(of_asked(name)).height,
             "models": part.models(),
         }

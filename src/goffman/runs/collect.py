@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -77,8 +76,9 @@ class Job(Asking):
     limits: BatchLimits
     known: str | None = None
     """See Answered in manifest.py."""
-    first: frozenset[str] = frozenset()
-    """The ids of prompts that are asked before the others, in parts of their own."""
+    first: Sequence[frozenset[str]] = ()
+    """The ids of prompts that are asked before the others, in parts of their own; each contains the
+    one before it."""
     phrases: Sequence[CarriedPhrase] = ()
     """Whose likelihood is wanted, where the model can say it; asked before everything else."""
 
@@ -319,7 +319,6 @@ class _Counter:
         """Parts that answered something else."""
         self._waiting = 0
         self._answered = 0
-        self._start = time.monotonic()
 
     def plan(self, block: Block, todo: Sequence[BlockPart]) -> None:
         """A block is planned, of which these parts are to be asked."""
@@ -331,7 +330,6 @@ class _Counter:
     def add(self, sentences: int) -> None:
         """So many more are answered."""
         self._answered += sentences
-        elapsed = time.monotonic() - self._start
         progress = Progress(
             model=self._voice.name,
             instrument=self._job.instrument,
@@ -339,7 +337,6 @@ class _Counter:
             steps=self._voice.steps,
             done=self.sentences - self.asked + self._answered,
             total=self.sentences + self._waiting,
-            rate=self._answered / elapsed if self._answered else 0.0,
             note=describe_workers(self._job.team),
         )
         self._job.watch(progress)

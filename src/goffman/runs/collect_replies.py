@@ -181,7 +181,7 @@ class ReplySink:
         self._open = np.ones(len(turns), dtype=bool)
         texts = len({prompt.asked for prompt in job.prompts})
         self._total = texts * job.trials
-        self._start = self._shown = time.monotonic()
+        self._shown = time.monotonic()
 
     def take(self, position: int, reply: Reply) -> None:
         """The reply is kept; AskingError where it must not be, or cannot."""
@@ -225,9 +225,7 @@ class ReplySink:
                 steps=1,
                 done=self._total - len(self._turns) + self.heard,
                 total=self._total,
-                rate=self.heard / (now - self._start) if self.heard else 0.0,
                 note=note,
-                what="requests",
             )
         )
 

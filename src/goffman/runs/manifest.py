@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goffman import __version__
+from goffman.config import Sample
 from goffman.errors import RunError
 from goffman.instruments.types import ENGLISH, AnswerTable, ControlScore, Questionnaire, is_control
 from goffman.runs.files import Folder
@@ -239,7 +240,9 @@ class AskedInstrument(Record):
     """Without those of controls."""
     prompts_sha256: str
     in_all: int | None = None
-    """How many there are, where these are a balanced part of them."""
+    """How many there are, where these are a sample of them."""
+    sample: Sample | None = None
+    """Which sample: quick or balanced; None: all, or as many as the user said."""
     called: Called | None = None
     settings: RequestEntry | None = None
     """None: it has no masks."""
@@ -382,7 +385,10 @@ class Reported(Record):
     """A digest of its page, figures and tables."""
 
 
-REMARKS = ("notes", "deviation", "called", "in_all")
+SAMPLES = ("quick", "balanced", None)
+"""The samples, the smallest first."""
+
+REMARKS = ("notes", "deviation", "called", "in_all", "sample")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 _OTHER = {
@@ -733,13 +739,13 @@ def with_instrument(
     name: str,
     entry: Entry,
     models: Sequence[str],
-    part: Entry | None = None,
+    parts: Sequence[Entry] = (),
 ) -> Manifest:
     """The manifest with this instrument in it; RunError where another one has its name.
 
     Other trials are no other instrument where there are more of them, or as long as not all were
-    answered: what was answered stays, and the rest is asked. Nor are all prompts where the run has
-    PART, the balanced one of them. ``models``: who is asked now.
+    answered: what was answered stays, and the rest is asked. Nor are more prompts where the run has
+    one of PARTS, the smaller samples of them. ``models``: who is asked now.
     """
     here, there = AskedInstrument.of(entry), manifest.instruments.get(name)
     if there is None:
@@ -747,13 +753,11 @@ def with_instrument(
     answered = {model: of_one[name] for model, of_one in manifest.answers.items() if name in of_one}
     now, then = here.trials or 0, there.trials or 0
     unfinished = any(answers.parts is None for answers in answered.values())
-    if (
-        part is not None
-        and now >= then
-        and differ(there, here)
-        and not differ(there, replace(AskedInstrument.of(part), trials=there.trials))
-    ):
-        record, has = here, f"a balanced sample of {name}"
+    grows = now >= then and any(
+        not differ(there, replace(AskedInstrument.of(part), trials=there.trials)) for part in parts
+    )
+    if grows and differ(there, here):
+        record, has = here, f"a {there.sample} sample of {name}"
         same, all_get = "prompts", f"{here.asked:,} prompts"
     elif now > then or (now < then and unfinished):
         record, has = replace(there, trials=now), f"{there.trials} trials of {name}"
@@ -761,7 +765,11 @@ def with_instrument(
         refuse_mixing(run, name, there=record, here=here)
     else:
         refuse_mixing(run, name, there=there, here=here)
-        return manifest
+        if SAMPLES.index(here.sample) <= SAMPLES.index(there.sample):
+            return manifest
+        # The same prompts can be two samples; the run has the larger.
+        larger = replace(there, sample=here.sample, in_all=here.in_all)
+        return replace(manifest, instruments={**manifest.instruments, name: larger})
     # A model that has answers and is not asked now would have fewer than the others.
     if others := [model for model in answered if model not in models]:
         raise RunError(
