@@ -18,13 +18,13 @@ PAGE = ROOT / "docs" / "gallery.md"
 PICTURES = ROOT / "docs" / "pictures" / "gallery"
 
 SHOWN = {
-    "social-distance-gap": "How far apart two groups are",
+    "social-distance-conditions": "Which conditions are above the other group",
     "social-distance-wordings": "The same question in other words",
     "social-distance-categories": "Groups of conditions side by side",
     "care-seeking-disparities": "Women and men with the same diagnosis",
     "attribution-disparities": "A scale with subscales",
     "coreference-pronouns-against-baseline": "What single adjectives do",
-    "people-sentiment-groups": "A sentiment classifier",
+    "people-sentiment-conditions": "A sentiment classifier",
     "social-distance-analyses": "The same answers in other analyses",
     "social-distance-measures-together": "A model, and the classifier made from it",
     "social-distance-beside-people-pachankis2018": "A model compared with people",
