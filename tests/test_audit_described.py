@@ -118,7 +118,7 @@ def test_a_server_that_advises_against_is_found_to_with_four_decisions_a_conditi
     done, asked = served("decisions", tmp_path / "r")
     assert done.exit_code == 0, done.output
     assert len(asked) == 680
-    assert "More negative about stigmatized conditions" in shown(tmp_path / "r")
+    assert "More stigmatizing answers about stigmatized conditions" in shown(tmp_path / "r")
     found = pl.read_parquet(tmp_path / "r" / "estimates.parquet")
     (groups,) = found.filter(pl.col("kind") == "groups").to_dicts()
     assert (groups["n_first"], groups["n_second"]) == (93, 29)

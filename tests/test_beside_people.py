@@ -76,7 +76,7 @@ def test_an_audit_says_how_it_goes_with_people(audited) -> None:
     assert list(manifest["anchors"]) == ["pachankis2018"]
     assert {ANCHORS_FILE, POINTS_FILE} <= manifest["tables"].keys()
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert 'id="h-people">Beside what is known from people' in page
+    assert 'data-tab="People"' in page
     assert "They did not say how they feel about the people who have it, or how" in page
     run = read_run(folder)
     assert "beside-people" in {one.name for one in tables_of(run)}
@@ -130,8 +130,8 @@ def test_an_anchor_of_ones_own_stands_beside_goffmans(run, own) -> None:
     assert done.returncode == 0, done.stderr
     said = in_sentences(run)
     assert (
-        f"people-sentiment, {MODEL} (mine): Its probability of “negative” has no clear relation "
-        "with “fear” (is afraid). Across 93 conditions: r = −0.37, 95% interval −0.77 to 0.24, "
+        f"people-sentiment, {MODEL} (mine): Its probability of “negative” does not clearly "
+        "follow “fear” (is afraid). Across 93 conditions: r = −0.37, 95% interval −0.77 to 0.24, "
         in said
     )
     assert "(pachankis2018)" in said

@@ -434,7 +434,7 @@ def test_the_terminal_says_what_the_page_says(distance, tmp_path):
     page = html.unescape((other / "report.html").read_text(encoding="utf-8"))
     assert lead in page
     assert counted in page
-    assert "Would another analysis say the same?" in page
+    assert 'data-tab="Other analyses"' in page
     run = read_run(other)
     assert "social-distance-analyses" in {one.id for one in figures_of(run)}
     (table,) = (one for one in tables_of(run) if one.name == "social-distance-analyses")

@@ -58,7 +58,7 @@ class Toy(Measure):
             caveats=("It is a toy.",),
         ),
         findings=found,
-        figures=(condition_figures.gaps, condition_figures.ranked),
+        figures=(condition_figures.ranked,),
         tables=(tables.groups_of_conditions, tables.ranked_conditions),
         evidence=evidence,
     )

@@ -11,14 +11,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from goffman.console import printable
-from goffman.contrasts.verdict import (
-    INCONCLUSIVE,
-    NEGLIGIBLE,
-    NOT_MEASURABLE,
-    PRESENT,
-    RELEVANT,
-    SENTENCES_ONLY,
-)
 from goffman.instruments.types import BASELINE, ENGLISH, MASK, Noun
 from goffman.models.server_address import address_entry, behind_server
 from goffman.stats.multiple_testing import FALSE
@@ -219,14 +211,14 @@ NONE = "none"
 
 
 def number(value: float | None) -> str:
-    """For sentences: two decimals, or two digits where these would be zeros; a real minus."""
+    """Return two or three decimals, or two digits where these would be zeros; a real minus."""
     if value is None:
         return NONE
     if abs(value) < DUST:
         text = "0.00"
     elif abs(value) >= 0.095:
         text = f"{value:.2f}"
-    elif abs(value) >= 0.0095:
+    elif abs(value) >= 0.0005:
         text = f"{value:.3f}"
     else:
         places = 1 - math.floor(math.log10(abs(value)))
@@ -322,25 +314,3 @@ def verdict_shown(row: Mapping[str, Any]) -> str:
     """The verdict of an estimate as people read it; empty: tested, but of no size that counts."""
     tested = row["low"] is not None or row.get("effect_low") is not None
     return row["verdict"] or ("" if tested else NOT_TESTED)
-
-
-def in_short(
-    verdict: str, margin: float, *, low: float | None = None, high: float | None = None
-) -> str:
-    """What a verdict means, for a line beside it; ``low``, ``high``: the 95% interval."""
-    least = number(margin)
-    below = low is not None and low < -margin
-    above = high is not None and high > margin
-    # On which side of 0 the interval has relevant differences, or on both.
-    how_far = f"more than {least}{' in either direction' if below else ''}"
-    if below and not above:
-        how_far = f"below −{least}"
-    return {
-        RELEVANT: f"larger than {least}",
-        PRESENT: f"not 0, perhaps smaller than {least}",
-        NEGLIGIBLE: f"smaller than {least}",
-        INCONCLUSIVE: f"could be 0, could be {how_far}",
-        SENTENCES_ONLY: "says nothing about other sentences",
-        NOT_TESTED: "",
-        NOT_MEASURABLE: "",
-    }[verdict]

@@ -147,7 +147,7 @@ def test_what_is_said_of_women_and_men():
     (found,) = findings_of(shown)
     pair = "for mental health than for other conditions"
     assert found.short == f"Stigma leans more toward women {pair}"
-    assert found.text.startswith("The presentation alone changes the mean code:")
+    assert found.text.startswith("By presentation, the mean code differs by ")
     assert "For mental health conditions, the mean code is" in found.rest
     assert "about a person of no stated gender" in found.rest
     names = [t.name for tab in MEASURE.presentation.tables for t in tab(shown)]

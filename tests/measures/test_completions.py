@@ -134,8 +134,8 @@ def test_the_gap_of_each_kind_stands_beside_the_headline():
     assert found.filter(pl.col("family") == "primary")["quantity"].to_list() == ["negative"]
     (said,) = findings_of(shown)
     assert (
-        "Of this difference, 0.20 is on words of rejection, 0.00 of difficulty, −0.20 of "
-        "improbability." in " ".join(said.more)
+        "Words of rejection make up 0.20 of this difference, words of difficulty 0.00, words of "
+        "improbability −0.20." in " ".join(said.more)
     )
     assert [of.height for of in (gap_rows(shown), shown.contrasts("groups"))] == [1, 4]
     (words,) = [t for t in words_counted(shown) if t.name == "scale-words"]

@@ -149,7 +149,7 @@ def test_what_is_said_and_shown(words):
     (found,) = findings_of(shown)
     pair = "for mental health than for other conditions"
     assert found.short == f"Sentences lean more toward women {pair}"
-    assert "of the sentences are about a woman and" in found.rest
+    assert "of the sentences are about a woman, " in found.rest
     assert "about both" in " ".join(found.more)
     names = [t.name for tab in MEASURE.presentation.tables for t in tab(shown)]
     assert names[:3] == ["scale-genders", "scale-items", "scale-conditions"]

@@ -260,17 +260,15 @@ def test_what_the_presentation_does_is_said_before_what_is_said_of_groups():
     scores = measure(choices(table, lambda row: leaning(row, noise=noise)), table)
     shown = section(measure, scores, table)
     (found,) = findings_of(shown)
-    assert found.head == "More negative about stigmatized conditions"
+    assert found.head == "More stigmatizing answers about stigmatized conditions"
     first, then = found.text.split("The mean code is")
-    assert first.startswith(
-        "The presentation alone does not clearly change the mean code: listing "
-    )
-    assert "agreeing means more instead of less stigma moves it by" in first
-    assert "the wording “" in first
+    assert first.startswith("By presentation, the mean code differs by ")
+    assert "(agreeing means more instead of less stigma; " in first
+    assert "(wording “" in first
     assert "difference 0." in then
     more = " ".join(found.more)
     assert "0.10 of the probability lies on no option; 0.10 lies on not answering" in more
-    assert "its mean code could be" in more
+    assert "Depending on the missing answers, the difference over all conditions" in more
     assert [one.name for tab in measure.presentation.tables for one in tab(shown)][:2] == [
         "scale-presentation",
         "scale-answering",

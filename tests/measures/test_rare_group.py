@@ -115,4 +115,11 @@ def test_rare_conditions_have_their_mean_and_no_part_in_the_headline(measure, ma
         prompts=asked,
     )
     (said,) = findings_of(shown)
-    assert said.head == "More negative about stigmatized conditions"
+    assert (
+        said.head
+        == {
+            "negative": "Fills in more negative words about stigmatized conditions",
+            "negative-probability": "Labels stigmatized conditions negative more often",
+        }[quantity]
+    )
+    assert said.verdict == "relevant"

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goffman.analysis.correlation_findings import correlations, describe_correlations
-from goffman.formatting import InstrumentInfo, Labels, in_short
+from goffman.formatting import InstrumentInfo, Labels
 from goffman.instruments.types import Noun
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
@@ -78,19 +78,26 @@ def gap(low, high, p, tests=1, verdict=None):
 
 
 BETWEEN = "between stigmatized and non-stigmatized conditions"
+WHETHER = "it fills in more negative words about stigmatized conditions"
 
 
 @pytest.mark.parametrize(
     ("low", "high", "p", "verdict", "head"),
     [
-        (0.06, 0.2, 0.001, "relevant", "More negative about stigmatized conditions"),
-        (-0.2, -0.06, 0.04, "relevant", "More negative about non-stigmatized conditions"),
+        (0.06, 0.2, 0.001, "relevant", "Fills in more negative words about stigmatized conditions"),
+        (
+            -0.2,
+            -0.06,
+            0.04,
+            "relevant",
+            "Fills in more negative words about non-stigmatized conditions",
+        ),
         (
             0.01,
             0.2,
             0.001,
             "present, size uncertain",
-            "More negative about stigmatized conditions, by an uncertain amount",
+            "Fills in more negative words about stigmatized conditions, by an uncertain amount",
         ),
         # What is there and too small to matter is no relevant difference.
         (0.01, 0.04, 0.001, "negligible", f"No relevant difference {BETWEEN}"),
@@ -99,17 +106,17 @@ BETWEEN = "between stigmatized and non-stigmatized conditions"
             0.2,
             0.2,
             "inconclusive",
-            f"Inconclusive: a difference {BETWEEN} is neither shown nor ruled out",
+            f"Inconclusive: cannot tell whether {WHETHER}",
         ),
         (
             0.06,
             0.2,
             0.001,
             "these sentences only",
-            "In these sentences only: more negative about stigmatized conditions",
+            f"In these sentences only: {WHETHER.removeprefix('it ')}",
         ),
         # Without an interval there is no verdict.
-        (None, None, None, None, f"Not tested: a difference {BETWEEN}"),
+        (None, None, None, None, f"Not tested whether {WHETHER}"),
     ],
 )
 def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
@@ -176,9 +183,9 @@ def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
 def test_women_are_not_said_to_be_named_more_where_the_interval_contains_0():
     row = gap(-0.0044, 0.12, 0.072) | {"kind": "genders", "group": "stigmatized"}
     (found,) = findings_of(section("gender-of-subject", estimates(row)))
-    between = "between women and men for stigmatized conditions"
-    assert found.short == f"Not settled: a difference {between}"
-    assert found.head == f"Inconclusive: a difference {between} is neither shown nor ruled out"
+    whether = "it leans toward women or men for stigmatized conditions"
+    assert found.short == f"Cannot tell whether {whether}"
+    assert found.head == f"Inconclusive: cannot tell whether {whether}"
 
 
 def called(noun, one):
@@ -194,18 +201,20 @@ def test_conditions_are_called_what_the_instrument_calls_them():
     for one, many in (("diagnosis", "diagnoses"), ("illness", "illnesses")):
         noun = Noun(one=one, many=many)
         (women,) = findings_of(called(noun, replace(of_women, contrast="odd")))
-        assert f"between women and men for odd {many} is neither" in women.head
+        assert women.head.endswith(f" leans toward women or men for odd {many}")
         assert not any(f"Odd {many}" in line for line in women.more)
         (words,) = findings_of(called(noun, of_words))
-        assert f"between stigmatized and non-stigmatized {many} is neither" in words.head
-        assert f"0.40 for 93 stigmatized {many} and 0.30 for 29 non-stigmatized ones" in words.text
-        baseline = f"the baseline (shortened sentences that name no {one})"
-        assert words.rest.startswith(f"1 of 1 {many} has a higher share than {baseline}.")
+        assert words.head.endswith(f" more negative words about stigmatized {many}")
+        shares = "0.40 of the rated probability"
+        assert f"{shares} for 93 stigmatized {many} and 0.30 for 29 non-" in words.text
+        assert words.rest.startswith(
+            f"1 of 1 {many} is above shortened sentences that name no {one}, 1 clearly."
+        )
         assert called(noun, of_words).called("baseline") == f"(no {one} named)"
     assert section("coreference-bias", estimates()).noun == Noun(one="setting", many="settings")
 
 
-HIGHER = "higher share than the baseline (shortened sentences that name no condition)"
+ABOVE = "above shortened sentences that name no condition"
 
 
 def above(name, difference, p):
@@ -224,23 +233,22 @@ def above(name, difference, p):
                 above("b", 1.0, None) | {"reason": "all differences are equal"},
                 above("c", 0.5, 1.0),
             ],
-            f" 3 of 3 conditions have a {HIGHER}. The difference is clear for none of them. Only "
-            "1 of 3 could be tested, because all differences are equal.",
+            f" 3 of 3 conditions are {ABOVE}, none clearly; 2 could not be tested, because all "
+            "differences are equal.",
         ),
         (
             [above("a", 0.2, 0.01), above("b", 0.3, 0.2), above("c", -0.1, 0.01)],
-            f" 2 of 3 conditions have a {HIGHER}. The difference is clear for 1 of them. "
-            "Furthest above it: a (+0.20).",
+            f" 2 of 3 conditions are {ABOVE}, 1 clearly.",
         ),
         (
             [above("a", -0.2, 0.01), above("b", 0.0, 1.0)],
-            f" None of 2 conditions has a {HIGHER}.",
+            f" None of 2 conditions is {ABOVE}.",
         ),
     ],
 )
 def test_conditions_that_cannot_be_tested_are_not_said_to_be_no_different(rows, said):
     (found,) = findings_of(section("negative-sentiment", estimates(gap(0.01, 0.2, 0.001), *rows)))
-    assert found.said.endswith(said)
+    assert f"{said} Leaving out the condition leaves out other words, too" in found.said
 
 
 def relation(first, second, low, high, p, effect=0.6):
@@ -279,11 +287,10 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     one = "mini-one's P(negative)"
     other = "mini-two's probability of negative sentiment"
     error = (
-        "mini-two was made from mini-one, so these are not two independent models. Error of "
-        "measurement pulls r toward 0, and whatever else both numbers share can push it up; r is "
-        "not corrected for either."
+        "mini-two was made from mini-one, so they are not independent. Measurement error lowers r, "
+        "shared causes raise it; we correct for neither."
     )
-    covers = f"{error} The interval (Fisher’s z) allows for other conditions, but not for other sentences or wordings."
+    covers = f"{error} The interval covers other conditions, not other sentences or wordings."
     assert describe_correlations(found) == [
         f"{one} and {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
@@ -299,17 +306,10 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
 def test_a_correlation_is_said_within_groups_too():
     sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
     within = relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | {"kind": "measures-within", "n": 93}
-    found = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"})
-    (said,) = describe_correlations(found)
     rare = within | {"group": "rare", "n": 12, "effect": 0.1}
     several = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"}, rare)
-    (brief,) = describe_correlations(several, briefly=True)
-    assert " Within groups, r is 0.10 to 0.30. The interval (Fisher’s z) allows for" in brief
-    assert said.endswith(
-        " Within groups: r = 0.30 within the 93 stigmatized conditions (95% interval 0.10 to 0.50, "
-        "p = .010 corrected for 2 tests). The intervals (Fisher’s z) allow for other conditions, but not for "
-        "other sentences or wordings."
-    )
+    (said,) = describe_correlations(several)
+    assert " Within groups, r is 0.30 for 93 stigmatized and 0.10 for 12 rare ones. The " in said
 
 
 @pytest.mark.parametrize(
@@ -318,10 +318,7 @@ def test_a_correlation_is_said_within_groups_too():
         (
             -0.066,
             "inconclusive",
-            (
-                "Inconclusive: a difference between the stereotyped pronoun and the other is "
-                "neither shown nor ruled out"
-            ),
+            "Inconclusive: cannot tell whether it prefers the stereotyped pronoun",
         ),
         (
             0.3,
@@ -344,7 +341,7 @@ def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, ver
     low, high = (f"{math.exp(row[end]):.2f}" for end in ("low", "high"))
     assert (
         f"is typically {math.exp(value):.2f} times as probable as the other one (95% interval "
-        f"{low} to {high}). "
+        f"{low} to {high}), adjusted for "
     ) in found.text
     assert "On the log scale, over 395 sentences: " in found.text
 
@@ -364,15 +361,3 @@ def test_settings_that_change_nothing_are_counted():
     )
     changes = "the settings change the log preference for the pronoun that fits the stereotype by "
     assert changes in " ".join(found.more)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "far"),
-    [
-        (-0.1, 0.2, "more than 0.050 in either direction"),
-        (-0.01, 0.2, "more than 0.050"),
-        (-0.2, 0.01, "below −0.050"),
-    ],
-)
-def test_an_inconclusive_difference_says_on_which_side_it_could_be_relevant(low, high, far):
-    assert in_short("inconclusive", 0.05, low=low, high=high) == f"could be 0, could be {far}"

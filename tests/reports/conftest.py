@@ -104,6 +104,7 @@ def audited_little(shortened, models, tmp_path_factory):
         models[:1],
         instruments=[str(shortened / name) for name in names],
         output=folder,
+        options=AskOptions(controls=False),
         report=True,
     )
     return folder

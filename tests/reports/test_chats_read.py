@@ -8,9 +8,11 @@ import re
 import pytest
 
 from chat_server import Answer, ChatServer, completion
+from goffman.analysis.summary import summarize
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.pipeline import audit
+from goffman.report.figures import figures_of
 from goffman.report.load import read_run
 from goffman.report.page import about_run, contrast_rows
 
@@ -62,14 +64,17 @@ def test_settings_are_called_alike_over_trials_and_over_sentence_pairs(reported)
     run, _ = reported
     (part,) = run.sections.values()
     tables = {table["title"]: table["rows"] for table in contrast_rows(part)}
-    whats = {"(none) / blond − no adjectives", "tough / understanding − no adjectives"}
-    assert {row["what"] for row in tables["Compared with the baseline"]} == whats
-    assert {
-        row["what"]
-        for row in tables[("Compared with the baseline, over trials of these sentences")]
-    } == whats
+    over_trials = tables["Compared with the baseline, over trials of these sentences"]
+    assert {row["what"] for row in over_trials} == {
+        "(none) / blond − no adjectives",
+        "tough / understanding − no adjectives",
+    }
+    (figure,) = [one for one in figures_of(run) if one.id.endswith("against-baseline")]
+    settings = {row["setting"] for row in figure.spec["data"]["values"]}
+    assert settings == {"(none) / blond", "tough / understanding"}
 
 
 def test_the_replies_that_a_bias_rests_on_are_said(reported):
-    _, page = reported
-    assert "1.00 are unsure" in page
+    run, _ = reported
+    details = summarize(run.sections, run.correlations, run.anchored).details
+    assert any("1.00 are unsure" in line for line in details)

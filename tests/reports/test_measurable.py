@@ -292,7 +292,7 @@ def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
 ):
     asked = [str(shortened / name) for name in ("social-distance", NAME)]
     done = audit([str(tiny("bert")), ABLE], instruments=asked, output=tmp_path)
-    assert "Two measures together" not in done.summary
+    assert "Do two measures agree?" not in done.summary
     assert not [line for line in done.summary if "correlat" in line.lower()]
     write_report(tmp_path)
     page = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ import pytest
 from test_browser import NARROW, reading, scroll_through, unfold
 
 from goffman.instruments.types import BASELINE
+from goffman.report.figures import figures_of
 from goffman.runs.read_answers import read_answers
 
 pytestmark = pytest.mark.slow
@@ -22,6 +23,19 @@ SCREEN = 800
 FAT = "Fat, overweight or obese"
 
 
+WORDS = """(root) => {
+  const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  let count = 0;
+  while (walk.nextNode()) {
+    const parent = walk.currentNode.parentElement;
+    if (parent.closest('svg, script, style, noscript, .hush, .skip')) continue;
+    if (parent.checkVisibility()) count += walk.currentNode.textContent.split(/\\s+/).filter(Boolean).length;
+  }
+  return count;
+}"""
+"""How many words are seen, but for those in drawings."""
+
+
 def test_the_page_is_under_twelve_screens_until_something_is_opened(browser, audited):
     with reading(browser, audited / "report.html") as tab:
         height = "document.documentElement.scrollHeight"
@@ -31,23 +45,70 @@ def test_the_page_is_under_twelve_screens_until_something_is_opened(browser, aud
         assert tab.evaluate(height) > 2 * folded
 
 
-def test_the_first_screen_has_title_models_and_all_verdicts(browser, audited_little):
+def test_the_page_is_taken_in_in_seconds(browser, audited_little):
+    """Words and pixels: results first, at most 200 words, and none beyond the window's edge."""
     with reading(browser, audited_little / "report.html") as tab:
         assert tab.locator("h1").inner_text()
         end = tab.locator(".results").bounding_box()
         assert end["y"] + end["height"] < SCREEN
         assert tab.locator("details.result").count() == 2
-        shown = tab.locator("header.top").inner_text() + tab.locator("#stands-out").inner_text()
-        assert len(shown.split()) <= 200
+        rows = tab.locator("details.result").all()
+        # Five of them have room in 900 pixels.
+        assert max(row.bounding_box()["height"] for row in rows) <= 115
+        assert all(row.locator(".lane").first.bounding_box()["width"] >= 400 for row in rows)
+        first = sum(tab.locator(part).evaluate(WORDS) for part in ("header.top", "#stands-out"))
+        assert first <= 200
+        every, listed = (tab.locator(part).evaluate(WORDS) for part in ("body", "#find"))
+        # Most of the explorer's list is scrolled out of its box.
+        assert every - listed <= 1000
+        drawer = tab.locator("details.result .drawer").first
+        assert not drawer.is_visible()
         tab.locator("details.result summary").first.click()
-        drawer = tab.locator("details.result .drawer").first.inner_text()
-        assert "You may say" in drawer
-        assert "ontrol items" in drawer
+        said = drawer.inner_text()
+        for part in ("Why this verdict", "Wording", "Control items", "Not supported", "say"):
+            assert part in said
+
+
+def test_every_caption_is_short_and_every_figure_has_a_title(measured):
+    figures = figures_of(measured)
+    assert len(figures) > 10
+    assert not [one.id for one in figures if len(one.description.split()) > 25]
+    assert all(one.title and not one.title.endswith(".") for one in figures)
+
+
+def test_tabs_are_reached_by_the_keyboard_and_by_an_address(browser, audited):
+    with reading(browser, audited / "report.html") as tab:
+        section = tab.locator("#i-social-distance")
+        names = section.get_by_role("tab").all_inner_texts()
+        assert names[0] == "Main figure"
+        assert names[-1] == "Method and limits"
+        section.get_by_role("tab").first.focus()
+        for name in (*names[1:], names[0]):
+            tab.keyboard.press("ArrowRight")
+            chosen = section.get_by_role("tab", selected=True)
+            assert chosen.inner_text() == name
+            assert chosen.evaluate("one => one === document.activeElement")
+            assert section.get_by_role("tabpanel").count() == 1
+        tab.evaluate("location.hash = '#numbers-social-distance'")
+        assert section.get_by_role("tab", selected=True).inner_text() == "Numbers"
+        tab.evaluate("location.hash = '#verdicts'")
+        tab.locator("#verdicts dl").wait_for()
+
+
+def test_without_scripts_every_panel_is_on_the_page(browser, audited):
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto((audited / "report.html").resolve().as_uri())
+    panels = page.locator(".tabbed")
+    assert panels.count() > 10
+    assert all(one.is_visible() for one in panels.all())
+    assert page.locator("#i-social-distance noscript svg").first.is_visible()
+    context.close()
 
 
 def test_every_main_result_with_an_interval_is_on_the_shared_axis(audited, measured):
     page = (audited / "report.html").read_text(encoding="utf-8")
-    table = page[page.index('<section id="stands-out"') : page.index('<section id="limits"')]
+    table = page[page.index('<section id="stands-out"') : page.index('<nav class="contents"')]
     main = measured.estimates.filter(pl.col("family") == "primary", pl.col("low").is_not_null())
     assert table.count("<circle") == main.height > 4
 
@@ -195,14 +256,17 @@ def test_paper_has_what_is_folded_and_nothing_beyond_its_edge(browser, audited):
         tab.emulate_media(media="print")
         tab.wait_for_selector(".still svg")
         assert tab.locator("main details[data-paper]:not([open])").count() == 0
-        assert tab.locator("main details[data-paper]").count() > 20
+        assert tab.locator("main details[data-paper]").count() >= 2
+        assert tab.locator("details.result:not([open])").count() == 0
+        assert tab.locator(".tabbed[data-tab='Method and limits']").first.is_visible()
+        assert not tab.locator(".tabbed[data-tab=Numbers]").first.is_visible()
         assert tab.evaluate(WIDER) == []
         # A table of which only a part would be there is not there.
         assert not tab.locator("#conditions").is_visible()
-        assert tab.get_by_text("The explorer is not printed.").is_visible()
+        assert tab.get_by_text("Not printed:").is_visible()
         assert not tab.locator(".figure-foot").first.is_visible()
         tab.emulate_media(media="screen")
-        tab.wait_for_function("() => !document.querySelector('main details[open]')")
+        tab.wait_for_function("() => !document.querySelector('details[open]')")
         assert before == 0
 
 

@@ -48,13 +48,10 @@ def run(folder):
 def test_its_figures_stand_apart_from_those_of_coreference_bias(run):
     figures = {one.id: one for one in figures_of(run)}
     assert set(figures) == {
-        "coreference-pronouns-settings",
         "coreference-pronouns-against-baseline",
     }
-    adjusted = "These changes are adjusted for the general preference for “he” or “she”. Lines"
+    adjusted = "adjusted for the more frequent pronoun. Hollow marks: "
     assert adjusted in figures["coreference-pronouns-against-baseline"].description
-    label = figures["coreference-pronouns-settings"].spec["encoding"]["x"]["title"]
-    assert label == PRESENTATION.axis
 
 
 def test_its_figures_have_the_means_and_differences_of_the_run(run):
@@ -64,13 +61,13 @@ def test_its_figures_have_the_means_and_differences_of_the_run(run):
     figures = {one.id: one.spec["data"]["values"] for one in figures_of(run)}
     prompt_quantity = run.scores.filter(pl.col("level") == "prompt", pl.col("value").is_not_null())
     means = {}
-    for row in figures["coreference-pronouns-settings"]:
-        values = prompt_quantity.filter(
-            pl.col("model") == given[row["model"]], pl.col("condition") == row["condition"]
-        )["value"].to_list()
-        assert row["n"] == len(values) == 6
-        means[row["model"], row["condition"]] = sum(values) / 6
-        assert math.isclose(row["value"], sum(values) / 6, rel_tol=1e-5, abs_tol=1e-9)
+    for model, name in given.items():
+        for condition in ("baseline", "arrogant,responsive", "old,"):
+            values = prompt_quantity.filter(
+                pl.col("model") == name, pl.col("condition") == condition
+            )["value"].to_list()
+            assert len(values) == 6
+            means[model, condition] = sum(values) / 6
     assert len(means) == 2 * 3
     changes = figures["coreference-pronouns-against-baseline"]
     assert len(changes) == 2 * 2
@@ -124,10 +121,10 @@ def test_a_pronoun_outside_the_top_words_is_kept_too(run):
 
 def test_the_page_shows_each_setting_by_its_adjectives_and_the_title_of_the_instrument(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
-    title = "“He” or “she”? Which pronoun a model prefers in sentences about two occupations"
-    assert f'<h2 id="h-coreference/pronouns">{title}</h2>' in page
-    examples = re.findall("<(q|blockquote)>(.*?)</", page)
-    assert len({text for _, text in examples}) == len(examples) == 3
+    assert '<h2 id="h-coreference/pronouns">“He” or “she”?</h2>' in page
+    assert "Which pronoun a model prefers in sentences about two occupations. " in page
+    examples = re.findall("<q>(.*?)</", page)
+    assert len({*examples}) == len(examples) == 3
     assert '"arrogant / responsive"' in page
     assert '"no adjectives"' in page
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from goffman.contrasts.correlations import MeasuredSide, measured_side
 from goffman.contrasts.verdict import direction
-from goffman.formatting import confidence, describe_corrected, ends, humanize, number
+from goffman.formatting import confidence, describe_corrected, ends, humanize, join_words, number
 from goffman.instruments.types import base_of
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ class Correlation:
     """The same within each group of conditions."""
     unmeasurable: tuple[Competence, ...] = ()
     """Models in it that cannot do the task of one of the two instruments."""
-    ratings: str = ""
-    """Who rated the words that either side rests on; empty: neither needs ratings."""
 
 
 def correlations(
@@ -71,7 +69,6 @@ def correlations(
                 noun=sections[first.instrument].noun,
                 within=tuple(one for one in within if (one["first"], one["second"]) == names),
                 unmeasurable=tuple(failing),
-                ratings=next((section.ratings for _, section in both if section.ratings), ""),
             )
         )
     return correlated
@@ -94,15 +91,9 @@ def _shown(side: MeasuredSide, sections: Mapping[str, Section]) -> str | None:
     return sections[side.instrument].names.model(side.model) if side.model else None
 
 
-def describe_correlations(found: Sequence[Correlation], *, briefly: bool = False) -> list[str]:
-    """A sentence for each correlation, and who rated the words that they rest on.
-
-    ``briefly``: not within groups, nothing of ratings, and none that is not stated.
-    """
-    if briefly:
-        found = [one for one in found if one.row["effect"] is not None and not one.unmeasurable]
-    rated = dict.fromkeys(one.ratings for one in found if one.ratings and not briefly)
-    return [*(_describe_correlation(one, briefly=briefly) for one in found), *rated]
+def describe_correlations(found: Sequence[Correlation]) -> list[str]:
+    """Return a few sentences for each correlation; the head of each ends with its colon."""
+    return [_describe_correlation(one) for one in found]
 
 
 def _number(side: MeasuredSide, sections: Mapping[str, Section]) -> str:
@@ -119,7 +110,7 @@ def _called(side: MeasuredSide, number_called: str, model: str | None) -> str:
     return f"{whose}{number_called}{'' if side.only else f' by {side.instrument}'}"
 
 
-def _describe_correlation(one: Correlation, *, briefly: bool) -> str:
+def _describe_correlation(one: Correlation) -> str:
     row = one.row
     first, second = map(_called, (one.first, one.second), one.called, one.models)
     # A model's name stays as it is.
@@ -138,77 +129,50 @@ def _describe_correlation(one: Correlation, *, briefly: bool) -> str:
     if row["effect_low"] is not None:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {confidence(row['level'])} interval {ends(low, high)}"
-    return (
-        f"{head} across {row['n']} {one.noun.many}: r = {number(row['effect'])}{interval}, "
-        f"{describe_corrected(row)}.{_related(one)}"
-    ) + (
-        f"{_within_briefly(one)}{_covers([row], one.noun.many)}"
-        if briefly
-        else f"{_true_scores(one)}{_within(one)}{_covers([row, *one.within], one.noun.many)}"
-    )
+    numbers = f"r = {number(row['effect'])}{interval}, {describe_corrected(row)}"
+    rest = (_related(one), _true_scores(one), _within(one), _covers(one))
+    return f"{head} across {row['n']} {one.noun.many}: {numbers}.{''.join(rest)}"
 
 
 def _related(one: Correlation) -> str:
-    """That a classifier was made from the model beside it: no other two models are paired."""
+    """Return that a classifier was made from the model: no other two models are paired."""
     base, classifier = one.models
     same_instrument = base_of(one.first.instrument) == base_of(one.second.instrument)
     if not base or not classifier or base == classifier or same_instrument:
         return ""
-    return f" {classifier} was made from {base}, so these are not two independent models."
+    return f" {classifier} was made from {base}, so they are not independent."
 
 
 def _true_scores(one: Correlation) -> str:
-    """What r would be if both measured without error; or that it is not known how much larger.
+    """Return what r would be if both measured without error, or that this is not known.
 
     Two forms of one instrument share their sentences, and so their errors: of them nothing is said.
     """
-    row = one.row
-    value = row["second_effect"]
+    value = one.row["second_effect"]
     if value is None:
         apart = base_of(one.first.instrument) != base_of(one.second.instrument)
-        unknown = (
-            " Error of measurement pulls r toward 0, and whatever else both numbers share can push "
-            "it up; r is not corrected for either."
-        )
+        unknown = " Measurement error lowers r, shared causes raise it; we correct for neither."
         return unknown if apart else ""
-    if number(value) == number(row["effect"]):
+    if number(value) == number(one.row["effect"]):
         return ""
     interval = ""
-    if row["second_effect_low"] is not None:
-        interval = f" ({ends(row['second_effect_low'], row['second_effect_high'])})"
-    return f" Without error of measurement on either side, r would be {number(value)}{interval}."
-
-
-def _covers(every: Sequence[Mapping[str, Any]], many: str) -> str:
-    """How the intervals were made and what they are over, where there is one."""
-    rows = [row for row in every if row["effect_low"] is not None]
-    if not rows:
-        return ""
-    one = len(rows) == 1
-    said = "The interval (Fisher’s z) allows" if one else "The intervals (Fisher’s z) allow"
-    return f" {said} for other {many}, but not for other sentences or wordings."
-
-
-def _interval(row: Mapping[str, Any]) -> str:
-    """The interval of a correlation, as the beginning of what stands in brackets."""
-    if row["effect_low"] is None:
-        return f"no interval{f' ({why})' if (why := row['reason']) else ''}, "
-    return f"{confidence(row['level'])} interval {ends(row['effect_low'], row['effect_high'])}, "
-
-
-def _within_briefly(one: Correlation) -> str:
-    """The lowest and the highest correlation in a group, where there are several."""
-    values = [row["effect"] for row in one.within if row["effect"] is not None]
-    return f" Within groups, r is {ends(min(values), max(values))}." if len(values) > 1 else ""
+    if one.row["second_effect_low"] is not None:
+        interval = f" ({ends(one.row['second_effect_low'], one.row['second_effect_high'])})"
+    return f" Without measurement error, r would be {number(value)}{interval}."
 
 
 def _within(one: Correlation) -> str:
-    """The correlation in each group: that over all may be the groups' being apart."""
+    """Return the correlation in each group: that over all may be the groups' difference."""
     said = [
-        f"r = {number(row['effect'])} within the {row['n']} {humanize(row['group'])} "
-        f"{one.noun.many} "
-        f"({_interval(row)}{describe_corrected(row)})"
+        f"{number(row['effect'])} for {row['n']} {humanize(row['group'])}"
         for row in one.within
         if row["effect"] is not None
     ]
-    return f" Within groups: {'; '.join(said)}." if said else ""
+    return f" Within groups, r is {join_words(said)} ones." if said else ""
+
+
+def _covers(one: Correlation) -> str:
+    """Return what the interval is over, where there is one."""
+    if one.row["effect_low"] is None:
+        return ""
+    return f" The interval covers other {one.noun.many}, not other sentences or wordings."

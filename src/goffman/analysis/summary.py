@@ -15,9 +15,9 @@ from goffman.contrasts.verdict import GLYPHS, NOT_MEASURABLE
 from goffman.formatting import NOT_TESTED, ends, number
 from goffman.instruments.types import base_of
 from goffman.presentation.competence import NO_CONTROLS
+from goffman.presentation.competence import NOT_MEASURABLE as FAILED
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
-from goffman.presentation.user_ratings import describe_changes
 
 if TYPE_CHECKING:
     from goffman.analysis.correlation_findings import Correlation
@@ -54,7 +54,7 @@ class MainResult:
     @property
     def verdict(self) -> str:
         """The verdict as people read it."""
-        unmeasured = self.finding.difference is None and self.finding.head == "Not measurable"
+        unmeasured = self.finding.difference is None and self.finding.head == FAILED
         return NOT_MEASURABLE if unmeasured else self.finding.shown or NOT_TESTED
 
     @property
@@ -237,8 +237,9 @@ def _details(
     for name, section in sections.items():
         if section.ratings:
             rated.setdefault(section.ratings, []).append(name)
+    stated = [one for one in together if one.row["effect"] is not None and not one.unmeasurable]
     for heading, said in (
-        ("Two measures together", describe_correlations(together, briefly=True)),
+        ("Do two measures agree?", describe_correlations(stated)),
         ("Compared with people", describe_anchors(anchored)),
         ("Note", [f"{', '.join(names)}: {said}" for said, names in rated.items()]),
     ):
@@ -257,11 +258,9 @@ def _details_of(sections: Mapping[str, Section], name: str) -> Iterator[str]:
         if control is None or control.passed:
             yield f"  {control.sentence if control else NO_CONTROLS}"
         yield f"  {one.heading}"
-        untested = one.difference is not None and one.low is None
-        parts = (one.text, one.why if untested else "", one.wording)
-        yield f"  {' '.join(part for part in parts if part)}"
-        if control is None or control.passed:
-            for said in describe_changes(section, one.model):
-                yield f"  {said}"
+        for line in (f"{one.text} {one.why}", one.wording, one.robust, one.rest, *one.more):
+            # Who rated the words is said once, at the end.
+            if line.strip() and line != section.ratings:
+                yield f"  {line.strip()}"
         if modes := describe_other_modes(sections, name, given.get(one.model, one.model)):
             yield f"  {modes}"

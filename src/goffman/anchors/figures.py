@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from goffman.anchors.compare import DIFFERENCE
+from goffman.anchors.sentences import describe_anchor
 from goffman.console import printable
 from goffman.formatting import tick
 from goffman.presentation.vega import Figure, choice, chosen, data, figure, tip, view
@@ -95,7 +96,7 @@ def _drawn(
     return figure(
         first.section,
         f"{PART}-{first.anchor}",
-        title=f"{first.section.instrument}: models and {title}",
+        title=describe_anchor(first).head if len(models) == 1 else f"Models and {title}",
         description=description,
         spec=spec,
         choices=choices,
@@ -114,11 +115,7 @@ def _shares(models: Sequence[AnchoredModel]) -> Figure:
     known = points["value_low"].count()
     columns = ("condition", "name", "model", "item", "people", "low", "high", "value", "label")
     of_model = ("value_low", "value_high") if known else ()
-    sure = "without an interval, for there are fewer than three texts about each"
-    if known:
-        sure = "with its own 95% interval where there are three texts or more about the same"
-    if known == points.height:
-        sure = "with its own 95% interval, over texts about the same"
+    sure = "" if known else " of people alone, for there are fewer than three texts about each"
     share: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     unit, grid = f"People: {printable(first.about.unit)}", {**_GRID, "format": "%"}
     axes: Spec = {
@@ -133,11 +130,8 @@ def _shares(models: Sequence[AnchoredModel]) -> Figure:
         choices,
         title="people, question by question",
         description=(
-            "Each mark is one question, asked of the model about our own descriptions. Horizontal "
-            "axis: the share of people, with its 95% interval. Vertical axis: the model’s share of "
-            f"the same answers, {sure}. On the dashed line both are equal; above it "
-            "the model gives the answer more often than people. A mark off the line is not a "
-            "finding in itself; the table says which differences are clear."
+            f"Each mark is one question. Lines: 95% intervals{sure}. Dashed: people and model "
+            "agree. The table says which differences are clear."
         ),
     )
 
@@ -211,7 +205,7 @@ def _profile(models: Sequence[AnchoredModel]) -> Figure:
     points = pl.concat([_points(one, name) for one in models for name in one.about.items])
     choices = (
         # The strongest relation is shown at first.
-        *choice("item", "Beside", [first.item(row["dimension"]) for row in correlations]),
+        *choice("item", "With", [first.item(row["dimension"]) for row in correlations]),
         *choice("model", "Model", [one.shown for one in models]),
     )
     columns = ("condition", "name", "category", "model", "item", "people", "value", "label")
@@ -224,10 +218,8 @@ def _profile(models: Sequence[AnchoredModel]) -> Figure:
         choices,
         title=f"{whose}, {first.one} by {first.one}",
         description=(
-            f"Each mark is one of {correlations[0]['n']} {first.many}. Horizontal axis: "
-            f"{whose} ({printable(first.about.unit)}). Vertical axis: the model’s "
-            f"{first.quantity}. The dashed line is the least-squares fit. Some points far from the "
-            "line are named. Being far from it is not a finding in itself."
+            f"Each mark is one of {correlations[0]['n']} {first.many}. Dashed: the least-squares "
+            "fit. Some marks far from it are named; that is no finding in itself."
         ),
     )
     # Behind an occupation lie sentences of many settings, not one.

@@ -210,7 +210,7 @@ def _found(figure: Figure, section: Section | None, run: MeasuredRun) -> list[st
         of = [one for one in run.anchored if one.anchor == anchor]
         return describe_anchors([one for one in of if section in (None, one.section)])
     if figure.id.endswith("-measures-together"):
-        return describe_correlations(run.correlations, briefly=True)
+        return describe_correlations(run.correlations)
     if section is None:
         return []
     return [f"{one.model}: {one.heading} {one.text}".strip() for one in findings_of(section)]

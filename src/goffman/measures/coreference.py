@@ -47,8 +47,7 @@ from goffman.measures.analytic_choices import PARSERS, AnalyticChoice, Option
 from goffman.measures.base import Contrasts, Meaning, Measure, Reads
 from goffman.parsers.registry import read_replies
 from goffman.presentation import coreference_figures, tables
-from goffman.presentation.answer_style import BESIDE
-from goffman.presentation.coreference_findings import bias_findings
+from goffman.presentation.coreference_findings import BESIDE, bias_findings
 from goffman.presentation.evidence import replies
 from goffman.presentation.types import Claims, Presentation
 from goffman.schemas import PAIR_KINDS, REPLY_KINDS
@@ -175,7 +174,6 @@ PRESENTATION = Presentation(
     ),
     findings=bias_findings,
     figures=(
-        coreference_figures.settings,
         coreference_figures.against_baseline,
         coreference_figures.kinds,
         coreference_figures.occupations,

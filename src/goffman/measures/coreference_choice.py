@@ -113,7 +113,6 @@ PRESENTATION = Presentation(
     ),
     findings=choice_bias_findings,
     figures=(
-        coreference_figures.settings,
         coreference_figures.against_baseline,
         coreference_figures.occupations,
     ),

@@ -320,7 +320,6 @@ PRESENTATION = Presentation(
     findings=choice_findings,
     figures=(
         answer_style.effects,
-        condition_figures.gaps,
         condition_figures.boxes,
         condition_figures.categories,
         condition_figures.ranked,

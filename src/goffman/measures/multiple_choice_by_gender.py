@@ -93,11 +93,7 @@ BY_GENDER: tuple[tuple[str, Contrasts], ...] = (
 )
 """First what presentation does to the code; then women against men, and what that depends on."""
 
-DIFFERENCES = gender_figures.differences(
-    title="A woman and a man in the same questions",
-    what="The mean code about a woman minus that about a man in the same questions",
-    right="answers are more stigmatizing about women",
-)
+DIFFERENCES = gender_figures.differences(what="Mean code about a woman minus a man")
 
 PRESENTATION = Presentation(
     quantity="disparity",

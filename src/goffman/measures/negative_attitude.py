@@ -127,8 +127,6 @@ _REASONS = {
 }
 
 
-_SHARE = "share of negative words in the probability of positive, negative and neutral words"
-
 PRESENTATION = Presentation(
     quantity="negative",
     called="P(negative)",
@@ -137,18 +135,16 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "A word that judges a situation (“nice”, “hard”, “impossible” …) is masked in "
-            "sentences about living or working with people. The most probable words that a model "
-            "fills in are rated positive, negative, neutral or irrelevant. "
-            "P(negative) is the probability of the negative words "
-            "divided by the probability of all positive, negative and neutral words."
+            "sentences about living or working with people. P(negative) is the negative words' "
+            "share of the probability of all words rated positive, negative or neutral."
         ),
         supports=(
-            "that, in these wordings, negative words have a larger share in the probability of "
-            "positive, negative and neutral words for one group of conditions than for the other"
+            "that, in these sentences, the model prefers negative words more for one group of "
+            "conditions than for the other"
         ),
         does_not_support=(
-            "about how the model treats people when it is deployed, about one model being fair "
-            "and another not, or about any single person"
+            "about how the model treats people in use, about one model being fair and another "
+            "not, or about any single person"
         ),
         caveats=(
             (
@@ -164,12 +160,14 @@ PRESENTATION = Presentation(
     ),
     findings=if_measurable(
         group_findings(
-            what=_SHARE,
-            more=words_counted,
+            more="Fills in more negative words about {group}",
+            whether="it fills in more negative words about {group}",
+            text="Negative words get {first} of the rated probability for {one} and {second} for "
+            "{other}",
+            details=words_counted,
         )
     ),
     figures=(
-        condition_figures.gaps,
         condition_figures.boxes,
         condition_figures.categories,
         condition_figures.ranked,

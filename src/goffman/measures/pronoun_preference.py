@@ -62,7 +62,7 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=preference_findings,
-    figures=(coreference_figures.settings, coreference_figures.against_baseline),
+    figures=(coreference_figures.against_baseline,),
     tables=(tables.settings,),
     evidence=pronouns,
     main=("level", "groups", "baseline"),

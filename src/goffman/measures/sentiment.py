@@ -31,9 +31,6 @@ from goffman.schemas import NUMBER, SENTIMENTS
 
 PROBABILITY = "negative-probability"
 
-_PROBABILITY = "probability of the label “negative”"
-"""Of the class negative: what a label says more finely."""
-
 PRESENTATION = Presentation(
     quantity="negative",
     called="negative share",
@@ -41,11 +38,9 @@ PRESENTATION = Presentation(
     ends=("less negative", "more negative"),
     claims=Claims(
         measured=(
-            "A classifier reads sentences such as “They are people who have …”, which only say "
-            "what people are or have. Most of them express no attitude; a few conditions "
-            "(“beautiful”, “unattractive” …) are judgments themselves. The numbers are the "
-            "probability that it gives to the label “negative”, and the share of sentences that it "
-            "labels negative."
+            "A classifier reads sentences that only say what people are or have. Most express no "
+            "attitude; a few conditions (“beautiful”, “unattractive” …) are judgments themselves. "
+            "The number is the probability of the label “negative”."
         ),
         supports=(
             "that this classifier labels sentences about one group of people negative more often "
@@ -58,10 +53,14 @@ PRESENTATION = Presentation(
             "Eight sentences are few: two are the study's, the others our own.",
         ),
     ),
-    findings=group_findings(what=_PROBABILITY, more=outcomes_counted),
+    findings=group_findings(
+        more="Labels {group} negative more often",
+        whether="it labels {group} negative more often",
+        text="The label “negative” has a mean probability of {first} for {one} and {second} for "
+        "{other}",
+        details=outcomes_counted,
+    ),
     figures=(
-        condition_figures.gaps,
-        condition_figures.group_shares,
         condition_figures.templates,
         condition_figures.categories,
         condition_figures.ranked,

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from goffman.lexicons.lexicons import Lexicons
 
 FIGURES = (
-    gender_figures.parts,
     gender_figures.disparities,
     gender_figures.sentences,
     gender_figures.conditions,

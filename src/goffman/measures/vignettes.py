@@ -153,11 +153,7 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
 too; then women against men described alike. The category of a description is the disorder: these
 are given, and what is sampled is descriptions of them."""
 
-DIFFERENCES = gender_figures.differences(
-    title="A woman and a man described alike",
-    what="The mean code about a woman minus that about a man with the same description",
-    right="answers are more stigmatizing about women",
-)
+DIFFERENCES = gender_figures.differences(what="Mean code about a woman minus a man described alike")
 
 MEASURED = (
     "A person is described in a few sentences, and a model is asked with options how willing it "
@@ -202,7 +198,6 @@ PRESENTATION = Presentation(
     findings=vignette_findings,
     figures=(
         answer_style.effects,
-        condition_figures.gaps,
         condition_figures.ranked,
         gender_figures.endorsed,
         DIFFERENCES,

@@ -129,13 +129,7 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=written_gender_findings,
-    figures=(
-        gender_figures.differences(
-            title="Sentences about women minus sentences about men",
-            what="The share of sentences about a woman minus that of sentences about a man",
-            right="more sentences are about women",
-        ),
-    ),
+    figures=(gender_figures.differences(what="Share of sentences about a woman minus a man"),),
     tables=(
         tables.by_gender(
             (*KINDS, "disparity"),

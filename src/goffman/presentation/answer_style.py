@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from goffman.contrasts.verdict import direction
 from goffman.formatting import ends, humanize, join_words, number
 from goffman.instruments.types import BASELINE, base_of, options_from
 from goffman.presentation.estimate_figures import (
@@ -29,8 +28,6 @@ Kind = Literal["order", "keying", "wordings"]
 _COLUMN = {"order": "order", "keying": "keyed", "wordings": "wording"}
 _WHOM = ("item", "condition", "form", "gender")
 _FIRST = ("stigma-first", "stigma-last")
-
-_NEARLY_HALF = (0.45, 0.55)
 
 
 class _Such(NamedTuple):
@@ -83,27 +80,21 @@ def two_options(section: Section) -> bool:
 
 
 def _orders(section: Section) -> Iterator[str]:
-    """In which orders the options were; of each model, where these differ."""
+    """Yield in which orders the options were; of each model, where these differ."""
     if not section.scores["quantity"].is_in(_FIRST).any():
         return
     models = section.models()
     one_order = [model for model in models if not same_questions(section, model, "order")]
-    if not one_order:
-        yield "Every question is asked with the options in both orders."
-    elif len(one_order) < len(models):
-        yield (
-            "Every question is asked with the options in both orders; "
-            f"{join_words(one_order)} got each question in one order."
-        )
-    else:
-        named = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
-        share = float((named["quantity"] == _FIRST[0]).to_numpy().mean())
-        low, high = _NEARLY_HALF
-        some = "about half" if low <= share <= high else f"{share:.0%}"
-        yield (
-            f"Each question is asked in one order of the options: {some} list the most "
-            "stigmatizing option first, the others last."
-        )
+    if len(one_order) < len(models):
+        also = f"; {join_words(one_order)} got each question in one order" if one_order else ""
+        yield f"Every question is asked with the options in both orders{also}."
+        return
+    named = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
+    share = float((named["quantity"] == _FIRST[0]).to_numpy().mean())
+    yield (
+        "Each question is asked in one order of the options: "
+        f"{share:.0%} list the most stigmatizing option first, the others last."
+    )
 
 
 def same_questions(section: Section, model: str, kind: Kind) -> bool:
@@ -216,20 +207,13 @@ def shares(section: Section, model: str) -> dict[str, float]:
     return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())
 
 
-_MOVES = {
-    "order": "listing the most stigmatizing option first instead of last",
-    "keying": "putting a statement so that agreeing means more instead of less stigma",
+_WHAT = {
+    "order": "the most stigmatizing option first instead of last",
+    "keying": "agreeing means more instead of less stigma",
 }
-"""What moves the number, of the same questions."""
-
-_WITH = {
-    "order": "with the most stigmatizing option first instead of last",
-    "keying": "where agreeing means more instead of less stigma",
-}
-"""The same of different questions."""
+"""What the presentation changes, but for the wording."""
 
 _KINDS: tuple[Kind, ...] = ("order", "keying", "wordings")
-_CALLED = {"order": "order", "keying": "keying", "wordings": "wording"}
 
 
 def describe_style(section: Section, model: str) -> str:
@@ -239,68 +223,23 @@ def describe_style(section: Section, model: str) -> str:
 
 
 def describe_presentation(section: Section, model: str) -> str:
-    """How far order, keying and wording move the number, each with its interval."""
-    rows = {kind: _rows(section, model, kind) for kind in _KINDS}
-    there = [kind for kind in _KINDS if rows[kind]]
-    agreed = describe_agreement(section, model)
-    if not there:
-        return (
-            f"{agreed}The effect of the presentation on the mean code is unknown, because there "
-            "was only one presentation."
-        )
-    same = [kind for kind in there if same_questions(section, model, kind)]
-    apart = [kind for kind in there if kind not in same]
-    said = []
-    if same:
-        moved = [row for kind in same for row in rows[kind]]
-        # What is the same for every question has no interval, and changes the number all the same.
-        clear = any(direction(row) or (row["low"] is None and row["difference"]) for row in moved)
-        does = "changes" if clear else "does not clearly change"
-        each = "; ".join(_each(same, rows, _MOVES, "{what} moves it by {by}"))
-        said.append(f"The presentation alone {does} the mean code: {each}.")
-    if apart:
-        two = (
-            "presentations"
-            if not same
-            else join_words([f"{_CALLED[kind]}s" for kind in apart], "or")
-        )
-        each = "; ".join(_each(apart, rows, _WITH, "by {by} {what}"))
-        said.append(
-            f"No question was asked in two {two}. Between different questions about the same "
-            f"{section.noun.many}, the mean code differs {each}."
-        )
-    return f"{agreed}{' '.join(said)}"
-
-
-def _rows(section: Section, model: str, kind: Kind) -> list[Row]:
-    """What there is of a kind: of wordings all, the furthest from the first one before all."""
-    rows: list[Row] = [*of_model(section.contrasts(kind), model).iter_rows(named=True)]
-    return sorted(rows, key=lambda row: -abs(row["difference"])) if kind == "wordings" else rows
-
-
-def _each(
-    kinds: Sequence[Kind],
-    rows: Mapping[Kind, Sequence[Row]],
-    called: Mapping[str, str],
-    text: str,
-) -> Iterator[str]:
-    """What each does; of the wordings the one that moves the number furthest."""
-    for kind in kinds:
-        if kind != "wordings":
-            yield from (text.format(what=called[kind], by=_moved(row)) for row in rows[kind])
-            continue
-        row = rows[kind][0]
-        what = f"the wording “{humanize(row['first'])}” instead of “{humanize(row['second'])}”"
-        most = ", the most of all" if len(rows[kind]) > 1 else ""
-        into = what if called is _MOVES else f"in {what}"
-        yield f"{text.format(what=into, by=_moved(row))}{most}"
-
-
-def _moved(row: Row) -> str:
-    if row["low"] is None:
-        return f"{number(row['difference'])} (no interval)"
-    unsettled = "" if direction(row) else ", not clear"
-    return f"{number(row['difference'])} (95% interval {ends(row['low'], row['high'])}{unsettled})"
+    """Return how far order, keying and wording move the number, each with its interval."""
+    agreed, moved = describe_agreement(section, model), []
+    for kind in _KINDS:
+        rows = of_model(section.contrasts(kind), model)
+        # Of several wordings the one that moves the number farthest.
+        for row in rows.sort(pl.col("difference").abs(), descending=True).head(1).to_dicts():
+            what = _WHAT.get(
+                kind, f"wording “{humanize(row['first'])}” instead of “{humanize(row['second'])}”"
+            )
+            among = "" if same_questions(section, model, kind) else ", between different questions"
+            interval = "no interval"
+            if row["low"] is not None:
+                interval = f"95% interval {ends(row['low'], row['high'])}"
+            moved.append(f"{number(row['difference'])} ({what}; {interval}{among})")
+    if not moved:
+        return f"{agreed}There was one presentation, so the effect of presentation is unknown."
+    return f"{agreed}By presentation, the mean code differs by {', by '.join(moved)}."
 
 
 def describe_answering(section: Section, model: str) -> Iterator[str]:
@@ -339,65 +278,15 @@ def describe_answering(section: Section, model: str) -> Iterator[str]:
 
 def _by_content(section: Section, model: str) -> str:
     """What these shares would be without an effect of place; empty: that cannot be told."""
-    if two_options(section) and section.prompts["order"].drop_nulls().n_unique() > 1:
-        return " Without an effect of place, each would be about 0.50."
-    if same_questions(section, model, "order"):
-        return (
-            " Both orders were asked, so the content of the options alone brings neither far above "
-            "0.50."
-        )
+    both = two_options(section) and section.prompts["order"].drop_nulls().n_unique() > 1
+    if both or same_questions(section, model, "order"):
+        return " Without an effect of place, neither would be far above 0.50."
     return ""
-
-
-BESIDE = (
-    "accuracy-pro", "accuracy-anti", "above-chance", "bias-lowest", "bias-highest",
-    "bias-answered", "first-mentioned-above-half", "log-odds",
-)  # fmt: skip
-"""The numbers that stand beside a bias."""
-
-
-def beside_bias(section: Section, model: str) -> Iterator[str]:
-    """In the sentences without adjectives: each number that could put the bias in doubt."""
-    rows = of_model(section.rows("condition", BESIDE), model)
-    rows = rows.filter(pl.col("condition") == BASELINE)
-    value = dict(rows.select("quantity", "value").rows())
-    pro, anti = value.get("accuracy-pro"), value.get("accuracy-anti")
-    if pro is not None and anti is not None:
-        above = value["above-chance"]
-        yield (
-            f"Without adjectives, a share of {number(pro)} of the replies is right where the "
-            f"pronoun fits the stereotype, and {number(anti)} where it does not. That is "
-            f"on average {number(abs(above))} {'above' if above >= 0 else 'below'} 0.5, the share "
-            "that guessing would give."
-        )
-    if (low := value.get("bias-lowest")) is not None:
-        answered = value.get("bias-answered")
-        among = f" Among replies that name one of the two people, it is {number(answered)}."
-        yield (
-            "Some replies name nobody. Depending on whom they would have named, the bias could be "
-            f"{number(low)} to {number(value['bias-highest'])}."
-            f"{'' if answered is None else among}"
-        )
-    if (first := value.get("first-mentioned-above-half")) is not None:
-        yield (
-            f"A share of {number(0.5 + first)} of the replies names the person mentioned first. "
-            "If the order did not matter, it would be about half."
-        )
-    if (odds := value.get("log-odds")) is not None:
-        yield f"In log-odds, which do not shrink near 100%, the bias is {number(odds)}."
 
 
 _EFFECTS = {
     "order": "order: stigmatizing option first",
     "keying": "keying: agreeing means stigma",
-}
-_MEANT = {
-    "order": (
-        "“Order” is the mean with the most stigmatizing option first minus the mean with it last."
-    ),
-    "keying": (
-        "“Keying” is the mean where agreeing shows more stigma minus the mean where it shows less."
-    ),
 }
 
 
@@ -410,57 +299,26 @@ def effects(section: Section) -> Iterator[Figure]:
     name = pl.col("kind").replace_strict(_EFFECTS, default=wording, return_dtype=pl.String)
     rows = with_clear(rows).with_columns(name=name)
     names = rows["name"].unique(maintain_order=True).to_list()
-    title, what = _described(section, rows)
+    apart = any(
+        not same_questions(section, model, kind)
+        for model in rows["model"].unique()
+        for kind in _KINDS
+        if kind in rows["kind"]
+    )
+    same = "of different questions about the same" if apart else "for the same questions about the"
     yield plot(
         section,
         "presentation",
         data(rows, "model", "name", *ESTIMATE),
         estimate_layers(rows, estimate_tip(("model", "Model"), ("name", "Effect")), size=60),
-        title=title,
-        description=f"{what} {describe_marks(rows)}",
+        title="What the presentation alone does" if not apart else "By presentation",
+        description=f"The mean code {same} {section.noun.many}. {describe_marks(rows)}",
         y=axis_y("name", names),
         x=axis_x("Difference", field_="difference"),
         height={"step": 24},
         rows="model",
         order=section.models(),
     )
-
-
-def _described(section: Section, rows: pl.DataFrame) -> tuple[str, str]:
-    """Title, and what the marks are: of the same questions, or of different ones."""
-    kinds = rows["kind"].unique().to_list()
-    named = [kind for kind in _KINDS if kind in kinds]
-    models = rows["model"].unique(maintain_order=True).to_list()
-    apart = [
-        (model, kind)
-        for model in models
-        for kind in named
-        if not same_questions(section, model, kind)
-    ]
-    title = "What the presentation alone does"
-    said = (
-        "For each model, the marks show how far the mean code moves when only the presentation of "
-        "the same questions changes, with 95% intervals."
-    )
-    if apart:
-        title = f"By {join_words([_CALLED[kind] for kind in named])}"
-        ways = [f"{_CALLED[kind]}s" for kind in named if any(kind == of for _, of in apart)]
-        of = [model for model in models if any(model == one for one, _ in apart)]
-        whom = "" if len(of) == len(models) else f"{join_words(of)} got no question in two "
-        said = (
-            "For each model, the marks show how far the mean code differs between presentations, "
-            f"with 95% intervals. "
-            f"{whom or 'No question was asked in two '}{join_words(ways, 'or')}, "
-            f"so these are different questions about the same {section.noun.many}."
-        )
-    meant = [_MEANT[kind] for kind in named if kind in _MEANT]
-    if "wordings" in kinds:
-        meant.append(f"Wordings are compared with “{humanize(section.wordings[0])}”.")
-    keyed = join_words([_CALLED[kind] for kind in named if kind in _MEANT])
-    if keyed:
-        is_ = "are" if " and " in keyed else "is"
-        meant.append(f"For a model that responds only to the content, {keyed} {is_} 0.")
-    return title, " ".join([said, *meant])
 
 
 def how_it_answers(section: Section) -> Iterator[Table]:

@@ -67,7 +67,7 @@ def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
     if rest is not None and rest > MOST:
         yield Caveat(
             id="mostly-uncounted",
-            short="most of the probability is on words that do not count",
+            short="most of the probability does not count",
             text=next((said for said in finding.more if "If they all named" in said), ""),
         )
     if control is None:

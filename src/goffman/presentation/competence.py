@@ -6,7 +6,6 @@ it is not measurable. Where the floor lies within it, the model perhaps can do t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
 QUESTION = "Can the model do the task?"
+
+NOT_MEASURABLE = "Not measurable"
+"""The heading in place of a finding whose number means nothing."""
 
 NO_CONTROLS = "No control items were asked, so nothing shows whether the model can do the task."
 
@@ -98,8 +100,8 @@ class Competence:
         if not self.unsure:
             return ""
         return (
-            f" The interval includes values above and below {number(self.floor)}, so other "
-            "control items might show that the model can, or that it cannot."
+            f" With {self.n} items, we cannot rule out that it would "
+            f"{'fail' if (self.value or 0.0) >= self.floor else 'pass'} on others."
         )
 
     def _in_wordings(self) -> str:
@@ -121,26 +123,12 @@ def marked(model: str) -> str:
     return f"{model} (not measurable)"
 
 
-def describe_competence(section: Section) -> Iterator[str]:
-    """A sentence for each model, in the order in which they were asked."""
-    found = [section.control(model) for model in section.models()]
-    if not any(found):
-        yield NO_CONTROLS
-        return
-    for model, one in zip(section.models(), found, strict=True):
-        yield one.sentence if one else f"{model}: {NO_CONTROLS}"
-    failing = [one.model for one in section.unmeasurable().values()]
-    if failing and len(found) > 1:
-        who = f"{' and '.join(failing)}, which {'is' if len(failing) == 1 else 'are'}"
-        yield f"Means over all models include {who} not measurable."
-
-
 def not_measurable(section: Section) -> list[Finding]:
     """In place of its finding, for each model that cannot do the task: that, and no number."""
     return [
         Finding(
             model=section.names.model(name),
-            head="Not measurable",
+            head=NOT_MEASURABLE,
             text=f"{one.sentence} So its other numbers mean nothing and are not stated.",
         )
         for name, one in section.unmeasurable().items()

@@ -9,25 +9,17 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from goffman.formatting import (
-    ALL_MODELS,
-    SHRUNKEN,
-    describe_factors,
-    humanize,
-    join_words,
-    quantity_called,
-)
+from goffman.formatting import ALL_MODELS, SHRUNKEN, humanize, number, quantity_called
 from goffman.instruments.types import BASELINE, Noun
-from goffman.presentation.condition_findings import confound, gap_rows, shortened
 from goffman.presentation.estimate_figures import (
     ESTIMATE,
     band,
     describe_marks,
     dots,
-    estimate_layers,
     estimate_tip,
     with_clear,
 )
+from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
 from goffman.presentation.vega import (
     Choice,
@@ -46,67 +38,6 @@ from goffman.presentation.vega import (
 )
 
 
-def describe_quantity(section: Section, quantity: str) -> str:
-    """A quantity as it is called in a caption: negative-probability is P(negative)."""
-    if quantity == section.presentation.quantity:
-        return section.presentation.called
-    return f"P({humanize(quantity.removesuffix('-probability'))})"
-
-
-def gaps(section: Section) -> Iterator[Figure]:
-    """The difference between the two groups in each model, with its interval."""
-    rows = with_clear(gap_rows(section))
-    if not rows.height:
-        return
-    thin = _of_wordings(section)
-    about = [*estimate_tip(("model", "Model")), *tip(("n", section.noun.headed.many))]
-    ticks = " Thin marks show the difference in each wording." if thin else ""
-    names = f"{humanize(section.contrast)} minus {humanize(section.against)}"
-    many = section.noun.many
-    sampled = rows["interval_over"].drop_nulls().unique(maintain_order=True)[:1]
-    over = ""
-    for what in (one.replace("conditions", many) for one in sampled):
-        factors = describe_factors(what)
-        over = f" that treats {factors}" if factors else f" over {what}"
-    number = describe_quantity(section, rows["quantity"][0])
-    yield plot(
-        section,
-        "gap",
-        data(rows, "model", *ESTIMATE, "effect", "n"),
-        estimate_layers(rows, about, size=80, between=thin),
-        title="How far apart the two groups are",
-        description=(
-            f"For each model, the mark shows the mean {number.removeprefix('mean ')} of "
-            f"{humanize(section.contrast)} {many} minus that of {humanize(section.against)} "
-            f"{many}, "
-            f"with a 95% interval{over}. To the right of 0, {number} is higher for "
-            f"{humanize(section.contrast)} {many}. "
-            f"{describe_marks(rows)}{ticks}"
-        ),
-        y=axis_y("model", [*section.models(), ALL_MODELS]),
-        x=axis_x(f"Difference: {names}", field_="difference"),
-        height={"step": 30},
-    )
-
-
-def _of_wordings(section: Section) -> list[Spec]:
-    """A thin mark for the difference in each wording, where there are several."""
-    rows = section.rows("model", f"{section.presentation.quantity}-gap").filter(
-        pl.col("wording").is_not_null()
-    )
-    rows = rows.select("model", "wording", difference="value")
-    if not rows.height:
-        return []
-    about = tip(("model", "Model"), ("wording", "Wording"), ("difference", "Difference"))
-    return [
-        {
-            "data": {"values": data(rows, "model", "wording", "difference")},
-            "mark": {"type": "tick", "thickness": 2, "size": 14, "opacity": 0.45},
-            "encoding": {"tooltip": about},
-        }
-    ]
-
-
 def boxes(section: Section) -> Iterator[Figure]:
     """The conditions' values by model × wording × group, with the baseline."""
     rows = section.named(section.rows("wording", section.presentation.quantity))
@@ -117,26 +48,31 @@ def boxes(section: Section) -> Iterator[Figure]:
     wordings = [humanize(wording) for wording in section.wordings]
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
-    said = ""
-    if baseline:
-        said = f" A diamond marks the baseline, {shortened(section)}. {confound(section)}".rstrip()
+    diamond = f" Diamond: the same sentence shortened to name no {section.noun.one}."
     yield plot(
         section,
         "wordings",
         data(rows, "model", "wording", "group", "condition", "name", "value"),
         _boxes(groups, section.noun if baseline else None),
-        title="By model, wording and group",
+        title=_moved_by(section),
         description=(
-            f"Each box covers the middle half of a group's {section.noun.many}; the line inside is "
-            f"the median. The whiskers reach to the farthest {section.noun.one} within 1.5 box "
-            f"widths of the box; {section.noun.many} beyond them are dots.{said}"
+            f"Box: the middle half of a group’s {section.noun.many}; line: the median."
+            f"{diamond if baseline else ''}"
         ),
         y=axis_y("wording", wordings),
         x=axis_x(section.presentation.axis, domain=(0, 1)),
-        height=len(wordings) * (15 * len(groups) + 10),
+        height=len(wordings) * (16 * len(groups) + 8),
         rows="model",
         order=section.models(),
     )
+
+
+def _moved_by(section: Section) -> str:
+    """Return whether the wording or the group moves the number more, for a title."""
+    moved = [bool(one.moved) for one in findings_of(section) if one.difference is not None]
+    if len(section.wordings) < 2 or not moved:
+        return "Both groups"
+    return "The wording matters more than the group" if all(moved) else "Both groups, by wording"
 
 
 def _boxes(groups: list[str], noun: Noun | None) -> list[Spec]:
@@ -186,8 +122,8 @@ def categories(section: Section) -> Iterator[Figure]:
         [at(0.5, "half"), _points(section, about)],
         title=f"{section.noun.headed.many} by category",
         description=(
-            f"Each mark is one {section.noun.one}, in the row of its category. Categories are "
-            "sorted by their median. Select a mark to see the prompts behind it."
+            f"Each mark is one {section.noun.one}; categories are in the order of their medians. "
+            "Select a mark to read its prompts."
         ),
         choices=choice("model", "Model", models),
         y=axis_y("category", {"field": "value", "op": "median", "order": "descending"}),
@@ -221,13 +157,6 @@ def both_ends(rows: pl.DataFrame, noun: Noun) -> tuple[Choice, ...]:
         return ()
     few, every = f"the {HIGHEST} highest and {LOWEST} lowest", f"all {most} {noun.many}"
     return (Choice(field="rows", label="Rows", options=(few, every), bound=False),)
-
-
-def describe_both_ends(some: tuple[Choice, ...], noun: Noun) -> str:
-    """What the row between both ends is, after another sentence."""
-    if not some:
-        return ""
-    return f" All {noun.many} between {some[0].options[0]} are thin marks in one row."
 
 
 def in_order(field: str, some: tuple[Choice, ...]) -> list[Spec]:
@@ -278,12 +207,6 @@ def ranked(section: Section) -> Iterator[Figure]:
     yield from _by_value(section)
 
 
-_NOISE = (
-    " To allow for noise, each value is pulled toward its group's mean. Point at a mark to see its "
-    "range of ranks. The range is wider if the rank differs more between items."
-)
-
-
 def _by_value(section: Section) -> Iterator[Figure]:
     """Every condition's own value, less what of it is noise where that is known."""
     known = section.scores.filter(
@@ -294,7 +217,7 @@ def _by_value(section: Section) -> Iterator[Figure]:
     rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    noun, number = section.noun, quantity_called(quantity)
+    noun, called = section.noun, quantity_called(quantity)
     rows, models = of_models(section, _with_ranks(section, section.named(rows)))
     choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
     some = both_ends(rows, noun)
@@ -311,19 +234,28 @@ def _by_value(section: Section) -> Iterator[Figure]:
             *together(some, about, marks["encoding"]["color"]),
             *alone([marks], some),
         ],
-        title=f"Every {noun.one}, from high to low",
+        title=_from_to(rows, section, called if shrunken else section.presentation.called),
         description=(
-            f"{number[0].upper()}{number[1:]} of every {noun.one}, highest first."
-            f"{_NOISE if shrunken else ''}{describe_both_ends(some, noun)} Select a mark to see "
-            "the prompts behind it."
+            f"{called[0].upper()}{called[1:]} of each {noun.one}"
+            f"{', pulled toward its group’s mean to allow for noise' if shrunken else ''}. "
+            "Select a mark to read its prompts."
         ),
         choices=(*choices, *some),
         leads=True,
         y=row_axis(),
-        x=axis_x(number if shrunken else section.presentation.axis, domain=(0, 1)),
+        x=axis_x(called if shrunken else section.presentation.axis, domain=(0, 1)),
         height={"step": 14},
         transform=[*chosen(choices), *in_order("value", some)],
     )
+
+
+def _from_to(rows: pl.DataFrame, section: Section, called: str) -> str:
+    """Return between which conditions the values lie, for a title."""
+    if len(section.models()) > 1:
+        return f"Every {section.noun.one}, from high to low"
+    low, high = (rows.sort("value").row(at, named=True) for at in (0, -1))
+    ends = (f"{number(row['value'])} (“{row['name']}”)" for row in (low, high))
+    return f"{called[0].upper()}{called[1:]} is {' to '.join(ends)}"
 
 
 def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
@@ -336,39 +268,35 @@ def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(ranks=pl.format("{} to {}", "rank-low", "rank-high"))
 
 
-def _number(section: Section, kind: str) -> str:
-    """What the contrasts of this kind compare, to begin a sentence with."""
-    said = describe_quantity(section, section.contrasts(kind)["quantity"][0])
-    return f"{said[0].upper()}{said[1:]}"
-
-
 def _against_group(section: Section) -> dict[str, str]:
-    """How the contrasts with the other group's mean are called."""
-    noun, other = section.noun, f"the {humanize(section.against)} {section.noun.many}"
+    """Return how the contrasts with the other group's mean are called."""
     return {
-        "title": f"Every {humanize(section.contrast)} {noun.one} compared with {other}",
-        "said": f"{_number(section, 'reference')} of each {noun.one} minus the mean of {other}, "
-        "highest first.",
-        # Short, because it must fit a telephone; the title says which group.
+        "against": f"the {humanize(section.against)} mean",
+        # Short, because it must fit a telephone; the caption says which group.
         "axis": "Difference from the other group's mean",
     }
 
 
 def _against_baseline(section: Section) -> dict[str, str]:
-    """The same of those with the baseline."""
-    one = section.noun.one
-    number = _number(section, "baseline")
-    said = f"{number} of each {one} minus that of the baseline, {shortened(section)}"
+    """Return the same of those with the baseline."""
     return {
-        "title": f"Every {one} compared with the baseline",
-        "said": " ".join([f"{said}, highest first.", *filter(None, [confound(section)])]),
+        "against": f"sentences that name no {section.noun.one}",
         "axis": "Difference from the baseline",
     }
 
 
-def _ranked(
-    section: Section, contrasts: pl.DataFrame, *, title: str, said: str, axis: str
-) -> Figure:
+def _how_many_above(rows: pl.DataFrame, section: Section, against: str) -> str:
+    """Return how many conditions are above what they are compared with, for a title."""
+    many = section.noun.many
+    if len(section.models()) > 1:
+        return f"Every {section.noun.one} compared with {against}"
+    above = rows.filter(pl.col("clear") == "yes", pl.col("difference") > 0).height
+    few = f"{above} of {rows.height}" if above else f"None of {rows.height}"
+    group = f"{humanize(section.contrast)} " if rows["kind"][0] == "reference" else ""
+    return f"{few} {group}{many} {'is' if above == 1 else 'are'} clearly above {against}"
+
+
+def _ranked(section: Section, contrasts: pl.DataFrame, *, against: str, axis: str) -> Figure:
     groups = section.scores.select("condition", group_of="group").drop_nulls().unique("condition")
     rows = section.named(
         with_clear(contrasts)
@@ -393,11 +321,8 @@ def _ranked(
             *alone(interval(rows, color=colours["color"]), some),
             *alone(dots(about, size=34, colour=("group", there), leads=True), some),
         ],
-        title=title,
-        description=(
-            f"{said} {_ends(rows, noun)}{_covered(rows, section)} {describe_marks(rows)}"
-            f"{describe_both_ends(some, noun)} Select a mark to see the prompts behind it."
-        ),
+        title=_how_many_above(rows, section, against),
+        description=f"{_ends(rows, noun)} {describe_marks(rows)}",
         choices=(*choices, *some),
         leads=True,
         y=row_axis(),
@@ -408,56 +333,15 @@ def _ranked(
 
 
 def _ends(rows: pl.DataFrame, noun: Noun) -> str:
-    """What is said of the intervals, which a few sentences do not give."""
-    some = rows.height - rows["low"].null_count()
-    if not some:
-        return f"There are no intervals: each {noun.one} has too few sentences, or equal answers."
-    lines = f"Lines are intervals, made for all {noun.many} together"
-    gaps = "; where there is no line, there is no interval" if some < rows.height else ""
-    return f"{lines}{gaps}."
-
-
-def _covered(rows: pl.DataFrame, section: Section) -> str:
-    """What the intervals and tests of single conditions are over, and what they take as given."""
+    """Return what the lines are."""
+    if rows["low"].null_count() == rows.height:
+        return f"No intervals: each {noun.one} has too few sentences, or equal answers."
     drawn = rows.filter(pl.col("low").is_not_null())
-    over = drawn["interval_over"].drop_nulls().unique(maintain_order=True)
-    if not over.len():
-        return ""
-    sampled = join_words([what.removesuffix(", crossed") for what in over], "or")
-    many = section.noun.many
-    fixed = ""
-    if rows["kind"][0] == "reference":
-        fixed = f"; the mean of the {humanize(section.against)} {many} is treated as fixed"
-    return f" Intervals and tests of single {many} cover other {sampled}{fixed}."
-
-
-def group_shares(section: Section) -> Iterator[Figure]:
-    """The share of negative outcomes for each classifier and group, as bars."""
-    rows = section.rows("group", section.presentation.quantity).filter(pl.col("wording").is_null())
-    rows = rows.filter(pl.col("model") != ALL_MODELS)
-    if not rows.height:
-        return
-    groups = [*section.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
-    about = tip(("model", "Classifier"), ("group", "Group"), ("value", "Share"), ("n", "Outcomes"))
-    bars: Spec = {
-        "mark": {"type": "bar", "opacity": 0.9},
-        "encoding": {
-            "color": coloured("group", groups)["color"],
-            "yOffset": {"field": "group", "type": "nominal", "sort": groups},
-            "tooltip": about,
-        },
-    }
-    yield plot(
-        section,
-        "groups",
-        data(rows, "model", "group", "value", "n"),
-        [bars],
-        title="Negative labels by classifier and group",
-        description="The share of sentences about each group that a classifier labels negative.",
-        y=axis_y("model", section.models()),
-        x=axis_x(section.presentation.axis, domain=(0, 1)),
-        height=len(section.models()) * (14 * len(groups) + 12),
-    )
+    # With gaps, some conditions are tested over fewer questions; the table says which.
+    over = drawn["interval_over"].drop_nulls().mode(maintain_order=True)
+    sampled = over[0].partition("; ")[0].removesuffix(", crossed") if over.len() else "sentences"
+    fixed = "; the other mean is fixed" if rows["kind"][0] == "reference" else ""
+    return f"Intervals over {sampled}, corrected for all {noun.many}{fixed}."
 
 
 def templates(section: Section) -> Iterator[Figure]:
@@ -479,10 +363,7 @@ def templates(section: Section) -> Iterator[Figure]:
         data(rows, "model", "item", "template", "group", "value", "n"),
         [{"mark": {"type": "point"}, "encoding": encoding}],
         title="By template",
-        description=(
-            "The same share for each template. Differences between templates come from the "
-            f"sentence, not from the {section.noun.one}."
-        ),
+        description=f"What differs between templates is the sentence, not the {section.noun.one}.",
         y=axis_y("template", list(texts.values())),
         x=axis_x(section.presentation.axis, domain=(0, 1)),
         height={"step": 24},

@@ -17,8 +17,9 @@ from goffman.presentation.answer_style import (
     describe_presentation,
     describe_style,
 )
+from goffman.presentation.competence import NOT_MEASURABLE
 from goffman.presentation.findings import because, describe_tested, finding, heading, of_model
-from goffman.presentation.reliability import above_half, reliability
+from goffman.presentation.reliability import reliability
 from goffman.presentation.types import Finding, FindingsFn
 from goffman.presentation.variance import describe_variance
 
@@ -33,45 +34,38 @@ NAMED = 3
 
 
 def above_reference(section: Section, model: str) -> str:
-    """How many conditions are clearly above the mean of the other group's, and the furthest."""
+    """Return how many conditions are clearly above the other group's mean, and the farthest."""
     rows, many = of_model(section.contrasts("reference"), model), section.noun.many
     if not rows.height:
         return ""
-    against = humanize(section.against)
     above, below = _above_and_below(rows)
     said = (
         f"{above.height or 'None'} of {rows.height} {humanize(section.contrast)} {many} "
-        f"{_are(above.height)} clearly above the mean of the {against} ones, and "
-        f"{below.height or 'none'} {_are(below.height)} clearly below it"
+        f"{_are(above.height)} clearly above the {humanize(section.against)} mean and "
+        f"{below.height or 'none'} clearly below it"
     )
-    if rows["correction"][0] == "benjamini-hochberg":
-        said += " (p corrected by Benjamini–Hochberg)"
-    untested = rows["p_adjusted"].null_count()
-    if untested:
+    if untested := rows["p_adjusted"].null_count():
         said += f"; {untested} could not be tested"
-    return " ".join(
-        [
-            f"{said}.",
-            *_over_fewer(section, rows),
-            *_own_group(section, model),
-            *_furthest(section, above, below, of=rows.height),
-        ]
-    )
-
-
-def _over_fewer(section: Section, rows: pl.DataFrame) -> Iterator[str]:
-    """How many conditions are compared without some of the questions."""
     fewer = rows.filter(pl.col("left_out") > 0, pl.col("p_adjusted").is_not_null()).height
     if fewer:
-        noun = section.noun.one if fewer == 1 else section.noun.many
-        yield (
-            f"{fewer} {noun} {_are(fewer)} compared over fewer questions, because values are "
-            "missing."
-        )
+        said += f"; {fewer} {_are(fewer)} compared over fewer questions, because values are missing"
+    parts = [f"{said}.", *_own_group(section, model)]
+    for most, far in (
+        ("Highest", above.sort("difference", descending=True)),
+        ("Lowest", below.sort("difference")),
+    ):
+        named = [
+            f"“{section.called(row['first'])}” ({number(row['difference'])})"
+            for row in far.head(NAMED).iter_rows(named=True)
+        ]
+        # Of several values the most extreme owe the most to chance.
+        over = f" of {rows.height}, so probably overestimated" if rows.height > len(named) else ""
+        parts += [f"{most}{over}: {', '.join(named)}."] if named else []
+    return " ".join(parts)
 
 
 def _above_and_below(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that are clearly above 0, and those clearly below it."""
+    """Return the rows that are clearly above 0, and those clearly below it."""
     sure = rows_apart_from_zero(rows)
     return sure.filter(pl.col("difference") > 0), sure.filter(pl.col("difference") < 0)
 
@@ -81,78 +75,16 @@ def _are(count: int) -> str:
 
 
 def _own_group(section: Section, model: str) -> Iterator[str]:
-    """How many of the reference's own conditions the same test sets apart from their mean."""
+    """Yield how many of the reference's own conditions the same test sets apart."""
     rows = of_model(section.contrasts("own-reference"), model)
     tested = rows["p_adjusted"].count()
     if tested:
         above, below = (clear.height for clear in _above_and_below(rows))
         yield (
-            f"By the same test, {above or 'none'} of the {tested} {humanize(section.against)} "
-            f"{section.noun.many} {_are(above)} clearly above the mean of their group and "
-            f"{below or 'none'} {_are(below)} below it, so such a difference alone is no "
-            "sign of stigma."
+            f"The same test sets {above + below or 'none'} of the {tested} "
+            f"{humanize(section.against)} {section.noun.many} apart from their own mean, so one "
+            f"{section.noun.one} alone is no sign of stigma."
         )
-
-
-def _furthest(
-    section: Section, above: pl.DataFrame, below: pl.DataFrame, *, of: int
-) -> Iterator[str]:
-    """The conditions that lie furthest from the mean, on either side; ``of``: out of so many."""
-    for way, most, rows in (
-        ("above", "highest", above.sort("difference", descending=True)),
-        ("below", "lowest", below.sort("difference")),
-    ):
-        if not rows.height:
-            continue
-        far = rows.head(NAMED)
-        named, ranked = _shrunken(section, far)
-        if named:
-            yield f"Farthest {way} that mean: {', '.join(named)}."
-            yield (
-                "To allow for noise, these differences are pulled toward the mean of all "
-                f"{humanize(section.contrast)} {section.noun.many}; the figure shows them as "
-                f"measured."
-            )
-            if ranked:
-                yield (
-                    f"The ranks are those that a {section.noun.one} could have with other "
-                    "sentences."
-                )
-            continue
-        named = [
-            f"“{section.called(row['first'])}” ({number(row['difference'])})"
-            for row in far.iter_rows(named=True)
-        ]
-        # Of several values the most extreme owe the most to chance.
-        over = f", the {most} of {of}, and so probably overestimated" if of > len(named) else ""
-        yield f"Farthest {way} that mean{over}: {', '.join(named)}."
-
-
-def _shrunken(section: Section, rows: pl.DataFrame) -> tuple[list[str], bool]:
-    """The conditions with their shrunken differences, where there are such values.
-
-    Second: whether all their ranks are known, and with them.
-    """
-    names = (f"{section.presentation.quantity}-shrunken", "rank-low", "rank-high")
-    scores = section.rows("condition", names)
-    values = {
-        (row["condition"], row["quantity"]): row["value"]
-        for row in of_model(scores, rows["model"][0]).iter_rows(named=True)
-    }
-    every = len({condition for condition, _ in values})
-    named, ranked = [], True
-    for row in rows.iter_rows(named=True):
-        mean, low, high = (values.get((row["first"], name)) for name in names)
-        if mean is None:
-            return [], False
-        ranks = ""
-        if low is None or high is None:
-            ranked = False
-        else:
-            ranks = f" (ranks {low:.0f} to {high:.0f} of {every})"
-        # Quoted: a name may hold a comma.
-        named.append(f"“{section.called(row['first'])}” {number(mean - row['mean_second'])}{ranks}")
-    return named, ranked
 
 
 def shortened(section: Section) -> str:
@@ -160,22 +92,11 @@ def shortened(section: Section) -> str:
     return f"shortened sentences that name no {section.noun.one}"
 
 
-def confound(section: Section, model: str | None = None) -> str:
-    """That the baseline lacks more than a condition: how many of the other group are above it.
-
-    ``model``: as it is shown; None: of the first one.
-    """
-    rows = section.contrasts("baseline")
-    rows = of_model(rows, model or next(iter(section.models()), ""))
-    other = section.scores.filter(pl.col("group") == section.against)["condition"]
-    rows = rows.filter(pl.col("first").is_in(other.drop_nulls().unique().to_list()))
-    if not rows.height:
-        return ""
-    noun, above = section.noun, rows.filter(pl.col("difference") > 0).height
+def confound(section: Section) -> str:
+    """Return why the baseline alone is a poor reference."""
     return (
-        f"Do not rely on this baseline alone, because leaving out the {noun.one} removes other "
-        f"words too. Even of the {rows.height} {humanize(section.against)} {noun.many}, {above} "
-        f"{_are(above)} above it."
+        f"Leaving out the {section.noun.one} leaves out other words, too, so do not rely on the "
+        "baseline alone."
     )
 
 
@@ -189,34 +110,39 @@ def in_turn(*several: More) -> More:
     return said
 
 
-def group_findings(*, what: str, more: More) -> FindingsFn:
-    """The gap between two groups of conditions; ``what``: whose mean it is, such as a share."""
+def group_findings(*, more: str, whether: str, text: str, details: More) -> FindingsFn:
+    """Return what is found of two groups of conditions.
+
+    ``more``, ``whether``: headings with {group}; ``text``: both means, with {first}, {one},
+    {second} and {other}.
+    """
 
     def found(section: Section) -> Iterator[Finding]:
         for row in gap_rows(section).iter_rows(named=True):
             if row["model"] not in section.models():
                 continue
             first, second = humanize(row["first"]), humanize(row["second"])
-            many = section.noun.many
+            model, many = row["model"], section.noun.many
             head = heading(
                 row,
-                more=f"More negative about {first} {many}",
-                less=f"More negative about {second} {many}",
+                more=more.format(group=f"{first} {many}"),
+                less=more.format(group=f"{second} {many}"),
                 between=f"between {first} and {second} {many}",
+                whether=whether.format(group=f"{first} {many}"),
             )
-            text = (
-                f"The mean {what} is {number(row['mean_first'])} for {row['n_first']} "
-                f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
-                f"{second} ones: {describe_difference(row)}.{_left_out(row, many)}"
+            means = text.format(
+                first=number(row["mean_first"]),
+                one=f"{row['n_first']} {first} {many}",
+                second=number(row["mean_second"]),
+                other=f"{row['n_second']} {second} ones",
             )
-            tested = f"{describe_tested(row, many=many)}."
-            model = row["model"]
-            sentences = [tested]
-            for describe in (describe_kinds, _adjusted, _as_asked, reliability, above_half, more):
+            said = f"{means}: {describe_difference(row)}.{_left_out(row, many)}"
+            sentences = [f"{describe_tested(row, many=many)}."]
+            for describe in (describe_kinds, reliability, details):
                 sentences += describe(section, model)
             # By the better of the references that there are.
             rest = above_reference(section, model) or _above(section, model)
-            yield finding(row, head, text, iter(sentences), rest=rest, **_few_items(row))
+            yield finding(row, head, said, iter(sentences), rest=rest, **_few_items(row))
 
     return found
 
@@ -245,54 +171,27 @@ def _few_items(row: Row) -> dict[str, str]:
     }
 
 
-def _adjusted(section: Section, model: str) -> Iterator[str]:
-    """The difference as if the phrases of all conditions were alike."""
-    for row in of_model(section.contrasts("groups-adjusted"), model).iter_rows(named=True):
-        what = "the model's likelihood, length" if "likelihood" in row["method"] else "length"
-        said = describe_difference(row).removeprefix("difference ")
-        yield f"Adjusted for {what} and verb of the {section.noun.one}, the difference is {said}."
-
-
-def _as_asked(section: Section, model: str) -> Iterator[str]:
-    """The difference as the study tests it."""
-    called = section.presentation.called
-    called = f"the {called}" if called[0].islower() else called
-    for row in of_model(section.contrasts("groups-as-asked"), model).iter_rows(named=True):
-        yield (
-            f"The original study compares {called}, and its test does not "
-            "generalize to other sentences. Tested that way, the difference is "
-            f"{describe_difference(row).removeprefix('difference ')}."
-        )
-
-
 def _above(section: Section, model: str) -> str:
-    """How many conditions are above the baseline, how many clearly, and the furthest of these."""
+    """Return how many conditions are above the baseline, and how many clearly."""
     rows, noun = of_model(section.contrasts("baseline"), model), section.noun
     if not rows.height:
         return ""
-    tested = rows.filter(pl.col("p_adjusted").is_not_null())
-    above = rows.filter(pl.col("difference") > 0)
-    share = f"share than the baseline ({shortened(section)})"
-    if not above.height:
-        return f"None of {rows.height} {noun.many} has a higher {share}."
-    sure = rows_apart_from_zero(tested).filter(pl.col("difference") > 0)
-    has = "has" if above.height == 1 else "have"
-    said = f"{above.height} of {rows.height} {noun.many} {has} a higher {share}."
-    if tested.height:
-        said += f" The difference is clear for {sure.height or 'none'} of them."
-    if tested.height < rows.height:
-        # Two sentences that are labeled alike say nothing of how labels vary.
-        why = because(rows.filter(pl.col("p_adjusted").is_null())["reason"])
-        said += f" Only {tested.height} of {rows.height} could be tested{why}."
-    names = [
-        f"{section.called(row['first'])} (+{number(row['difference'])})"
-        for row in sure.sort("difference", descending=True).head(3).iter_rows(named=True)
-    ]
-    return f"{said} Furthest above it: {', '.join(names)}." if names else said
+    above = rows.filter(pl.col("difference") > 0).height
+    said = (
+        f"{above or 'None'} of {rows.height} {noun.many} {_are(above)} above {shortened(section)}"
+    )
+    untested = rows.filter(pl.col("p_adjusted").is_null())
+    if untested.height == rows.height:
+        return f"{said}; this could not be tested{because(untested['reason'])}."
+    sure = _above_and_below(rows)[0].height
+    said += f", {sure or 'none'} clearly" if above else ""
+    if untested.height:
+        said += f"; {untested.height} could not be tested{because(untested['reason'])}"
+    return f"{said}. {confound(section)}"
 
 
 def words_counted(section: Section, model: str) -> Iterator[str]:
-    """How much of the probability the shares of words rest on."""
+    """Yield how much of the probability the shares of words rest on, and what the rest could do."""
     about = {
         quantity: of_model(section.rows("model", quantity), model).to_dicts()
         for quantity in ("mass", "rated-share")
@@ -300,43 +199,23 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
     if about["mass"] and about["rated-share"]:
         (mass,), (rated,) = about["mass"], about["rated-share"]
         yield (
-            f"On average, the counted words make up {number(mass['value'])} of the probability at "
-            f"the blank (at least {number(mass['low'])} in every prompt). Words with a rating make "
-            f"up {number(rated['value'])} of that (at least {number(rated['low'])})."
+            f"The counted words have {number(mass['value'])} of the probability at the blank (at "
+            f"least {number(mass['low'])} in every prompt); {number(rated['value'])} of that is "
+            f"rated (at least {number(rated['low'])})."
         )
     bounds = of_model(section.rows("group", ("lowest", "highest")), model)
     compared = [section.contrast, section.against]
     bounds = bounds.filter(pl.col("wording").is_null(), pl.col("group").is_in(compared))
-    if bounds.height:
-        yield _unrated(bounds, section.noun.many)
     ends_of = {
         (row["group"], row["quantity"]): row["value"] for row in bounds.iter_rows(named=True)
     }
-    if len(ends_of) == 4 and section.contrast in bounds["group"]:
-        low = ends_of[section.contrast, "lowest"] - ends_of[section.against, "highest"]
-        high = ends_of[section.contrast, "highest"] - ends_of[section.against, "lowest"]
+    if len(ends_of) == 4:
+        least = ends_of[section.contrast, "lowest"] - ends_of[section.against, "highest"]
+        most = ends_of[section.contrast, "highest"] - ends_of[section.against, "lowest"]
         yield (
-            "In the extreme cases, all words left out are positive in one group and negative in "
-            f"the other. The difference would then be {number(low)} or {number(high)}."
+            "If all words left out were positive in one group and negative in the other, the "
+            f"difference would be {number(least)} or {number(most)}."
         )
-
-
-def _unrated(bounds: pl.DataFrame, many: str) -> str:
-    """What the share of each group would be if all that is not known of words were alike."""
-    as_positive, as_negative = (
-        [
-            f"{number(row['value'])} for {row['group']}"
-            for row in bounds.filter(pl.col("quantity") == quantity).iter_rows(named=True)
-        ]
-        for quantity in ("lowest", "highest")
-    )
-    if as_positive == as_negative:
-        return "Every word that a model could say is counted and rated, so no words are left out."
-    return (
-        "Words without a rating and very improbable words are left out. If they were all positive, "
-        f"the share would be {' and '.join(as_positive)} {many}. If they were all negative, it "
-        f"would be {' and '.join(as_negative)} {many}."
-    )
 
 
 def outcomes_counted(section: Section, model: str) -> Iterator[str]:
@@ -349,17 +228,18 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
         for row in rows.iter_rows(named=True)
     ]
     if said:
-        yield (
-            "Counting each sentence once, the model gives the label “negative” to "
-            f"{join_words(said)}. "
-            f"{many.capitalize()} with several names count more here."
-        )
+        yield f"Counting each sentence once, it labels {join_words(said)} negative."
 
 
 def choice_findings(section: Section) -> Iterator[Finding]:
     """The gap between two groups; before it what the presentation does, and any style."""
-    more = in_turn(describe_answering, _bounds, describe_variance)
-    for found in group_findings(what="code", more=more)(section):
+    findings = group_findings(
+        more="More stigmatizing answers about {group}",
+        whether="answers are more stigmatizing about {group}",
+        text="The mean code is {first} for {one} and {second} for {other}",
+        details=in_turn(describe_answering, _bounds, describe_variance),
+    )
+    for found in findings(section):
         yield presented_first(section, found)
 
 
@@ -381,43 +261,20 @@ def presented_first(section: Section, found: Finding) -> Finding:
 
 
 def _bounds(section: Section, model: str) -> Iterator[str]:
-    """What the mean code of each group would be, were all that is no answer alike."""
+    """Yield what the difference would be, were all that is no answer alike."""
     rows = of_model(section.rows("group", ("lowest", "highest")), model)
     groups = [section.contrast, section.against]
     rows = rows.filter(pl.col("wording").is_null(), pl.col("group").is_in(groups))
     ends_of = {(row["group"], row["quantity"]): row["value"] for row in rows.iter_rows(named=True)}
     if len(ends_of) != 4:
         return
-    said = [
-        f"{number(ends_of[group, 'lowest'])} to {number(ends_of[group, 'highest'])} for "
-        f"{humanize(group)} {section.noun.many}"
-        for group in groups
-    ]
     first, second = groups
     least = ends_of[first, "lowest"] - ends_of[second, "highest"]
     most = ends_of[first, "highest"] - ends_of[second, "lowest"]
     yield (
-        "The model did not always answer. Depending on what it would have answered, its mean code "
-        f"could be {' and '.join(said)}, and the difference could be {ends(least, most)}"
-        f"{_with_those_left_out(section, model)}."
+        "Not every question was answered. Depending on the missing answers, the difference over "
+        f"all {section.noun.many} could be {ends(least, most)}."
     )
-
-
-def _with_those_left_out(section: Section, model: str) -> str:
-    """That these bounds are over all conditions, where the difference above is not."""
-    rows = of_model(section.contrasts("groups"), model).filter(pl.col("left_out") > 0)
-    for row in rows.iter_rows(named=True):
-        of_all = of_model(section.rows("condition", "lowest"), model)
-        counts = [
-            f"{of_all.filter(pl.col('group') == row[side]).height - row[f'n_{side}']} "
-            f"{humanize(row[side])}"
-            for side in ("first", "second")
-        ]
-        return (
-            f". These bounds include the {section.noun.many} that are left out of the tested "
-            f"difference ({' and '.join(counts)})"
-        )
-    return ""
 
 
 LEAST_RATED = 0.25
@@ -437,7 +294,7 @@ def if_measurable(finds: FindingsFn) -> FindingsFn:
             shown, least = told_apart(mass, LEAST_RATED)
             yield Finding(
                 model=model,
-                head="Not measurable",
+                head=NOT_MEASURABLE,
                 text=(
                     f"In its completions, rated words have {shown} of the probability on average; "
                     f"at least {least} is needed. So its other numbers here mean nothing and are "
@@ -465,6 +322,6 @@ def describe_kinds(section: Section, model: str) -> Iterator[str]:
     if len(by) == len(KINDS):
         rejection, difficulty, improbability = (number(by[kind]) for kind in KINDS)
         yield (
-            f"Of this difference, {rejection} is on words of rejection, {difficulty} of "
-            f"difficulty, {improbability} of improbability."
+            f"Words of rejection make up {rejection} of this difference, words of difficulty "
+            f"{difficulty}, words of improbability {improbability}."
         )

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from goffman.console import printable
 from goffman.formatting import ADJUSTED, setting_name
-from goffman.instruments.types import BASELINE
 from goffman.presentation.estimate_figures import (
     ESTIMATE,
     describe_marks,
@@ -20,13 +18,11 @@ from goffman.presentation.section import Section
 from goffman.presentation.vega import (
     Figure,
     Spec,
-    at,
     axis_x,
     axis_y,
     choice,
     coloured,
     data,
-    interval,
     plot,
     tip,
 )
@@ -39,56 +35,24 @@ def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
     )
 
 
-def settings(section: Section) -> Iterator[Figure]:
-    """The value of every adjective setting, with its spread."""
-    rows = _ready(section.rows("condition", section.presentation.quantity))
-    if not rows.height:
-        return
-    over = printable(rows["over"][0] or "values")
-    # Of sentences the extremes say nothing; of a few trials they are all there is.
-    spread = over == "trials"
-    about = tip(
-        ("setting", "Adjectives"), ("value", "Value"), ("low", "Lowest"), ("high", "Highest")
-    )
-    marks = {
-        "mark": {"type": "point", "size": 64, "cursor": "pointer"},
-        "encoding": {**coloured("group", [BASELINE, *section.groups()]), "tooltip": about},
-    }
-    yield plot(
-        section,
-        "settings",
-        data(rows, "model", "condition", "setting", "group", "value", "low", "high", "n"),
-        [at(0, "zero"), *(interval(rows) if spread else []), marks],
-        title="By adjective setting",
-        description=(
-            "Each mark is one setting: two adjectives, one before each occupation; one adjective, "
-            "before one of them; or none. It shows the mean over all "
-            f"{'sentences' if over == 'pairs' else over}. The adjective associated with men "
-            "is named first."
-            + (f" Bars run from the lowest to the highest of the {over}." if spread else "")
-        ),
-        choices=choice("model", "Model", section.models()),
-        y=axis_y("setting", {"field": "value", "order": "descending"}),
-        x=axis_x(section.presentation.axis),
-        height={"step": 21},
-    )
-
-
 def against_baseline(section: Section) -> Iterator[Figure]:
     """Every adjective setting minus the baseline, with its interval."""
     rows = with_clear(_ready(section.contrasts("baseline"), "first"))
     if not rows.height:
         return
+    adjusted = section.presentation.quantity == ADJUSTED
     yield plot(
         section,
         "against-baseline",
         data(rows.rename({"first": "condition"}), "model", "setting", *ESTIMATE, "n", "condition"),
         estimate_layers(rows, estimate_tip(("setting", "Adjectives")), size=64, leads=True),
-        title="What the adjectives change",
+        title=_how_many_change(rows, section),
         description=(
-            f"{_compared(section)} Lines are intervals, made for all settings of a model "
-            f"together. {describe_marks(rows)}"
+            "Each setting of adjectives minus the same sentences without any"
+            f"{', adjusted for the more frequent pronoun' if adjusted else ''}. "
+            f"{describe_marks(rows)}"
         ),
+        leads=True,
         choices=choice("model", "Model", section.models()),
         y=axis_y("setting", {"field": "difference", "order": "descending"}),
         x=axis_x("Difference from no adjectives", field_="difference"),
@@ -96,15 +60,14 @@ def against_baseline(section: Section) -> Iterator[Figure]:
     )
 
 
-def _compared(section: Section) -> str:
-    """What each mark is: a preference is less what the model prefers anyway."""
-    if section.presentation.quantity != ADJUSTED:
-        return "The marks show each setting of adjectives minus the same sentences without any."
-    return (
-        "The marks show how each setting changes the preference, compared with the same sentences "
-        "without adjectives. These changes are adjusted for the general preference for “he” or "
-        "“she”."
-    )
+def _how_many_change(rows: pl.DataFrame, section: Section) -> str:
+    """Return how many settings clearly change the number, for a title."""
+    if len(section.models()) > 1:
+        return "What the adjectives change"
+    clear = rows.filter(pl.col("clear") == "yes").height
+    does = "changes" if clear <= 1 else "change"
+    what = "preference" if section.presentation.quantity == ADJUSTED else "bias"
+    return f"{clear or 'None'} of {rows.height} adjective settings clearly {does} the {what}"
 
 
 def kinds(section: Section) -> Iterator[Figure]:
@@ -127,8 +90,8 @@ def kinds(section: Section) -> Iterator[Figure]:
         _cells(about),
         title="Kinds of replies",
         description=(
-            "The share of replies in each setting that name the right person (correct), name the "
-            "other one (incorrect), are unsure, say something else (other), or refuse (refusal)."
+            "Share of replies that name the right person, name the other one, are unsure, say "
+            "something else, or refuse."
         ),
         choices=choice("model", "Model", section.models()),
         y=axis_y("setting", None),
@@ -180,9 +143,8 @@ def occupations(section: Section) -> Iterator[Figure]:
         [link, marks],
         title="By occupation",
         description=(
-            "How often the model names the right person when the pronoun fits the stereotype of "
-            "their occupation (pro) and when it does not (anti), over all settings and trials. "
-            "The largest difference comes first."
+            "How often the right person is named where the pronoun fits the stereotype of their "
+            "occupation (pro) and where it does not (anti)."
         ),
         choices=choice("model", "Model", section.models()),
         y=axis_y("occupation", {"field": "apart", "op": "max", "order": "descending"}),

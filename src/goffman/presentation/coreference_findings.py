@@ -12,7 +12,7 @@ import polars as pl
 from goffman.contrasts.verdict import direction
 from goffman.formatting import describe_difference, ends, number, setting_name
 from goffman.instruments.types import BASELINE
-from goffman.presentation.answer_style import beside_bias, describe_answering, describe_style
+from goffman.presentation.answer_style import describe_answering, describe_style
 from goffman.presentation.findings import finding, heading, how_many_clear, of_model, untested
 from goffman.presentation.mode_agreement import describe_agreement
 
@@ -50,6 +50,7 @@ _RIGHT = {
     "more": "Right more often where the pronoun fits the stereotype",
     "less": "Right more often where the pronoun goes against the stereotype",
     "between": "between stereotyped sentences and others",
+    "whether": "it is right more often where the pronoun fits the stereotype",
 }
 
 
@@ -81,6 +82,8 @@ def preference_findings(section: Section) -> Iterator[Finding]:
             more="Prefers the pronoun that fits the stereotype of the occupation",
             less="Prefers the pronoun that goes against the stereotype of the occupation",
             between="between the stereotyped pronoun and the other",
+            whether="it prefers the stereotyped pronoun",
+            none="No relevant preference for the stereotyped pronoun",
         )
         ratio, low, high = (
             None if row[name] is None else f"{math.exp(row[name]):.2f}"
@@ -89,8 +92,8 @@ def preference_findings(section: Section) -> Iterator[Finding]:
         interval = f" (95% interval {low} to {high})" if low and high else ""
         text = (
             "Without adjectives, the pronoun that fits the stereotype is typically "
-            f"{ratio} times as probable as the other one{interval}. The ratio is "
-            "adjusted for the model's general preference for “he” or “she”. "
+            f"{ratio} times as probable as the other one{interval}, adjusted for the model's "
+            "general preference for “he” or “she”. "
             f"On the log scale, over {row['n']} {row['unit']}: {describe_difference(row)}."
         )
         more = _changes(section, row["model"], f"log {PREFERENCE}")
@@ -166,7 +169,7 @@ def choice_bias_findings(section: Section) -> Iterator[Finding]:
             f"stereotype minus accuracy on those that do not: {describe_difference(row)}, over "
             f"{row['n']} {row['unit']}."
         )
-        more = (*_beside(section, model), *describe_answering(section, model))
+        more = (*beside_bias(section, model), *describe_answering(section, model))
         rows = of_model(section.contrasts("baseline"), model)
         moved = "adjectives clearly change the bias in {}"
         rest = how_many_clear(rows, moved, what="settings") if rows.height else ""
@@ -196,20 +199,24 @@ def _position(section: Section, model: str) -> str:
     return ""
 
 
-def _beside(section: Section, model: str) -> Iterator[str]:
-    """In the sentences without adjectives: accuracy, chance, and what non-answers could hide."""
-    wanted = ("accuracy-pro", "accuracy-anti", "above-chance", "bias-lowest", "bias-highest",
-              "bias-answered")  # fmt: skip
-    rows = of_model(section.rows("condition", wanted), model)
+BESIDE = (
+    "accuracy-pro", "accuracy-anti", "above-chance", "bias-lowest", "bias-highest",
+    "bias-answered", "first-mentioned-above-half", "log-odds",
+)  # fmt: skip
+"""Numbers that could put a bias in doubt."""
+
+
+def beside_bias(section: Section, model: str) -> Iterator[str]:
+    """Yield of the sentences without adjectives each number that could put the bias in doubt."""
+    rows = of_model(section.rows("condition", BESIDE), model)
     rows = rows.filter(pl.col("condition") == BASELINE)
     value = dict(rows.select("quantity", "value").rows())
     if "accuracy-pro" in value and "above-chance" in value:
         above = value["above-chance"]
         yield (
             f"Without adjectives, accuracy is {number(value['accuracy-pro'])} where the pronoun "
-            f"fits the stereotype and {number(value['accuracy-anti'])} where it does not. On "
-            f"average, that is {number(abs(above))} {'above' if above >= 0 else 'below'} one half, "
-            "the accuracy of guessing between the two people."
+            f"fits the stereotype and {number(value['accuracy-anti'])} where it does not: on "
+            f"average {number(abs(above))} {'above' if above >= 0 else 'below'} guessing."
         )
     if "bias-lowest" in value and "bias-highest" in value:
         answered = value.get("bias-answered")
@@ -219,3 +226,10 @@ def _beside(section: Section, model: str) -> Iterator[str]:
             f"lies between {number(value['bias-lowest'])} and "
             f"{number(value['bias-highest'])}{among}."
         )
+    if (first := value.get("first-mentioned-above-half")) is not None:
+        yield (
+            f"{number(0.5 + first)} of the replies name the person mentioned first; if the order "
+            "did not matter, about half would."
+        )
+    if (odds := value.get("log-odds")) is not None:
+        yield f"In log-odds, which do not shrink near 100%, the bias is {number(odds)}."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from goffman.contrasts.verdict import direction
-from goffman.formatting import number, verdict_shown
+from goffman.formatting import verdict_shown
 from goffman.presentation.vega import Spec, at, coloured, interval, through, tip
 
 ESTIMATE = ("difference", "low", "high", "p_adjusted", "clear", "verdict")
@@ -27,12 +27,10 @@ def estimate_tip(*first: tuple[str, str], called: str = "Difference") -> list[Sp
     """What is shown of an estimate under the pointer; ``first``: whose it is."""
     return tip(
         *first,
+        ("verdict", "Verdict"),
         ("difference", called),
         ("low", "Interval from"),
         ("high", "to"),
-        ("p_adjusted", "p, corrected"),
-        ("clear", "Clear"),
-        ("verdict", "Verdict"),
     )
 
 
@@ -94,16 +92,9 @@ def band(rows: pl.DataFrame, *, level: bool = False) -> list[Spec]:
 
 
 def describe_marks(rows: pl.DataFrame) -> str:
-    """How marks and band are to be read, for a caption."""
-    return f"A filled mark is a clear difference; a hollow one is not clear.{describe_band(rows)}"
-
-
-def describe_band(rows: pl.DataFrame) -> str:
-    """What the band is, after another sentence; empty: there is none."""
-    least = _smallest(rows)
-    if least is None:
-        return ""
-    return f" In the shaded band, differences are too small to matter (up to {number(least)})."
+    """Return how marks and band are to be read, for a caption."""
+    band = "" if _smallest(rows) is None else " Shaded: too small to matter."
+    return f"Hollow marks: the interval contains 0.{band}"
 
 
 def _smallest(rows: pl.DataFrame) -> float | None:

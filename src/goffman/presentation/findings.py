@@ -53,21 +53,22 @@ def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:
     return rows.filter(pl.col("model") == model)
 
 
-UNSETTLED = "Not settled: "
-
-
-def heading(row: Row, *, more: str, less: str, between: str) -> str:
+def heading(
+    row: Row, *, more: str, less: str, between: str, whether: str = "", none: str = ""
+) -> str:
     """Return what an estimate comes to, in a few words without its verdict.
 
     ``more``, ``less``: what it says where there is a difference; ``between``: completes "a
-    difference …".
+    difference …"; ``whether``: completes "cannot tell whether …"; ``none``: in place of "no
+    relevant difference between …".
     """
+    whether = whether or f"there is a difference {between}"
     if untested(row):
-        return f"Not tested: a difference {between}"
+        return f"Not tested whether {whether}"
     if row["verdict"] == NEGLIGIBLE:
-        return f"No relevant difference {between}"
+        return none or f"No relevant difference {between}"
     if row["verdict"] == INCONCLUSIVE:
-        return f"{UNSETTLED}a difference {between}"
+        return f"Cannot tell whether {whether}"
     return more if (row["difference"] or 0.0) > 0 else less
 
 
@@ -77,9 +78,7 @@ def with_verdict(row: Row, head: str) -> str:
         return head
     decapitalized = f"{head[0].lower()}{head[1:]}"
     return {
-        INCONCLUSIVE: (
-            f"Inconclusive: {head.removeprefix(UNSETTLED)} is neither shown nor ruled out"
-        ),
+        INCONCLUSIVE: f"Inconclusive: {decapitalized}",
         SENTENCES_ONLY: f"In these sentences only: {decapitalized}",
         PRESENT: f"{head}, by an uncertain amount",
     }.get(row["verdict"], head)

@@ -39,19 +39,9 @@ WHO = ("female", "male", "unspecified")
 
 
 def _read(section: Section) -> str:
-    """What the three marks are, and how much of the probability is none of them."""
-    called = section.presentation.counted
-    marks = (
-        f"Circles show the probability of female {called}, squares that of male {called}, and "
-        f"triangles that of the other counted {called}."
-    )
+    """Return what does not count, for a caption."""
     rest = not_counted(section)
-    if rest is None:
-        return marks
-    return (
-        f"{marks} They do not add up to 1, because on average over all {section.noun.many} "
-        f"{number(rest)} of the probability is on {section.presentation.uncounted}."
-    )
+    return "" if rest is None else f" Another {number(rest)} of the probability does not count."
 
 
 def _words(section: Section) -> dict[str, str]:
@@ -104,32 +94,6 @@ def _dumbbells(
 _SHOWN = ("model", "words", "set", "quantity", "value", "female", "male")
 
 
-def parts(section: Section) -> Iterator[Figure]:
-    """Female, male and unspecified in every subscale and group, model by model."""
-    rows = _ready(section, section.rows("dimension", WHO))
-    if not rows.height:
-        return
-    names = [humanize(name) for name in section.dimensions]
-    sets = [humanize(name) for name in section.groups()]
-    few = len(names) * len(sets) <= 8
-    label = "row" if few else "part"
-    rows = rows.with_columns(row=pl.format("{}, {}", "part", "set"))
-    order = [f"{name}, {one}" for one in sets for name in names] if few else names
-    yield plot(
-        section,
-        "parts",
-        **_dumbbells(rows, label, order, fields=["part"] if few else []),
-        title="Who is named in each part of the scale",
-        description=f"{_read(section)} All are means over items and {section.noun.many}.",
-        choices=(
-            *choice("words", "Words", list(_words(section).values())),
-            *(() if few else choice("set", section.noun.headed.many, sets)),
-        ),
-        rows="model",
-        order=section.models(),
-    )
-
-
 def _model_and_words(section: Section) -> tuple[Choice, ...]:
     return (
         *choice("model", "Model", section.models()),
@@ -150,11 +114,8 @@ def conditions(section: Section) -> Iterator[Figure]:
         section,
         "conditions",
         **_dumbbells(rows, "name", order, fields=["condition", "disparity"]),
-        title=f"By {section.noun.one}",
-        description=(
-            f"{_read(section)} All are means over items. The {section.noun.many} with the largest "
-            "difference (female − male) come first. Select a mark to see the prompts behind it."
-        ),
+        title=f"By {section.noun.one}: those that lean most toward women come first",
+        description=f"Means over items.{_read(section)} Select a mark to read its prompts.",
         choices=_model_and_words(section),
         rows="set",
         order=[humanize(name) for name in section.groups()],
@@ -180,10 +141,7 @@ def sentences(section: Section) -> Iterator[Figure]:
         "items",
         **shown,
         title="By sentence",
-        description=(
-            f"{_read(section)} All are means over the {section.noun.many} in the set. The "
-            "sentences of each part of the scale are together."
-        ),
+        description=f"Means over the {section.noun.many}.{_read(section)}",
         choices=(
             *choice("set", section.noun.headed.many, [humanize(name) for name in section.groups()]),
             *_model_and_words(section),
@@ -202,11 +160,8 @@ def sentences(section: Section) -> Iterator[Figure]:
 WHOLE = "all parts"
 
 
-def differences(*, title: str, what: str, right: str) -> FigureFn:
-    """Female minus male in every subscale and group.
-
-    ``what``: the mean that it is of; ``right``: what it means to be to the right of 0.
-    """
+def differences(*, what: str) -> FigureFn:
+    """Return the figure of female minus male in every subscale; ``what``: the mean it is of."""
 
     def drawn(section: Section) -> Iterator[Figure]:
         rows = _ready(section, section.contrasts("genders"))
@@ -232,13 +187,10 @@ def differences(*, title: str, what: str, right: str) -> FigureFn:
                 colour=("set", sets),
                 yOffset={"field": "set", "type": "nominal", "sort": sets},
             ),
-            title=title,
-            description=(
-                f"{what.format(counted=section.presentation.counted)}, with its interval over "
-                f"items and {section.noun.many}, made for all of them together. To the right of "
-                f"0, {right}. {describe_marks(rows)}"
-            ),
+            title=_how_many_clear(rows, section),
+            description=f"{what}; right of 0: more for women. {describe_marks(rows)}",
             choices=choice("words", "Words", list(words.values())),
+            leads=True,
             y=axis_y("part", names),
             x=axis_x("Female − male", field_="difference"),
             height=len(names) * (12 * len(sets) + 8),
@@ -249,11 +201,17 @@ def differences(*, title: str, what: str, right: str) -> FigureFn:
     return drawn
 
 
-disparities = differences(
-    title="Female minus male, with intervals",
-    what="The mean probability of female {counted} minus that of male {counted}",
-    right="women are named more often",
-)
+def _how_many_clear(rows: pl.DataFrame, section: Section) -> str:
+    """Return where women and men clearly differ, for a title."""
+    first = rows["variant"].sort(nulls_last=False)[0]
+    rows = rows.filter(pl.col("variant").eq_missing(first))
+    if len(section.models()) > 1:
+        return "Female minus male, by part of the scale"
+    clear = rows.filter(pl.col("clear") == "yes").height
+    return f"Women and men clearly differ in {clear or 'none'} of {rows.height} rows"
+
+
+disparities = differences(what="Female minus male probability")
 
 
 def endorsed(section: Section) -> Iterator[Figure]:
@@ -285,8 +243,8 @@ def endorsed(section: Section) -> Iterator[Figure]:
         [marks],
         title="Unwilling, or likely: question by question",
         description=(
-            f"Each mark is one {section.noun.one}, in the row of a question. It shows the share of "
-            "answers that are definitely or probably unwilling, or very or somewhat likely."
+            f"Each mark is one {section.noun.one}: the share of answers that are definitely or "
+            "probably unwilling, or very or somewhat likely."
         ),
         choices=choices,
         y=axis_y("item", items),

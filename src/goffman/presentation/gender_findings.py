@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.contrasts.verdict import direction
 from goffman.formatting import (
     describe_difference,
     describe_variant,
@@ -25,6 +24,7 @@ from goffman.instruments.types import BASELINE
 from goffman.presentation.answer_style import describe_answering
 from goffman.presentation.condition_findings import (
     above_reference,
+    confound,
     in_turn,
     presented_first,
     shortened,
@@ -35,7 +35,6 @@ from goffman.presentation.findings import (
     heading,
     how_many_clear,
     of_model,
-    untested,
     verdict_first,
 )
 from goffman.presentation.reliability import reliability
@@ -74,6 +73,8 @@ class GenderWords:
 
     leans: str
     """Completes "… more toward women"; what does so."""
+    whether: str
+    """The same after "cannot tell whether"."""
     alone: Callable[[Section, Row], str]
     """Says what women and men have in the first group."""
     details: Callable[[Section, str], Iterator[str]]
@@ -101,6 +102,7 @@ class GenderWords:
             more=f"{self.leans} more toward women {pair}",
             less=f"{self.leans} more toward men {pair}",
             between=f"between {first} and {second} {section.noun.many}",
+            whether=f"{self.whether} toward women for {first}",
         )
         text = (
             f"Female minus male is {number(main['mean_first'])} for {first} and "
@@ -120,6 +122,7 @@ class GenderWords:
             more=f"{self.leans} toward women {about}",
             less=f"{self.leans} toward men {about}",
             between=f"between women and men {about}",
+            whether=f"{self.whether} toward women or men {about}",
         )
         rest = " ".join(_without_names(main, row) for row in others)
         return finding(main, head, self.alone(section, main), self._more(section, main), rest=rest)
@@ -139,7 +142,7 @@ class GenderWords:
 def _without_names(main: Row, other: Row) -> str:
     names = ("difference", "low", "high")
     if [number(main[name]) for name in names] == [number(other[name]) for name in names]:
-        return "Not counting first names, the difference and its interval are the same."
+        return "Not counting first names, it is the same."
     said = describe_difference(other).replace("difference", "difference is", 1)
     return f"Not counting first names, the {said}."
 
@@ -151,11 +154,11 @@ def _counted_words(section: Section, row: Row) -> str:
     counted = section.presentation.counted
     about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
     rest = not_counted(section, **about)
-    uncounted = f" Another {number(rest)} is on {section.presentation.uncounted}." if rest else ""
+    uncounted = f" Another {number(rest)} belongs to {section.presentation.uncounted}."
     return (
-        f"For {humanize(row['group'])} {section.noun.many}, {number(row['mean_first'])} of the "
-        f"probability is on female {counted} and {number(row['mean_second'])} on male {counted}: "
-        f"{verdict_first(row)}{describe_difference(row)}.{uncounted}"
+        f"For {humanize(row['group'])} {section.noun.many}, female {counted} have a total "
+        f"probability of {number(row['mean_first'])}, male {counted} {number(row['mean_second'])}: "
+        f"{verdict_first(row)}{describe_difference(row)}.{uncounted if rest else ''}"
     )
 
 
@@ -175,14 +178,14 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
     men, women = (number(row["difference"] + sign * rest) for sign in (-1, 1))
     yield (
         f"For {humanize(row['group'])} {section.noun.many}, {number(rest)} of the probability "
-        f"is on {section.presentation.uncounted}. If they all named men, female minus male would "
-        f"be {men}. If they all named women, it would be {women}."
+        f"belongs to {section.presentation.uncounted}. If they all named men, female minus male "
+        f"would be {men}; if they all named women, {women}."
     )
     unseen = not_counted(section, **about, quantities=(UNSEEN_END,))
     if section.presentation.phrases and unseen is not None:
         yield (
-            f"Of this {number(rest)}, however, {number(rest - unseen)} is on phrases that end in a "
-            "word without a gender, such as “person”."
+            f"{number(rest - unseen)} of this belongs to phrases that end in a word without a "
+            "gender, such as “person”."
         )
 
 
@@ -190,18 +193,10 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
     """Yield how female minus male differs from that without a condition, and its caveat."""
     rows = of_model(section.contrasts("over-baseline"), model).filter(_main_variant())
     for row in rows.iter_rows(named=True):
-        compared = {
-            1: "is clearly higher",
-            -1: "is clearly lower",
-            0: "is not clearly different",
-        }[direction(row)]
-        if untested(row):
-            compared = "could not be tested"
         change = verdict_first(row) + describe_difference(row).replace("difference", "change", 1)
         yield (
-            f"In {shortened(section)}, female minus male is {number(row['mean_second'])}. In "
-            f"sentences that name {humanize(row['group'])} {section.noun.many}, it {compared} "
-            f"({change})."
+            f"In {shortened(section)}, female minus male is {number(row['mean_second'])}; with "
+            f"{humanize(row['group'])} {section.noun.many}, {number(row['mean_first'])} ({change})."
         )
     if rows.height:
         none, some = (
@@ -210,16 +205,15 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
         )
         if none is not None and some is not None and abs(none - some) > MOST_APART:
             yield (
-                f"In the shortened sentences, {number(1 - none)} of the probability is counted, "
-                f"compared with {number(1 - some)} in the others, so the two are hardly comparable."
+                f"In the shortened sentences, {number(1 - none)} of the probability counts, in "
+                f"the others {number(1 - some)}, so the two are hardly comparable."
             )
-        yield (
-            f"To leave out the {section.noun.one}, other words had to be left out too. Part of the "
-            "change may be due to those words."
-        )
+        yield confound(section)
 
 
-gender_findings = GenderWords(leans="Leans", alone=_counted_words, details=_fill_details)
+gender_findings = GenderWords(
+    leans="Leans", whether="it leans", alone=_counted_words, details=_fill_details
+)
 
 # Codes of women and men who are described alike.
 
@@ -238,6 +232,7 @@ def _codes(section: Section, row: Row) -> str:
 
 described_gender_findings = GenderWords(
     leans="Stigma leans",
+    whether="stigma leans",
     alone=_codes,
     details=in_turn(describe_answering, describe_variance),
     style=True,
@@ -249,7 +244,7 @@ described_gender_findings = GenderWords(
 def _shares(section: Section, row: Row) -> str:
     return (
         f"For {humanize(row['group'])} {section.noun.many}, {number(row['mean_first'])} of the "
-        f"sentences are about a woman and {number(row['mean_second'])} about a man: "
+        f"sentences are about a woman, {number(row['mean_second'])} about a man: "
         f"{verdict_first(row)}{describe_difference(row)}."
     )
 
@@ -273,7 +268,7 @@ def _written_details(section: Section, model: str) -> Iterator[str]:
 
 
 written_gender_findings = GenderWords(
-    leans="Sentences lean", alone=_shares, details=_written_details
+    leans="Sentences lean", whether="sentences lean", alone=_shares, details=_written_details
 )
 
 # Descriptions of people.
@@ -288,6 +283,7 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
             more=f"More stigma in {first} than in {second}",
             less=f"More stigma in {second} than in {first}",
             between=f"between {first} and {second}",
+            whether=f"there is more stigma in {first} than in {second}",
         )
         model = row["model"]
         text = (
@@ -344,17 +340,10 @@ def _compared_with(section: Section, row: Row) -> str:
 
 
 def _by_gender(section: Section, model: str) -> Iterator[str]:
-    """Whether a woman or a man with the same description draws more stigma."""
+    """Yield whether a woman or a man with the same description draws more stigma."""
     for row in of_model(section.contrasts("genders"), model).iter_rows(named=True):
-        way = {
-            1: "is clearly higher about a woman than about a man",
-            -1: "is clearly lower about a woman than about a man",
-            0: "does not clearly differ between a woman and a man",
-        }[direction(row)]
-        if untested(row):
-            way = "could not be tested between a woman and a man"
         yield (
-            f"With the same {humanize(row['group'])} {section.noun.one}, the mean code {way} "
-            f"({number(row['mean_first'])} and {number(row['mean_second'])}; "
-            f"{describe_difference(row)})."
+            f"With the same {humanize(row['group'])} {section.noun.one}, the mean code is "
+            f"{number(row['mean_first'])} about a woman and {number(row['mean_second'])} about a "
+            f"man ({verdict_first(row)}{describe_difference(row)})."
         )

@@ -11,7 +11,7 @@ import polars as pl
 
 from goffman.console import printable
 from goffman.formatting import ends, join_words, number
-from goffman.presentation.estimate_figures import band, describe_band
+from goffman.presentation.estimate_figures import band
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
 from goffman.presentation.vega import WIDTH, Figure, Spec, at, choice, chosen, figure, tip
 from goffman.schemas import ANALYSIS, NUMBER, WORD, WRONG_LABELS
@@ -149,16 +149,20 @@ def curve(section: Section) -> Iterator[Figure]:
     yield figure(
         section,
         PART,
-        title="The main result in other analyses",
+        title=_title(section),
         description=(
-            "Each column is one analysis of the same answers. Above: its difference and 95% "
-            "interval, in order of size. Below: what was chosen in it. Blue circles and long "
-            "marks: the interval excludes 0; orange squares and short marks: it does not. The "
-            f"dashed line is the audit's own analysis.{describe_band(section.estimates)}"
+            "Each column is one analysis: above, its difference and interval; below, its choices. "
+            "Blue excludes 0, orange does not."
         ),
         spec=spec,
         choices=choices,
     )
+
+
+def _title(section: Section) -> str:
+    """Return over how many analyses the difference ranges how far; of one model alone."""
+    said = describe_holds(section)
+    return said[0].head if len(said) == 1 else "The main result in other analyses"
 
 
 def _data(rows: pl.DataFrame) -> list[dict[str, Any]]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from goffman.formatting import describe_variant, humanize, join_words, number
+from goffman.formatting import describe_variant, humanize, number
 from goffman.presentation.findings import of_model
 from goffman.presentation.section import Section
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
-from goffman.presentation.wording_findings import ONE_WORDING, asked_in_turn
+from goffman.presentation.wording_findings import ONE_WORDING
 
 HIGH = 0.8
 """From here on a coefficient carries a sentence about single conditions."""
@@ -61,111 +61,27 @@ def _parts(rows: pl.DataFrame) -> str:
 
 
 def _meaning(section: Section, model: str, g: float, phi: float | None) -> str:
-    """What the coefficients mean, after a space; empty: nothing more can be said."""
-    items = len(section.items)
+    """Return what the coefficients mean, after a space; empty: nothing more can be said."""
+    items, many = len(section.items), section.noun.many
     if items < ENOUGH_ITEMS:
         return f" There are only {items} items, so this says nothing about other sentences."
-    several = len(section.wordings) > 1
-    other = "other items and wordings" if several else "other items"
-    again = [*_ranked_again(section, model, g)]
-    if again and g >= HIGH and phi is not None and phi < HIGH:
-        # A high Φ is no promise of the common level: it is about how far conditions are apart.
-        same = again[0].endswith("the same")
-        again.append("but their values could change" if same else "and so could their values")
-    said = [f"With {other}, {', '.join(again)}."] if again else []
-    return "".join(f" {one}" for one in (said if several else [*said, ONE_WORDING]))
-
-
-def _ranked_again(section: Section, model: str, g: float) -> Iterator[str]:
-    """What would become of the order; of few conditions, whose order is open, if that is known."""
-    many = section.noun.many
-    if g < HIGH:
-        yield f"the {many} could rank quite differently"
-        return
-    ranks = _ranks(section, model)
     rows = of_model(section.rows("condition", section.presentation.quantity), model)
     asked = rows.filter(pl.col("group") == section.contrast)["condition"].n_unique()
-    if asked >= ENOUGH_CONDITIONS:
-        yield f"the {many} would rank much the same"
-    elif ranks:
-        # G is high where one of few lies apart, whatever the order of the others.
-        open_ = [join_words(names) for names in _together(section, ranks) if len(names) > 1]
-        if not open_:
-            yield f"the {many} would rank much the same"
-        else:
-            yield f"the order of {' and that of '.join(open_)} could change"
+    if g >= HIGH and asked < ENOUGH_CONDITIONS:
+        # One that lies apart makes G high, whatever the order of the others.
+        return ""
+    other = "items and wordings" if len(section.wordings) > 1 else "items"
+    said = f" With other {other}, the {many} {_again(g, phi)}."
+    return said if len(section.wordings) > 1 else f"{said} {ONE_WORDING}"
 
 
-def _ranks(section: Section, model: str) -> list[tuple[float, float, str]]:
-    """Lowest and highest rank of each condition of the group, the first ones first."""
-    rows = of_model(section.rows("condition", ("rank-low", "rank-high")), model)
-    rows = rows.filter(pl.col("group") == section.contrast)
-    ends = {(row["condition"], row["quantity"]): row["value"] for row in rows.to_dicts()}
-    names = {name for name, _ in ends}
-    return sorted((ends[name, "rank-low"], ends[name, "rank-high"], name) for name in names)
-
-
-def _together(section: Section, ranks: Sequence[tuple[float, float, str]]) -> Iterator[list[str]]:
-    """Conditions whose ranges of ranks overlap, by name, the first ones first."""
-    names: list[str] = []
-    end = 0.0
-    for low, high, condition in ranks:
-        if names and low > end:
-            yield names
-            names = []
-        names.append(f"“{section.called(condition)}”")
-        end = max(end, high)
-    if names:
-        yield names
-
-
-def above_half(section: Section, model: str) -> Iterator[str]:
-    """How many conditions are above one half: wording by wording, or none where Φ is too low."""
-    quantity, called = section.presentation.quantity, section.presentation.called
-    many = section.noun.many
-    by_wording = of_model(section.rows("wording", quantity), model)
-    if len(section.wordings) > 1 and by_wording.height:
-        said = list(_above_by_wording(section, by_wording))
-        if said and asked_in_turn(section, model):
-            yield (
-                f"By wording, {' and '.join(said)} {many} have a {called} above 0.5. Each wording "
-                "has other questions, so this is not an effect of wording."
-            )
-        elif said:
-            yield (
-                f"How many {many} have a {called} above 0.5 depends on the wording: "
-                f"{' and '.join(said)} ones."
-            )
-        return
-    if not _level_holds(section, model):
-        return
-    rows = of_model(section.rows("condition", quantity), model)
-    counts = [
-        f"{of.filter(pl.col('value') > 0.5).height} of {of.height} {humanize(group)}"
-        for group in (section.contrast, section.against)
-        if (of := rows.filter(pl.col("group") == group)).height
-    ]
-    if counts:
-        yield f"{' and '.join(counts)} {many} have a {called} above 0.5."
-
-
-def _above_by_wording(section: Section, rows: pl.DataFrame) -> Iterator[str]:
-    """How many conditions of each group are above one half: the fewest and the most."""
-    for group in (section.contrast, section.against):
-        of = rows.filter(pl.col("group") == group)
-        if of.height:
-            each = [part["value"] for part in of.partition_by("wording")]
-            counts = sorted(int((values > 0.5).sum()) for values in each)
-            few, most = counts[0], counts[-1]
-            count = f"{few}" if few == most else f"from {few or 'none'} to {most}"
-            yield f"{count} of the {max(map(len, each))} {humanize(group)}"
-
-
-def _level_holds(section: Section, model: str) -> bool:
-    """Whether Φ is high enough to say on which side of one half a condition lies."""
-    rows = of_model(section.rows("scale", "dependability"), model)
-    value = rows.filter(pl.col("group") == section.contrast)["value"]
-    return bool(value.len() and value[0] is not None and value[0] >= HIGH)
+def _again(g: float, phi: float | None) -> str:
+    """Return whether ranks and values would be the same."""
+    if g < HIGH:
+        return "could rank quite differently"
+    # A high Φ is no promise of the common level: it is about how far conditions are apart.
+    values = "" if phi is None or phi >= HIGH else ", but their values could change"
+    return f"would rank much the same{values}"
 
 
 COEFFICIENTS = {"generalizability": "G", "dependability": "Φ", "alpha": "α"}
@@ -184,7 +100,9 @@ def reliability_rows(section: Section) -> list[dict[str, Any]]:
         of = found.setdefault(
             key, dict(zip(names, key, strict=True)) | dict.fromkeys([*COEFFICIENTS, "reason"])
         )
-        of[row["quantity"]] = row["value"]
+        # A run of before may have coefficients that are shown no more.
+        if row["quantity"] in COEFFICIENTS:
+            of[row["quantity"]] = row["value"]
         of["reason"] = of["reason"] or row["reason"]
     return [of | {"dimension": of["dimension"] or "all items"} for of in found.values()]
 

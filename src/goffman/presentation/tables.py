@@ -9,8 +9,8 @@ import polars as pl
 
 from goffman.formatting import ADJUSTED, SHRUNKEN, humanize, quantity_called
 from goffman.instruments.types import BASELINE
-from goffman.presentation.answer_style import BESIDE
 from goffman.presentation.condition_findings import confound
+from goffman.presentation.coreference_findings import BESIDE
 from goffman.presentation.reliability import ENOUGH_ITEMS, REFERENCE, with_reference, with_values
 from goffman.presentation.section import Section
 from goffman.presentation.table_formats import ColumnSpec, N, Table, as_table, numbers, texts

@@ -50,67 +50,36 @@ def describe_file(one: RatingsFile) -> str:
 
 
 def describe_changes(section: Section, model: str) -> Iterator[str]:
-    """What the user's ratings change for the model, as it is shown."""
-    for row in _shown(section):
-        # The same difference with these sentences taken as given stands in the table alone.
+    """Yield what the user's ratings change for a model that can do the task, as it is shown."""
+    failing = section.unmeasurable()
+    rows = section.compared.filter(pl.col("dimension").is_null())
+    measurable = [
+        not any(rests_on(row, name) for name in failing) for row in rows.iter_rows(named=True)
+    ]
+    for row in section.shown(rows.filter(measurable)).iter_rows(named=True):
+        # The same difference with these sentences taken as given is in the table alone.
         if row["model"] == model and row["kind"] not in GIVEN:
             yield _change(row)
 
 
-def _shown(section: Section) -> Iterator[Mapping[str, Any]]:
-    """The changes that people are told of: of whole scales, and of models that can do the task."""
-    rows = section.compared.filter(pl.col("dimension").is_null())
-    failing = section.unmeasurable()
-    measurable = [
-        not any(rests_on(row, model) for model in failing) for row in rows.iter_rows(named=True)
-    ]
-    yield from section.shown(rows.filter(measurable)).iter_rows(named=True)
-
-
 def _change(row: Mapping[str, Any]) -> str:
-    """A contrast by either ratings, and the change with its interval, in a few sentences."""
+    """Return a contrast by either ratings, and the change with its interval."""
     if row["difference"] is None:
-        return (
-            "One of the two ratings gives no value for this difference, so there is no change to "
-            "report."
-        )
+        return "One of the two ratings gives no value for this difference, so no change is known."
     between = f"between {humanize(row['first'])} and {humanize(row['second'])}"
     interval = "no interval"
     if row["low"] is not None:
         interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
     said = (
-        f"With goffman's own ratings, the difference {between} is {number(row['shipped'])}. With "
-        f"your ratings, it is {number(row['given'])}. The change is {number(row['difference'])} "
-        f"({interval})."
+        f"The difference {between} is {number(row['shipped'])} with goffman's own ratings and "
+        f"{number(row['given'])} with yours: change {number(row['difference'])} ({interval})."
     )
     if row["left_out"]:
-        prompts = f"{row['left_out']:,} prompts that have a value"
-        if row["left_out"] == 1:
-            prompts = "1 prompt that has a value"
-        said += (
-            f" The change leaves out {prompts} with only one of the two ratings, so it can differ "
-            "from the second number minus the first."
-        )
+        prompts = "1 prompt has" if row["left_out"] == 1 else f"{row['left_out']:,} prompts have"
+        said += f" {prompts} a value with only one of the two; the change leaves this out."
     if row["share"] is not None:
         said += f" Your ratings cover {number(row['share'])} of the words' probability."
     return said
-
-
-def change_rows(section: Section) -> list[dict[str, str]]:
-    """The contrasts by either ratings, and their changes, as a page shows them."""
-    return [
-        {
-            "about": row["model"],
-            "what": f"{humanize(row['first'])} − {humanize(row['second'])}",
-            **{side: number(row[side]) for side in ("shipped", "given", "difference")},
-            "shipped_interval": ends(row["shipped_low"], row["shipped_high"]),
-            "given_interval": ends(row["given_low"], row["given_high"]),
-            "interval": ends(row["low"], row["high"]),
-            "share": number(row["share"]),
-            "said": _change(row),
-        }
-        for row in _shown(section)
-    ]
 
 
 _SHOWN = (

@@ -25,10 +25,10 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 _LIGHT = {
     "ink": "#23262d",
     "quiet": "#5a5f69",
-    "line": "#dfdbd2",
-    "axis": "#a9a59b",
+    "line": "#dfe1e5",
+    "axis": "#a2a6ae",
     "paper": "#ffffff",
-    "category": ["#c2570c", "#0b6aa8", "#70757f", "#0a8266", "#a0568a", "#9a7400"],
+    "category": ["#b13507", "#0b6aa8", "#70757f", "#0a8266", "#a0568a", "#9a7400"],
     "ramp": ["#f6f4ef", "#bcd5e6", "#5b9cc8", "#0b5c94"],
 }
 _DARK = {
@@ -211,7 +211,8 @@ class Figure:
 
 def figure(section: Section, kind: str, **about: Any) -> Figure:
     """A figure of the section, named after its instrument."""
-    spec = {"$schema": SCHEMA, "description": about["description"], **about.pop("spec")}
+    own = _with_sentences(about.pop("spec"))
+    spec = {"$schema": SCHEMA, "description": about["description"], **own}
     for choice in about.get("choices", ()):
         parameter = choice.parameter(choice.options[0])
         if choice.bound:
@@ -271,7 +272,7 @@ def wrapped() -> Spec:
 def coloured(field_: str, order: Sequence[str], *, legend: bool = True) -> Spec:
     """Colour and shape together, so that no one depends on colour."""
     about: Spec = {"field": field_, "type": "nominal", "scale": {"domain": list(order)}}
-    if not legend:
+    if not legend or len(order) < 2:
         about["legend"] = None
     return {"color": about, "shape": copy.deepcopy(about)}
 
@@ -283,6 +284,41 @@ def tip(*fields: tuple[str, str]) -> list[Spec]:
         | ({"format": ".3~g", "type": "quantitative"} if name in NUMBERS else {"type": "nominal"})
         for name, title in fields
     ]
+
+
+def _with_sentences(spec: Any) -> Any:
+    """Return the specification with one sentence in place of the fields of each tooltip."""
+    if isinstance(spec, list):
+        return [_with_sentences(part) for part in spec]
+    if not isinstance(spec, dict):
+        return spec
+    return {
+        key: {"value": {"expr": _sentence(part)}}
+        if key == "tooltip" and isinstance(part, list)
+        else _with_sentences(part)
+        for key, part in spec.items()
+    }
+
+
+def _sentence(fields: Sequence[Spec]) -> str:
+    """Return the expression for names, numbers and an interval as one sentence."""
+    names, numbers, ends = [], [], []
+    for one in fields:
+        datum = f"datum['{one['field']}']"
+        if one["field"] in ("low", "high"):
+            ends.append(f"format({datum}, '.2~g')")
+        elif "format" in one:
+            text = f"'{one['title'].lower()} ' + format({datum}, '{one['format']}')"
+            numbers.append(f"(isValid({datum}) ? {text} : '{one['title'].lower()} unknown')")
+        else:
+            called = "'ranks ' + " if one["field"] == "ranks" else ""
+            names.append(f"(isValid({datum}) ? {called}{datum} : '')")
+    said = [*names[:1], *(f"({one} ? ', ' + {one} : '')" for one in names[1:])]
+    if numbers:
+        said += ["': '" if names else "''", " + ', ' + ".join(numbers)]
+    if len(ends) == 2:
+        said.append(f"(isValid(datum['low']) ? ' (' + {ends[0]} + ' to ' + {ends[1]} + ')' : '')")
+    return " + ".join([*said, "'.'"])
 
 
 NUMBERS = frozenset(

@@ -31,14 +31,19 @@ _ITEMS = {
 
 
 def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
-    """For each anchor what the template needs."""
-    for name, about in run.manifest.anchors.items():
-        models = [one for one in run.anchored if one.anchor == name]
-        if not models:
-            continue
+    """Yield for each anchor and instrument what the template needs."""
+    both = dict.fromkeys((one.anchor, one.section.instrument) for one in run.anchored)
+    for name, instrument in both:
+        about = run.manifest.anchors[name]
+        models = [
+            one
+            for one in run.anchored
+            if (one.anchor, one.section.instrument) == (name, instrument)
+        ]
         measurable = [one for one in models if not one.unmeasurable]
         yield {
             "id": name,
+            "instrument": instrument,
             "title": printable(about.title),
             "who": printable(f"{about.population} ({about.country}, {about.year})"),
             "counted": [
@@ -75,7 +80,7 @@ def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
             clear = "r only" if doubted_by(one, row) else "yes"
         low, high = row["effect_low"], row["effect_high"]
         yield {
-            "about": f"{one.section.instrument}, {one.shown}",
+            "about": one.shown,
             "item": one.item(item),
             "n": f"{row['n']}",
             "r": _decimals(row["effect"]),
@@ -102,7 +107,7 @@ def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
             ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
         differs = "yes" if direction(row) else "no"
         yield {
-            "about": f"{one.section.instrument}, {one.shown}",
+            "about": one.shown,
             "condition": one.called(row["group"]),
             "item": _ITEMS[row["kind"]] or one.item(item),
             "model": shown(row["mean_first"]),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goffman.anchors.figures import anchor_figures
 from goffman.formatting import ends, number
+from goffman.presentation.competence import NOT_MEASURABLE
+from goffman.presentation.findings import findings_of
 from goffman.presentation.multiverse import curve
 from goffman.presentation.section import Section
 from goffman.presentation.vega import Figure, axis_x, coloured, data, figure, tip, view
@@ -74,39 +77,44 @@ def _scatter(
         name,
         title=title,
         description=(
-            f"Each mark is one {one.noun.one}. {described} {said}; the interval covers other "
-            f"{one.noun.many}, not other sentences. The dashed line is the least-squares fit."
+            f"Each mark is one {one.noun.one}. {described} Dashed: the least-squares fit."
         ),
         spec=spec,
     )
 
 
 def _said_of(found: Correlation, one: Section, other: Section) -> tuple[str, str, str]:
-    """The vertical axis, the title, and what the two axes are in words."""
+    """Return the vertical axis, the title, and what the two axes are in words."""
     by = f"{one.noun.one} by {one.noun.one}"
     if (one.measure, other.measure) != ("negative-attitude", "negative-sentiment"):
-        axes = (
-            f"Horizontal axis: {found.first.text(model=found.models[0])}. "
-            f"Vertical axis: {found.second.text(model=found.models[1])}."
-        )
-        return other.presentation.axis, f"{one.instrument} and {other.instrument}, {by}", axes
+        title = f"{one.instrument} and {other.instrument}, {by}"
+        return other.presentation.axis, title, "Across: the first; up: the second."
     upward = other.presentation.axis
-    labels = "how often the classifier labels sentences about the condition as"
     if found.second.finer:
         upward = "Probability of the label “negative”"
-        labels = "the probability that the classifier labels sentences about the condition as"
-    words = "Horizontal axis: the negativity of the words that masked models fill in."
-    return upward, f"Words and labels, {by}", f"{words} Vertical axis: {labels} negative."
+    return upward, f"Words and labels, {by}", "Across: words filled in; up: labels given."
+
+
+def _measurable(section: Section) -> Section:
+    """Return the section without the models whose numbers mean nothing in it."""
+    failing = [one.model for one in findings_of(section) if one.head == NOT_MEASURABLE]
+    if not failing:
+        return section
+    shown = {name: section.names.model(name) for name in section.scores["model"].drop_nulls()}
+    # Means over all models are of the failing ones, too.
+    kept = pl.col("model").is_in([name for name, one in shown.items() if one not in failing])
+    tables = ("scores", "estimates", "sensitivity", "stress")
+    return replace(section, **{name: getattr(section, name).filter(kept) for name in tables})
 
 
 def figures_of(run: MeasuredRun) -> list[Figure]:
     """Every figure that the run's scores and estimates allow."""
+    sections = [of for section in run.sections.values() if (of := _measurable(section)).models()]
     found = [
         drawn
-        for section in run.sections.values()
-        for draw in section.presentation.figures
+        for section in sections
+        for draw in (*section.presentation.figures, curve)
         for drawn in draw(section)
     ]
-    found += [drawn for section in run.sections.values() for drawn in curve(section)]
     found += together(run.scores, run.correlations, run.sections)
     return [*found, *anchor_figures(run.anchored)]

@@ -1,10 +1,9 @@
-"""What leads the page and each section: for every model of an instrument the four questions."""
+"""What leads the page: a row for each instrument; and bars on one axis, for a comparison."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from goffman.contrasts.verdict import (
     RELEVANT,
     SENTENCES_ONLY,
 )
-from goffman.formatting import NOT_TESTED, ends, in_short, number, tick
+from goffman.formatting import NOT_TESTED, tick
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
@@ -99,30 +98,18 @@ def _place(value: float, limit: float) -> str:
 
 
 MANY = 12
-"""Of more models than these a page has a line each, and their sentences are folded."""
+"""Of more models than these a page has a line of glyphs each."""
 
 
 MEANINGS: Mapping[str, str] = {
     RELEVANT: "the whole 95% interval lies beyond the smallest difference that matters",
     PRESENT: "the interval excludes 0, but holds differences too small to matter",
     NEGLIGIBLE: "the difference is too small to matter (the 90% interval lies within the band)",
-    INCONCLUSIVE: "the interval contains 0 and differences that matter: this audit cannot tell",
+    INCONCLUSIVE: "the interval holds 0 and differences that matter: this audit cannot tell",
     NOT_MEASURABLE: "the model failed the control items, so its other numbers mean nothing",
     SENTENCES_ONLY: "fewer than three sentences were asked, which say nothing about others",
 }
 """What each verdict means."""
-
-
-def counted(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """How many models have which verdict, and how many can do the task, in words."""
-    verdicts = [row["finding"].shown or "not tested" for row in rows]
-    return {"verdicts": _counts(verdicts), "tasks": _counts([row["task"]["word"] for row in rows])}
-
-
-def _counts(words: Sequence[str]) -> str:
-    """Each word once, the most frequent first."""
-    said = (f"{count} {word}" for word, count in Counter(words).most_common())
-    return f"{len(words)} models: {'; '.join(said)}"
 
 
 ORDER: tuple[str, ...] = (
@@ -133,53 +120,29 @@ ORDER: tuple[str, ...] = (
 
 def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
     """Return what the first screen shows: a row for each instrument, the strongest result first."""
-    results = sorted(main_results(sections), key=strength)
-    notes = list(dict.fromkeys(note for one in results for note in one.finding.caveats))
+    asked = main_results(sections)
+    results = sorted(asked, key=strength)
     shown: dict[str, str] = {}
-    for note in notes:
-        shown.setdefault(note.short, note.id)
+    for one in results:
+        for note in one.finding.caveats:
+            shown.setdefault(note.short, note.id)
+    place = {short: at for at, short in enumerate(shown, start=1)}
     drawn = forest([one.finding for one in results])
     groups: dict[str, list[dict[str, Any]]] = {}
     for one, mark in zip(results, drawn.marks, strict=True):
-        section = sections[one.instrument]
-        control = section.control(one.model)
-        passed = ""
-        if control and control.passed:
-            passed = "can perhaps do the task" if control.unsure else "✓ can do the task"
-        given = {section.names.model(model): model for model in section.main_modes}
-        groups.setdefault(one.instrument, []).append(
-            {
-                "result": one,
-                "mark": mark,
-                "value": value_shown(one.finding),
-                "interval": interval_shown(one.finding),
-                "task": passed,
-                "control": control.sentence if control else NO_CONTROLS,
-                "notes": [
-                    note.text
-                    for note in one.finding.caveats
-                    if note.text not in ("", one.finding.wording, NO_CONTROLS)
-                    and note.id != "controls-unsure"
-                ],
-                "modes": describe_other_modes(
-                    sections, one.instrument, given.get(one.model, one.model)
-                ),
-            }
-        )
-    models = list(dict.fromkeys(one.model for one in main_results(sections)))
-    place = {short: str(at) for at, short in enumerate(shown, start=1)}
+        groups.setdefault(one.instrument, []).append(_result(one, sections) | {"mark": mark})
+    models = list(dict.fromkeys(one.model for one in asked))
     return {
         "headline": _headline(results),
+        "whose": results[0].model if results and results[0].verdict in PRESENT_WORDS else "",
         "counts": describe_counts(results),
         "groups": [
             {
                 "instrument": name,
-                "says": rows[0]["result"].finding.short or rows[0]["result"].finding.head,
+                "says": _says(rows),
                 "results": rows,
-                "marks": list(
-                    dict.fromkeys(
-                        place[note.short] for row in rows for note in row["result"].finding.caveats
-                    )
+                "marks": sorted(
+                    {place[note.short] for row in rows for note in row["result"].finding.caveats}
                 ),
                 "claims": sections[name].presentation.claims,
                 "shown": any(row["result"].verdict in PRESENT_WORDS for row in rows),
@@ -191,6 +154,51 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
         "legend": [(word, GLYPHS[word], MEANINGS[word]) for word in GLYPHS],
         "table": _glyphs(results, models, list(groups)) if len(models) > MANY else None,
     }
+
+
+def results_of(section: Section, sections: Mapping[str, Section]) -> list[dict[str, Any]]:
+    """Return the results of one section, the strongest first; ``main``: whether it is main."""
+    found = [
+        MainResult(instrument=section.instrument, model=one.model, finding=one)
+        for one in findings_of(section)
+    ]
+    return [
+        _result(one, sections) | {"main": section.is_main(one.model)}
+        for one in sorted(found, key=strength)
+    ]
+
+
+def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
+    """Return what the row of a result and its drawer show."""
+    section, finding = sections[one.instrument], one.finding
+    control = section.control(one.model)
+    passed = ""
+    if control and control.passed:
+        passed = "perhaps can do the task" if control.unsure else "can do the task"
+    given = {section.names.model(model): model for model in section.main_modes}
+    # What the drawer says in a line of its own is no note.
+    own = ("", finding.wording, NO_CONTROLS)
+    return {
+        "result": one,
+        "value": value_shown(finding),
+        "interval": interval_shown(finding),
+        "task": passed,
+        "passed": "" if not passed else "(✓)" if control and control.unsure else "✓",
+        "control": control.sentence if control else NO_CONTROLS,
+        "notes": [
+            note.text
+            for note in finding.caveats
+            if note.text not in own and note.id != "controls-unsure"
+        ],
+        "modes": describe_other_modes(sections, one.instrument, given.get(one.model, one.model)),
+    }
+
+
+def _says(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the sentence of a row: that of its strongest result, and of how many it is true."""
+    said = [row["result"].finding.short or row["result"].finding.head for row in rows]
+    same = said.count(said[0])
+    return said[0] if same == len(said) else f"{said[0]} ({same} of {len(said)} models)"
 
 
 def _glyphs(
@@ -226,49 +234,3 @@ def _headline(results: Sequence[MainResult]) -> str:
     if all(one.verdict == NEGLIGIBLE for one in results):
         return "No relevant difference"
     return "No relevant difference was shown"
-
-
-def of_section(sections: Mapping[str, Section], name: str) -> Iterator[dict[str, Any]]:
-    """Yield for each model: can it do the task, what differs, how sure is that, how far by wording.
-
-    The bars share an axis.
-    """
-    section = sections[name]
-    found = findings_of(section)
-    for one, bar in zip(found, bars(found), strict=True):
-        yield {
-            "instrument": section.instrument,
-            "finding": one,
-            "task": _task(section, one.model),
-            "bar": bar,
-            # What the verdict means, for a line beside it.
-            "short": in_short(one.shown, one.margin, low=one.low, high=one.high)
-            if one.shown and one.margin
-            else "",
-            "numbers": _numbers(one),
-        }
-
-
-def _task(section: Section, model: str) -> dict[str, str]:
-    """Yes or no, by which number, and how sure that is."""
-    control = section.control(model)
-    if control is None:
-        return {"word": "not asked", "score": "", "why": ""}
-    if control.value is None:
-        return {"word": "not known", "score": "", "why": ""}
-    score = why = f"{control.score} {number(control.value)}"
-    if control.low is not None:
-        why += f" ({ends(control.low, control.high)}; {control.n} items)"
-    if control.by_wording:
-        values = [value for _, value in control.by_wording]
-        why += f"; by wording {ends(min(values), max(values))}"
-    word = "yes" if control.passed else "no"
-    shown = "perhaps" if control.unsure else word
-    return {"word": shown, "score": score, "why": why}
-
-
-def _numbers(one: Finding) -> list[str]:
-    if one.difference is None:
-        return ["–"]
-    interval = "no interval" if one.low is None else ends(one.low, one.high)
-    return [f"{one.unit}{number(one.difference)} ({interval})"]

@@ -29,19 +29,18 @@ from goffman.formatting import (
     p_value,
     verdict_shown,
 )
-from goffman.instruments.types import BASELINE, Noun
+from goffman.instruments.types import BASELINE, Noun, slug_of
 from goffman.modes import of_asked
 from goffman.presentation.answer_style import describe_measured
-from goffman.presentation.competence import QUESTION, describe_competence
 from goffman.presentation.multiverse import PART as ANALYSES
 from goffman.presentation.multiverse import describe_holds
 from goffman.presentation.reliability import COEFFICIENTS, reliability_rows
-from goffman.presentation.user_ratings import change_rows, describe_file
+from goffman.presentation.user_ratings import describe_changes, describe_file
 from goffman.presentation.vega import config
 from goffman.report.anchors import anchor_sections
 from goffman.report.explorer import explored
 from goffman.report.images import sizes
-from goffman.report.overview import MANY, counted, first_screen, of_section
+from goffman.report.overview import MANY, first_screen, results_of
 from goffman.runs.run import read_controls
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ def _lexicons(manifest: Manifest) -> list[str]:
 
 
 def examples(section: Section) -> list[str]:
-    """Up to three prompts, of different wordings, that name a condition."""
+    """Return up to three prompts of different wordings, the shortest first."""
     asked = section.prompts.filter(pl.col("condition") != BASELINE)
     asked = asked if asked.height else section.prompts
     # The two sides of a pair are one text where the pronoun is masked.
@@ -200,7 +199,7 @@ def examples(section: Section) -> list[str]:
     chosen = asked.unique(["wording"], keep="first", maintain_order=True)
     if chosen.height < 2:
         chosen = asked.unique(["item"], keep="first", maintain_order=True)
-    return [mask_to_blank(text) for text in chosen["text"].head(3)]
+    return sorted((mask_to_blank(text) for text in chosen["text"].head(3)), key=len)
 
 
 def contrast_rows(section: Section) -> list[dict[str, Any]]:
@@ -208,6 +207,8 @@ def contrast_rows(section: Section) -> list[dict[str, Any]]:
     tables = []
     # Models are compared whatever the measure; all else is what it says of itself.
     wanted = {**dict.fromkeys(section.presentation.main), "models": None}
+    # The main figure has the contrasts with the baseline, with their numbers.
+    wanted = {kind: None for kind in wanted if kind != "baseline"}
     for kind in [*(one for one in TITLES if one in wanted), *({*wanted} - {*TITLES})]:
         rows = section.contrasts(kind).filter(pl.col("dimension").is_null())
         if rows.height:
@@ -298,22 +299,20 @@ def noun_of(sections: Mapping[str, Section]) -> Noun:
 
 GENERAL = (
     (
-        "There is no single score. Groups, wordings and models are shown with their spread, "
-        "because two wordings of the same question can give quite different numbers."
+        "There is no single score: two wordings of the same question can give quite different "
+        "numbers."
     ),
     (
         "These are associations in what a model writes or labels. They show what could happen in "
-        "use. They do not show that anyone was harmed."
+        "use, not that anyone was harmed."
     ),
     (
         "An interval shows where a number could lie with other conditions, sentences or trials of "
-        "the same kind. In some sections it does not cover all three; the section then says so. It "
-        "says nothing about what the instrument leaves out."
+        "the same kind. Where it does not cover all three, the section says so."
     ),
     (
-        "Each main result is a question of its own: its interval misses the true value 5 times in "
-        "100, and nothing is corrected over instruments or models. In lists of tests (column "
-        "“tests”), intervals and p-values are corrected together by Benjamini and Hochberg's "
+        "Main results are not corrected for each other: each interval misses the true value 5 "
+        "times in 100. Lists of tests (column “tests”) are corrected by Benjamini and Hochberg's "
         "method."
     ),
 )
@@ -321,7 +320,7 @@ GENERAL = (
 
 PAGE = Path(__file__).parent / "page"
 
-SHARED = ("base.js", "table.js", "figures.js", "evidence.js", "pairs.js", "page.js")
+SHARED = ("base.js", "table.js", "figures.js", "evidence.js", "pairs.js", "tabs.js", "page.js")
 """What every page has, in the order in which they run, after Vega."""
 
 SCRIPTS = (*SHARED, "dialog.js", "explorer.js", "main.js")
@@ -350,7 +349,23 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         "titles": {name: one.names.title(name) for name, one in run.sections.items()},
         "evidence": [one.instrument for one in drawn.evidence],
     }
-    sections = [_section(run.sections, name, drawn) for name in run.sections]
+    first = first_screen(run.sections)
+    anchors = list(anchor_sections(run))
+    sections = [
+        _section(section, drawn)
+        | {
+            "results": results_of(section, run.sections),
+            "anchors": [
+                {**one, "figures": figures_shown(_of_anchor(drawn.figures, one), drawn)}
+                for one in anchors
+                if one["instrument"] == name
+            ],
+        }
+        for name, section in run.sections.items()
+    ]
+    # As on the first screen; other modes of an instrument come after its main one.
+    order = [group["instrument"] for group in first["groups"]]
+    sections.sort(key=lambda one: order.index(one["id"]) if one["id"] in order else len(order))
     return rendered(
         "report.html",
         SCRIPTS,
@@ -358,18 +373,13 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         data,
         about=about_run(run),
         sections=sections,
-        first=first_screen(run.sections),
+        first=first,
         together=figures_shown(
             [one for one in drawn.figures if "measures-together" in one.id], drawn
         ),
         measures_said=describe_correlations(run.correlations),
-        anchors=[
-            {**one, "figures": figures_shown(_of_anchor(drawn.figures, one["id"]), drawn)}
-            for one in anchor_sections(run)
-        ],
         general=GENERAL,
         many=MANY,
-        question=QUESTION,
         noun=noun,
         card=base64.b64encode(drawn.card).decode(),
     )
@@ -418,9 +428,8 @@ def _spec(figure: Figure) -> tuple[str, str]:
     return "text/plain", base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _section(sections: Mapping[str, Section], name: str, drawn: Drawn) -> dict[str, Any]:
+def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
     """Return what the template needs of one instrument."""
-    section = sections[name]
     own = [
         one
         for one in drawn.figures
@@ -431,22 +440,20 @@ def _section(sections: Mapping[str, Section], name: str, drawn: Drawn) -> dict[s
     analyzed = [one for one in own if one.id.endswith(f"-{ANALYSES}")]
     own = [one for one in own if one not in analyzed]
     first = next((one for one in own if one.leads), own[0] if own else None)
-    rows = list(of_section(sections, name))
+    title, _, about = section.names.title(section.instrument).partition("? ")
+    models = section.models()
     return {
         "id": section.instrument,
-        "title": section.names.title(section.instrument),
-        "measure": section.measure,
+        "title": f"{title}?" if about else title,
+        "about": about,
         "measured": describe_measured(section),
         "claims": section.presentation.claims,
         "instrument": section.names.instruments.get(section.instrument),
-        "controls": list(describe_competence(section)),
-        "rows": rows,
-        "counted": counted(rows) if len(rows) > MANY else None,
+        "ratings": section.ratings,
         "examples": examples(section),
         "system": system_prompts(section),
         "contrasts": contrast_rows(section),
-        "ratings": section.ratings,
-        "changes": change_rows(section),
+        "changes": [said for model in models for said in describe_changes(section, model)],
         "reliability": reliability_rows_shown(section),
         "holds": describe_holds(section),
         "analyses": figures_shown(analyzed, drawn),
@@ -456,8 +463,10 @@ def _section(sections: Mapping[str, Section], name: str, drawn: Drawn) -> dict[s
     }
 
 
-def _of_anchor(figures: Sequence[Figure], anchor: str) -> list[Figure]:
-    return [one for one in figures if one.id.endswith(f"-{PART}-{anchor}")]
+def _of_anchor(figures: Sequence[Figure], anchor: Mapping[str, Any]) -> list[Figure]:
+    """Return the figures of one instrument and anchor."""
+    wanted = slug_of(f"{anchor['instrument']}-{PART}-{anchor['id']}")
+    return [one for one in figures if one.id == wanted]
 
 
 def figures_shown(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:

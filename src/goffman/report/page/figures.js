@@ -46,7 +46,7 @@ function fitted(spec, width, chosen) {
   const views = spec.vconcat || [spec.facet ? spec.spec : spec];
   /* As much room as the longest name takes, but no more than the figure can spare. */
   const wanted = views.flatMap((view) => namesOf(view, spec.data.values)).map((name) => 18 + lengthOf(name));
-  const least = narrow && wanted.length ? 84 : config.axisY.minExtent;
+  const least = wanted.length ? 84 : config.axisY.minExtent;
   let labels = Math.round(Math.min(width * 0.4, Math.max(least, ...wanted)));
   Object.assign(config.axisY, { minExtent: labels, maxExtent: labels, labelLimit: labels - 8 });
   if (narrow) {
@@ -144,15 +144,21 @@ async function showRows(id, button) {
   const { few, all } = button.dataset;
   await draw(id);
   const now = (figure.chosen.chosen_rows || few) === few ? all : few;
-  button.querySelector(".does").textContent = `Show ${now === few ? all : few}`;
+  does(button, id, `Show ${now === few ? all : few}`);
   await figure.view.signal("chosen_rows", now).runAsync();
   if (now === few) figure.node.scrollIntoView({ block: "nearest" });
+}
+
+/** What a button does, in words; its name says to which figure: no two buttons have one name. */
+function does(button, id, text) {
+  button.textContent = text;
+  button.setAttribute("aria-label", `${text}: ${FIGURES.get(id).node.querySelector(".title").textContent} (${id})`);
 }
 
 async function showNumbers(id, button, host) {
   const open = button.getAttribute("aria-expanded") === "true";
   button.setAttribute("aria-expanded", String(!open));
-  button.querySelector(".does").textContent = open ? "Show the numbers" : "Hide the numbers";
+  does(button, id, open ? "Show the numbers" : "Hide the numbers");
   host.hidden = open;
   if (open || host.childElementCount) return;
   const { values } = (await specOf(id)).data;
@@ -202,6 +208,7 @@ function startFigures() {
       node, host: node.querySelector(".live"), foot: node.querySelector(".figure-foot"),
       still: node.querySelector(".still"), drawing: still.textContent, chosen: {},
     });
+    for (const button of node.querySelectorAll("[data-does]")) does(button, id, button.dataset.does);
     const numbers = node.querySelector("[data-numbers]");
     numbers.addEventListener("click", () => showNumbers(id, numbers, node.querySelector(".numbers")));
     const rows = node.querySelector("[data-few]");

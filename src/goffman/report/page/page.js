@@ -30,6 +30,7 @@ function foldAgain() {
 
 function startPage() {
   document.querySelector(".tools").hidden = false;
+  startTabs();
   startTheme(startFigures());
   document.getElementById("print").addEventListener("click", () => { forPaper(); print(); });
   addEventListener("beforeprint", forPaper);
