@@ -11,7 +11,6 @@ import torch
 from test_browser import reading
 
 import tiny_models
-from goffman.measures.pronoun_preference import PRESENTATION
 from goffman.pipeline import AskOptions, audit
 from goffman.report.evidence import evidence_of, unpacked
 from goffman.report.figures import figures_of
