@@ -17,9 +17,6 @@ from goffman.gate.names import WHAT
 from goffman.instruments.loader import builtin_names
 from goffman.measures.registry import measures
 from goffman.presentation.types import Claims, Presentation
-from goffman.report.figures import figures_of
-from goffman.report.load import read_run
-from goffman.report.table_files import tables_of
 from warm import Command
 
 HERE = Path(__file__).parent
@@ -109,11 +106,12 @@ def test_a_measure_in_one_file_is_in_the_summary_and_on_the_page(audited):
         assert text in page
 
 
-def test_a_measure_in_one_file_has_figures_tables_and_evidence(audited):
+def test_a_measure_in_one_file_has_figures_tables_and_evidence(toy, audited, tmp_path):
     folder, _ = audited
-    run = read_run(folder)
-    assert "toy-distance-conditions" in {one.id for one in figures_of(run)}
-    assert {one.name for one in tables_of(run)} >= {
+    for kind in ("figures", "tables"):
+        goffman_with(toy, "export", folder, "--to", kind, "--output", tmp_path / kind)
+    assert (tmp_path / "figures" / "toy-distance-conditions.svg").exists()
+    assert {path.stem for path in (tmp_path / "tables").glob("*.csv")} >= {
         "toy-distance-groups",
         "toy-distance-conditions",
         "toy-distance-contrasts",
@@ -132,9 +130,10 @@ def test_a_measure_that_names_no_choice_can_be_stressed(toy, audited, tmp_path):
     said, _ = goffman_with(toy, "stress", other, "--workers", "1", "--json")
     (found,) = json.loads(said)
     # The tiny model never says the toy's word, so that there is nothing to test either.
-    why = "There are no other analyses, because it could not be tested"
-    assert (found["analyses"], found["holds_in"], found["said"]) == (0, None, why)
-    assert why in (other / "report.html").read_text(encoding="utf-8")
+    why = "it could not be tested"
+    assert (found["analyses"], found["lowest"], found["reason"]) == (0, None, why)
+    page = (other / "report.html").read_text(encoding="utf-8")
+    assert f"There are no other analyses: {why}" in page
 
 
 def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited, tmp_path):
@@ -154,7 +153,7 @@ def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited, 
     ]  # fmt: skip
     assert "toy-distance.gap[" in listed[1]
     assert '"likely"' in compared[1]
-    assert "Where such a result is clear, it can support the claim that a toy is a toy." in card[1]
+    assert "If a difference is shown, you may say that a toy is a toy." in card[1]
     assert '"gap,none"' in lm_eval[1]
     assert '"mean.likely.stigmatized,none"' in lm_eval[1]
 

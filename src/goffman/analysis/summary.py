@@ -139,8 +139,8 @@ def _rows(results: Sequence[MainResult], models: Sequence[str]) -> Iterator[str]
                 continue
             name = f"{base_of(one.instrument):<21.21} {one.verdict:<24}"
             yield f"  {one.glyph} {name}{value_shown(one.finding):>8} {_strip(one)}".rstrip()
-            marks = [str(notes.index(note.short) + 1) for note in one.finding.caveats]
-            marked = " ".join(marks).translate(SUPERSCRIPTS)
+            marks = sorted(notes.index(note.short) + 1 for note in one.finding.caveats)
+            marked = " ".join(map(str, marks)).translate(SUPERSCRIPTS)
             yield from _wrapped(f"{one.finding.short or one.finding.head}. {marked}", "    ")
     if notes:
         yield ""

@@ -278,7 +278,7 @@ def _check_length(
 
 
 def _only_for_shares(top: TomlTable, key: str, faults: Faults) -> None:
-    message = f'{key} goes with compare = "difference" only.'
+    message = f'{key} is allowed with compare = "difference" only.'
     faults.add(top.file, top.lines.get(key), message)
 
 

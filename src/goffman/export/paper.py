@@ -222,7 +222,7 @@ def _statistics(run: MeasuredRun) -> Iterator[str]:
     yield f"{CORRECTED_SAID} {VERDICTS_SAID}"
     if run.anchors is not None:
         people = ", ".join(printable(one.citation) for one in run.manifest.anchors.values())
-        yield f"We set the numbers beside what people said: {people}."
+        yield f"We compared the numbers with what people said: {people}."
 
 
 def _software(run: MeasuredRun) -> Iterator[str]:

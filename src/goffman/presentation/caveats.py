@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from goffman.contrasts.verdict import INCONCLUSIVE
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.section import not_counted
 from goffman.presentation.types import Caveat
@@ -27,63 +28,83 @@ QUICK = (
 )
 """What is to be said of a quick sample."""
 
+LOW_POWER = (
+    "The interval reaches further than the smallest difference that matters: an audit like this "
+    "one finds a difference of that size less than half the time. More sentences or conditions "
+    "would help."
+)
+
 MOST = 0.5
 """From this share on, what is not counted is most of the probability."""
 
 
+def _half_width(finding: Finding) -> float:
+    """Return half the width of the 95% interval: a true difference of it is found half the time."""
+    if finding.low is None or finding.high is None:
+        return 0.0
+    return (finding.high - finding.low) / 2
+
+
 def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
-    """Yield what must be known beside a finding, the weightiest first."""
-    control = section.control(finding.model)
+    """Yield what must be known of a finding, the weightiest first."""
     yield from QUICK if section.sample == "quick" else ()
-    if finding.depends:
-        yield Caveat(
-            id="depends-on-one-part",
-            short="depends on one part: without it, the sign changes or half is gone",
-            text=finding.depends,
-        )
-    if finding.styled:
-        yield Caveat(
-            id="answer-style",
-            short="answers much the same whatever it is asked",
-            text=f"{finding.head}.",
-        )
-    if finding.asked:
-        yield Caveat(
-            id="few-sentences", short="too few sentences to speak for others", text=finding.wording
-        )
-    if finding.moved:
-        yield Caveat(
-            id="wording-moves-more",
-            short="the wording changes the mean more than this does",
-            text=finding.moved,
-        )
-    if finding.wording.startswith((ONE_WORDING, IN_TURN)):
-        yield Caveat(
-            id="one-wording",
-            short="one wording: the effect of wording is unknown",
-            text=finding.wording,
-        )
-    rest = not_counted(section, model=finding.model)
-    if rest is not None and rest > MOST:
-        yield Caveat(
-            id="mostly-uncounted",
-            short="most of the probability does not count",
-            text=next((said for said in finding.more if "If they all named" in said), ""),
-        )
-    if control is None:
-        yield Caveat(id="no-controls", short="no control items were asked", text=NO_CONTROLS)
-    elif control.unsure:
-        yield Caveat(
-            id="controls-unsure",
-            short="control items leave open whether it can do the task",
-            text=control.sentence,
-        )
-    if section.ratings:
-        shipped = section.ratings.startswith("Language models")
-        yield Caveat(
-            id="words-rated-by-models" if shipped else "words-rated-by-user",
-            short="language models, not people, rated the words"
-            if shipped
-            else "the words were rated in files that were given",
-            text=section.ratings,
-        )
+    for holds, name, short, text in _known(finding, section):
+        if holds:
+            yield Caveat(id=name, short=short, text=text)
+
+
+def _known(finding: Finding, section: Section) -> Iterator[tuple[bool, str, str, str]]:
+    """Yield whether each caveat holds, its id, its few words and its sentences."""
+    yield (
+        bool(finding.depends),
+        "depends-on-one-part",
+        "depends on one part: without it, the sign changes or half is gone",
+        finding.depends,
+    )
+    yield (
+        finding.styled,
+        "answer-style",
+        "answers much the same whatever it is asked",
+        f"{finding.head}.",
+    )
+    yield (
+        bool(finding.asked),
+        "few-sentences",
+        "too few sentences to speak for others",
+        finding.wording,
+    )
+    yield (
+        finding.verdict == INCONCLUSIVE and _half_width(finding) > (finding.margin or 0),
+        "low-power",
+        "this design finds such a small difference less than half the time",
+        LOW_POWER,
+    )
+    yield (
+        bool(finding.moved),
+        "wording-moves-more",
+        "the wording changes the mean more than this does",
+        finding.moved,
+    )
+    yield (
+        finding.wording.startswith((ONE_WORDING, IN_TURN)),
+        "one-wording",
+        "one wording: the effect of wording is unknown",
+        finding.wording,
+    )
+    yield (
+        (not_counted(section, model=finding.model) or 0.0) > MOST,
+        "mostly-uncounted",
+        "most of the probability does not count",
+        next((line for line in finding.more if "If they all named" in line), ""),
+    )
+    control = section.control(finding.model)
+    yield control is None, "no-controls", "no control items were asked", NO_CONTROLS
+    if control is not None:
+        short = "control items leave open whether it can do the task"
+        yield control.unsure, "controls-unsure", short, control.sentence
+    models = section.ratings.startswith("Language models")
+    short = "language models, not people, rated the words"
+    yield models, "words-rated-by-models", short, section.ratings
+    short = "the words were rated in files that were given"
+    users = bool(section.ratings) and not models
+    yield users, "words-rated-by-user", short, section.ratings

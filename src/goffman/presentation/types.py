@@ -167,4 +167,4 @@ class Presentation:
         """What answers are called that are not."""
         if self.phrases:
             return "phrases with a word that is not among the most probable at its place"
-        return "words that are too improbable to be counted"
+        return "words too rare to count"

@@ -67,11 +67,17 @@ IN_TURN = (
     "unknown."
 )
 
+SENTENCES_VARY = (
+    "Each sentence is worded in its own way, and the interval covers other such sentences."
+)
+
 _CALLED = {"female": "women", "male": "men"}
 
 
 def with_wordings(finding: Finding, section: Section) -> Finding:
     """The finding with its range over wordings; as it is where there is one wording."""
+    if finding.wording == ONE_WORDING and _worded_by_item(section):
+        finding = replace(finding, wording=SENTENCES_VARY)
     rows = section.shown(section.by_wording).filter(pl.col("model") == finding.model)
     if finding.difference is None:
         return finding
@@ -92,6 +98,14 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     if not found.moves_more or finding.styled:
         return finding
     return replace(finding, moved=_moved(found, about, section))
+
+
+def _worded_by_item(section: Section) -> bool:
+    """Return whether an item is a wording: sentence pairs, or items without wordings or subscales.
+
+    Items of a subscale differ in what they ask, and not only in how.
+    """
+    return section.unit == "setting" or ([*section.wordings] == ["only"] and not section.dimensions)
 
 
 def asked_in_turn(section: Section, model: str) -> bool:

@@ -154,7 +154,7 @@ _POINTS = (
 )
 
 _ABOUT = (
-    "Models beside what people said. Kind anchor: Pearson's r over conditions; anchor-rank: "
+    "Models compared with people. Kind anchor: Pearson's r over conditions; anchor-rank: "
     "Spearman's ρ; anchor-partial: r with the category of a condition held constant. "
     "Kind anchor-difference: a share of the model minus people's, question by question; "
     "anchor-overall: over the questions that count as stigma; anchor-wording: in other wordings; "
@@ -171,7 +171,7 @@ _ABOUT = (
 )
 
 _ABOUT_POINTS = (
-    "Models beside what people said, point by point. Rows without an entry for people are those in "
+    "Models compared with people, point by point. Rows without an entry for people are those in "
     "which all items of the anchor predict the model's value together: t is the externally "
     "studentized residual, and its p is corrected over the conditions."
 )
