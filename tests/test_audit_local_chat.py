@@ -134,7 +134,7 @@ def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monke
     command += ["--set", "coreference.adjectives=none", "--trials", "1", "--max-tokens", "8"]
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
-    assert "coreference/choice, smollm2-135m" in done.stdout
+    assert "  ✕ coreference " in done.stdout
     assert set(read_answers(tmp_path, "replies")["model"]) == {"smollm2-135m"}
 
 
