@@ -312,7 +312,7 @@ def test_a_figure_is_drawn_and_saved(run: goffman.Run, tmp_path: Path) -> None:
         tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(svg).iter()}
         assert {"svg", "text"} <= tags
         assert not tags & {"script", "image", "foreignObject", "a"}
-    figure = run.figure("social-distance.gap")
+    figure = run.figure("social-distance.conditions")
     for ending, start in (
         (".svg", b"<svg"),
         (".png", b"\x89PNG"),
@@ -323,10 +323,10 @@ def test_a_figure_is_drawn_and_saved(run: goffman.Run, tmp_path: Path) -> None:
     assert dots_per_inch(tmp_path / "gap.png") == 300
     with pytest.raises(InputError, match=r"Its name must end in .svg or .png or .pdf or .json"):
         figure.save(tmp_path / "gap.jpg")
-    with pytest.raises(InputError, match=r"Did you mean 'social-distance.gap'"):
-        run.figure("social-distance.gapp")
+    with pytest.raises(InputError, match=r"Did you mean 'social-distance.conditions'"):
+        run.figure("social-distance.condition")
     with pytest.raises(InputError, match=r"has no menu 'words'\. It has none"):
-        run.figure("social-distance.gap", words="x")
+        run.figure("social-distance.conditions", words="x")
 
 
 def dots_per_inch(png: Path) -> int:

@@ -135,7 +135,7 @@ def test_a_folder_of_ours_is_written_again_and_one_of_others_is_not(tmp_path):
         ),
         (
             [],
-            "Say in which format: add --to model-card, lm-eval, paper, lm-eval-tasks or inspect.",
+            "Say in which format: add --to model-card, lm-eval, paper, figures, tables, lm-eval-tasks or inspect.",
         ),
     ],
 )

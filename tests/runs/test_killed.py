@@ -19,12 +19,12 @@ from goffman.runs.read_answers import read_answers
 from warm import Command
 
 
-def await_asking(process):
-    """Loading takes most of the time of so small a run: the clock starts with the first question."""
-    for line in process.stderr:
-        if line.endswith(" sentences\n"):
-            return
-    pytest.fail("the run ended before it asked")
+def await_asking(process, folder):
+    """The process says what it asks, and holds its folder once the manifest is there."""
+    if not any(line.startswith("Asking ") for line in process.stderr):
+        pytest.fail("the run ended before it asked")
+    while process.poll() is None and not Path(folder, "manifest.json").exists():
+        time.sleep(0.01)
 
 
 def finished(*arguments):
@@ -71,7 +71,7 @@ def kill_and_go_on(model, tmp_path, *, times, limit, seed, noted=False):
     seen = []
     for kill in range(times):
         with Command(*command(model, folder, limit=limit)) as process:
-            await_asking(process)
+            await_asking(process, folder)
             while kill == 0 and len(parts(folder)) < 3:
                 time.sleep(0.01)
             while noted and process.poll() is None and len(sessions(folder)) <= kill:
@@ -136,7 +136,7 @@ def test_a_user_who_stops_it_is_told_that_it_can_go_on(tiny, tmp_path):
 def test_a_second_process_on_the_same_run_is_refused(tiny, tmp_path):
     arguments = command(tiny("roberta"), tmp_path, limit=60)
     with Command(*arguments) as first:
-        await_asking(first)
+        await_asking(first, tmp_path)
         os.kill(first.pid, signal.SIGSTOP)
         with Command(*arguments) as second:
             _, errors = second.communicate(timeout=120)
