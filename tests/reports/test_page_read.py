@@ -29,7 +29,7 @@ WORDS = """(root) => {
   while (walk.nextNode()) {
     const parent = walk.currentNode.parentElement;
     if (parent.closest('svg, script, style, noscript, .hush, .skip')) continue;
-    if (parent.checkVisibility()) count += walk.currentNode.textContent.split(/\\s+/).filter(Boolean).length;
+    if (parent.checkVisibility()) count += (walk.currentNode.textContent.match(/\\S*[\\p{L}\\p{N}]\\S*/gu) ?? []).length;
   }
   return count;
 }"""

@@ -54,7 +54,7 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=group_findings(
-        more="Labels {group} negative more often",
+        more="Labels {group} negative more often than others",
         whether="it labels {group} negative more often",
         text="The label “negative” has a mean probability of {first} for {one} and {second} for "
         "{other}",

@@ -76,31 +76,31 @@ def _known(finding: Finding, section: Section) -> Iterator[tuple[bool, str, str,
     yield (
         finding.verdict == INCONCLUSIVE and _half_width(finding) > (finding.margin or 0),
         "low-power",
-        "this design finds such a small difference less than half the time",
+        "this design often misses so small a difference",
         LOW_POWER,
     )
     yield (
         bool(finding.moved),
         "wording-moves-more",
-        "the wording changes the mean more than this does",
+        "the wording matters more than the group",
         finding.moved,
     )
     yield (
         finding.wording.startswith((ONE_WORDING, IN_TURN)),
         "one-wording",
-        "one wording: the effect of wording is unknown",
+        "asked in one wording only",
         finding.wording,
     )
     yield (
         (not_counted(section, model=finding.model) or 0.0) > MOST,
         "mostly-uncounted",
-        "most of the probability does not count",
+        "most of what it would say is not counted",
         next((line for line in finding.more if "If they all named" in line), ""),
     )
     control = section.control(finding.model)
     yield control is None, "no-controls", "no control items were asked", NO_CONTROLS
     if control is not None:
-        short = "control items leave open whether it can do the task"
+        short = "it may not be able to do the task"
         yield control.unsure, "controls-unsure", short, control.sentence
     models = section.ratings.startswith("Language models")
     short = "language models, not people, rated the words"

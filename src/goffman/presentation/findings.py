@@ -93,8 +93,8 @@ def describe_verdict(row: Row) -> str:
     detectable = ""
     if row["detectable"] is not None:
         detectable = (
-            f" An audit like this finds a true difference of {number(row['detectable'])} 80% of "
-            "the time."
+            f" An audit like this finds a true difference of {number(row['detectable'])} in 80 of "
+            "100 cases."
         )
     why = {
         RELEVANT: f"The whole interval lies {beyond}{least}.",

@@ -134,7 +134,7 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
     models = list(dict.fromkeys(one.model for one in asked))
     return {
         "headline": _headline(results),
-        "whose": results[0].model if results and results[0].verdict in PRESENT_WORDS else "",
+        "caveat": next((note.short for one in results[:1] for note in one.finding.caveats), ""),
         "counts": describe_counts(results),
         "groups": [
             {
@@ -225,12 +225,12 @@ def strength(result: MainResult) -> tuple[int, float]:
 
 
 def _headline(results: Sequence[MainResult]) -> str:
-    """Return the sentence of the strongest result, or that none shows a difference."""
+    """Return the sentence of the strongest result and whose it is, or that there is none."""
     if not results:
         return "Nothing could be measured"
     strongest = results[0]
     if strongest.verdict in PRESENT_WORDS:
-        return strongest.finding.short
+        return f"{strongest.finding.short} ({strongest.model})"
     if all(one.verdict == NEGLIGIBLE for one in results):
         return "No relevant difference"
     return "No relevant difference was shown"
