@@ -90,6 +90,8 @@ def _axes(c: dict[str, Any]) -> dict[str, Any]:
     extent = {"minExtent": LABELS, "maxExtent": LABELS, "labelLimit": LABELS - 12}
     return {
         "axis": {
+            # The first and last number stand under their lines.
+            "labelFlush": False,
             "labelColor": c["quiet"],
             "titleColor": c["quiet"],
             "labelFontSize": 11,
