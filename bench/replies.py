@@ -24,8 +24,7 @@ from goffman.models.base import Calling, Sampling
 from goffman.models.resolve import load
 from goffman.runs.collect_replies import ChatJob, ask_replies
 from goffman.runs.manifest import chat_entry, with_model
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import open_run
+from goffman.runs.run import open_run, read_answers
 
 SERVER = Path(__file__).parents[1] / "tests" / "chat_server.py"
 PAGE = os.sysconf("SC_PAGE_SIZE") / 1e6

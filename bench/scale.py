@@ -193,8 +193,7 @@ def make(folder: Path, arguments: argparse.Namespace, draws: np.random.Generator
     from goffman.runs.answers import parquet
     from goffman.runs.files import Folder
     from goffman.runs.manifest import Manifest, checksum, read_manifest, with_table, write_manifest
-    from goffman.runs.read_answers import read_answers
-    from goffman.runs.run import PROMPTS
+    from goffman.runs.run import PROMPTS, read_answers
 
     before, name = read_manifest(arguments.run), arguments.instrument
     if before is None:

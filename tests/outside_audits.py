@@ -15,8 +15,8 @@ from goffman.contrasts.catalog import (
     over_wordings,
     women_against_men,
 )
+from goffman.contrasts.designs import Clusters
 from goffman.contrasts.engine import Contrast, correlated
-from goffman.contrasts.scores import Clusters
 from goffman.contrasts.spec import ContrastSpec
 from goffman.contrasts.verdict import NEGLIGIBLE
 from goffman.estimates import estimates

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.scores import Clusters
+from goffman.contrasts.designs import Clusters
 from goffman.estimates import estimates
 from goffman.schemas import SCORES, schema
 

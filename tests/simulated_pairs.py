@@ -19,8 +19,7 @@ from goffman.contrasts.catalog import (
     settings_by_pairs,
     settings_by_trials,
 )
-from goffman.contrasts.designs import averaging_pair_orders
-from goffman.contrasts.scores import Clusters
+from goffman.contrasts.designs import Clusters, averaging_pair_orders
 from goffman.instruments.types import BASELINE
 from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.coreference_choice import CoreferenceChoice

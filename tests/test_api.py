@@ -21,7 +21,7 @@ from goffman.api import progress
 from goffman.config import AuditOptions, audit_options, flag_of
 from goffman.errors import InputError, RunError
 from goffman.progress import Progress
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 
 HOSTILE = "<script>alert(1)<b>&\u202e\"'"
 """A folder's name, and so a model's."""

@@ -21,8 +21,7 @@ from goffman.models.batching import batch_limits, plan_batches
 from goffman.models.precision_deviation import draw_sample
 from goffman.models.resolve import load
 from goffman.pipeline import AskOptions, Audit, Listener, MeasureOptions, audit, default_folder
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import read_answers, read_prompts
 from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, SENSITIVITY, VERDICTS, complaints
 
 DATA = Path(goffman.instruments.__file__).parent / "data"

@@ -31,7 +31,7 @@ from goffman.runs.collect_replies import known_questions, replies_of, seed_of
 from goffman.runs.files import Folder
 from goffman.runs.journal import key_of, read_journal
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from goffman.schemas import SCORES, complaints
 from warm import Command
 

@@ -21,7 +21,7 @@ from goffman.models.next_token import NextWord
 from goffman.modes import mode_of
 from goffman.report.load import read_run
 from goffman.report.table_files import tables_of
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from goffman.schemas import SCORES, complaints
 from tiny_chat import make_causal
 

@@ -22,8 +22,7 @@ from goffman.models.resolve import load
 from goffman.modes import mode_of
 from goffman.options import AskOptions, ChatOptions, Listener
 from goffman.pipeline import audit
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_controls, read_prompts
+from goffman.runs.run import read_answers, read_controls, read_prompts
 from tiny_chat import make_causal
 
 pytestmark = pytest.mark.slow

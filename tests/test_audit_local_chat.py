@@ -16,7 +16,7 @@ from goffman.models.chat_local import LocalChat
 from goffman.models.resolve import load
 from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from goffman.schemas import REPLY_KINDS, SCORES, complaints
 from model_server import serving
 from tiny_chat import make_causal

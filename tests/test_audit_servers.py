@@ -18,7 +18,7 @@ from goffman.options import AskOptions, ChatOptions, Listener
 from goffman.pipeline import audit
 from goffman.runs.collect_replies import LOOK, EmptyReplyMonitor
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 
 SENTENCES = {"coreference.pairs": 6, "coreference.adjectives": ["none"]}
 PROMPTS = render(

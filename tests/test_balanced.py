@@ -18,7 +18,7 @@ from goffman.forecast import _roughly, weights_a_second, weights_used
 from goffman.models.base import LoadOptions
 from goffman.options import AskOptions, Listener
 from goffman.pipeline import audit
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from tiny_chat import make_causal
 
 

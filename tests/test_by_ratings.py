@@ -20,8 +20,7 @@ from goffman.presentation.user_ratings import describe_changes
 from goffman.rating.worklist import words_to_rate
 from goffman.report.load import read_run
 from goffman.report.table_files import tables_of
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import read_answers, read_prompts
 from goffman.schemas import RATINGS_COMPARED, SCORES, complaints
 from in_process import goffman
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from goffman.analysis.correlation_findings import correlations, describe_correlations
+from goffman.contrasts.designs import Clusters
 from goffman.contrasts.engine import Contrast, of_units
-from goffman.contrasts.scores import Clusters
 from goffman.estimates import PRIMARY, estimates
 from goffman.formatting import Labels, number
 from goffman.measures.aggregate import prompt_scores

@@ -13,7 +13,7 @@ from goffman.instruments.renderer import PromptOptions, render
 from goffman.instruments.subsample import QUICK_CONDITIONS, QUICK_PROMPTS
 from goffman.modes import mode_of, modes_of
 from goffman.runs.manifest import Manifest, instrument_entry, with_instrument
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from in_process import goffman
 
 MODES = [form.id for name in builtin_names() for form in modes_of(load_instrument(name))]

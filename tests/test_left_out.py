@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.contrasts.scores import Clusters
+from goffman.contrasts.designs import Clusters
 from goffman.estimates import PRIMARY, estimates
 from goffman.instruments.types import Prompt
 from goffman.measures.aggregate import prompt_scores

@@ -15,8 +15,7 @@ from few_conditions import with_few_conditions
 from goffman.errors import RunError
 from goffman.pipeline import AskOptions, Listener, audit
 from goffman.report.load import read_run
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import read_answers, read_prompts
 from goffman.sensitivity.multiverse import stress_tables
 
 DATA = Path(goffman.instruments.__file__).parent / "data"

@@ -21,8 +21,7 @@ from goffman.instruments.sentence_pairs import without_a_chat
 from goffman.options import AskOptions, Listener
 from goffman.pipeline import audit
 from goffman.runs.batch_plan import with_one_mask
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import read_answers, read_prompts
 from goffman.schemas import LIKELIHOODS, complaints
 from tiny_chat import make_causal
 

@@ -16,7 +16,7 @@ from goffman.parsers.options import read_choices
 from goffman.parsers.registry import read_replies
 from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from in_process import goffman
 from real_server import QWEN, SMOLLM2, serving
 

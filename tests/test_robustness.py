@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.contrasts.scores import Clusters
+from goffman.contrasts.designs import Clusters
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.estimates import PRIMARY, estimates
 from goffman.instruments.loader import load_instrument
@@ -19,7 +19,7 @@ from goffman.lexicons.gender import load_gender
 from goffman.measures.aggregate import prompt_scores
 from goffman.measures.subject_gender import QUANTITIES, SubjectGender
 from goffman.report.load import read_run
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from goffman.schemas import LEFT_OUT, SENSITIVITY, complaints, prompt_table
 from goffman.sensitivity.variations import Headline
 from goffman.stats.crossed import crossed_interval

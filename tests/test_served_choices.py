@@ -15,8 +15,7 @@ from goffman.models.api_response import reply_of
 from goffman.models.base import Calling
 from goffman.options import AskOptions, ChatOptions, Listener
 from goffman.pipeline import audit
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_controls, read_prompts
+from goffman.runs.run import read_answers, read_controls, read_prompts
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""

@@ -19,7 +19,7 @@ from scipy import stats
 from few_conditions import DATA, with_few_conditions
 from goffman.analysis.summary import main_results
 from goffman.contrasts.catalog import groups_of_conditions
-from goffman.contrasts.scores import clusters_by_instrument
+from goffman.contrasts.designs import clusters_by_instrument
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.estimates import PRIMARY, estimates
 from goffman.formatting import ends

@@ -12,7 +12,7 @@ from chat_server import Answer, ChatServer, completion
 from goffman.cli.main import app
 from goffman.instruments.loader import builtin_names
 from goffman.instruments.subsample import MOST_REQUESTS
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.contrasts.correlations import MAIN_VARIANT, correlate_measures
+from goffman.contrasts.designs import Clusters, ScoreTable
 from goffman.contrasts.engine import GIVEN, Contrast, Estimates, estimate_table, records_table
-from goffman.contrasts.scores import Clusters, ScoreTable
 from goffman.contrasts.verdict import NOT_MEASURABLE, Verdict, rests_on, verdict
 from goffman.instruments.types import base_of
 from goffman.modes import mode_of_rows, of_asked, primary_modes

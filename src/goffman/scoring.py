@@ -21,9 +21,8 @@ from goffman.models.server_address import behind_server
 from goffman.modes import asked_ids, of_asked
 from goffman.parsers.registry import DEFAULT_PARSER, parser_named
 from goffman.runs.manifest import LexiconEntries
-from goffman.runs.read_answers import read_answers
 from goffman.runs.reply_probabilities import fills_of_replies
-from goffman.runs.run import read_controls, read_prompts
+from goffman.runs.run import read_answers, read_controls, read_prompts
 from goffman.schemas import SCORES, schema
 
 if TYPE_CHECKING:

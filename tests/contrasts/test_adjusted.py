@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.contrasts.catalog import groups_adjusted
+from goffman.contrasts.designs import LOG_LIKELIHOOD, Clusters, ScoreTable
 from goffman.contrasts.engine import Contrast
-from goffman.contrasts.scores import LOG_LIKELIHOOD, Clusters, ScoreTable
 from goffman.measures.aggregate import as_scores
 
 SIDES = {"stigmatized": 0.5, "non-stigmatized": -0.5}

@@ -18,7 +18,7 @@ from goffman.models.resolve import load
 from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from harness_env import INSPECT, LM_EVAL, harness_python, run_harness
 from model_server import serving
 from tiny_chooser import make_chooser

@@ -24,7 +24,7 @@ from goffman.options import AskOptions, Listener
 from goffman.pipeline import audit
 from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from harness_logs import inspect_log, lm_eval_log
 from tiny_chooser import make_chooser
 

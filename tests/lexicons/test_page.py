@@ -14,8 +14,7 @@ from goffman.lexicons.attitude import ATTITUDES, load_attitudes
 from goffman.rating.journal import Unit, read_journal
 from goffman.rating.ratings import read_raters
 from goffman.rating.worklist import Entry, Sentence, Worklist, words_to_rate
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import read_answers, read_prompts
 from in_process import goffman
 
 KEYS = dict(zip(ATTITUDES, "1234", strict=True))

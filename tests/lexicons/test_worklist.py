@@ -10,8 +10,7 @@ import pytest
 from goffman.errors import InputError
 from goffman.lexicons.attitude import fold, load_attitudes, no_word
 from goffman.rating.worklist import run_key, sentences_of, words_to_rate
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import read_answers, read_prompts
 
 
 def test_the_unrated_words_come_by_their_mass(answered):

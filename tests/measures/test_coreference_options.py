@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
-from goffman.contrasts.scores import clusters_by_instrument
+from goffman.contrasts.designs import clusters_by_instrument
 from goffman.estimates import estimates
 from goffman.formatting import Labels
 from goffman.instruments.types import Option, options_from, options_json

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import check, one, same_whatever_the_order, value
 
-from goffman.contrasts.scores import Clusters
+from goffman.contrasts.designs import Clusters
 from goffman.measures.aggregate import NO_ANSWER
 from goffman.measures.multiple_choice import FLOOR, MeanCode
 from goffman.presentation.findings import findings_of

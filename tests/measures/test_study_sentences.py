@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from goffman.contrasts.scores import clusters_by_instrument
+from goffman.contrasts.designs import clusters_by_instrument
 from goffman.estimates import estimates
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render

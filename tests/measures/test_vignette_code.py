@@ -12,7 +12,7 @@ from choosing import asked, choices, listed, replied, section
 from making import check, same_whatever_the_order, value
 from scipy import stats
 
-from goffman.contrasts.scores import Clusters
+from goffman.contrasts.designs import Clusters
 from goffman.estimates import PRIMARY
 from goffman.formatting import number
 from goffman.instruments.types import Option

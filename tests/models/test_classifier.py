@@ -20,8 +20,7 @@ from goffman.models.classifier import groups, sentiments
 from goffman.models.resolve import check, load
 from goffman.options import AskOptions
 from goffman.pipeline import audit
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import read_answers, read_prompts
 from tiny_models import _byte_bpe
 
 if TYPE_CHECKING:

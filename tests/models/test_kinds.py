@@ -13,8 +13,7 @@ import pytest
 import toy_kind
 from goffman.instruments.types import MASK
 from goffman.models.registry import BUILT_IN, ModelKind, _fault, answers_to, model_kinds
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import read_answers, read_prompts
 from test_plugins import goffman_with, package
 
 TOY = Path(toy_kind.__file__)

@@ -155,7 +155,7 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.3,
             "inconclusive",
             "The interval holds 0, and differences larger than 0.050, the smallest difference that "
-            "counts as relevant here. An audit like this finds a true difference of 0.12 80% of the time.",
+            "counts as relevant here. An audit like this finds a true difference of 0.12 in 80 of 100 cases.",
         ),
         (
             0.06,

@@ -9,8 +9,8 @@ import pytest
 
 from goffman.formatting import Labels
 from goffman.presentation.section import Section
+from goffman.presentation.sensitivity_findings import IN_TURN, ONE_WORDING, spread_of, with_wordings
 from goffman.presentation.types import Finding
-from goffman.presentation.wording_findings import IN_TURN, ONE_WORDING, spread_of, with_wordings
 from goffman.schemas import SCORES, SENSITIVITY, schema
 
 ABOUT = {

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.contrasts.scores import clusters_of
+from goffman.contrasts.designs import clusters_of
 from goffman.errors import PublishedError
 from goffman.estimates import estimates
 from goffman.instruments.types import BASELINE, Setting

@@ -26,7 +26,7 @@ from goffman.console import printable
 from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
 from goffman.report.evidence import unpacked
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""

@@ -20,7 +20,7 @@ from goffman.report.evidence import (
     unpacked,
     words_per_prompt,
 )
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from goffman.scoring import load_words
 
 

@@ -14,8 +14,8 @@ from goffman.analysis.summary import MainResult, main_results
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import ends, number, tick
 from goffman.presentation.findings import findings_of
+from goffman.presentation.sensitivity_findings import ONE_WORDING
 from goffman.presentation.types import Finding
-from goffman.presentation.wording_findings import ONE_WORDING
 from goffman.report.overview import HALF, TICKS, _headline, bars, first_screen, results_of, strength
 
 NEAR = 0.051

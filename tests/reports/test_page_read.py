@@ -12,7 +12,7 @@ from test_browser import NARROW, reading, scroll_through, unfold
 
 from goffman.instruments.types import BASELINE
 from goffman.report.figures import figures_of
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""

@@ -15,7 +15,7 @@ from goffman.pipeline import AskOptions, audit
 from goffman.report.evidence import evidence_of, unpacked
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from goffman.scoring import load_words
 from tiny_chat import make_causal
 

@@ -23,7 +23,7 @@ from goffman.runs.batch_plan import Settings
 from goffman.runs.collect import ask_fills, ask_once
 from goffman.runs.manifest import Manifest, read_manifest, write_manifest
 from goffman.runs.mode_adapters import Classify
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from goffman.schemas import FILLS, LABELS, complaints
 from tiny_models import sentences
 

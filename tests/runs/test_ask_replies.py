@@ -32,8 +32,7 @@ from goffman.runs.collect_replies import (
 )
 from goffman.runs.journal import key_of
 from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
-from goffman.runs.read_answers import read_answers
-from goffman.runs.run import open_run
+from goffman.runs.run import open_run, read_answers
 from goffman.schemas import REPLIES, complaints
 
 pytestmark = pytest.mark.slow

@@ -20,8 +20,8 @@ from goffman.runs import batch_plan
 from goffman.runs.batch_plan import Settings, few_collections, limits_for, prefetched, split
 from goffman.runs.collect import ask_fills
 from goffman.runs.mode_adapters import FillMask
-from goffman.runs.read_answers import read_answers
 from goffman.runs.recursive_masking import Node, roots
+from goffman.runs.run import read_answers
 from tiny_models import sentences
 
 IN_BLOCKS = replace(LIMITS, first_block=4)

@@ -15,7 +15,7 @@ import pytest
 
 from goffman.pipeline import AskOptions, audit
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from warm import Command
 
 

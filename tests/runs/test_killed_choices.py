@@ -19,7 +19,7 @@ from goffman.pipeline import audit
 from goffman.runs.collect_replies import replies_of
 from goffman.runs.journal import read_journal
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from tiny_chat import make_causal
 from warm import Command
 

@@ -17,7 +17,7 @@ from goffman.models.resolve import load
 from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 from tiny_chat import make_causal
 
 MINI = Path(goffman.models.bundled.__path__[0]) / "mini"

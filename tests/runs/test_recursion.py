@@ -19,8 +19,8 @@ from goffman.models.resolve import load
 from goffman.runs.batch_plan import BatchLimits, Settings
 from goffman.runs.collect import ask_fills
 from goffman.runs.mode_adapters import FillMask
-from goffman.runs.read_answers import read_answers
 from goffman.runs.recursive_masking import Node, around, children, roots
+from goffman.runs.run import read_answers
 
 TEXTS = [
     f"I would talk to a {MASK} with depression.",

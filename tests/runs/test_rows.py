@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.models.base import Filled, by_meaning
-from goffman.runs.answer_rows import PromptRefs, Vocabulary, fill_rows, label_rows, together
+from goffman.runs.mode_adapters import PromptRefs, Vocabulary, fill_rows, label_rows, together
 from goffman.runs.recursive_masking import Node
 from goffman.schemas import FILLS, LABELS, complaints
 

@@ -15,7 +15,7 @@ from goffman.analysis.summary import Summary, summarize
 from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
 from goffman.anchors.loader import every_anchor
 from goffman.anchors.sentences import anchored_models
-from goffman.contrasts.scores import clusters_by_instrument
+from goffman.contrasts.designs import clusters_by_instrument
 from goffman.errors import RunError, no_run
 from goffman.estimates import estimates
 from goffman.parsers.registry import parser_named

@@ -22,7 +22,7 @@ from goffman.anchors.compare import (
     UNANSWERED,
 )
 from goffman.console import printable
-from goffman.contrasts.scores import FEMALE
+from goffman.contrasts.designs import FEMALE
 from goffman.contrasts.verdict import direction
 from goffman.formatting import confidence, describe_corrected, ends, humanize, join_words, number
 from goffman.modes import of_asked

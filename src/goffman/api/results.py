@@ -28,7 +28,7 @@ from goffman.presentation.vega import config
 from goffman.report.figures import figures_of
 from goffman.report.images import pdf_of, svg_of
 from goffman.report.load import MeasuredRun, read_run
-from goffman.runs.read_answers import read_answers
+from goffman.runs.run import read_answers
 
 if TYPE_CHECKING:
     from goffman.comparison.runs import Comparison as Compared

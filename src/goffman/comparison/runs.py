@@ -14,7 +14,7 @@ import polars as pl
 from goffman.comparison.changes import HEADINGS, ChangeContext
 from goffman.comparison.comparability import Verdict, verdict
 from goffman.contrasts.catalog import BY_CONDITION
-from goffman.contrasts.scores import clusters_of
+from goffman.contrasts.designs import clusters_of
 from goffman.contrasts.verdict import NOT_MEASURABLE
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.formatting import join_words, models_meant

@@ -25,9 +25,13 @@ import numpy as np
 import polars as pl
 
 from goffman.contrasts.designs import (
+    NESTED,
+    ScoreTable,
     Side,
     adjusted,
+    cube,
     descriptions,
+    in_order,
     merging_nested_wordings,
     of_study,
     over_baseline,
@@ -38,7 +42,6 @@ from goffman.contrasts.designs import (
     two_way,
 )
 from goffman.contrasts.engine import clustered
-from goffman.contrasts.scores import NESTED, ScoreTable, cube, in_order
 from goffman.contrasts.spec import (
     ContrastSpec,
     Pairs,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import polars as pl
 
+from goffman.contrasts.designs import FEMALE, cube, in_order
 from goffman.contrasts.engine import Contrast, Estimates, correlated
-from goffman.contrasts.scores import FEMALE, cube, in_order
 from goffman.instruments.types import BASELINE, base_of, mode_in
 from goffman.modes import asked_ids, mode_of_rows, of_asked
 from goffman.stats.crossed import LEAST

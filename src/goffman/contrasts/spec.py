@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from goffman.contrasts.designs import Side
-from goffman.contrasts.scores import in_order
+from goffman.contrasts.designs import Side, in_order
 from goffman.instruments.types import BASELINE
 
 if TYPE_CHECKING:
+    from goffman.contrasts.designs import ScoreTable
     from goffman.contrasts.engine import Contrast, Estimates
-    from goffman.contrasts.scores import ScoreTable
     from goffman.stats.estimate import Estimate
 
 By = Literal["model", "model or all", "variant", "group", "setting", "dimension"]

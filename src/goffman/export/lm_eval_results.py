@@ -16,7 +16,7 @@ import polars as pl
 from goffman import __version__
 from goffman.comparison.runs import instruments_of
 from goffman.console import json_text
-from goffman.contrasts.scores import cube, in_order
+from goffman.contrasts.designs import cube, in_order
 from goffman.export.common import main_estimates, public_name
 from goffman.gate.names import with_doubts
 from goffman.modes import asked_id, asked_ids

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from goffman.contrasts.scores import LOG_LIKELIHOOD
+from goffman.contrasts.designs import LOG_LIKELIHOOD
 from goffman.errors import InputError
 from goffman.instruments.types import BASELINE
 from goffman.schemas import SCORES, schema

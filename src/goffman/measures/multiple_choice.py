@@ -50,8 +50,7 @@ from goffman.contrasts.catalog import (
     order_of_options,
     wordings,
 )
-from goffman.contrasts.designs import averaging_orders
-from goffman.contrasts.scores import items_by_place, wordings_merged
+from goffman.contrasts.designs import averaging_orders, items_by_place, wordings_merged
 from goffman.instruments.types import ControlScore, options_from
 from goffman.measures.aggregate import (
     IDS,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.scores import cube, in_order
+from goffman.contrasts.designs import cube, in_order
 from goffman.schemas import SCORES, schema
 from goffman.stats.reliability import Components, alpha, components, obstacle
 

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from goffman.contrasts.catalog import DIRECTIONS
-from goffman.contrasts.scores import cube, in_order
+from goffman.contrasts.designs import cube, in_order
 from goffman.instruments.types import BASELINE
 from goffman.measures.aggregate import only
 from goffman.presentation.variance import BELOW, VARIANCE

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from goffman.contrasts.verdict import INCONCLUSIVE
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.section import not_counted
+from goffman.presentation.sensitivity_findings import IN_TURN, ONE_WORDING
 from goffman.presentation.types import Caveat
-from goffman.presentation.wording_findings import IN_TURN, ONE_WORDING
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section

@@ -20,10 +20,9 @@ from goffman.formatting import describe_factors, ends, humanize, number, verdict
 from goffman.instruments.types import BASELINE
 from goffman.presentation.caveats import caveats_of
 from goffman.presentation.competence import not_measurable
-from goffman.presentation.robustness_findings import with_robustness
+from goffman.presentation.sensitivity_findings import ONE_WORDING, with_robustness, with_wordings
 from goffman.presentation.types import Finding
 from goffman.presentation.user_ratings import describe_changes
-from goffman.presentation.wording_findings import ONE_WORDING, with_wordings
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section

@@ -10,8 +10,8 @@ import polars as pl
 from goffman.formatting import describe_variant, humanize, number
 from goffman.presentation.findings import of_model
 from goffman.presentation.section import Section
+from goffman.presentation.sensitivity_findings import ONE_WORDING
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
-from goffman.presentation.wording_findings import ONE_WORDING
 
 HIGH = 0.8
 """From here on a coefficient carries a sentence about single conditions."""

@@ -161,8 +161,7 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
     """The words of each prompt itself that its measure counts, with what was asked."""
     import polars as pl
 
-    from goffman.runs.read_answers import read_answers
-    from goffman.runs.run import read_prompts
+    from goffman.runs.run import read_answers, read_prompts
 
     manifest = _manifest(run)
     there = _instruments_with_fills(manifest)

@@ -25,8 +25,8 @@ from goffman.measures.mode_agreement import PRESENTED
 from goffman.measures.registry import measures
 from goffman.presentation.evidence import EVIDENCE, options_with_probabilities
 from goffman.presentation.types import Answers
-from goffman.runs.read_answers import read_answers
 from goffman.runs.reply_probabilities import fills_of_replies
+from goffman.runs.run import read_answers
 from goffman.schemas import SENTIMENTS
 from goffman.scoring import words_of
 

@@ -18,8 +18,7 @@ from goffman.errors import RunError, no_run
 from goffman.modes import asked_ids
 from goffman.runs.files import Folder
 from goffman.runs.manifest import read_manifest
-from goffman.runs.read_answers import check_answers
-from goffman.runs.run import read_prompts
+from goffman.runs.run import check_answers, read_prompts
 from goffman.schemas import (
     ANCHOR_POINTS,
     CONTRASTS,

@@ -22,7 +22,7 @@ import numpy as np
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.types import MASK, Instrument, Prompt, is_control
 from goffman.models.batching import ENOUGH, ahead, batch_limits, decided, distinct, plan_batches
-from goffman.runs.answer_rows import PromptRefs
+from goffman.runs.mode_adapters import PromptRefs
 from goffman.runs.recursive_masking import MaskPlacement
 
 if TYPE_CHECKING:

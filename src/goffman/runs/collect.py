@@ -13,7 +13,6 @@ from goffman.errors import AskingError
 from goffman.instruments.types import CarriedPhrase, Prompt
 from goffman.models.batching import ahead
 from goffman.progress import Progress, Watch
-from goffman.runs.answer_rows import words_put_back
 from goffman.runs.answers import (
     MAX_PARTS,
     PHRASES,
@@ -34,7 +33,13 @@ from goffman.runs.batch_plan import (
 )
 from goffman.runs.code_digest import code_digest
 from goffman.runs.manifest import Answered, asker_of, with_answers
-from goffman.runs.mode_adapters import FillMask, ModeAdapter, OptionProbability, PhraseTokens
+from goffman.runs.mode_adapters import (
+    FillMask,
+    ModeAdapter,
+    OptionProbability,
+    PhraseTokens,
+    words_put_back,
+)
 from goffman.runs.recursive_masking import Node, children, roots, with_forms
 from goffman.runs.run import Run
 from goffman.workers.pool import describe_workers

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.scores import clusters_of
+from goffman.contrasts.designs import clusters_of
 from goffman.estimates import PRIMARY
 from goffman.lexicons.lexicons import LexiconVariant
 from goffman.measures.analytic_choices import Option, StoredAnswers

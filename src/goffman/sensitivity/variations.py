@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.designs import FACTOR_COLUMNS
+from goffman.contrasts.designs import FACTOR_COLUMNS, NESTED, Clusters, clusters_of, cube, in_order
 from goffman.contrasts.engine import Contrast, crossed
-from goffman.contrasts.scores import NESTED, Clusters, clusters_of, cube, in_order
 from goffman.contrasts.verdict import PRESENT_WORDS, verdict
 from goffman.estimates import PRIMARY, MeasuredInstrument
 from goffman.instruments.paraphrases import OWN_PAIRS

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.api.results import Estimate
+from goffman.contrasts.designs import clusters_of
 from goffman.contrasts.engine import Contrast
-from goffman.contrasts.scores import clusters_of
 from goffman.errors import InputError, ModelError
 from goffman.estimates import MeasuredInstrument, judged
 from goffman.formatting import number
@@ -25,7 +25,6 @@ from goffman.models.registry import ModelKind, model_kinds
 from goffman.models.tokenizer import has_case
 from goffman.options import Listener
 from goffman.planning import Question, check_languages, every_way, lexicon_uses, questions_of
-from goffman.runs.answer_rows import words_put_back
 from goffman.runs.batch_plan import limits_for, prefetched, pronoun_forms, with_one_mask
 from goffman.runs.mode_adapters import (
     Classify,
@@ -34,6 +33,7 @@ from goffman.runs.mode_adapters import (
     ModeAdapter,
     NextWord,
     OptionProbability,
+    words_put_back,
 )
 from goffman.runs.recursive_masking import children, roots, with_forms
 from goffman.schemas import prompt_table
