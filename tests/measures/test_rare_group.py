@@ -119,7 +119,7 @@ def test_rare_conditions_have_their_mean_and_no_part_in_the_headline(measure, ma
         said.head
         == {
             "negative": "Fills in more negative words about stigmatized conditions",
-            "negative-probability": "Labels stigmatized conditions negative more often",
+            "negative-probability": "Labels stigmatized conditions negative more often than others",
         }[quantity]
     )
     assert said.verdict == "relevant"

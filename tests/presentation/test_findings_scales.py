@@ -187,8 +187,8 @@ def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference()
     (text,) = uncounted(section("gender-of-subject", scores=[mass, *others]), row)
     # .05 − .52 and .05 + .52.
     assert text == (
-        "For stigmatized conditions, 0.52 of the probability belongs to words that are too "
-        "improbable to be counted. If they all named men, female minus male would be −0.47; if "
+        "For stigmatized conditions, 0.52 of the probability belongs to words too "
+        "rare to count. If they all named men, female minus male would be −0.47; if "
         "they all named women, 0.57."
     )
     outside = mass | {"quantity": "outside", "value": 0.3}

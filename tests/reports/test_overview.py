@@ -199,6 +199,6 @@ def test_the_headline_is_the_sentence_of_the_strongest_result_or_that_there_is_n
 
     weak, strong = result("present, size uncertain", 0.05), result("relevant", 0.2)
     in_order = sorted([weak, result("negligible", 0.01), strong], key=strength)
-    assert _headline(in_order) == "It is relevant"
+    assert _headline(in_order) == "It is relevant (m)"
     assert _headline([result("inconclusive", 0.1)]) == "No relevant difference was shown"
     assert _headline([result("negligible", 0.01)]) == "No relevant difference"
