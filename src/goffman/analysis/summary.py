@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.sentences import describe_anchors
-from goffman.contrasts.verdict import GLYPHS, NOT_MEASURABLE
+from goffman.contrasts.verdict import (
+    GLYPHS,
+    INCONCLUSIVE,
+    NEGLIGIBLE,
+    NOT_MEASURABLE,
+    PRESENT,
+    RELEVANT,
+    SENTENCES_ONLY,
+)
 from goffman.formatting import NOT_TESTED, ends, number
 from goffman.instruments.types import base_of
 from goffman.presentation.competence import NO_CONTROLS
@@ -78,6 +86,19 @@ class MainResult:
         }
 
 
+ORDER: tuple[str, ...] = (
+    RELEVANT, PRESENT, SENTENCES_ONLY, INCONCLUSIVE, NEGLIGIBLE, NOT_MEASURABLE, NOT_TESTED,
+)  # fmt: skip
+"""Verdicts, the one that says most first."""
+
+
+def strength(result: MainResult) -> tuple[int, float]:
+    """Return the place of a result among others: by its verdict, then by its size in Δ."""
+    finding = result.finding
+    size = abs(finding.difference or 0.0) / (finding.margin or 1.0)
+    return ORDER.index(result.verdict), -size
+
+
 def main_results(sections: Mapping[str, Section]) -> list[MainResult]:
     """Return the main result of each instrument and model, model by model."""
     found = [
@@ -113,16 +134,18 @@ def screen(results: Sequence[MainResult]) -> list[str]:
     """Return the lines of one screen: a row, a strip and a sentence for each main result."""
     if not results:
         return ["Nothing could be measured."]
-    models = list(dict.fromkeys(one.model for one in results))
-    lines = [*_table(results)] if len(models) > FEW else [*_rows(results, models)]
+    many = len({one.model for one in results}) > FEW
+    lines = [*(_table(results) if many else _rows(sorted(results, key=strength)))]
     sure = (
-        "━ 95% interval; each misses the true value 5 times in 100. ░ smaller than Δ, the smallest "
-        "difference that matters."
+        "━ 95% interval, which misses the truth 5 times in 100. ░ smaller than Δ, the smallest "
+        "difference that matters. Associations in text, not proof of harm."
     )
     return [*lines, "", *_wrapped(describe_counts(results)), *_wrapped(sure)]
 
 
-def _rows(results: Sequence[MainResult], models: Sequence[str]) -> Iterator[str]:
+def _rows(results: Sequence[MainResult]) -> Iterator[str]:
+    """Yield each model's results; ``results``: the strongest first, as on the page."""
+    models = list(dict.fromkeys(one.model for one in results))
     notes = list(dict.fromkeys(note.short for one in results for note in one.finding.caveats))
     scale = [" "] * CELLS
     for value, sign in ((-1.0, "Δ"), (0.0, "0"), (1.0, "Δ")):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.analysis.summary import describe_counts, interval_shown, value_shown
+from goffman.analysis.summary import describe_counts, interval_shown, strength, value_shown
 from goffman.comparison.changes import Course, courses
 from goffman.comparison.figures import figures_of
 from goffman.comparison.runs import OF_RUNS, refused
@@ -38,7 +38,6 @@ from goffman.report.evidence import (
 )
 from goffman.report.forest import forest
 from goffman.report.images import svg_of
-from goffman.report.overview import strength
 from goffman.report.page import GENERAL, SHARED, Drawn, about_run, figures_shown, rendered
 
 if TYPE_CHECKING:

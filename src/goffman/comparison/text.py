@@ -9,6 +9,7 @@ from goffman.analysis.summary import (
     describe_counts,
     interval_shown,
     screen,
+    strength,
     value_shown,
 )
 from goffman.comparison.runs import refused
@@ -26,7 +27,6 @@ from goffman.formatting import VERDICTS_SAID, ends, number, short_names, verdict
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, grid, markdown
 from goffman.presentation.types import Caveat, Finding
-from goffman.report.overview import strength
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS
 
 if TYPE_CHECKING:

@@ -100,7 +100,7 @@ def _known(finding: Finding, section: Section) -> Iterator[tuple[bool, str, str,
     control = section.control(finding.model)
     yield control is None, "no-controls", "no control items were asked", NO_CONTROLS
     if control is not None:
-        short = "it may not be able to do the task"
+        short = "unclear whether the model can do its task"
         yield control.unsure, "controls-unsure", short, control.sentence
     models = section.ratings.startswith("Language models")
     short = "language models, not people, rated the words"

@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from goffman import __version__
-from goffman.analysis.summary import main_results
+from goffman.analysis.summary import main_results, strength
 from goffman.contrasts.verdict import (
     GLYPHS,
     INCONCLUSIVE,
@@ -30,7 +30,7 @@ from goffman.instruments.types import base_of
 from goffman.presentation.vega import FONT
 from goffman.report.forest import WIDTH as AXIS
 from goffman.report.forest import forest
-from goffman.report.overview import first_screen, strength
+from goffman.report.overview import first_screen
 from goffman.report.page import about_run
 from goffman.runs.files import Folder
 

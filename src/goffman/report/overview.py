@@ -12,6 +12,7 @@ from goffman.analysis.summary import (
     describe_counts,
     interval_shown,
     main_results,
+    strength,
     value_shown,
 )
 from goffman.contrasts.verdict import (
@@ -24,7 +25,7 @@ from goffman.contrasts.verdict import (
     RELEVANT,
     SENTENCES_ONLY,
 )
-from goffman.formatting import NOT_TESTED, tick
+from goffman.formatting import tick
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
 from goffman.presentation.mode_agreement import describe_other_modes
@@ -110,12 +111,6 @@ MEANINGS: Mapping[str, str] = {
     SENTENCES_ONLY: "fewer than three sentences were asked, which say nothing about others",
 }
 """What each verdict means."""
-
-
-ORDER: tuple[str, ...] = (
-    RELEVANT, PRESENT, SENTENCES_ONLY, INCONCLUSIVE, NEGLIGIBLE, NOT_MEASURABLE, NOT_TESTED,
-)  # fmt: skip
-"""Verdicts, the one that says most first."""
 
 
 def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
@@ -215,13 +210,6 @@ def _glyphs(
     }
     rows = [(model, [cells.get((model, name)) for name in instruments]) for model in models]
     return {"instruments": instruments, "rows": rows}
-
-
-def strength(result: MainResult) -> tuple[int, float]:
-    """Return the place of a result among others: by its verdict, then by its size in Δ."""
-    finding = result.finding
-    size = abs(finding.difference or 0.0) / (finding.margin or 1.0)
-    return ORDER.index(result.verdict), -size
 
 
 def _headline(results: Sequence[MainResult]) -> str:
