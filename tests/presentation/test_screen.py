@@ -58,9 +58,13 @@ def test_a_screen_has_a_row_and_a_sentence_for_each_result_and_each_caveat_once(
     assert max(map(len, lines)) <= 80
     assert sum(line[2:3] in GLYPHS.values() for line in lines if line.startswith("  ")) == 3
     assert [line for line in lines if line.startswith((" ¹", " ²"))] == [
-        " ¹ one wording: the effect of wording is unknown",
-        " ² language models, not people, rated the words",
+        " ¹ language models, not people, rated the words",
+        " ² one wording: the effect of wording is unknown",
     ]
+    # The strongest result, and whoever has it, comes first.
+    assert [line[4:22].strip() for line in lines if line[2:3] in GLYPHS.values()] == [
+        "people-sentiment", "social-distance", "care-seeking",
+    ]  # fmt: skip
     assert "    More negative about X. ¹ ²" in lines
     assert "1 relevant · 1 present, size uncertain · 1 negligible" in lines
 
