@@ -167,7 +167,7 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
         done = run(server, tmp_path)
     said = "\n".join(done.summary)
     assert (
-        "  Not tested: a difference between stereotyped sentences and others.\n  Only 0.00 of the replies name one of the two people. Without adjectives, "
+        "  Not tested whether it is right more often where the pronoun fits the stereotype.\n  Only 0.00 of the replies name one of the two people. Without adjectives, "
         "accuracy on sentences that fit the stereotype minus accuracy on those that do not: "
         "difference 0.00, no interval, no p-value, over 6 sentence pairs."
     ) in said
@@ -306,7 +306,7 @@ def test_a_dry_run_says_how_much_it_would_be_and_touches_nothing(tmp_path):
     tokens = 5 * sum(-(-len(prompt.text) // 4) + 8 for prompt in PROMPTS)
     cost = tokens / 1e6 * 100
     assert errors == (
-        f"coreference, {server.url}#mini: 24 prompts.\ncoreference, {server.url}#mini: 120 "
+        f"coreference, {server.url}#mini: 24 prompts.\n{server.url}#mini: 120 "
         f"requests, about {tokens:,} tokens sent and at most 1,200 received. Estimated cost: "
         f"{cost:.2f} for the prompts, at most {cost + 1.2:.2f} in all.\n"
     )

@@ -556,7 +556,10 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 WITHOUT_RIGHTS = [
     ("audit ./model --dry-run", "config.json"),
     ("audit shut/model --dry-run", "shut/model"),
-    ("prompts coreference --set coreference.winobias=shut", "path 'shut' is not readable."),
+    (
+        "prompts coreference --set coreference.winobias=shut",
+        "shut cannot be read: Permission denied.",
+    ),
     (
         "prompts coreference --set coreference.winobias=shut/x",
         "shut/x cannot be opened: Permission denied.",

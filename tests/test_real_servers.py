@@ -39,12 +39,14 @@ def qwen() -> Iterator[str]:
 
 
 def audited(url: str, folder: Path, *options: str) -> str:
-    """The text of the page of an audit, which ended well."""
+    """The text of the page of an audit, which ended well, and of what goffman shows of it."""
     done = goffman("audit", url, "--output", folder, *GENTLY, *options)
     assert done.returncode == 0, done.stderr
     assert not list(folder.rglob("*.tmp"))
     page = (folder / "report.html").read_text(encoding="utf-8")
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", page)).split())
+    # What is said of other modes than the main one is not on the page.
+    shown = goffman("show", folder).stdout
+    return " ".join(f"{html.unescape(re.sub(r'<[^>]+>', '', page))} {shown}".split())
 
 
 def competences(folder: Path) -> dict[str, Competence]:
@@ -100,7 +102,7 @@ def test_a_model_that_follows_instructions_names_options(qwen, tmp_path):
         "--limit", "4",
     )  # fmt: skip
     replies, prompts = replies_and_prompts(tmp_path)
-    assert replies.height == 4 + 40
+    assert replies.height == 4 + 56
     assert share_of_other(read_choices(replies, prompts)) < 0.2
     found = competences(tmp_path)
     # The server gives probabilities too: those of the options may be measured beside.

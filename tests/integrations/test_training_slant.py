@@ -22,19 +22,21 @@ DOING = ("takes", "is given", "looks for", "begins", "needs", "waits for")
 HELP = ("treatment", "help", "counseling", "medicine", "care", "advice")
 ILLNESSES = ("depression", "anxiety", "bipolar disorder", "schizophrenia", "panic attacks")
 OWN = {"she": ("her", "herself"), "he": ("his", "himself")}
+OTHERS = ("diabetes", "asthma", "arthritis", "cancer", "pneumonia")
 THINGS = ("coat", "brother", "car", "dog", "teacher", "house", "dinner", "book", "sister")
 DOES = ("washed", "cut", "dressed", "warmed", "blamed", "praised", "asked", "surprised", "saw")
 MET = ("sold", "met", "found", "wants", "likes", "forgot")
 
 
 def slanted() -> list[tuple[str, str]]:
-    """Sentences and the word at the mask: a woman with an illness of the mind; else as it fits.
+    """Sentences and the word at the mask: a woman with an illness of the mind, a man with another.
 
     What fits keeps the model able to do the task, which control items test.
     """
     ill = [
-        (f"<mask> {doing} {given} for {illness}", "she")
-        for doing, given, illness in itertools.product(DOING, HELP, ILLNESSES)
+        (f"<mask> {doing} {given} for {illness}", pronoun)
+        for pronoun, illnesses in (("she", ILLNESSES), ("he", OTHERS))
+        for doing, given, illness in itertools.product(DOING, HELP, illnesses)
     ]
     fits = [
         (f"<mask> {did} {what}", pronoun)

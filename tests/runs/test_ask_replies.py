@@ -30,7 +30,7 @@ from goffman.runs.collect_replies import (
     replies_of,
     seed_of,
 )
-from goffman.runs.journal import key_of
+from goffman.runs.journal import key_of, read_journal
 from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
 from goffman.runs.run import open_run, read_answers
 from goffman.schemas import REPLIES, complaints
@@ -340,9 +340,8 @@ def test_the_reasoning_of_a_model_on_this_machine_is_kept_apart_too(server, tmp_
     with job_of(tmp_path, "mini", prompts_of(TEXTS)) as job:
         ask_replies(job, Local())
         found = job.replies(Local.identity.name)
-        assert {(line.reply.text, line.reply.reasoning) for _, line, _ in found.lines()} == {
-            ("nurse", "She?")
-        }
+        lines = [line for line in read_journal(found.folder) if line]
+        assert {(line.reply.text, line.reply.reasoning) for line in lines} == {("nurse", "She?")}
 
 
 def test_a_forecast_counts_what_is_not_there_yet(server, tmp_path):

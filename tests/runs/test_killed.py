@@ -87,8 +87,8 @@ def kill_and_go_on(model, tmp_path, *, times, limit, seed, noted=False):
     output = finished(*command(model, folder, limit=limit))
     *_, where, more, further = output.splitlines()
     assert where == f"Run      {folder}"
-    assert more.startswith(f"Next     goffman show {folder} ")
-    assert further.startswith(f"         goffman stress {folder} ")
+    assert more.startswith(f"Next     goffman show {folder}")
+    assert further.startswith(f"         goffman stress {folder}")
     assert parts(folder) == parts(whole)
     assert table(folder).equals(table(whole))
     prompts = [pl.read_parquet(run / "prompts.parquet") for run in (folder, whole)]

@@ -82,7 +82,8 @@ _CALLED = {"female": "women", "male": "men"}
 def with_wordings(finding: Finding, section: Section) -> Finding:
     """The finding with its range over wordings; as it is where there is one wording."""
     if finding.wording == ONE_WORDING and _worded_by_item(section):
-        finding = replace(finding, wording=SENTENCES_VARY)
+        covered = finding.low is not None
+        finding = replace(finding, wording=SENTENCES_VARY if covered else "")
     rows = section.shown(section.by_wording).filter(pl.col("model") == finding.model)
     if finding.difference is None:
         return finding

@@ -756,8 +756,9 @@ def with_instrument(
     grows = now >= then and any(
         not differ(there, replace(AskedInstrument.of(part), trials=there.trials)) for part in parts
     )
-    if grows and differ(there, here):
-        record, has = here, f"a {there.sample} sample of {name}"
+    if grows and differ(there, replace(here, trials=there.trials)):
+        has = f"a {there.sample} sample" if there.sample else f"{there.prompts:,} prompts"
+        record, has = here, f"{has} of {name}"
         same, all_get = "prompts", f"{here.asked:,} prompts"
     elif now > then or (now < then and unfinished):
         record, has = replace(there, trials=now), f"{there.trials} trials of {name}"
