@@ -11,9 +11,11 @@ import pytest
 
 from goffman.anchors.compare import ANCHORS_FILE, POINTS_FILE
 from goffman.anchors.loader import load_anchor
+from goffman.report.cache import CARD_FILE, PAGE_FILE, RESULTS_FILE
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
 from goffman.report.table_files import tables_of
+from goffman.runs.files import README
 from goffman.runs.run import RUN_NAMES
 from in_process import goffman
 
@@ -33,7 +35,10 @@ def audited(tmp_path_factory) -> tuple[Path, str]:
 
 
 def in_sentences(folder: Path) -> str:
-    """What goffman show prints of a run, without its line breaks within sentences."""
+    """What goffman show prints of a run, without its line breaks within sentences.
+
+    What is no terminal here has no encoding, so quotes are straight and a minus is a hyphen.
+    """
     done = goffman("show", folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.replace("\n  ", " ")
@@ -68,9 +73,9 @@ def test_an_audit_says_how_it_goes_with_people(audited) -> None:
     assert "\nCompared with people " in said
     assert "The intervals say nothing about other wordings.\n" in said
     assert (
-        f"people-sentiment, {MODEL} (pachankis2018): Its probability of “negative” has no clear "
+        f'people-sentiment, {MODEL} (pachankis2018): Its probability of "negative" has no clear '
         "relation with any of 6 dimensions. Across 93 conditions, the strongest correlation is "
-        "with “course” (how long it lasts): r = −0.37, 99.2% interval −0.88 to 0.55" in said
+        'with "course" (how long it lasts): r = -0.37, 99.2% interval -0.88 to 0.55' in said
     )
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert list(manifest["anchors"]) == ["pachankis2018"]
@@ -130,8 +135,8 @@ def test_an_anchor_of_ones_own_stands_beside_goffmans(run, own) -> None:
     assert done.returncode == 0, done.stderr
     said = in_sentences(run)
     assert (
-        f"people-sentiment, {MODEL} (mine): Its probability of “negative” does not clearly "
-        "follow “fear” (is afraid). Across 93 conditions: r = −0.37, 95% interval −0.77 to 0.24, "
+        f'people-sentiment, {MODEL} (mine): Its probability of "negative" does not clearly '
+        'follow "fear" (is afraid). Across 93 conditions: r = -0.37, 95% interval -0.77 to 0.24, '
         in said
     )
     assert "(pachankis2018)" in said
@@ -163,9 +168,13 @@ def test_two_runs_are_still_compared(run, tmp_path) -> None:
     other = shutil.copytree(run, tmp_path / "other")
     done = goffman("compare", run, other)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("people-sentiment: ")
+    assert done.stdout.startswith(f"{run.name} > {other.name}\n")
+    assert "people-sentiment " in done.stdout
+    assert "No change: every answer has the same score." in done.stdout
 
 
 def test_every_file_of_a_run_is_known_as_one(audited) -> None:
     names = {path.name for path in audited[0].iterdir()}
-    assert names <= RUN_NAMES
+    # A card, results or README alone could be somebody's own, so they make no folder a run.
+    to_read = {PAGE_FILE, CARD_FILE, RESULTS_FILE, README}
+    assert to_read <= names <= RUN_NAMES | to_read

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 from few_conditions import with_few_conditions
 from goffman.errors import RunError
+from goffman.formatting import number
 from goffman.lexicons.attitude import load_attitudes, no_word
 from goffman.presentation.competence import Competence
 from goffman.presentation.findings import findings_of
@@ -68,7 +70,9 @@ def in_sentences(run):
     """What goffman show prints of a run, without its line breaks within sentences."""
     done = goffman("show", run)
     assert done.returncode == 0, done.stderr
-    return done.stdout.replace("non-\n", "non-").replace("\n  ", " ").replace("  ", " ")
+    said = done.stdout.replace("non-\n", "non-").replace("\n  ", " ").replace("  ", " ")
+    # What is no terminal here has no encoding, so a minus is a hyphen.
+    return re.sub(r"(?<![\w-])-(?=\d)", "−", said)
 
 
 def test_the_earlier_scores_are_kept_to_the_bit(asked, rated):
@@ -142,16 +146,25 @@ def test_the_change_is_that_of_the_prompts_that_both_ratings_give_a_value(rated)
     assert row["share"] == pytest.approx(share, rel=1e-5)
 
 
+def change_of(run):
+    """The sentence with a difference by either ratings, and the change."""
+    row = read_run(run).compared.row(0, named=True)
+    return (
+        "The difference between stigmatized and non-stigmatized is "
+        f"{number(row['shipped'])} with goffman's own ratings and {number(row['given'])} with "
+        f"yours: change {number(row['difference'])} (95% interval {number(row['low'])} to "
+        f"{number(row['high'])})."
+    )
+
+
 def test_the_summary_says_who_rated_the_words_and_what_that_changes(asked, rated):
     before = in_sentences(asked[0])
     assert f" social-distance: {SHIPPED_ONLY}\n" in before
-    assert "The change is" not in before
+    assert "goffman's own ratings and" not in before
     said = in_sentences(rated[0])
     assert f" social-distance: {BOTH.format(count=12)}\n" in said
     assert SHIPPED_ONLY not in said
-    assert " With goffman's own ratings, the difference between stigmatized and " in said
-    assert ". With your ratings, it is " in said
-    assert ". The change is " in said
+    assert change_of(rated[0]) in said
 
 
 def test_the_change_is_said_with_the_prompts_that_it_leaves_out(rated):
@@ -159,8 +172,9 @@ def test_the_change_is_said_with_the_prompts_that_it_leaves_out(rated):
     row = read_run(run).compared.row(0, named=True)
     assert row["left_out"] > 1
     assert (
-        f"The change leaves out {row['left_out']:,} prompts that have a value with only one of the "
-        "two ratings, so it can differ from the second number minus the first. Your ratings cover"
+        f"{change_of(run)} {row['left_out']:,} prompts have a value with only one of the two; the "
+        f"change leaves this out. Your ratings cover {number(row['share'])} of the words' "
+        "probability."
     ) in in_sentences(run)
 
 
@@ -176,7 +190,7 @@ def test_of_a_model_that_cannot_do_the_task_no_change_is_shown(rated):
     assert [*describe_changes(section, model)] == []
     (found,) = findings_of(section)
     assert found.head == "Not measurable"
-    assert not [text for text in found.more if "The change" in text]
+    assert not [text for text in found.more if "goffman's own ratings and" in text]
 
 
 def test_every_table_and_export_says_who_rated_the_words(asked, rated):
@@ -203,19 +217,18 @@ def test_exports_have_both_numbers_and_no_path(rated):
 
 
 def test_the_page_shows_both_side_by_side(browser, asked, rated):
-    for (run, *_), said, tables in ((asked, SHIPPED_ONLY, 0), (rated, BOTH.format(count=12), 1)):
+    for (run, *_), said, tabs in ((asked, SHIPPED_ONLY, 0), (rated, BOTH.format(count=12), 1)):
         context = browser.new_context(viewport={"width": 390, "height": 844})
         tab = context.new_page()
         tab.goto((run / "report.html").as_uri())
         tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        for place in ("#stands-out", "#i-social-distance"):
-            assert said in tab.inner_text(place)
-        assert tab.locator("table.ratings").count() == tables
+        assert said in tab.inner_text("#stands-out")
+        other = tab.locator("#i-social-distance").get_by_role("tab", name="Other analyses")
+        assert other.count() == tabs
+        if tabs:
+            other.click()
+            assert change_of(run) in tab.inner_text("#other-analyses-social-distance")
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-        if tables:
-            assert "The change is" in tab.inner_text("#i-social-distance")
-            heads = tab.locator("table.ratings th[scope=col]").all_inner_texts()
-            assert heads[2:5] == ["goffman’s ratings", "Your ratings", "Change"]
         assert "made by language models, not by people (sha256" in tab.inner_text("#audited")
         context.close()
 
@@ -223,7 +236,8 @@ def test_the_page_shows_both_side_by_side(browser, asked, rated):
 def test_without_the_ratings_all_is_as_before(asked, rated, tmp_path):
     folder, asking, _ = asked
     run = Path(shutil.copytree(rated[0], tmp_path / "run"))
-    assert "The change is" not in audited(run, asking)
+    audited(run, asking)
+    assert "goffman's own ratings and" not in in_sentences(run)
     assert not (run / "scores-shipped.parquet").exists()
     assert not (run / "ratings-compared.parquet").exists()
     assert (run / "scores.parquet").read_bytes() == (folder / "scores.parquet").read_bytes()
