@@ -16,6 +16,7 @@ from goffman.models.base import Calling
 from goffman.options import AskOptions, ChatOptions, Listener
 from goffman.pipeline import audit
 from goffman.runs.run import read_answers, read_controls, read_prompts
+from in_process import goffman
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -133,7 +134,9 @@ def test_one_request_gives_text_and_probabilities_and_both_stand_on_the_page(few
     assert unseen["value"].to_list() == pytest.approx([by_prompt["unseen"].mean()], rel=1e-5)
     for text in ("\n".join(done.summary), done.report.read_text()):
         assert "Text and probabilities: " in text
-    assert "The server reports only its most probable tokens" in done.report.read_text()
+    # What else there is to say is left off the page.
+    shown = " ".join(goffman("show", tmp_path).stdout.split())
+    assert "The server reports only its most probable tokens. The others have 0." in shown
 
 
 def test_a_run_goes_on_and_what_is_lost_is_made_again_without_a_request(few, tmp_path):

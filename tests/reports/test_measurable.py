@@ -80,30 +80,63 @@ def test_its_finding_is_that_and_no_number_and_the_other_model_keeps_its_own(fol
 
 def test_the_page_leads_with_it_and_marks_every_number(written):
     page = written.page.read_text(encoding="utf-8")
-    lead = page.index("<p>Control items: bundled:mini")
-    assert lead < page.index('<p class="head">')
-    first = page[page.index('<section id="stands-out"') : page.index('<section id="limits"')]
-    row = re.search(
-        r"constant \(not measurable\)</span>(.*?)</span></span></span>", first, re.DOTALL
+    first = page[page.index('<section id="stands-out"') : page.index('<section id="i-')]
+    (row,) = re.findall(
+        r'<span class="line"><span class="model">((?:(?!class="line").)*?)'
+        r" constant \(not measurable\)</span>(.*?)</summary>",
+        first,
+        re.DOTALL,
     )
-    assert '<span aria-hidden="true">✕</span> not measurable' in row[1]
-    assert "<circle" not in row[1]
-    assert CANNOT in first
-    assert "Means over all models include constant, which is not measurable." in page
-    said = page.index('<p class="head">Not measurable</p>')
-    assert "<svg" not in page[said : page.index(CANNOT, said)]
+    assert '<span aria-hidden="true">✕</span><span class="hush">not measurable</span>' in row[0]
+    assert "<svg" not in row[1]
+    assert not re.search(r"\d", re.sub("<[^>]*>", "", row[1]))
+    assert "(1 of 2 models)" in first
+    # Why is said with the result of each model, before any section and any figure.
+    able, cannot = first.split('<div class="of"><dt>')[1:]
+    assert able.startswith(f"{ABLE}</dt>")
+    assert f"<dt>Control items</dt><dd>{ABLE} can perhaps tell praise of people" in able
+    assert cannot.startswith("constant (not measurable)</dt>")
+    assert f"{CANNOT} So its other numbers mean nothing and are not stated." in cannot
+    assert "<svg" not in cannot
+    # The section's own line has the sign, and no number.
+    said = re.search(
+        r'<p class="verdict-row">((?:(?!</p>).)*constant \(not measurable\).*?)</p>',
+        page,
+        re.DOTALL,
+    )
+    assert '<span aria-hidden="true">✕</span> not measurable' in said[1]
+    assert not re.search(r"\d", re.sub("<[^>]*>", "", said[1]))
     # Wherever the model stands beside a number, its name says it.
-    rows = [line for line in page.splitlines() if '<th scope="row">constant' in line]
+    rows = [line for line in page.splitlines() if re.search("<t[hd][^>]*>constant", line)]
     assert rows
-    assert all('<th scope="row">constant (not measurable)' in line for line in rows)
+    assert all(
+        name.startswith("constant (not measurable)")
+        for line in rows
+        for name in re.findall("<t[hd][^>]*>(constant[^<]*)", line)
+    )
+    # The test of a mean over all models, which includes it, has no other verdict.
+    means = [line for line in page.splitlines() if '<th scope="row">all models' in line]
+    assert "<td>not measurable</td>" in means[0]
+    verdicts = {re.findall("<td>([^<]*)</td>", line)[-2] for line in means}
+    assert verdicts <= {"not measurable", "–"}
 
 
 def test_figures_mark_it(folder, tmp_path):
-    written = write_figures(read_run(folder), tmp_path)
+    run = read_run(folder)
+    written = write_figures(run, tmp_path)
     drawn = [path.read_text(encoding="utf-8") for path in written if path.suffix == ".svg"]
-    named = [text for text in drawn if ">constant" in text]
-    assert named
-    assert all("constant (not measurable)" in text for text in named)
+    assert drawn
+    for text in drawn:
+        # It has no row, color or point of its own, and where it is named, the name says why.
+        assert ">constant" not in text
+        assert "constant (not measurable)" in text
+        assert not re.search(r"constant(?! \(not measurable\))", text)
+    for figure in figures_of(run):
+        data = json.dumps([figure.spec.get("data"), figure.spec.get("datasets")])
+        assert ABLE in data, figure.id
+        assert "constant" not in data, figure.id
+    told = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert f"constant (not measurable): Not measurable. {CANNOT}" in told
 
 
 def test_tables_have_the_score_and_mark_its_rows(folder, constant, tmp_path):
@@ -264,8 +297,11 @@ def test_a_comparison_and_a_change_carry_it(folder, constant, tmp_path):
     assert marks[ABLE] == []
     assert len(marks[constant]) == 2
     assert all("is not measurable: it cannot tell praise" in text for text in marks[constant])
-    screen = goffman("compare", folder, other).stdout
-    assert "This difference means nothing: constant in " in " ".join(screen.split())
+    screen = " ".join(goffman("compare", folder, other).stdout.split())
+    assert f"{NAME} not measurable This difference means nothing: {constant} in " in screen
+    reason = f"is {MARK.removeprefix('constant is ')}"
+    assert screen.count(reason) == 2
+    assert "1 not measurable" in screen
     words = {one["run_model"]: {row["verdict"] for row in one["estimates"]} for one in found}
     assert words[constant] <= {"not measurable", None}
     assert "not measurable" not in words[ABLE]
@@ -326,12 +362,14 @@ def test_a_score_just_below_the_floor_is_not_rounded_up_to_it():
     assert unsure.passed
     assert unsure.sentence == (
         "Control items: m can perhaps see (AUC 0.95, 95% interval 0.77 to 1.00, 20 items; at "
-        "least 0.90 is needed). The interval includes values above and below 0.90, so other "
-        "control items might show that the model can, or that it cannot."
+        "least 0.90 is needed). With 20 items, we cannot rule out that it would fail on others."
     )
     near = Competence(**about, value=0.85, floor=0.9, low=0.7, high=0.95)
     assert near.passed
     assert near.sentence.startswith("Control items: m can perhaps see (AUC 0.85, ")
+    assert near.sentence.endswith(
+        " With 20 items, we cannot rule out that it would pass on others."
+    )
     below = Competence(**about, value=0.8, floor=0.9, low=0.7, high=0.89)
     assert not below.passed
     assert below.sentence == (
