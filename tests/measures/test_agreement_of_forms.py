@@ -18,7 +18,7 @@ from goffman.modes import asked_ids, of_asked
 from goffman.parsers.options import read_choices
 from goffman.presentation.findings import findings_of
 
-STYLE = "So its answers say little about the questions. "
+STYLE = "Its answers say little about the questions. "
 
 
 def both_forms():

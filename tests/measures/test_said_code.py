@@ -127,7 +127,7 @@ def test_a_model_that_heeds_nothing_is_found_out_and_called_so(how, head):
     (found,) = findings_of(section(MEASURE, scores, table))
     assert found.head == head
     assert found.text.startswith(
-        "So its answers say little about the questions. By presentation, the mean code differs by "
+        "Its answers say little about the questions. By presentation, the mean code differs by "
     )
 
 

@@ -256,7 +256,7 @@ def presented_first(section: Section, found: Finding) -> Finding:
         found,
         head=style,
         styled=True,
-        text=f"So its answers say little about the questions. {first} {found.text}",
+        text=f"Its answers say little about the questions. {first} {found.text}",
     )
 
 
