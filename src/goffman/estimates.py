@@ -12,7 +12,7 @@ from goffman.contrasts.correlations import MAIN_VARIANT, correlate_measures
 from goffman.contrasts.designs import Clusters, ScoreTable
 from goffman.contrasts.engine import GIVEN, Contrast, Estimates, estimate_table, records_table
 from goffman.contrasts.verdict import NOT_MEASURABLE, Verdict, rests_on, verdict
-from goffman.instruments.types import base_of
+from goffman.instruments.types import CONTROL, base_of
 from goffman.modes import mode_of_rows, of_asked, primary_modes
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, schema
 from goffman.stats.multiple_testing import as_list
@@ -62,9 +62,12 @@ class MeasuredInstrument:
     wordings: Sequence[str]
     sharing: Clusters
 
-    def score_table(self, scores: pl.DataFrame, quantity: str) -> ScoreTable:
-        """Return what the contrasts of one number are made from."""
-        mine = scores.filter(of_asked(self.id))
+    def own_scores(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """Return its own scores, without those of control items."""
+        return scores.filter(of_asked(self.id), pl.col("level") != CONTROL)
+
+    def score_table(self, mine: pl.DataFrame, quantity: str) -> ScoreTable:
+        """Return what the contrasts of one number are made from, of the instrument's own scores."""
         about = Contrast(
             kind="",
             instrument=base_of(self.id),
@@ -87,8 +90,9 @@ class MeasuredInstrument:
 
     def contrasts(self, scores: pl.DataFrame, kinds: Collection[str] | None = None) -> Estimates:
         """Yield every contrast of the measure; of these kinds, if given."""
+        mine = self.own_scores(scores)
         for quantity, makes in self.measure.contrasts:
-            scored = self.score_table(scores, quantity)
+            scored = self.score_table(mine, quantity)
             for make in makes:
                 if kinds is None or make.kind in kinds:
                     yield from make(scored)

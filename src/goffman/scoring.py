@@ -121,7 +121,9 @@ def score(
                 known = phrases.filter(pl.col("model").is_in(scores["model"].unique().implode()))
                 tables.append(log_likelihoods(known, asked, measure=measure.name))
     names = {instrument: measure.name for instrument, measure in measures.items()}
-    return pl.concat([*tables, agreement_scores(prepared, prompts, names)])
+    tables.append(agreement_scores(prepared, prompts, names))
+    # What is looked through many times is put together once.
+    return pl.concat(tables, rechunk=True)
 
 
 TOGETHER = 20_000

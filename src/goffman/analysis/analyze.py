@@ -33,14 +33,7 @@ from goffman.runs.manifest import (
     without_tables,
 )
 from goffman.runs.run import PARAPHRASES, Run, open_run, read_prompts
-from goffman.scoring import (
-    measures_of,
-    score,
-    unmeasurable,
-    without_controls,
-    wordings_of,
-    words_of,
-)
+from goffman.scoring import measures_of, score, unmeasurable, wordings_of, words_of
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.user_ratings import COMPARED, SHIPPED_SCORES, by_ratings
 from goffman.sensitivity.variations import SENSITIVITY_FILE, sensitivity_table
@@ -71,7 +64,7 @@ def measure_run(
     sharing = clusters_by_instrument(prompts)
     wordings = wordings_of(run.folder, run.manifest)
     found = estimates(
-        without_controls(scores),
+        scores,
         measures_of(run.manifest),
         wordings=wordings,
         sharing=sharing,

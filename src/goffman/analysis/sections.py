@@ -23,7 +23,7 @@ from goffman.modes import of_asked, primary_modes
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.section import Section
 from goffman.presentation.user_ratings import whose_ratings
-from goffman.scoring import measures_of, without_controls
+from goffman.scoring import measures_of
 
 if TYPE_CHECKING:
     from goffman.formatting import Labels
@@ -58,18 +58,19 @@ def sections_of(
     for instrument, entry in manifest.instruments.items():
         measure = measures.get(instrument)
         mine = of_asked(instrument)
-        of_instrument = scores.filter(mine)
-        if measure is None or not of_instrument.height:
+        of_controls = pl.col("level") == CONTROL
+        if measure is None or not scores.select(mine.any()).item():
             continue
         asked = prompts.filter(mine)
-        competence = _competence(of_instrument, entry.controls, names, measure.presentation)
+        controls = scores.filter(mine, of_controls)
+        competence = _competence(controls, entry.controls, names, measure.presentation)
         failing = {one.name: marked(one.model) for one in competence.values() if not one.passed}
         sections[instrument] = Section(
             instrument=instrument,
             measure=measure.name,
             unit=measure.unit,
             presentation=measure.presentation,
-            scores=without_controls(of_instrument),
+            scores=scores.filter(mine, ~of_controls),
             estimates=estimates.filter(mine),
             # Numbers of models that cannot do the task stand under marked names.
             names=replace(names, models={**names.models, **failing}),
@@ -94,12 +95,11 @@ def sections_of(
 
 
 def _competence(
-    scores: pl.DataFrame, controls: AskedControls | None, names: Labels, shown: Presentation
+    of_controls: pl.DataFrame, controls: AskedControls | None, names: Labels, shown: Presentation
 ) -> dict[str, Competence]:
     """How each model did on the control items."""
     if controls is None:
         return {}
-    of_controls = scores.filter(pl.col("level") == CONTROL)
     ends = {
         (row["model"], row["quantity"]): row["value"] for row in of_controls.iter_rows(named=True)
     }

@@ -309,8 +309,8 @@ def within_categories(scored: ScoreTable) -> ScoreTable:
 
 def merging_nested_wordings(scored: ScoreTable) -> ScoreTable:
     """Return the scores of prompts, with one wording for models of which it is nested."""
-    prompts = scored.scores.filter(pl.col("level") == "prompt")
-    design = nested_wordings(prompts)
+    prompts = scored.scores.lazy().filter(pl.col("level") == "prompt")
+    design = nested_wordings(prompts.select(*QUESTION, "wording", "value").collect())
     if not design.nested["wording"]:
         # Nearly always. The scores of many models are large: they are not copied for nothing.
         return scored
@@ -323,7 +323,8 @@ def of_study(scored: ScoreTable) -> ScoreTable:
     own = scored.sharing.own
     if not own or scored.aggregate is None:
         return scored
-    prompts = scored.scores.filter(pl.col("level") == "prompt")
+    # Of the number that is compared alone: the scores of many models are large.
+    prompts = scored.rows("prompt")
     beside = pl.DataFrame([*own], schema=["item", "wording"], orient="row")
     prompts = prompts.join(beside, on=["item", "wording"], how="anti", maintain_order="left")
     return replace(scored, scores=pl.concat([prompts, scored.aggregate(prompts)]))

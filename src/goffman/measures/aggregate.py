@@ -81,8 +81,12 @@ def mean_over(scores: pl.DataFrame, *, keep: Sequence[str], level: str, over: st
     keys = ["instrument", "mode", "measure", "quantity", "variant", *keep]
     value = pl.col("value")
     many = pl.format("all {} {} are missing, the first because {}", "missing", pl.lit(over), "why")
-    means = (
-        scores.sort(_ORDER)
+    # The scores of many models are large: only what is needed is brought into order, and that
+    # number by number.
+    needed = scores.select(*dict.fromkeys([*keys, *_ORDER, "value", "reason"]))
+    means = pl.concat(
+        needed.filter(pl.col("quantity") == quantity)
+        .sort(_ORDER)
         .group_by(keys, maintain_order=True)
         .agg(
             value.mean(),
@@ -93,13 +97,13 @@ def mean_over(scores: pl.DataFrame, *, keep: Sequence[str], level: str, over: st
             high=value.max(),
             why=pl.col("reason").drop_nulls().first(),
         )
-        .with_columns(
-            level=pl.lit(level),
-            over=pl.lit(over),
-            reason=pl.when(pl.col("n") == 0).then(
-                pl.when(pl.col("missing") == 1).then("why").otherwise(many)
-            ),
-        )
+        for quantity in sorted(needed["quantity"].unique()) or [""]
+    ).with_columns(
+        level=pl.lit(level),
+        over=pl.lit(over),
+        reason=pl.when(pl.col("n") == 0).then(
+            pl.when(pl.col("missing") == 1).then("why").otherwise(many)
+        ),
     )
     return as_scores(means)
 

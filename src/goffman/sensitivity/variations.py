@@ -94,8 +94,8 @@ def headlines_of(
     All but the estimates are by instrument.
     """
     # Put apart once: with many models, each headline would else look through the scores of all.
-    prompts = scores.filter(pl.col("level") == "prompt")
-    apart = prompts.partition_by("instrument", "mode", "model", as_dict=True)
+    whose = ["instrument", "mode", "model"]
+    apart = scores.filter(pl.col("level") == "prompt").partition_by(whose, as_dict=True)
     for row in estimates.filter(pl.col("family") == PRIMARY).iter_rows(named=True):
         key = asked_id(row)
         headline = Headline(
@@ -105,7 +105,7 @@ def headlines_of(
             sharing=sharing.get(key, Clusters()),
         )
         if headline.contrast is not None:
-            mine = apart.get((row["instrument"], row["mode"], row["model"]), prompts.clear())
+            mine = apart.get((row["instrument"], row["mode"], row["model"]), scores.clear())
             yield headline, headline.select_scores(mine)
 
 
