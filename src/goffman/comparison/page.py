@@ -68,6 +68,15 @@ class _Side:
         return answers_of(self.run, self.section, model=self.model)
 
     @property
+    def numbers(self) -> pl.DataFrame:
+        """The main number of each prompt."""
+        return self.section.scores.filter(
+            pl.col("model") == self.model,
+            pl.col("level") == "prompt",
+            pl.col("quantity") == self.section.presentation.quantity,
+        )
+
+    @property
     def ranks(self) -> Iterator[pl.Series]:
         """Of these answers alone, which are let go at once."""
         return map(ranks_of, self.answers)
@@ -129,8 +138,7 @@ def _evidence(sides: Sequence[_Side], most: int) -> Evidence:
         ]
         tables += [of for of, _ in rows]
         there += sum(count for _, count in rows)
-        own = side.section.scores.filter(pl.col("model") == side.model, pl.col("level") == "prompt")
-        scores.append(own.with_columns(**named))
+        scores.append(side.numbers.with_columns(**named))
     last = sides[-1].section
     names = replace(last.names, models={side.id: side.label for side in sides})
     section = replace(last, names=names, scores=pl.concat(scores))
