@@ -29,8 +29,8 @@ import simulated_choices
 import simulated_conditions
 import simulated_pairs
 import simulated_people
+from goffman.contrasts.engine import PRIMARY
 from goffman.contrasts.verdict import ANCHORED, CORRELATIONS, direction
-from goffman.estimates import PRIMARY
 from simulated import SIZES, Scenario
 
 PAGE = Path(__file__).parent.parent / "bench" / "calibration.md"

@@ -15,11 +15,9 @@ from goffman.contrasts.catalog import (
     over_wordings,
     women_against_men,
 )
-from goffman.contrasts.designs import Clusters
-from goffman.contrasts.engine import Contrast, correlated
-from goffman.contrasts.spec import ContrastSpec
+from goffman.contrasts.designs import Clusters, Contrast, correlated
+from goffman.contrasts.engine import ContrastSpec, estimates
 from goffman.contrasts.verdict import NEGLIGIBLE
-from goffman.estimates import estimates
 from goffman.instruments.types import BASELINE
 from goffman.measures.multiple_choice_by_gender import CodeByGender
 from goffman.measures.negative_attitude import NegativeAttitude

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from goffman.contrasts.designs import Clusters
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.schemas import SCORES, schema
 
 SIZES = {"none": 0.0, "as found": 1.0, "doubled": 2.0}

@@ -12,8 +12,8 @@ from statsmodels.stats.proportion import proportion_confint
 from goffman.anchors.compare import ProfileComparison, anchor_table, correlated
 from goffman.anchors.loader import load_anchor
 from goffman.contrasts.correlations import Answers
-from goffman.contrasts.engine import Contrast
-from goffman.estimates import estimates
+from goffman.contrasts.designs import Contrast
+from goffman.contrasts.engine import estimates
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.sentiment import PROBABILITY, NegativeSentiment
 from goffman.stats.multiple_testing import as_list, list_level

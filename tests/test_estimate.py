@@ -10,15 +10,14 @@ import pytest
 from scipy import stats
 
 from goffman.analysis.correlation_findings import correlations, describe_correlations
-from goffman.contrasts.designs import Clusters
-from goffman.contrasts.engine import Contrast, of_units
-from goffman.estimates import PRIMARY, estimates
+from goffman.contrasts.designs import Clusters, Contrast, of_units
+from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.formatting import Labels, number
-from goffman.measures.aggregate import prompt_scores
 from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.phrase_gender import PhraseGender
 from goffman.measures.registry import measures
+from goffman.measures.responses import prompt_scores
 from goffman.measures.sentiment import NegativeSentiment
 from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.findings import findings_of

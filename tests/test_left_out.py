@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from goffman.contrasts.designs import Clusters
-from goffman.estimates import PRIMARY, estimates
+from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.instruments.types import Prompt
-from goffman.measures.aggregate import prompt_scores
 from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.responses import prompt_scores
 from goffman.schemas import prompt_table
 from goffman.sensitivity.variations import Headline
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.instruments.types import Prompt
-from goffman.measures.aggregate import prompt_scores
+from goffman.measures.responses import prompt_scores
 from goffman.measures.subject_gender import QUANTITIES, SubjectGender
 from goffman.schemas import prompt_table
 from goffman.stats.crossed import crossed_interval

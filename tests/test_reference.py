@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.instruments.types import Prompt
-from goffman.measures.aggregate import prompt_scores
 from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.responses import prompt_scores
 from goffman.schemas import prompt_table
 from goffman.stats.crossed import crossed_interval
 

@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 from goffman.contrasts.designs import Clusters
+from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.contrasts.verdict import PRESENT_WORDS
-from goffman.estimates import PRIMARY, estimates
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.types import Prompt
 from goffman.lexicons.gender import load_gender
-from goffman.measures.aggregate import prompt_scores
+from goffman.measures.responses import prompt_scores
 from goffman.measures.subject_gender import QUANTITIES, SubjectGender
 from goffman.report.load import read_run
 from goffman.runs.run import read_answers

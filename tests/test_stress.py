@@ -20,8 +20,8 @@ from few_conditions import DATA, with_few_conditions
 from goffman.analysis.summary import main_results
 from goffman.contrasts.catalog import groups_of_conditions
 from goffman.contrasts.designs import clusters_by_instrument
+from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.contrasts.verdict import PRESENT_WORDS
-from goffman.estimates import PRIMARY, estimates
 from goffman.formatting import ends
 from goffman.lexicons.attitude import SHIPPED
 from goffman.measures.negative_attitude import NegativeAttitude

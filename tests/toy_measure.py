@@ -13,8 +13,8 @@ import polars as pl
 from goffman.contrasts.catalog import groups_of_conditions, models_over_conditions
 from goffman.contrasts.verdict import direction
 from goffman.formatting import describe_difference
-from goffman.measures.aggregate import gaps, mean_over, prompt_scores
 from goffman.measures.base import Measure
+from goffman.measures.responses import gaps, mean_over, prompt_scores
 from goffman.presentation import condition_figures, tables
 from goffman.presentation.evidence import EVIDENCE
 from goffman.presentation.findings import describe_tested, finding

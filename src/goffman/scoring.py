@@ -13,10 +13,10 @@ from goffman.instruments.types import CONTROL, mode_in, passes
 from goffman.lexicons.attitude import load_attitudes
 from goffman.lexicons.gender import load_gender
 from goffman.lexicons.lexicons import Lexicons
-from goffman.measures.aggregate import log_likelihoods
 from goffman.measures.controls import HIGH, control_score
 from goffman.measures.mode_agreement import BOTH_WAYS, agreement_scores
 from goffman.measures.registry import measure_from
+from goffman.measures.responses import log_likelihoods
 from goffman.models.server_address import behind_server
 from goffman.modes import asked_ids, of_asked
 from goffman.parsers.registry import DEFAULT_PARSER, parser_named

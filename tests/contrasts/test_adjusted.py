@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.contrasts.catalog import groups_adjusted
-from goffman.contrasts.designs import LOG_LIKELIHOOD, Clusters, ScoreTable
-from goffman.contrasts.engine import Contrast
-from goffman.measures.aggregate import as_scores
+from goffman.contrasts.designs import LOG_LIKELIHOOD, Clusters, Contrast, ScoreTable
+from goffman.measures.responses import as_scores
 
 SIDES = {"stigmatized": 0.5, "non-stigmatized": -0.5}
 ITEMS, WORDINGS = 7, 3

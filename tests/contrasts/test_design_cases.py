@@ -45,7 +45,7 @@ import polars as pl
 import pytest
 
 from goffman.contrasts.catalog import models_by_condition
-from goffman.estimates import Clusters, estimates
+from goffman.contrasts.engine import Clusters, estimates
 from goffman.instruments.types import BASELINE
 from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.coreference_choice import CoreferenceChoice

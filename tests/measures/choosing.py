@@ -7,7 +7,7 @@ import itertools
 import polars as pl
 from making import prompts
 
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
 from goffman.instruments.types import Option, options_json
 from goffman.presentation.section import Section

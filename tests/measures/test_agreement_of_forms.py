@@ -11,7 +11,7 @@ from choosing import asked, choices, listed, replied, section
 from making import check
 
 from goffman.analysis.correlation_findings import correlations, describe_correlations
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.measures.mode_agreement import AGREEMENT, agreement, agreement_scores
 from goffman.measures.multiple_choice import MeanCode
 from goffman.modes import asked_ids, of_asked

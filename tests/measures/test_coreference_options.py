@@ -10,7 +10,7 @@ import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
 from goffman.contrasts.designs import clusters_by_instrument
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
 from goffman.instruments.types import Option, options_from, options_json
 from goffman.measures.coreference_choice import CoreferenceChoice

@@ -10,7 +10,7 @@ import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
 from chat_server import Answer, ChatServer, completion
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
 from goffman.measures.controls import control_score
 from goffman.measures.written_gender import WrittenGender, with_whom

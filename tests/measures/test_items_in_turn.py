@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from choosing import asked, choices, listed, section
 
-from goffman.contrasts.engine import Contrast, over_cells
+from goffman.contrasts.designs import Contrast, over_cells
 from goffman.measures.multiple_choice import MeanCode
 
 MEASURE = MeanCode()

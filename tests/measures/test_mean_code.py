@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from making import check, one, same_whatever_the_order, value
 
 from goffman.contrasts.designs import Clusters
-from goffman.measures.aggregate import NO_ANSWER
 from goffman.measures.multiple_choice import FLOOR, MeanCode
+from goffman.measures.responses import NO_ANSWER
 from goffman.presentation.findings import findings_of
 from goffman.sensitivity.variations import Headline
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from making import check, fills, one, prompts, same_whatever_the_order, value
 
 from goffman.errors import InputError
-from goffman.measures.aggregate import NO_ANSWER
 from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.responses import NO_ANSWER
 
 LABEL = {
     "good": "positive",

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from making import fills, prompts
 
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.sentiment import NegativeSentiment

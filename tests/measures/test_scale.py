@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from making import check, labels, one, prompts
 
-from goffman.measures.aggregate import prompt_scores
 from goffman.measures.reliability import _places, reliability_scores
+from goffman.measures.responses import prompt_scores
 from goffman.measures.sentiment import NegativeSentiment
 from goffman.stats.reliability import alpha, components
 

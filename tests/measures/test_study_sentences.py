@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from goffman.contrasts.designs import clusters_by_instrument
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.measures.registry import measure_of

@@ -13,7 +13,7 @@ from making import check, same_whatever_the_order, value
 from scipy import stats
 
 from goffman.contrasts.designs import Clusters
-from goffman.estimates import PRIMARY
+from goffman.contrasts.engine import PRIMARY
 from goffman.formatting import number
 from goffman.instruments.types import Option
 from goffman.measures.controls import _decided

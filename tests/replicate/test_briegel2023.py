@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from goffman.contrasts.designs import clusters_of
+from goffman.contrasts.engine import estimates
 from goffman.errors import PublishedError
-from goffman.estimates import estimates
 from goffman.instruments.types import BASELINE, Setting
 from goffman.measures.coreference import CoreferenceBias
 from goffman.parsers.registry import as_published

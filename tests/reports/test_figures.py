@@ -12,7 +12,7 @@ import altair as alt
 import polars as pl
 import pytest
 
-from goffman.estimates import estimates
+from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels, describe_variant, number
 from goffman.lexicons.attitude import KINDS
 from goffman.measures.coreference import CoreferenceBias

@@ -11,8 +11,8 @@ import pytest
 from small_runs import measured
 
 from goffman.analysis.summary import screen
+from goffman.contrasts.engine import PRIMARY
 from goffman.contrasts.verdict import GLYPHS
-from goffman.estimates import PRIMARY
 from goffman.export.common import main_estimates
 from goffman.export.lm_eval_results import lm_eval_results
 from goffman.export.model_card import model_card_text

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from small_runs import HOSTILE, SETTINGS, coreference_run, measured
 
 from goffman.console import printable
-from goffman.contrasts.engine import GIVEN
+from goffman.contrasts.designs import GIVEN
 from goffman.contrasts.verdict import Word
 from goffman.errors import RunError
 from goffman.formatting import decimals, p_value

@@ -7,7 +7,7 @@ from dataclasses import fields
 import polars as pl
 import pytest
 
-from goffman.contrasts.engine import estimate_table
+from goffman.contrasts.designs import estimate_table
 from goffman.schemas import ESTIMATES, complaints
 from goffman.stats.estimate import Estimate
 from goffman.stats.two_samples import apart, in_pairs, paired_t

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goffman.contrasts.engine import Contrast
+from goffman.contrasts.designs import Contrast
+from goffman.contrasts.engine import judged
 from goffman.contrasts.verdict import (
     GLYPHS,
     PRESENT_WORDS,
@@ -14,7 +15,6 @@ from goffman.contrasts.verdict import (
     rows_apart_from_zero,
     verdict,
 )
-from goffman.estimates import judged
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.stats.estimate import Estimate
 

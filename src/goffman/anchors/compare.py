@@ -14,7 +14,7 @@ import polars as pl
 
 from goffman.anchors.types import EVERYONE, error_of, interval_of
 from goffman.contrasts.correlations import by_condition, by_occupation
-from goffman.contrasts.engine import Contrast, estimate_table
+from goffman.contrasts.designs import Contrast, estimate_table
 from goffman.contrasts.verdict import AGAINST_PEOPLE, Verdict
 from goffman.instruments.types import CONTROL, base_of
 from goffman.measures.controls import DECIDED

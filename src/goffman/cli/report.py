@@ -89,7 +89,7 @@ def stress(
     leaves out single words, and makes some word labels wrong. Every analysis is in
     multiverse.parquet.
     """
-    from goffman.analysis.stress_screen import stress_screen
+    from goffman.analysis.summary import stress_screen
     from goffman.report.load import read_run
     from goffman.report.write import stress_run, write_report
 
@@ -108,8 +108,7 @@ def stress(
 
 def _rows(run: MeasuredRun) -> list[dict[str, object]]:
     """Return the summary of each main result, with its finding and the ids of its caveats."""
-    from goffman.analysis.stress_screen import stressed_row
-    from goffman.analysis.summary import main_results
+    from goffman.analysis.summary import main_results, stressed_row
 
     rows = []
     for one in main_results(run.sections):

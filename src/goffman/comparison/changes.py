@@ -13,12 +13,11 @@ import polars as pl
 from goffman.comparison.sentences import labels_of
 from goffman.contrasts.catalog import BY_CONDITION, models_by_condition
 from goffman.contrasts.correlations import MAIN_VARIANT
-from goffman.contrasts.designs import cube, in_order
-from goffman.contrasts.engine import Contrast
-from goffman.estimates import PRIMARY, MeasuredInstrument, estimates, judged
+from goffman.contrasts.designs import Contrast, cube, in_order
+from goffman.contrasts.engine import PRIMARY, MeasuredInstrument, estimates, judged
 from goffman.formatting import short_names
 from goffman.instruments.types import BASELINE, slug_of
-from goffman.measures.aggregate import scores_with
+from goffman.measures.responses import scores_with
 from goffman.stats.estimate import Estimate
 from goffman.stats.interaction import Interaction, interaction
 

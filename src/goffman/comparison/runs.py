@@ -18,8 +18,8 @@ from goffman.contrasts.designs import clusters_of
 from goffman.contrasts.verdict import NOT_MEASURABLE
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.formatting import join_words, models_meant
-from goffman.measures.aggregate import side_by_side
 from goffman.measures.registry import measure_from
+from goffman.measures.responses import side_by_side
 from goffman.modes import asked_ids, of_asked
 from goffman.report.load import unmeasurable
 

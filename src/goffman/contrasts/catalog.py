@@ -29,6 +29,7 @@ from goffman.contrasts.designs import (
     ScoreTable,
     Side,
     adjusted,
+    clustered,
     cube,
     descriptions,
     in_order,
@@ -41,8 +42,7 @@ from goffman.contrasts.designs import (
     two_presentations,
     two_way,
 )
-from goffman.contrasts.engine import clustered
-from goffman.contrasts.spec import (
+from goffman.contrasts.engine import (
     ContrastSpec,
     Pairs,
     Sides,
@@ -55,14 +55,14 @@ from goffman.contrasts.spec import (
     settings,
     wordings_against_first,
 )
-from goffman.contrasts.spec import dimensions as subscales
+from goffman.contrasts.engine import dimensions as subscales
 from goffman.instruments.types import BASELINE
 from goffman.stats.two_samples import independent_t
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goffman.contrasts.engine import Contrast, Estimates
+    from goffman.contrasts.designs import Contrast, Estimates
     from goffman.stats.estimate import Estimate
 
 # Conditions × items × wordings.

@@ -6,13 +6,12 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.designs import FEMALE, cube, in_order
-from goffman.contrasts.engine import Contrast, Estimates, correlated
+from goffman.contrasts.designs import FEMALE, Contrast, Estimates, correlated, cube, in_order
 from goffman.instruments.types import BASELINE, base_of, mode_in
 from goffman.modes import asked_ids, mode_of_rows, of_asked
 from goffman.stats.crossed import LEAST
@@ -20,6 +19,8 @@ from goffman.stats.profile import Profile, of_true_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from goffman.measures.base import Measure
 
     Values = NDArray[np.float64]
 
@@ -31,26 +32,6 @@ COMPARABLE = (None, "completion", "choice", "reply", "write")
 OF_OCCUPATIONS = {"preference": "she-over-he", "bias": "she-minus-he"}
 """A measure's main number → what it comes to for one occupation: log P(she) − log P(he), or the
 accuracy with her pronoun minus that with his."""
-
-
-class Measured(Protocol):
-    """What must be known of a measure here."""
-
-    @property
-    def name(self) -> str:
-        """The measure's name."""
-
-    @property
-    def quantity(self) -> str:
-        """Its main number."""
-
-    @property
-    def correlated_quantity(self) -> str:
-        """The number that is correlated: a probability where there is one, not its labels."""
-
-    @property
-    def correlate_with(self) -> str | None:
-        """The measure whose main number is correlated with its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +67,7 @@ class Answers:
         return profile.reliability()[0] if places else None
 
 
-def by_condition(scores: pl.DataFrame, instrument: str, measure: Measured) -> Iterator[Answers]:
+def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Iterator[Answers]:
     """Of each model its numbers over the conditions; ``scores`` of any instruments."""
     quantity = measure.correlated_quantity
     rows = scores.filter(
@@ -147,7 +128,7 @@ def _errors(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
 
 
 def by_occupation(
-    scores: pl.DataFrame, prompts: pl.DataFrame, instrument: str, measure: Measured
+    scores: pl.DataFrame, prompts: pl.DataFrame, instrument: str, measure: Measure
 ) -> Iterator[Answers]:
     """Of each model, by the occupation that a pronoun refers to: how much it leans toward her."""
     if measure.quantity not in OF_OCCUPATIONS:
@@ -229,7 +210,7 @@ class MeasuredSide:
 
 
 def measured_side(
-    measures: Mapping[str, Measured], instrument: str, model: str | None
+    measures: Mapping[str, Measure], instrument: str, model: str | None
 ) -> MeasuredSide:
     """Return what an instrument of a run measures of a model; ``measures`` are by instrument."""
     measure = measures[instrument]
@@ -247,7 +228,7 @@ Pair = tuple[str, str]
 
 
 def _correlated(
-    measures: Mapping[str, Measured], answered: set[Pair], pairs: Sequence[Pair]
+    measures: Mapping[str, Measure], answered: set[Pair], pairs: Sequence[Pair]
 ) -> Iterator[tuple[Pair, tuple[str | None, str | None]]]:
     """Yield every two instruments that are correlated, and the model on either side, or all.
 
@@ -283,7 +264,7 @@ def _correlated(
 
 
 def correlate_measures(
-    scores: pl.DataFrame, measures: Mapping[str, Measured], pairs: Sequence[Pair]
+    scores: pl.DataFrame, measures: Mapping[str, Measure], pairs: Sequence[Pair]
 ) -> Estimates:
     """Yield over conditions, and over those of each group: two measures, modes, or advice.
 

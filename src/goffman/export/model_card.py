@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from goffman.analysis.summary import describe_counts, interval_shown, main_results, value_shown
 from goffman.console import printable
-from goffman.estimates import PRIMARY
+from goffman.contrasts.engine import PRIMARY
 from goffman.export.common import main_estimates, public_name
 from goffman.formatting import ends
 from goffman.gate.names import path_of

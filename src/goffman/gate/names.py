@@ -15,7 +15,8 @@ import polars as pl
 from goffman.analysis.correlation_findings import correlations
 from goffman.comparison.runs import OF_RUNS, Comparison
 from goffman.contrasts.catalog import BY_CONDITION
-from goffman.contrasts.engine import Contrast
+from goffman.contrasts.designs import Contrast
+from goffman.contrasts.engine import PRIMARY, headlines, is_headline
 from goffman.contrasts.verdict import (
     AGAINST_PEOPLE,
     ANCHORED,
@@ -23,7 +24,6 @@ from goffman.contrasts.verdict import (
     NOT_MEASURABLE,
     rests_on,
 )
-from goffman.estimates import PRIMARY, headlines, is_headline
 from goffman.formatting import verdict_shown
 from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, asked_ids, mode_of_rows, of_asked

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeAlias
 import polars as pl
 
 if TYPE_CHECKING:
-    from goffman.contrasts.spec import ContrastSpec
+    from goffman.contrasts.engine import ContrastSpec
     from goffman.instruments.types import ControlScore
     from goffman.lexicons.lexicons import Lexicons
     from goffman.measures.analytic_choices import AnalyticChoice

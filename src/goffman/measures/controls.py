@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.instruments.types import CONTROL, ControlScore
-from goffman.measures.aggregate import NO_ANSWER, as_scores
+from goffman.measures.responses import NO_ANSWER, as_scores
 from goffman.stats.intervals import area_interval, mean_interval, share_interval
 
 if TYPE_CHECKING:

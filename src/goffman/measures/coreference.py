@@ -35,7 +35,9 @@ from goffman.contrasts.catalog import (
     settings_by_trials,
 )
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import (
+from goffman.measures.analytic_choices import PARSERS, AnalyticChoice, Option
+from goffman.measures.base import Contrasts, Meaning, Measure, Reads
+from goffman.measures.responses import (
     NO_ANSWER,
     above_baseline,
     as_scores,
@@ -43,8 +45,6 @@ from goffman.measures.aggregate import (
     only,
     prompt_scores,
 )
-from goffman.measures.analytic_choices import PARSERS, AnalyticChoice, Option
-from goffman.measures.base import Contrasts, Meaning, Measure, Reads
 from goffman.parsers.registry import read_replies
 from goffman.presentation import coreference_figures, tables
 from goffman.presentation.coreference_findings import BESIDE, bias_findings

@@ -37,7 +37,6 @@ from goffman.contrasts.catalog import (
 )
 from goffman.contrasts.designs import averaging_pair_orders
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import above_baseline, mean_over, only, prompt_scores
 from goffman.measures.analytic_choices import ORDERS, AnalyticChoice
 from goffman.measures.base import Contrasts
 from goffman.measures.coreference import ONE_SIDE, numbers_of_sides, of_sides, sides_compared
@@ -54,8 +53,12 @@ from goffman.measures.responses import (
     CODED,
     FLOOR,
     WEIGHT,
+    above_baseline,
     by_prompt,
     mean_code,
+    mean_over,
+    only,
+    prompt_scores,
     ratio,
     share,
 )

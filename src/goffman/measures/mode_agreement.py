@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from goffman.instruments.types import asked_as, base_of, mode_in
-from goffman.measures.aggregate import as_scores
+from goffman.measures.responses import as_scores
 from goffman.modes import of_asked
 from goffman.presentation.mode_agreement import AGREES, BY_CHANCE
 from goffman.schemas import SCORES, schema

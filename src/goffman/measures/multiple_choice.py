@@ -52,15 +52,6 @@ from goffman.contrasts.catalog import (
 )
 from goffman.contrasts.designs import averaging_orders, items_by_place, wordings_merged
 from goffman.instruments.types import ControlScore, options_from
-from goffman.measures.aggregate import (
-    IDS,
-    above_baseline,
-    as_scores,
-    gaps,
-    mean_over,
-    only,
-    prompt_scores,
-)
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts, Measure, Reads
 from goffman.measures.reliability import reliability_scores
@@ -69,12 +60,19 @@ from goffman.measures.responses import (
     CODE,
     CODED,
     FLOOR,
+    IDS,
     WEIGHT,
+    above_baseline,
+    as_scores,
     bound,
     by_prompt,
     coded_choices,
     coded_replies,
+    gaps,
     mean_code,
+    mean_over,
+    only,
+    prompt_scores,
     ratio,
     share,
     shares,

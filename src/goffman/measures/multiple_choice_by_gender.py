@@ -28,7 +28,6 @@ from goffman.contrasts.catalog import (
     wordings,
 )
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import as_scores, gaps, mean_over, means_of_cells, only
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts
 from goffman.measures.multiple_choice import (
@@ -40,6 +39,7 @@ from goffman.measures.multiple_choice import (
     over_presentations,
 )
 from goffman.measures.reliability import reliability_scores
+from goffman.measures.responses import as_scores, gaps, mean_over, means_of_cells, only
 from goffman.measures.variance import variance_split
 from goffman.presentation import answer_style, gender_figures, reliability, tables
 from goffman.presentation.answer_style import describe_style

@@ -37,15 +37,6 @@ from goffman.contrasts.catalog import (
 from goffman.contrasts.designs import merging_nested_wordings
 from goffman.instruments.types import ControlScore
 from goffman.lexicons.attitude import KINDS
-from goffman.measures.aggregate import (
-    above_baseline,
-    as_scores,
-    gaps,
-    mean_over,
-    only,
-    prompt_scores,
-    top_fills,
-)
 from goffman.measures.analytic_choices import (
     NEUTRAL_WORDS,
     RATINGS,
@@ -59,11 +50,18 @@ from goffman.measures.responses import (
     CATEGORY,
     CODED,
     WEIGHT,
+    above_baseline,
+    as_scores,
     bound,
     by_prompt,
     coded_fills,
+    gaps,
     mean_code,
+    mean_over,
+    only,
+    prompt_scores,
     ratio,
+    top_fills,
 )
 from goffman.presentation import condition_figures, reliability, tables
 from goffman.presentation.condition_findings import (

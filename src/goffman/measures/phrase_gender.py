@@ -23,7 +23,6 @@ from goffman.contrasts.catalog import (
 )
 from goffman.errors import InputError
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import prompt_scores, refuse_more
 from goffman.measures.analytic_choices import (
     FIRST_NAMES,
     ONE_WORDING,
@@ -32,6 +31,7 @@ from goffman.measures.analytic_choices import (
     StoredAnswers,
 )
 from goffman.measures.base import Contrasts, Reads
+from goffman.measures.responses import prompt_scores, refuse_more
 from goffman.measures.subject_gender import COMPARED, FIGURES, VARIANTS, GenderMeasure, persons
 from goffman.presentation import reliability, tables
 from goffman.presentation.evidence import phrases_with_gender

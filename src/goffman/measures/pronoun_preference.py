@@ -22,9 +22,9 @@ from goffman.contrasts.catalog import (
     settings_by_pairs,
 )
 from goffman.instruments.types import MASK, ControlScore
-from goffman.measures.aggregate import above_baseline, mean_over, prompt_scores
 from goffman.measures.analytic_choices import AnalyticChoice, Option, StoredAnswers
 from goffman.measures.base import Contrasts, Measure, Reads
+from goffman.measures.responses import above_baseline, mean_over, prompt_scores
 from goffman.presentation import coreference_figures, tables
 from goffman.presentation.coreference_findings import preference_findings
 from goffman.presentation.evidence import pronouns

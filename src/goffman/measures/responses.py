@@ -1,4 +1,6 @@
-"""Coded responses: what the answers of every mode come to before they are scored.
+"""Coded responses, and the scores that they come to: of prompts, their means, and differences.
+
+The answers of every mode are coded before they are scored:
 
     model  prompt_id  trial  category   answer  weight  code
     gpt2   p17        null   option     A       .31     0.67   the probability of an option
@@ -17,9 +19,14 @@ a hair less. ``code`` is what a row counts; null where it counts nothing. Of a p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
+
+from goffman.contrasts.designs import LOG_LIKELIHOOD
+from goffman.errors import InputError
+from goffman.instruments.types import BASELINE
+from goffman.schemas import SCORES, schema
 
 WEIGHT, CODE, CATEGORY = pl.col("weight"), pl.col("code"), pl.col("category")
 CODED = CODE.is_not_null()
@@ -120,3 +127,270 @@ def share(rows: pl.Expr) -> pl.Expr:
 def shares(categories: Sequence[str]) -> list[pl.Expr]:
     """Return the share of each category, under its name."""
     return [share(pl.col("category") == one).alias(one) for one in categories]
+
+
+IDS = ("item", "wording", "dimension", "condition", "form", "group", "category")
+"""What a prompt stands for."""
+
+WHOSE = ("model", "variant", "trial")
+"""Who answered, and how the answers are looked at; any may be null."""
+
+TINY = 1e-38
+"""What float32 rounds to 0 is at most this probable."""
+
+NO_ANSWER = "the model has not answered this prompt"
+
+_ORDER = ("quantity", *WHOSE, *IDS, "prompt_id")
+"""Fixes the order of sums, so that the order of the rows given changes no digit."""
+
+
+def prompt_scores(
+    values: pl.DataFrame, prompts: pl.DataFrame, *, measure: str, reasons: Mapping[str, str]
+) -> pl.DataFrame:
+    """SCORES of the level prompt: every prompt for whoever answered any of them.
+
+    ``values``: prompt_id, model, variant and trial where there are any, and a column for each
+    quantity in ``reasons``, which says why a quantity of an answered prompt is null.
+    """
+    whose = [name for name in WHOSE if name in values.columns]
+    wide = (
+        values.select(whose)
+        .unique()
+        .join(prompts.select("prompt_id", "instrument", "mode", *IDS), how="cross")
+        .join(
+            values.with_columns(answered=pl.lit(value=True)),
+            on=[*whose, "prompt_id"],
+            how="left",
+            nulls_equal=True,
+        )
+    )
+    index = [*whose, "prompt_id", "instrument", "mode", *IDS, "answered"]
+    rows = wide.unpivot(
+        list(reasons), index=index, variable_name="quantity", value_name="value"
+    ).with_columns(
+        pl.col("value").cast(pl.Float64),
+        measure=pl.lit(measure),
+        level=pl.lit("prompt"),
+        n=pl.col("value").is_not_null().cast(pl.Int64),
+        missing=pl.col("value").is_null().cast(pl.Int64),
+        reason=pl.when(pl.col("value").is_null()).then(
+            pl.when("answered")
+            .then(pl.col("quantity").replace_strict(reasons, return_dtype=pl.String))
+            .otherwise(pl.lit(NO_ANSWER))
+        ),
+    )
+    return as_scores(rows).sort("model", "prompt_id", "variant", "trial", maintain_order=True)
+
+
+def as_scores(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with exactly the columns SCORES; those that are not there are null."""
+    columns = schema(SCORES)
+    return rows.select(
+        pl.col(name).cast(kind) if name in rows.columns else pl.lit(None, dtype=kind).alias(name)
+        for name, kind in columns.items()
+    )
+
+
+def mean_over(scores: pl.DataFrame, *, keep: Sequence[str], level: str, over: str) -> pl.DataFrame:
+    """SCORES of the level: the mean of the values that agree in ``keep``, and their spread.
+
+    Missing values are left out of a mean and counted beside it; a mean of none is null.
+    """
+    keys = ["instrument", "mode", "measure", "quantity", "variant", *keep]
+    value = pl.col("value")
+    many = pl.format("all {} {} are missing, the first because {}", "missing", pl.lit(over), "why")
+    # The scores of many models are large: only what is needed is brought into order, and that
+    # number by number.
+    needed = scores.select(*dict.fromkeys([*keys, *_ORDER, "value", "reason"]))
+    means = pl.concat(
+        needed.filter(pl.col("quantity") == quantity)
+        .sort(_ORDER)
+        .group_by(keys, maintain_order=True)
+        .agg(
+            value.mean(),
+            n=value.count().cast(pl.Int64),
+            missing=value.null_count().cast(pl.Int64),
+            sd=value.std(),
+            low=value.min(),
+            high=value.max(),
+            why=pl.col("reason").drop_nulls().first(),
+        )
+        for quantity in sorted(needed["quantity"].unique()) or [""]
+    ).with_columns(
+        level=pl.lit(level),
+        over=pl.lit(over),
+        reason=pl.when(pl.col("n") == 0).then(
+            pl.when(pl.col("missing") == 1).then("why").otherwise(many)
+        ),
+    )
+    return as_scores(means)
+
+
+def log_likelihoods(phrases: pl.DataFrame, prompts: pl.DataFrame, *, measure: str) -> pl.DataFrame:
+    """SCORES of conditions: Σ log P(token) over the tokens of a phrase, the mean over forms.
+
+    ``phrases``: FILLS of the tokens, each under a prompt that the form stands in.
+    """
+    p = pl.col("probability").cast(pl.Float64).clip(lower_bound=TINY)
+    sums = phrases.group_by("model", "prompt_id").agg(value=p.log().sum())
+    rows = sums.join(prompts.select("prompt_id", "instrument", "mode", *IDS), on="prompt_id")
+    forms = as_scores(rows.with_columns(measure=pl.lit(measure), quantity=pl.lit(LOG_LIKELIHOOD)))
+    keep = ("model", "condition", "group", "category")
+    return mean_over(forms, keep=keep, level="condition", over="forms")
+
+
+def above_baseline(scores: pl.DataFrame) -> pl.DataFrame:
+    """Each condition's value minus that of the prompts that name none, all else equal.
+
+    There are no rows where an instrument has no such prompts.
+    """
+    without = scores.filter(pl.col("condition") == BASELINE)
+    conditions = scores.filter(pl.col("condition") != BASELINE)
+    rows = _differences(
+        conditions, without, by="trial", suffix="minus-baseline", called="the baseline"
+    )
+    return as_scores(rows)
+
+
+def gaps(scores: pl.DataFrame, *, contrast: str, against: str) -> pl.DataFrame:
+    """Of each measured group of scores the value of one group minus that of the other."""
+    first, second = (scores.filter(pl.col("group") == group) for group in (contrast, against))
+    rows = _differences(first, second, by="dimension", suffix="gap", called=against).with_columns(
+        pl.col("n") + pl.col("more"),
+        pl.col("missing") + pl.col("gone"),
+        level=pl.when(pl.col("level") == "group").then(pl.lit("model")).otherwise("level"),
+        group=pl.lit(None, dtype=pl.String),
+    )
+    return as_scores(rows)
+
+
+def _differences(
+    first: pl.DataFrame, second: pl.DataFrame, *, by: str, suffix: str, called: str
+) -> pl.DataFrame:
+    """The values of the first minus those of the second; no spread, which is that of neither."""
+    keys = ["model", "instrument", "mode", "quantity", "variant", "level", "wording", "item", by]
+    both = first.join(
+        second.select(*keys, second="value", second_reason="reason", more="n", gone="missing"),
+        on=keys,
+        how="inner",
+        nulls_equal=True,
+    )
+    return both.drop("sd", "low", "high").with_columns(
+        quantity=pl.format("{}-{}", "quantity", pl.lit(suffix)),
+        value=pl.col("value") - pl.col("second"),
+        reason=pl.coalesce("reason", pl.format(f"{called} has no value: {{}}", "second_reason")),
+    )
+
+
+def only(scores: pl.DataFrame, quantities: Iterable[str]) -> pl.DataFrame:
+    """The rows of these quantities."""
+    return scores.filter(pl.col("quantity").is_in(list(quantities)))
+
+
+def wide(scores: pl.DataFrame, quantities: Sequence[str]) -> pl.DataFrame:
+    """One row for what is measured, with a column of values for each of these quantities.
+
+    Only rows of one level are to be given: they must differ in their ids.
+    """
+    ids = ["model", "instrument", "mode", "measure", "variant", "level", "prompt_id", *IDS, "trial"]
+    rows = only(scores, quantities).pivot(
+        "quantity", index=ids, values="value", aggregate_function=None
+    )
+    missing = [name for name in quantities if name not in rows.columns]
+    return rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(name) for name in missing)
+
+
+def means_by_item_and_condition(
+    scores: pl.DataFrame, *, contrast: str, against: str, compared: Sequence[str]
+) -> pl.DataFrame:
+    """The means of Lin et al. (2022), wording by wording: every item × condition counts once.
+
+    Of each group and subscale over items × conditions, of each item over conditions, of each
+    condition over items; and for the quantities ``compared`` the gap between the two groups.
+    """
+    cell = ("model", "wording", "item", "dimension", "condition", "group", "category")
+    cells = mean_over(scores, keep=cell, level="cell", over="forms")
+    groups = means_of_cells(cells, by=("model", "wording"))
+    keep = ("model", "wording", "condition", "group", "category")
+    return pl.concat(
+        [
+            mean_over(cells, keep=keep, level="condition", over="items"),
+            groups,
+            gaps(only(groups, compared), contrast=contrast, against=against),
+        ]
+    )
+
+
+def means_of_cells(cells: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
+    """SCORES of each group and subscale over items × conditions, and of items over conditions."""
+    means = pl.concat(
+        [
+            mean_over(cells, keep=(*by, *keep), level=level, over=over)
+            for level, keep, over in (
+                ("group", ("group",), "items × conditions"),
+                ("dimension", ("dimension", "group"), "items × conditions"),
+                ("item", ("item", "dimension", "group"), "conditions"),
+            )
+        ]
+    )
+    # A scale without subscales would say the same twice.
+    return means.filter((pl.col("level") != "dimension") | pl.col("dimension").is_not_null())
+
+
+def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:
+    """The fills of the prompts themselves by rank, at most ``top_k``; None: all that are stored.
+
+    Target words beyond the top k are left out. InputError where a model's stored fills are fewer.
+    """
+    ranked = fills.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
+    if top_k is None:
+        return ranked
+    if top_k < 1:
+        raise InputError(f"top_k is {top_k}. Allowed: a whole number of at least 1.")
+    for model, stored in ranked.group_by("model").agg(pl.col("rank").max()).sort("model").rows():
+        refuse_more("top_k", top_k, stored, what=f"words are stored at each mask of {model}")
+    return ranked.filter(pl.col("rank") <= top_k)
+
+
+def refuse_more(name: str, given: int, stored: int, *, what: str) -> None:
+    """Nothing, or the InputError that more is wanted than was asked."""
+    if given > stored:
+        raise InputError(
+            f"{name} is {given}, but {stored} {what}. Allowed: 1 to {stored}; more would have to "
+            "be asked anew, in another run."
+        )
+
+
+PROMPT = ("prompt_id", "quantity", "variant", "trial")
+"""What tells one number of a prompt from another."""
+
+
+def side_by_side(
+    before: pl.DataFrame, now: pl.DataFrame, *, on: Sequence[str] = PROMPT
+) -> pl.DataFrame:
+    """SCORES of the level prompt, with the value of each table beside the other's.
+
+    Both are null where one is.
+    """
+    rows = now.join(before.select(*on, before="value"), on=on, how="inner", nulls_equal=True)
+    missing = pl.col("value").is_null() | pl.col("before").is_null()
+    return rows.with_columns(
+        one_sided=pl.col("value").is_null() != pl.col("before").is_null(),
+        now=pl.when(~missing).then("value"),
+        before=pl.when(~missing).then("before"),
+    )
+
+
+def scores_with(
+    both: pl.DataFrame, value: pl.Expr, *, model: pl.Expr, one_sided: str
+) -> pl.DataFrame:
+    """SCORES of the level prompt with another value, under a model's name.
+
+    ``one_sided``: why there is no value where only one table has one.
+    """
+    rows = both.with_columns(value=value, model=model)
+    return rows.with_columns(
+        n=pl.col("value").is_not_null().cast(pl.Int64),
+        missing=pl.col("value").is_null().cast(pl.Int64),
+        reason=pl.when(pl.col("value").is_null()).then(pl.coalesce("reason", pl.lit(one_sided))),
+    ).drop("one_sided", "now", "before")

@@ -19,10 +19,10 @@ from goffman.contrasts.catalog import (
     models_over_conditions,
 )
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.measures.analytic_choices import WORDINGS, AnalyticChoice, Option, StoredAnswers
 from goffman.measures.base import Contrasts, Measure, Reads
 from goffman.measures.reliability import reliability_scores
+from goffman.measures.responses import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.presentation import condition_figures, reliability, tables
 from goffman.presentation.condition_findings import group_findings, outcomes_counted
 from goffman.presentation.evidence import classes

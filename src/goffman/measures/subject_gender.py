@@ -22,7 +22,6 @@ from goffman.contrasts.catalog import (
 )
 from goffman.instruments.types import ControlScore
 from goffman.lexicons.gender import with_gender
-from goffman.measures.aggregate import means_by_item_and_condition, prompt_scores, top_fills
 from goffman.measures.analytic_choices import (
     FIRST_NAMES,
     ONE_WORDING,
@@ -33,6 +32,7 @@ from goffman.measures.analytic_choices import (
 )
 from goffman.measures.base import Contrasts, Meaning, Measure, Reads
 from goffman.measures.reliability import reliability_scores
+from goffman.measures.responses import means_by_item_and_condition, prompt_scores, top_fills
 from goffman.presentation import gender_figures, reliability, tables
 from goffman.presentation.evidence import words_with_gender
 from goffman.presentation.gender_findings import gender_findings

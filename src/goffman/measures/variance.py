@@ -25,7 +25,7 @@ import polars as pl
 from goffman.contrasts.catalog import DIRECTIONS
 from goffman.contrasts.designs import cube, in_order
 from goffman.instruments.types import BASELINE
-from goffman.measures.aggregate import only
+from goffman.measures.responses import only
 from goffman.presentation.variance import BELOW, VARIANCE
 from goffman.schemas import SCORES, schema
 from goffman.stats.crossed import variance_components

@@ -36,12 +36,21 @@ from goffman.contrasts.catalog import (
     wordings,
 )
 from goffman.contrasts.designs import averaging_orders, within_categories
-from goffman.measures.aggregate import as_scores, gaps, mean_over, only
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts
 from goffman.measures.multiple_choice import CODES, STYLE, MeanCode, means_of_codes
 from goffman.measures.multiple_choice_by_gender import PAIRED, pairs
-from goffman.measures.responses import CODE, CODED, WEIGHT, by_prompt, ratio
+from goffman.measures.responses import (
+    CODE,
+    CODED,
+    WEIGHT,
+    as_scores,
+    by_prompt,
+    gaps,
+    mean_over,
+    only,
+    ratio,
+)
 from goffman.presentation import (
     answer_style,
     condition_figures,

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from goffman.instruments.types import ControlScore
-from goffman.measures.aggregate import prompt_scores
 from goffman.measures.analytic_choices import FIRST_NAMES, ONE_WORDING, AnalyticChoice
 from goffman.measures.base import Reads
 from goffman.measures.multiple_choice import NO_REPLY
+from goffman.measures.responses import prompt_scores
 from goffman.measures.subject_gender import VARIANTS, GenderMeasure
 from goffman.parsers.options import without_thoughts
 from goffman.presentation import gender_figures, reliability, tables

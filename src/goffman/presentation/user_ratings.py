@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.console import printable
-from goffman.contrasts.engine import GIVEN
+from goffman.contrasts.designs import GIVEN
 from goffman.contrasts.verdict import rests_on
 from goffman.formatting import confidence, ends, humanize, number
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts

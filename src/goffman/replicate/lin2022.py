@@ -193,7 +193,7 @@ def _values(scores: pl.DataFrame, **ids: str) -> pl.DataFrame:
     """The prompts with these ids that have values, a column for each quantity."""
     import polars as pl
 
-    from goffman.measures.aggregate import wide
+    from goffman.measures.responses import wide
 
     prompts = scores.filter(*(pl.col(name) == value for name, value in ids.items()))
     answered = prompts.filter(pl.col("value").is_not_null())

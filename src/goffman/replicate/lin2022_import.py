@@ -144,7 +144,7 @@ def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) ->
     """SCORES of the level prompt, with the disparity beside the probabilities."""
     import polars as pl
 
-    from goffman.measures.aggregate import prompt_scores
+    from goffman.measures.responses import prompt_scores
     from goffman.schemas import SCORES, schema
 
     if not frames:

@@ -194,7 +194,7 @@ def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) 
     """Negative attitude of every file, each model's gap, and the conditions above .5."""
     import polars as pl
 
-    from goffman.measures.aggregate import wide
+    from goffman.measures.responses import wide
 
     values = scores.filter(pl.col("value").is_not_null())
     files = values.filter(pl.col("level") == "group", pl.col("wording").is_not_null())

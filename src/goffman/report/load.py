@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.analysis.analyze import sections_of
 from goffman.analysis.correlation_findings import Correlation, correlations
-from goffman.analysis.sections import sections_of
 from goffman.anchors.compare import ANCHORS_FILE, POINTS_FILE
 from goffman.anchors.sentences import AnchoredModel, anchored_models
 from goffman.errors import RunError, no_run

@@ -9,8 +9,8 @@ import polars as pl
 
 from goffman.analysis.correlation_findings import correlations
 from goffman.analysis.summary import main_results
+from goffman.contrasts.engine import headlines
 from goffman.contrasts.verdict import NOT_MEASURABLE
-from goffman.estimates import headlines
 from goffman.formatting import VERDICTS_SAID, short_names, verdict_shown
 from goffman.instruments.types import base_of
 from goffman.modes import asked_id, of_asked

@@ -11,8 +11,8 @@ from goffman.analysis.analyze import keep_tables, known_anchors
 from goffman.analysis.summary import Summary, summarize
 from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
 from goffman.anchors.loader import anchors_with
+from goffman.contrasts.engine import headlines
 from goffman.errors import RunError, no_run
-from goffman.estimates import headlines
 from goffman.presentation.table_formats import csv_text
 from goffman.report.cache import CARD_FILE, PAGE_FILE, RESULTS_FILE
 from goffman.report.card import card_of, card_png

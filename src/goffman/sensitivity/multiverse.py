@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from goffman.contrasts.designs import clusters_of
-from goffman.estimates import PRIMARY
+from goffman.contrasts.engine import PRIMARY
 from goffman.lexicons.lexicons import LexiconVariant
 from goffman.measures.analytic_choices import Option, StoredAnswers
 from goffman.modes import asked_id, of_asked

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.contrasts.designs import LOG_LIKELIHOOD, Clusters
-from goffman.estimates import MeasuredInstrument, judged
+from goffman.contrasts.engine import MeasuredInstrument, judged
 from goffman.lexicons.attitude import load_attitudes, no_word
-from goffman.measures.aggregate import PROMPT, scores_with, side_by_side, top_fills
+from goffman.measures.responses import PROMPT, scores_with, side_by_side, top_fills
 from goffman.modes import asked_id, of_asked
 from goffman.runs.run import read_answers, read_prompts
 from goffman.schemas import CONTRASTS, RATINGS_COMPARED, schema

@@ -17,10 +17,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.designs import FACTOR_COLUMNS, NESTED, Clusters, clusters_of, cube, in_order
-from goffman.contrasts.engine import Contrast, crossed
+from goffman.contrasts.designs import (
+    FACTOR_COLUMNS,
+    NESTED,
+    Clusters,
+    Contrast,
+    clusters_of,
+    crossed,
+    cube,
+    in_order,
+)
+from goffman.contrasts.engine import PRIMARY, MeasuredInstrument
 from goffman.contrasts.verdict import PRESENT_WORDS, verdict
-from goffman.estimates import PRIMARY, MeasuredInstrument
 from goffman.instruments.paraphrases import OWN_PAIRS
 from goffman.instruments.types import BASELINE
 from goffman.modes import asked_id, of_asked
@@ -38,7 +46,7 @@ from goffman.schemas import (
 from goffman.scoring import answers_of, measures_of, prompts_scored, to_prompts
 
 if TYPE_CHECKING:
-    from goffman.contrasts.spec import ContrastSpec
+    from goffman.contrasts.engine import ContrastSpec
     from goffman.lexicons.lexicons import Lexicons
     from goffman.measures.base import Measure
     from goffman.runs.manifest import Manifest

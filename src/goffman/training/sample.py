@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.api.results import Estimate
-from goffman.contrasts.designs import clusters_of
-from goffman.contrasts.engine import Contrast
+from goffman.contrasts.designs import Contrast, clusters_of
+from goffman.contrasts.engine import MeasuredInstrument, judged
 from goffman.errors import InputError, ModelError
-from goffman.estimates import MeasuredInstrument, judged
 from goffman.formatting import number
 from goffman.gate.names import named_by
 from goffman.instruments.types import CONTROL, is_control, passes
