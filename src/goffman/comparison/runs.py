@@ -127,7 +127,11 @@ def _comparison(
     measure = measure_from(run.manifest.instruments[instrument].measured)
     if about.verdict.refusals or measure is None:
         return about
-    of_prompts = (pl.col("level") == "prompt", of_asked(instrument))
+    of_prompts = [pl.col("level") == "prompt", of_asked(instrument)]
+    if measure.separable:
+        # Of very many prompts, what nothing is compared on takes most of the memory.
+        compared = {measure.prompt_quantity, *(quantity for quantity, _ in measure.contrasts)}
+        of_prompts.append(pl.col("quantity").is_in(compared))
     both = side_by_side(
         *(one.scores.filter(*of_prompts, pl.col("model") == model) for one, model in sides)
     )

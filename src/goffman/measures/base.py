@@ -53,7 +53,8 @@ class Measure:
     adjusts: ClassVar[bool] = False
     """Whether models are asked how probable the conditions' phrases are, to adjust a contrast."""
     separable: ClassVar[bool] = False
-    """Whether the scores of each prompt rest on its own answers alone, by model and prompt id."""
+    """Whether the scores of each prompt rest on its own answers alone, by model and prompt id, and
+    what its contrasts compare rests on no other number of prompts."""
 
     @property
     def reads(self) -> Reads:

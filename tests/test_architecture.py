@@ -1,0 +1,89 @@
+"""The way of one prompt, as docs/architecture.md shows it, is the way that it goes."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import goffman
+from goffman.options import AskOptions
+from goffman.pipeline import audit
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+PACKAGE = Path(goffman.__file__).parent
+PAGE = Path(__file__).parents[1] / "docs/architecture.md"
+MOST = 25
+
+BESIDE = {
+    "types and columns": {"instruments/types", "schemas", "models/base", "anchors/types"}
+    | {"measures/base", "presentation/types", "stats/estimate"},
+    "files, values and words of any kind": {"instruments/files", "instruments/text", "runs/files"}
+    | {"runs/code_digest", "validation", "formatting", "console", "os_support", "modes"}
+    | {"command_line", "plugins", "errors"},
+    "options, and what is said before": {"config", "options", "progress", "forecast"}
+    | {"instruments/personas", "instruments/paraphrases", "instruments/subsample"},
+    "other kinds of instruments, models and modes": {"instruments/completion"}
+    | {"instruments/multiple_choice", "instruments/external", "instruments/controls"}
+    | {"models/causal", "models/chat_local", "models/classifier", "models/cuda_graph"}
+    | {"models/fast_bert_gpu", "models/kv_cache", "models/next_token", "models/server_address"}
+    | {"models/pypi_download", "runs/recursive_masking", "parsers/registry"},
+    "loading a model, and how it calculates": {"models/registry", "models/resolve", "execution"}
+    | {"models/files", "models/torch_common", "models/fast_bert", "models/batching"}
+    | {"models/precision_deviation", "workers/pool", "workers/protocol"},
+    "the run and what lexicons it is read with": {"runs/run", "runs/manifest", "report/cache"}
+    | {"lexicons/lexicons", "lexicons/gender", "measures/registry"},
+    "formulas that others call": {"stats/two_samples", "stats/intervals"}
+    | {"stats/multiple_testing"},
+    "tables beside the main result": {"measures/controls", "measures/reliability"}
+    | {"measures/mode_agreement", "measures/variance", "stats/reliability", "stats/profile"}
+    | {"stats/jackknife", "stats/interaction", "contrasts/correlations", "anchors/loader"}
+    | {"anchors/compare", "anchors/sentences", "sensitivity/variations"}
+    | {"sensitivity/user_ratings", "sensitivity/multiverse", "analysis/correlation_findings"}
+    | {"presentation/competence", "presentation/caveats", "presentation/mode_agreement"}
+    | {"presentation/sensitivity_findings", "presentation/reliability"}
+    | {"presentation/user_ratings", "presentation/variance"},
+}
+"""What an audit enters that is not on the way, by why."""
+
+
+def test_the_way_of_one_prompt_is_the_one_on_the_page(tmp_path: Path) -> None:
+    way = re.findall(r"`(\w+(?:/\w+)?)`(?= →| \|)", PAGE.read_text(encoding="utf-8"))
+    way = [name for name in way if (PACKAGE / f"{name}.py").is_file()]
+    assert len(way) == len({*way}) <= MOST
+    # Answers are asked for in other threads, too.
+    entered = _entered(tmp_path / "run")
+    assert {*way} <= entered
+    assert sorted(entered - {*way} - set().union(*BESIDE.values())) == []
+
+
+def _entered(output: Path) -> set[str]:
+    """Return the modules of which a function is called in an audit of one masked model."""
+    entered: set[str] = set()
+
+    def watch(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_name != "<module>" and code.co_filename not in seen:
+            seen.add(code.co_filename)
+            path = Path(code.co_filename)
+            if path.is_relative_to(PACKAGE):
+                entered.add(path.relative_to(PACKAGE).with_suffix("").as_posix())
+
+    seen: set[str] = set()
+    threading.setprofile(watch)
+    sys.setprofile(watch)
+    try:
+        audit(
+            ["bundled:mini"],
+            instruments=["social-distance"],
+            output=output,
+            options=AskOptions(limit=102),
+        )
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]
+    return entered
