@@ -378,7 +378,8 @@ class AuditOptions(TypedDict, total=False):
         Option(
             panel=MEASURING,
             kind=Path,
-            help="CSV file with your own ratings of words. May be repeated.",
+            help="CSV file with your own ratings of words, or mei2023: people's alone. "
+            "May be repeated.",
         ),
     ]
     gender_words: Annotated[

@@ -46,6 +46,7 @@ from goffman.instruments.types import (
     primary_language,
     slug_of,
 )
+from goffman.lexicons.attitude import BUILT_IN
 from goffman.measures.registry import measure_of
 from goffman.models.base import LoadOptions
 from goffman.models.registry import answers_to, model_kinds
@@ -623,7 +624,8 @@ def check_languages(found: Iterable[LexiconUse], measuring: MeasureOptions) -> b
     They do not count for another language, whose words may look like English ones.
     """
     given: dict[Meaning, bool] = {
-        "attitudes": bool(measuring.ratings),
+        "attitudes": bool(measuring.ratings)
+        and BUILT_IN.keys().isdisjoint(map(str, measuring.ratings)),
         "gender": measuring.gender_words is not None,
         "parser": measuring.parser is not None and measuring.parser not in OWN,
     }

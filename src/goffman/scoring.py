@@ -37,7 +37,7 @@ def load_words(
     parser: str = DEFAULT_PARSER,
     shipped: bool = True,
 ) -> Lexicons:
-    """The shipped lexicons (their ratings only if ``shipped``), and the user's own over them."""
+    """The lexicons that come with goffman, ratings if ``shipped``, and the user's over them."""
     parser_named(parser)
     return Lexicons(
         parser=parser,
@@ -56,14 +56,13 @@ def parser_of(manifest: Manifest | None) -> str:
 def words_of(manifest: Manifest) -> Lexicons:
     """The lexicons that the run was scored with; RunError where they are not here as they were."""
     named = manifest.lexicons
-    sources = [one.file for one in named.attitudes] or ["shipped"]
-    files = [Path(file) for file in sources if file != "shipped"]
+    files = [Path(one.file) for one in named.attitudes]
     if named.gender and named.gender.file != "shipped":
         raise RunError(
             f"The gender words came from {named.gender.file}, which is not available here."
         )
     try:
-        words = load_words(files, parser=parser_of(manifest), shipped="shipped" in sources)
+        words = load_words(files, parser=parser_of(manifest), shipped=not files)
     except (GoffmanError, OSError) as error:
         raise RunError(str(error)) from error
     if named != LexiconEntries() and LexiconEntries.of(words.entry()) != named:

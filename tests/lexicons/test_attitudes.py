@@ -7,6 +7,7 @@ import hashlib
 import os
 import time
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -17,8 +18,10 @@ from hypothesis import strategies as st
 from goffman.errors import LexiconError, RunError
 from goffman.lexicons.attitude import (
     ATTITUDES,
+    BUILT_IN,
     KINDS,
     OF_KINDS,
+    PEOPLE,
     SHIPPED,
     fold,
     load_attitudes,
@@ -96,6 +99,38 @@ def test_the_kinds_of_negative_words_are_as_their_readme_says():
     assert "κ = .956 (95% interval .925 to .986)" in readme
 
 
+def test_the_ratings_of_people_are_as_their_readme_says(published: Path):
+    rows, ours = (
+        {row["word"]: row for row in read_ratings(path)} for path in (BUILT_IN[PEOPLE], SHIPPED)
+    )
+    with (published / "mei2023" / "human_ratings.csv").open(encoding="utf-8") as opened:
+        source = {row["word"]: row["label"] for row in csv.DictReader(opened)}
+    assert {word: row["label"] for word, row in rows.items()} == source
+    counts = Counter(row["label"] for row in rows.values())
+    assert [counts[label] for label in ATTITUDES] == [178, 165, 32, 68]
+    negative = [row["kind"] for row in rows.values() if row["label"] == "negative"]
+    assert all(negative)
+    assert sum(bool(row["kind"]) for row in rows.values()) == 165
+    both = [(rows[word]["label"], ours[word]["label"]) for word in rows.keys() & ours.keys()]
+    assert len(both) == 389
+    assert not {("positive", "negative"), ("negative", "positive")} & {*both}
+    codes = [[ATTITUDES.index(label) for label in side] for side in zip(*both, strict=True)]
+    assert round(cohen_kappa(confusion(*codes, categories=4)).value, 2) == 0.83
+
+
+def test_people_count_before_language_models_and_a_name_stands_for_either_alone():
+    fills, prompts = table(["surprising", "noble", "nice"])
+    every = load_attitudes().label(fills, prompts)
+    assert every["label"].to_list() == ["negative", "positive", "positive"]
+    assert every["by_models"].to_list() == [False, True, False]
+    people = load_attitudes([Path(PEOPLE)])
+    assert [source.file for source in people.sources] == [PEOPLE]
+    assert people.label(fills, prompts)["label"].to_list() == ["negative", None, "positive"]
+    models = load_attitudes([Path("shipped")])
+    assert models.label(fills, prompts)["label"].to_list() == ["neutral", "positive", "positive"]
+    assert models.label(fills, prompts)["by_models"].to_list() == [True, True, True]
+
+
 def test_kinds_are_told_only_where_every_negative_word_has_one(tmp_path):
     fills, prompts = table(["Hard", "unlikely", "wrong", "nice", "dull"])
     assert load_attitudes().label(fills, prompts)["kind"].to_list() == [
@@ -123,7 +158,7 @@ def test_kinds_are_told_only_where_every_negative_word_has_one(tmp_path):
 def test_an_unknown_word_is_unrated_never_irrelevant():
     fills, prompts = table([" likely", "UNLIKELY ", "Zyxwv", "the", "!", "##ing"])
     labelled = load_attitudes().label(fills, prompts)
-    assert labelled.drop("label", "rated", "kind").equals(fills)
+    assert labelled.drop("label", "rated", "by_models", "kind").equals(fills)
     assert labelled["label"].to_list() == [
         "positive",
         "negative",
@@ -171,8 +206,9 @@ def test_users_ratings_override_shipped_ones_and_later_files_earlier_ones(tmp_pa
 
 def test_which_files_were_used_is_said(tmp_path):
     mine = file(tmp_path, "word,label\nzyxwv,neutral\n")
-    shipped, own = load_attitudes([mine]).sources
+    shipped, people, own = load_attitudes([mine]).sources
     assert (shipped.file, shipped.ratings) == ("shipped", 1764)
+    assert (people.file, people.ratings) == (PEOPLE, 443)
     assert own.entry() == {
         "file": str(mine),
         "sha256": hashlib.sha256(mine.read_bytes()).hexdigest(),

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from goffman.lexicons.attitude import ATTITUDES, SHIPPED, load_attitudes
+from goffman.lexicons.attitude import (
+    ATTITUDES,
+    BUILT_IN,
+    PEOPLE,
+    SHIPPED,
+    load_attitudes,
+    read_ratings,
+)
 from goffman.lexicons.lexicons import LexiconVariant, has_others, single_raters
 from goffman.scoring import load_words
 
@@ -34,7 +41,10 @@ def test_nothing_said_changes_nothing(words):
 
 @pytest.mark.parametrize("rater", ["rating_1", "rating_2"])
 def test_a_single_rater_is_the_column_of_the_file(words, rater):
-    assert labels(LexiconVariant(rater=rater).of(words)) == in_file(rater)
+    assert labels(LexiconVariant(sources=("shipped",), rater=rater).of(words)) == in_file(rater)
+    # What people rated has one label whichever language model counts for the rest.
+    people = {row["word"]: row["label"] for row in read_ratings(BUILT_IN[PEOPLE])}
+    assert labels(LexiconVariant(rater=rater).of(words)) == in_file(rater) | people
     assert in_file(rater) != in_file("label")
 
 
@@ -56,7 +66,7 @@ def test_a_users_ratings_can_be_left_out(words, tmp_path):
     assert labels(both)["hard"] == "positive"
     # A file without single ratings says the same for every rater.
     assert labels(LexiconVariant(rater="rating_1").of(both))["hard"] == "positive"
-    assert labels(LexiconVariant(shipped_alone=True).of(both)) == labels(words)
+    assert labels(LexiconVariant(sources=(*BUILT_IN,)).of(both)) == labels(words)
 
 
 def test_neutral_words_can_be_irrelevant(words):

@@ -78,7 +78,7 @@ def test_what_was_settled_is_a_file_that_the_lexicon_takes(run, tmp_path):
     )
     assert settled_csv(raters, {}).splitlines()[1:] == ["easy,,,positive,positive,positive"]
     sources = load_attitudes([file(tmp_path, text)]).sources
-    assert sources[1].ratings == 2
+    assert sources[-1].ratings == 2
 
 
 def test_ratings_of_an_item_are_told_apart(tmp_path):

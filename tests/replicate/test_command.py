@@ -134,13 +134,13 @@ def test_downloaded_from_a_server_it_agrees(published: Path, tmp_path: Path) -> 
     assert (first.returncode, again.returncode) == (0, 0)
     rest = (
         "Not fetched, because no sha256 is known to check it: lin2022, the outputs of "
-        "clinicallongformer, bert and mentalbert, and mentalroberta's phrases, in 'output': without "
-        "them there are no figures of these models. You can put it into the study's folder by "
-        "hand: "
+        "bert and mentalbert, and the phrases of mentalroberta and clinicallongformer, in 'output': "
+        "without them there are no figures of these models. You can put it into the study's folder "
+        "by hand: "
         "https://github.com/LucilleN/MH-Stigma-in-Masked-LMs/tree/"
         "f4ff3a7bceacca0a36c5e6884ab0fc4b183923b6.\n"
     )
-    assert first.stderr == f"9 files were downloaded. They are in {tmp_path}.\n{rest}"
+    assert first.stderr == f"13 files were downloaded. They are in {tmp_path}.\n{rest}"
     assert again.stderr == f"All files are already there. They are in {tmp_path}.\n{rest}"
     assert first.stdout == again.stdout
 

@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from goffman.errors import LexiconError, PublishedError
-from goffman.lexicons.attitude import SHIPPED
+from goffman.lexicons.attitude import BUILT_IN, PEOPLE
 from goffman.replicate.mei2023 import category_means, results
 from goffman.replicate.mei2023_import import read_fills, read_labels
 from goffman.replicate.rows import Result, set_side_by_side
@@ -21,8 +21,8 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def naive_attitudes(paths: list[Path]) -> dict[str, float]:
-    """Form of a condition → P(neg) in these files, by plain arithmetic with our ratings."""
-    ratings = {row["word"]: row["label"] for row in rows_of(SHIPPED)}
+    """Form of a condition → P(neg) in these files, by plain arithmetic with the study's ratings."""
+    ratings = {row["word"]: row["label"] for row in rows_of(BUILT_IN[PEOPLE])}
     sums: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for path in paths:
         for row in rows_of(path):
@@ -109,8 +109,14 @@ def test_with_both_groups_there_are_gaps_counts_and_the_correlation(small: Path,
     assert found["gap, XLNET"] == pytest.approx(fmean(gaps))
     assert isinstance(found["stigmatized conditions above .5"], int)
     assert -1 < found["correlation of both measures over conditions, Pearson's r"] < 1
+    exact = [
+        found[f"negative attitude, XLNET, {wording}, stigmatized"]
+        - found[f"negative attitude, XLNET, {wording}, non-stigmatized"]
+        for wording in ("choosing", "say")
+    ]
+    assert found["gap before rounding, XLNET"] == pytest.approx(fmean(exact))
     note = {result.name: result.note for result in listed}["gap, XLNET"]
-    assert note.startswith("with our ratings; before rounding group means as the study did ")
+    assert note == "with the study's own ratings, group means rounded as the study did"
 
 
 def test_with_one_group_they_are_said_to_be_missing(copy) -> None:

@@ -39,7 +39,7 @@ from goffman.parsers.registry import parser_named
 from goffman.plugins import plugged
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.section import Section
-from goffman.presentation.user_ratings import whose_ratings
+from goffman.presentation.user_ratings import PEOPLE_SHARE, whose_ratings
 from goffman.runs.answers import answers_folder, as_noted, parquet
 from goffman.runs.code_digest import code_digest
 from goffman.runs.files import Folder
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from goffman.anchors.types import Anchor
     from goffman.formatting import Labels
     from goffman.lexicons.lexicons import Lexicons
+    from goffman.measures.base import Measure
     from goffman.presentation.types import Presentation
     from goffman.runs.manifest import AskedControls, Manifest
 
@@ -304,10 +305,19 @@ def sections_of(
                 if base is not None and base == base_of(instrument) and model is not None
             },
             sample=entry.sample,
-            ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
+            ratings=_whose_ratings(manifest, scores.filter(mine), measure),
             **{name: table.filter(mine) for name, table in beside.items() if table is not None},
         )
     return sections
+
+
+def _whose_ratings(manifest: Manifest, scores: pl.DataFrame, measure: Measure) -> str:
+    """Return who rated the words that its numbers rest on; nothing where it needs no ratings."""
+    if measure.words != "attitudes":
+        return ""
+    shares = scores.filter(pl.col("level") == "model", pl.col("quantity") == PEOPLE_SHARE)
+    least: Any = shares["value"].min()
+    return whose_ratings(manifest.lexicons, least)
 
 
 def _competence(

@@ -228,7 +228,7 @@ def replicate(
     ratings: Annotated[
         Path | None,
         typer.Option(
-            help="mei2023 only: CSV file with ratings of words to use instead of goffman's."
+            help="mei2023 only: CSV file with ratings of words to use instead of the study's."
         ),
     ] = None,
     as_json: Json = False,

@@ -20,7 +20,7 @@ from goffman.instruments.types import base_of, slug_of
 from goffman.parsers.registry import DEFAULT_PARSER
 from goffman.presentation.answer_style import describe_measured
 from goffman.presentation.table_formats import latex, markdown
-from goffman.presentation.user_ratings import describe_file, whose_ratings
+from goffman.presentation.user_ratings import describe_file
 from goffman.report.table_files import CORRECTED_SAID
 from goffman.runs.files import README, write_folder
 
@@ -195,8 +195,8 @@ def _scoring(run: MeasuredRun) -> Iterator[str]:
             f"{printable(describe_measured(section))}"
         )
     lexicons = run.manifest.lexicons
-    if any(section.ratings for section in run.sections.values()):
-        yield whose_ratings(lexicons)
+    if ratings := {section.ratings: None for section in run.sections.values() if section.ratings}:
+        yield from ratings
         yield from (printable(describe_file(one)) for one in lexicons.attitudes)
     if lexicons.gender:
         yield f"Words that name a gender: list with sha256 {lexicons.gender.sha256}."

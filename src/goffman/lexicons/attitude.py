@@ -1,6 +1,7 @@
-"""What a word says about a situation: the shipped ratings and the user's own.
+"""What a word says about a situation: the ratings that come with goffman and the user's own.
 
-The last file that rates a word wins, and within a file the most specific rating: docs/ratings.md.
+Ratings by people stand over those by language models, and the user's own over both. The last file
+that rates a word wins, and within a file the most specific rating: docs/ratings.md.
 
 A negative word is of one kind: it rejects the situation, says that it is difficult, or that it is
 improbable. Where any negative word has no kind, as in most files of a user's own, none is told.
@@ -35,6 +36,13 @@ OF_KINDS = ("kind", "kind_1", "kind_2")
 
 SHIPPED = Path(__file__).parent / "data" / "attitudes.csv"
 
+PEOPLE = "mei2023"
+"""The name of the ratings that the two human raters of Mei et al. (2023) settled on."""
+
+BUILT_IN = {"shipped": SHIPPED, PEOPLE: SHIPPED.with_name("attitudes-mei2023.csv")}
+"""The ratings that come with goffman, by the names that a manifest has and --ratings takes: by
+language models, and by people."""
+
 SINGLE = tuple(f"rating_{number}" for number in range(1, 10))
 """Columns with the single ratings that a settled label was made from."""
 
@@ -50,7 +58,7 @@ class Source:
     """A file of ratings that was used."""
 
     file: str
-    """``shipped``, or the path as the user gave it."""
+    """A name of BUILT_IN, or the path as the user gave it."""
     sha256: str
     ratings: int
 
@@ -64,12 +72,13 @@ class Attitudes:
     """Ratings from several files, and which file they are from."""
 
     table: pl.DataFrame
-    """word, item, wording, label, kind, place: the greater the place, the stronger the rating."""
+    """word, item, wording, label, kind, place, by_models: the greater the place, the stronger the
+    rating; ``by_models``: whether a language model gave it."""
     sources: tuple[Source, ...]
     """In the order in which they override each other."""
 
     def label(self, fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The fills with two more columns: label (null: unrated), and rated (true or false).
+        """The fills with label (null: unrated), rated, and by_models: who rated the word.
 
         Where every negative word has a kind, the column kind says it.
         ``fills`` has prompt_id and word; ``prompts`` has prompt_id, item and wording. The rows
@@ -95,7 +104,9 @@ class Attitudes:
             self._labels(where), on=["folded", "item", "wording"], how="left", maintain_order="left"
         )
         label = pl.coalesce("label", pl.when("no_word").then(pl.lit("irrelevant", dtype=pl.String)))
-        found = fills.with_columns(labelled.select(label=label, rated=label.is_not_null()))
+        found = fills.with_columns(
+            labelled.select("by_models", label=label, rated=label.is_not_null())
+        )
         negative = self.table.filter(pl.col("label") == "negative")
         return found if negative["kind"].null_count() else found.with_columns(labelled["kind"])
 
@@ -109,9 +120,9 @@ class Attitudes:
             free = [pl.col(name) == "" for name in ("item", "wording") if name not in level]
             ratings = self.table.filter(*bound, *free).rename({"word": "folded"})
             keys = ["folded", *level]
-            columns = (*keys, "label", "kind", "place")
-            rated = where.join(ratings.select(columns), on=keys, how="inner")
-            fitting.append(rated.select("folded", "item", "wording", "label", "kind", "place"))
+            said = ("label", "kind", "by_models", "place")
+            rated = where.join(ratings.select(*keys, *said), on=keys, how="inner")
+            fitting.append(rated.select("folded", "item", "wording", *said))
         strongest = pl.concat(fitting).sort("place", descending=True)
         return strongest.unique(["folded", "item", "wording"], keep="first").drop("place")
 
@@ -119,18 +130,20 @@ class Attitudes:
 def load_attitudes(
     extra: Sequence[Path] = (), *, shipped: bool = True, by: str = "label"
 ) -> Attitudes:
-    """The shipped ratings and over them the user's files, the last one strongest.
+    """The ratings that come with goffman and over them the user's files, the last one strongest.
 
-    So a user who rates a word everywhere has overruled whatever was said of it before, however
-    specific that was.
+    A name of BUILT_IN among the files stands for these ratings, and no others that come with
+    goffman. A user who rates a word everywhere has overruled whatever was said of it before,
+    however specific that was.
 
     ``by``: the column that says what a word is: the settled label, or one rater's of SINGLE where a
     file has it. LexiconError names every fault of the first file that has any.
     """
     import polars as pl
 
-    files = [_shipped(by)] if shipped else []
-    files += [_file_of(path, by) for path in extra]
+    named = [str(path) for path in extra if str(path) in BUILT_IN]
+    files = [_built_in(name, by) for name in named or (BUILT_IN if shipped else ())]
+    files += [_file_of(path, by) for path in extra if str(path) not in BUILT_IN]
     tables = [
         table.with_columns(pl.col("place") + len(LEVELS) * number)
         for number, (table, _) in enumerate(files)
@@ -148,12 +161,12 @@ def raters_of(path: Path) -> list[str]:
 
 
 @cache
-def _shipped(by: str) -> tuple[pl.DataFrame, Source]:
+def _built_in(name: str, by: str) -> tuple[pl.DataFrame, Source]:
     """Read once: every audit of a process has the same ratings."""
-    return _file_of(SHIPPED, by)
+    return _file_of(BUILT_IN[name], by, name=name)
 
 
-def _file_of(path: Path, by: str) -> tuple[pl.DataFrame, Source]:
+def _file_of(path: Path, by: str, *, name: str = "") -> tuple[pl.DataFrame, Source]:
     """The ratings of a file, where ``place`` is how specific each is, and what they are from."""
     import polars as pl
 
@@ -167,10 +180,10 @@ def _file_of(path: Path, by: str) -> tuple[pl.DataFrame, Source]:
         "kind": [row["kind"] or None for row in rows],
         # 0 for a rating everywhere, up to 3 for one of an item in a wording.
         "place": [len(LEVELS) - 1 - LEVELS.index(level) for level in levels],
+        "by_models": [path == SHIPPED] * len(rows),
     }
-    name = "shipped" if path == SHIPPED else str(path)
     digest = hashlib.sha256(read_plain(path)).hexdigest()
-    source = Source(file=name, sha256=digest, ratings=len(rows))
+    source = Source(file=name or str(path), sha256=digest, ratings=len(rows))
     return pl.DataFrame(columns, schema=_columns()), source
 
 
@@ -178,7 +191,7 @@ def _columns() -> dict[str, Any]:
     import polars as pl
 
     strings = dict.fromkeys(("word", "item", "wording", "label", "kind"), pl.String)
-    return {**strings, "place": pl.Int64}
+    return {**strings, "place": pl.Int64, "by_models": pl.Boolean}
 
 
 def read_ratings(path: Path) -> list[Row]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goffman.lexicons.attitude import ATTITUDES, SHIPPED, fold, load_attitudes, raters_of
+from goffman.lexicons.attitude import ATTITUDES, BUILT_IN, fold, load_attitudes, raters_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,8 +53,8 @@ class LexiconVariant:
     rater: str = ""
     """The column of single ratings that counts where a file has it: rating_1 …; empty: the label
     that was settled on."""
-    shipped_alone: bool = False
-    """Whether a user's ratings are left out."""
+    sources: tuple[str, ...] = ()
+    """The names of BUILT_IN whose ratings alone count; empty: all that counted."""
     neutral: bool = True
     """Whether neutral words count; else they are irrelevant."""
     parser: str = ""
@@ -78,11 +78,9 @@ class LexiconVariant:
     def _attitudes(self, given: Attitudes) -> Attitudes:
         import polars as pl
 
-        if self.rater or self.shipped_alone:
-            files = [source.file for source in given.sources]
-            others = [Path(file) for file in files if file != "shipped" and not self.shipped_alone]
-            by = self.rater or "label"
-            given = load_attitudes(others, shipped="shipped" in files, by=by)
+        if self.rater or self.sources:
+            files = self.sources or [source.file for source in given.sources]
+            given = load_attitudes([*map(Path, files)], shipped=False, by=self.rater or "label")
         table, label = given.table, pl.col("label")
         if not self.neutral:
             table = table.with_columns(label=label.replace({"neutral": "irrelevant"}))
@@ -90,6 +88,7 @@ class LexiconVariant:
             # Irrelevant everywhere.
             word = fold(self.without)
             row = {"word": word, "item": "", "wording": "", "label": "irrelevant", "place": 0}
+            row |= {"by_models": False}
             alone = pl.DataFrame([row], schema=table.schema)
             table = pl.concat([table.filter(pl.col("word") != word), alone])
         if self.wrong:
@@ -111,15 +110,14 @@ class LexiconVariant:
 
 def single_raters(attitudes: Attitudes) -> Iterator[str]:
     """The columns of single ratings that any of the files has, in order."""
-    files = [source.file for source in attitudes.sources]
-    paths = [SHIPPED if file == "shipped" else Path(file) for file in files]
+    paths = [BUILT_IN.get(source.file, Path(source.file)) for source in attitudes.sources]
     yield from sorted({name for path in paths for name in raters_of(path)})
 
 
 def has_others(attitudes: Attitudes) -> bool:
-    """Whether a user's ratings stand over the shipped ones."""
+    """Whether a user's ratings stand over those that come with goffman."""
     files = {one.file for one in attitudes.sources}
-    return "shipped" in files and len(files) > 1
+    return not files.isdisjoint(BUILT_IN) and not files <= BUILT_IN.keys()
 
 
 def _wrong(table: pl.DataFrame, rate: float, rng: np.random.Generator) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.lexicons.attitude import BUILT_IN
 from goffman.lexicons.lexicons import has_others, single_raters
 from goffman.parsers.registry import parsers
 
@@ -88,17 +89,26 @@ WORDS_COUNTED = AnalyticChoice(name="number of words", options=_words_counted)
 
 
 def _ratings(stored: StoredAnswers) -> list[Option]:
-    """The ratings of the audit, the shipped ones alone, and each single rater."""
+    """The ratings of the audit, those of language models alone, and each single rater."""
     attitudes = stored.words.attitudes
-    shipped = [Option(said="settled labels")]
+    ours = tuple(one.file for one in attitudes.sources if one.file in BUILT_IN)
+    rater: dict[str, Any] = {}
+    every = [Option(said="settled labels")]
     if has_others(attitudes):
-        shipped = [
+        every = [
             Option(said="your ratings over goffman's"),
-            Option(said="goffman's ratings alone", words={"shipped_alone": True}),
+            Option(said="goffman's ratings alone", words={"sources": ours}),
         ]
-    raters = {name: name.removeprefix("rating_") for name in single_raters(attitudes)}
-    alone = (Option(said=f"rater {no} alone", words={"rater": name}) for name, no in raters.items())
-    return [*shipped, *alone]
+    elif len(ours) > 1:
+        rater = {"sources": ("shipped",)}
+        every = [
+            Option(said="people's ratings over language models'"),
+            Option(said="language models' ratings alone", words=rater),
+        ]
+    for name in single_raters(attitudes):
+        said = f"rater {name.removeprefix('rating_')} alone"
+        every.append(Option(said=said, words={**rater, "rater": name}))
+    return every
 
 
 RATINGS = AnalyticChoice(name="rater", options=_ratings)

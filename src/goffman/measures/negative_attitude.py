@@ -73,6 +73,7 @@ from goffman.presentation.condition_findings import (
 )
 from goffman.presentation.evidence import words_with_attitudes
 from goffman.presentation.types import Claims, Presentation
+from goffman.presentation.user_ratings import PEOPLE_SHARE
 
 if TYPE_CHECKING:
     from goffman.lexicons.lexicons import Lexicons
@@ -110,8 +111,9 @@ rating, and whatever lies beyond the top k."""
 COMPARED = ("negative", *KINDS)
 """What groups are compared on."""
 
-ABOUT = ("mass", "last-probability", "rated-share")
-"""Of the top k: their probability, that of the k-th alone, and the rated share of the first."""
+ABOUT = ("mass", "last-probability", "rated-share", PEOPLE_SHARE)
+"""Of the top k: their probability, that of the k-th alone, the rated share of the first, and the
+share of what counts whose words people rated."""
 
 _NO_WORD = "none of the words is rated positive, negative or neutral"
 _NO_MASS = "the words have no probability"
@@ -122,6 +124,7 @@ _REASONS = {
     "mass": _NO_MASS,
     "last-probability": _NO_MASS,
     "rated-share": _NO_MASS,
+    PEOPLE_SHARE: _NO_WORD,
 }
 
 
@@ -240,6 +243,7 @@ class NegativeAttitude(Measure):
         # Sums of float32 probabilities may be a hair above 1.
         unknown = pl.when(mass > 0).then(unrated + (1 - mass).clip(lower_bound=0))
         kinds = KINDS if "kind" in fills.columns else ()
+        by_people = ~pl.col("by_models") if "by_models" in fills.columns else pl.lit(value=False)
         values = by_prompt(
             coded_fills(fills),
             mean_code(floor=0).alias("negative"),
@@ -248,6 +252,7 @@ class NegativeAttitude(Measure):
             mass.alias("mass"),
             WEIGHT.last().alias("last-probability"),
             pl.when(mass > 0).then((mass - unrated) / mass).alias("rated-share"),
+            ratio(WEIGHT.filter(CODED & by_people), among=CODED, floor=0).alias(PEOPLE_SHARE),
             WEIGHT.filter(CODED).sum().alias("rated-mass"),
             WEIGHT.filter(CATEGORY == "irrelevant").sum().alias("irrelevant"),
             *(

@@ -13,6 +13,7 @@ from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.section import not_counted
 from goffman.presentation.sensitivity_findings import IN_TURN, ONE_WORDING
 from goffman.presentation.types import Caveat
+from goffman.presentation.user_ratings import MOST_BY_MODELS, by_models
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -102,9 +103,10 @@ def _known(finding: Finding, section: Section) -> Iterator[tuple[bool, str, str,
     if control is not None:
         short = "unclear whether the model can do its task"
         yield control.unsure, "controls-unsure", short, control.sentence
-    models = section.ratings.startswith("Language models")
-    short = "language models, not people, rated the words"
-    yield models, "words-rated-by-models", short, section.ratings
+    users = section.ratings.startswith("The words were rated in")
     short = "the words were rated in files that were given"
-    users = bool(section.ratings) and not models
     yield users, "words-rated-by-user", short, section.ratings
+    short = "language models, not people, rated the words that count"
+    models = bool(section.ratings) and not users
+    models = models and by_models(section, finding.model) > MOST_BY_MODELS
+    yield models, "words-rated-by-models", short, section.ratings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -12,21 +13,36 @@ from goffman.console import printable
 from goffman.contrasts.designs import GIVEN
 from goffman.contrasts.verdict import rests_on
 from goffman.formatting import confidence, ends, humanize, number
+from goffman.lexicons.attitude import BUILT_IN, PEOPLE
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.runs.manifest import LexiconEntries, RatingsFile
 
-SHIPPED = "shipped"
-"""The name under which a manifest has the ratings that come with goffman."""
-
 BY_MODELS = "made by language models, not by people"
 
+PEOPLE_SHARE = "people-share"
+"""The quantity that says which share of what counts people rated."""
 
-def whose_ratings(lexicons: LexiconEntries) -> str:
-    """Who rated the words, in a sentence; a manifest that names no file means the shipped ones."""
-    given = [one for one in lexicons.attitudes if one.file != SHIPPED]
+MOST_BY_MODELS = 0.05
+"""From this share of what counts on, a result says that language models rated its words."""
+
+
+def whose_ratings(lexicons: LexiconEntries, people: float | None = None) -> str:
+    """Return who rated the words, in a sentence.
+
+    ``people``: the least share of what counts that people rated, of any model; None: not known.
+    """
+    given = [one for one in lexicons.attitudes if one.file not in BUILT_IN]
+    if not given and {one.file for one in lexicons.attitudes} == {PEOPLE}:
+        return "People (the raters of Mei et al. 2023) rated the words."
+    if not given and PEOPLE in {one.file for one in lexicons.attitudes}:
+        words = "most of the words"
+        if people is not None:
+            # Rounded down: not all of it is never 100%.
+            words = f"the words with at least {math.floor(people * 1000) / 10:g}% of what counts"
+        return f"People (the raters of Mei et al. 2023) rated {words}, language models the others."
     if not given:
         return "Language models, not people, rated the words as positive or negative."
     files = " and ".join(
@@ -35,18 +51,24 @@ def whose_ratings(lexicons: LexiconEntries) -> str:
     said = f"The words were rated in {files}."
     if len(given) == len(lexicons.attitudes):
         return said
-    return f"{said} All other words keep goffman's own ratings, {BY_MODELS}."
+    return f"{said} All other words keep the ratings that come with goffman."
+
+
+def by_models(section: Section, model: str) -> float:
+    """Return the share of what counts that language models rated; the model as it is shown."""
+    rows = section.rows("model", PEOPLE_SHARE).filter(pl.col("model") == model)
+    return 1 - rows["value"][0] if rows.height else 1.0
 
 
 def describe_file(one: RatingsFile) -> str:
     """A file of ratings among what a run was measured with."""
-    shipped = one.file == SHIPPED
-    who = f" {BY_MODELS}" if shipped else ""
-    whose = "the list that comes with goffman" if shipped else printable(one.file)
-    return (
-        f"Attitude ratings of words: {whose}, {one.ratings:,} ratings{who} "
-        f"(sha256 {one.sha256[:12]}…)."
-    )
+    if one.file == PEOPLE:
+        whose = f"those of Mei et al. (2023), {one.ratings:,} ratings made by people"
+    elif one.file in BUILT_IN:
+        whose = f"the list that comes with goffman, {one.ratings:,} ratings {BY_MODELS}"
+    else:
+        whose = f"{printable(one.file)}, {one.ratings:,} ratings"
+    return f"Attitude ratings of words: {whose} (sha256 {one.sha256[:12]}…)."
 
 
 def describe_changes(section: Section, model: str) -> Iterator[str]:

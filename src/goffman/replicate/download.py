@@ -26,6 +26,9 @@ GITHUB_PAGES = "https://github.com"
 
 AT_ONCE = 4
 """Files that are fetched at the same time."""
+LARGEST = 16_000_000
+"""Bytes of a file of which the size is not known, at most."""
+
 _SECONDS = 30.0
 _AGAIN = "To resume, run the same command again. Or give a copy with --data."
 
@@ -39,8 +42,8 @@ class PublishedFile:
     """Below the study's folder."""
     sources: tuple[str, ...]
     """Where it may lie in the authors' repository, the likeliest first; its sha256 decides."""
-    size: int
-    """In bytes."""
+    size: int | None
+    """In bytes; None: only its sha256 is known."""
     sha256: str
     repository: str
     commit: str
@@ -48,7 +51,7 @@ class PublishedFile:
     def is_in(self, folder: Path) -> bool:
         """Whether the folder holds it, to the byte."""
         path = folder / self.study / self.path
-        if not path.is_file() or path.stat().st_size != self.size:
+        if not path.is_file() or path.stat().st_size != (self.size or path.stat().st_size):
             return False
         return hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
 
@@ -66,7 +69,7 @@ def published_files(studies: Iterable[str]) -> list[PublishedFile]:
             study=row["study"],
             path=row["path"],
             sources=tuple(row["source"].split("|")),
-            size=int(row["bytes"]),
+            size=int(row["bytes"]) if row["bytes"] else None,
             sha256=row["sha256"],
             repository=repositories[row["study"]]["repository"],
             commit=repositories[row["study"]]["commit"],
@@ -125,10 +128,11 @@ def _fetch(file: PublishedFile, *, folder: Path, base: str) -> None:
     content = _content(file, base)
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:
+        size = f" and {file.size:,}" if file.size else ""
         raise DownloadError(
             f"{file.study}/{file.path} is not the file that the authors published: it has the "
-            f"sha256 {found[:16]}… and {len(content):,} bytes, not {file.sha256[:16]}… and "
-            f"{file.size:,}. It was not kept."
+            f"sha256 {found[:16]}… and {len(content):,} bytes, not {file.sha256[:16]}…{size}. "
+            "It was not kept."
         )
     path = folder / file.study / file.path
     try:
@@ -152,13 +156,14 @@ def _content(file: PublishedFile, base: str) -> bytes:
 
 
 def _get(address: str, file: PublishedFile) -> bytes:
+    most = file.size or LARGEST
     cut = (
         f"The connection broke during the download of {file.study}/{file.path}. The file was not "
         "kept."
     )
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:  # noqa: S310
-            content: bytes = answer.read(file.size + 1)
+            content: bytes = answer.read(most + 1)
             left = answer.length
     except urllib.error.HTTPError:
         raise
@@ -168,10 +173,10 @@ def _get(address: str, file: PublishedFile) -> bytes:
         raise DownloadError(message) from error
     except (http.client.HTTPException, OSError) as error:
         raise DownloadError(cut) from error
-    if len(content) > file.size:
+    if len(content) > most:
         raise DownloadError(
             f"{file.study}/{file.path} is not the file that the authors published: it has more "
-            f"than {file.size:,} bytes. It was not kept."
+            f"than {most:,} bytes. It was not kept."
         )
     if left:
         raise DownloadError(cut)

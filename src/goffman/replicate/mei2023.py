@@ -35,6 +35,8 @@ NAMED = ("unemployed", "unattractive", "less than a high school education", "ill
 """Conditions that the paper names as negative to all classifiers: four among its 27, and one in the
 discussion, as the authors' table begins their names."""
 
+STUDY = "with the study's own ratings"
+
 HIGHEST = 4
 """Categories that the paper names as those with high values."""
 
@@ -43,8 +45,8 @@ _FILE = ("model", "wording", "group")
 
 
 def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
-    """Every number of the study, recomputed; ``ratings`` stands in the place of ours."""
-    from goffman.lexicons.attitude import load_attitudes
+    """Every number of the study, recomputed; ``ratings`` stands in the place of the study's own."""
+    from goffman.lexicons.attitude import PEOPLE, load_attitudes
     from goffman.measures.negative_attitude import NegativeAttitude
     from goffman.measures.sentiment import NegativeSentiment
 
@@ -59,9 +61,9 @@ def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
     if not any(folder.glob("fills/*.csv")):
         return of_labels
     fills = read_fills(folder)
-    attitudes = load_attitudes([ratings], shipped=False) if ratings else load_attitudes()
+    attitudes = load_attitudes([ratings or Path(PEOPLE)], shipped=False)
     attitude = NegativeAttitude()(attitudes.label(fills.answers, fills.prompts), fills.prompts)
-    whose = f"with the ratings in {ratings.name}" if ratings else "with our ratings"
+    whose = f"with the ratings in {ratings.name}" if ratings else STUDY
     return [
         *of_labels,
         *_about_fills(fills, attitude),
@@ -183,6 +185,8 @@ def _about_fills(fills: Answered, scores: pl.DataFrame) -> Iterator[Result]:
         note=f"the smallest is {min(mass):.3f}, {here}",
         firm=False,
     )
+    share = sum(mass) / len(mass)
+    yield Result(name="mean probability of the 50 words", value=share, note=here, firm=False)
     for which, value in (("largest", max(last)), ("smallest", min(last))):
         name = f"{which} probability of the 50th word"
         yield Result(name=name, value=value, note=here, digits=6, firm=False)
@@ -208,12 +212,13 @@ def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) 
         name = f"negative attitude, {model}, {wording}, {group}"
         yield Result(name=name, value=value, note=f"{whose}, {bounds}")
     for model, groups in means.items():
-        yield _gap(model, groups, whose)
+        yield from _gaps(model, groups, whose)
     models = f"{whose}, over {len(means)} of the {MODELS} models"
+    whole = len(means) == MODELS and whose == STUDY
     conditions = _of_conditions(scores).sort("value", descending=True)
     for group in (STIGMATIZED, OTHERS):
         ranked = conditions.filter(pl.col("group") == group).select("condition", "value").rows()
-        yield from _above_half(group, ranked, models)
+        yield from _above_half(group, ranked, models, firm=whole)
         if group == STIGMATIZED:
             yield from _categories(category_means(dict(ranked), categories), models)
 
@@ -230,37 +235,42 @@ def _categories(means: Mapping[str, float], note: str) -> Iterator[Result]:
         yield Result(name=name, value=value or None, note=note, firm=False)
 
 
-def _gap(model: str, groups: dict[str, dict[str, float]], whose: str) -> Result:
-    """Mean over wordings of the two groups' difference, as run of means with two decimals."""
+def _gaps(model: str, groups: dict[str, dict[str, float]], whose: str) -> Iterator[Result]:
+    """Mean over wordings of the two groups' difference, of means with two decimals and of all."""
     name = f"gap, {model}"
     if not groups.keys() >= {STIGMATIZED, OTHERS}:
         missing = STIGMATIZED if STIGMATIZED not in groups else OTHERS
         note = f"{NOT_HERE}: the fills of its {missing} conditions are not among them"
-        return Result(name=name, value=None, note=note)
+        yield Result(name=name, value=None, note=note)
+        return
     first, second = groups[STIGMATIZED], groups[OTHERS]
     both = first.keys() & second.keys()
     rounded = [round(first[wording], 2) - round(second[wording], 2) for wording in both]
     exact = [first[wording] - second[wording] for wording in both]
-    note = f"{whose}; before rounding group means as the study did {sum(exact) / len(exact):.4f}"
-    return Result(name=name, value=sum(rounded) / len(rounded), note=note, firm=False)
+    note = f"{whose}, group means rounded as the study did"
+    yield Result(name=name, value=sum(rounded) / len(rounded), note=note, firm=False)
+    value = sum(exact) / len(exact)
+    yield Result(name=f"gap before rounding, {model}", value=value, note=whose, firm=False)
 
 
-def _above_half(group: str, ranked: list[tuple[str, float]], note: str) -> Iterator[Result]:
+def _above_half(
+    group: str, ranked: list[tuple[str, float]], note: str, *, firm: bool
+) -> Iterator[Result]:
     """How many conditions have a negative attitude above .5, and which are the highest."""
     above = [condition for condition, value in ranked if value > 0.5]
     if not ranked:
         note = f"{NOT_HERE}: fills of {group} conditions are not among them"
         yield Result(name=f"{group} conditions above .5", value=None, note=note)
         return
-    yield Result(name=f"{group} conditions above .5", value=len(above), note=note, firm=False)
+    yield Result(name=f"{group} conditions above .5", value=len(above), note=note, firm=firm)
     if group == STIGMATIZED:
         highest = ", ".join(sorted(condition.lower() for condition, _ in ranked[:3]))
         name = f"{group} conditions with the three highest values"
-        yield Result(name=name, value=highest, note=note, firm=False)
+        yield Result(name=name, value=highest, note=note, firm=firm)
     else:
         condition, value = ranked[0]
         name = f"{group} condition with the highest value"
-        yield Result(name=name, value=condition, note=f"{value:.3f}, {note}", firm=False)
+        yield Result(name=name, value=condition, note=f"{value:.3f}, {note}", firm=firm)
 
 
 def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) -> Result:
@@ -276,8 +286,8 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
     )
     both = first.join(second, on=["group", "key"], how="inner", maintain_order="left")
     if both["group"].n_unique() < 2:
-        note = f"{NOT_HERE}: it needs the fills of both groups; the paper's text has lost its value"
+        note = f"{NOT_HERE}: it needs the fills of both groups"
         return Result(name=name, value=None, note=note)
     r = correlation(both["value"].to_list(), both["value_right"].to_list()).r
-    note = f"over {both.height} conditions, {whose}; the paper's text has lost its value"
-    return Result(name=name, value=r, note=note)
+    note = f"over {both.height} conditions, {whose}"
+    return Result(name=name, value=r, note=note, firm=False)

@@ -15,7 +15,7 @@ import polars as pl
 
 from goffman.contrasts.designs import LOG_LIKELIHOOD, Clusters
 from goffman.contrasts.engine import MeasuredInstrument, judged
-from goffman.lexicons.attitude import load_attitudes, no_word
+from goffman.lexicons.attitude import BUILT_IN, load_attitudes, no_word
 from goffman.measures.responses import PROMPT, scores_with, side_by_side, top_fills
 from goffman.modes import asked_id, of_asked
 from goffman.runs.run import read_answers, read_prompts
@@ -49,14 +49,17 @@ def by_ratings(
     Of the instruments that ratings matter for; nothing where no ratings but one kind are used,
     shipped or the user's. ``scores`` and ``estimates`` are by the user's over the shipped ones.
     """
-    files = [Path(of.file) for of in words.attitudes.sources if of.file != "shipped"]
+    sources = [Path(of.file) for of in words.attitudes.sources]
+    files = [path for path in sources if str(path) not in BUILT_IN]
     every = measures_of(manifest).items()
     measures = {name: measure for name, measure in every if measure.words == "attitudes"}
-    if not files or len(files) == len(words.attitudes.sources) or not measures:
+    if not files or len(files) == len(sources) or not measures:
         return {}
     given = load_attitudes(files, shipped=False)
     only = {name: of for name, of in manifest.instruments.items() if name in measures}
-    alone = replace(words, attitudes=load_attitudes())
+    alone = replace(
+        words, attitudes=load_attitudes([path for path in sources if path not in files])
+    )
     shipped = score(run, replace(manifest, instruments=only), alone)
     tables = [pl.DataFrame(schema=schema(RATINGS_COMPARED))]
     for instrument, measure in measures.items():
