@@ -35,9 +35,10 @@ def whose_ratings(lexicons: LexiconEntries, people: float | None = None) -> str:
     ``people``: the least share of what counts that people rated, of any model; None: not known.
     """
     given = [one for one in lexicons.attitudes if one.file not in BUILT_IN]
-    if not given and {one.file for one in lexicons.attitudes} == {PEOPLE}:
-        return "People (the raters of Mei et al. 2023) rated the words."
-    if not given and PEOPLE in {one.file for one in lexicons.attitudes}:
+    built_in = {entry.file for entry in lexicons.attitudes}
+    if not given and PEOPLE in built_in:
+        if built_in == {PEOPLE} or people == 1:
+            return "People (the raters of Mei et al. 2023) rated the words."
         words = "most of the words"
         if people is not None:
             # Rounded down: not all of it is never 100%.
