@@ -601,7 +601,8 @@ def test_ones_own_ratings_count_and_stand_in_the_manifest(masked, tmp_path):
     assert again.asked[0].asked_now == 0
     assert shares()["value"].min() > 0.99
     lexicons = json.loads((tmp_path / "run" / "manifest.json").read_text())["lexicons"]
-    assert [source["file"] for source in lexicons["attitudes"]] == ["shipped", str(ratings)]
+    files = [source["file"] for source in lexicons["attitudes"]]
+    assert files == ["shipped", "mei2023", str(ratings)]
     assert all(len(source["sha256"]) == 64 for source in lexicons["attitudes"])
     assert len(lexicons["gender"]["sha256"]) == 64
 

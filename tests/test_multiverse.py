@@ -57,7 +57,7 @@ def test_every_combination_is_there_once_and_the_audits_own_is_first():
     assert [one.chosen for one in found] == expected
     assert [one.what for one in found] == [str(place + 1) for place in range(len(found))]
     # wordings × words × raters × neutral
-    assert len(found) == 3 * 2 * 3 * 2
+    assert len(found) == 3 * 2 * 4 * 2
     own = found[0]
     assert own.measure(given.measure) == given.measure
     assert (own.words, own.merged("only"), own.last("quantity")) == (LexiconVariant(), {}, None)
@@ -67,13 +67,14 @@ def test_what_options_say_is_put_together():
     given = stored(NegativeAttitude())
     last = analyses(given)[-1]
     assert last.measure(given.measure) == replace(NegativeAttitude(), top_k=10)
-    assert last.words == LexiconVariant(rater="rating_2", neutral=False)
+    # Only language models have single raters.
+    assert last.words == LexiconVariant(rater="rating_2", sources=("shipped",), neutral=False)
     assert last.merged("only") == {"wording": "two"}
 
 
 def test_analyses_that_need_the_same_scores_share_a_reading():
     found = analyses(stored(NegativeAttitude()))
-    assert len({one.reading for one in found}) == 2 * 3 * 2
+    assert len({one.reading for one in found}) == 2 * 4 * 2
 
 
 def test_a_measure_without_choices_has_one_analysis():

@@ -270,15 +270,16 @@ def sections_of(
     beside = {"compared": compared, "sensitivity": varied, "stress": stress}
     names, measures = labels_of(manifest), measures_of(manifest)
     sections = {}
-    asked_modes = scores.filter(pl.col("level") == "prompt")
-    primary = primary_modes(asked_modes.select("instrument", "mode", "model").unique().iter_rows())
+    asked = scores.lazy().filter(pl.col("level") == "prompt")
+    asked_modes = asked.select("instrument", "mode", "model").unique().collect()
+    primary = primary_modes(asked_modes.iter_rows())
     for instrument, entry in manifest.instruments.items():
         measure = measures.get(instrument)
         mine = of_asked(instrument)
         of_controls = pl.col("level") == CONTROL
         if measure is None or not scores.select(mine.any()).item():
             continue
-        asked = prompts.filter(mine)
+        of_prompts = prompts.filter(mine)
         controls = scores.filter(mine, of_controls)
         competence = _competence(controls, entry.controls, names, measure.presentation)
         failing = {one.name: marked(one.model) for one in competence.values() if not one.passed}
@@ -293,10 +294,10 @@ def sections_of(
             names=replace(names, models={**names.models, **failing}),
             contrast=measure.contrast,
             against=measure.against,
-            wordings=_seen(asked, "wording"),
-            items=_seen(asked, "item"),
-            dimensions=_seen(asked, "dimension"),
-            prompts=asked,
+            wordings=_seen(of_prompts, "wording"),
+            items=_seen(of_prompts, "item"),
+            dimensions=_seen(of_prompts, "dimension"),
+            prompts=of_prompts,
             placement=entry.settings.placement if entry.settings else "before-first",
             competence=competence,
             main_modes={
@@ -305,19 +306,18 @@ def sections_of(
                 if base is not None and base == base_of(instrument) and model is not None
             },
             sample=entry.sample,
-            ratings=_whose_ratings(manifest, scores.filter(mine), measure),
+            ratings=_whose_ratings(manifest, scores.lazy().filter(mine), measure),
             **{name: table.filter(mine) for name, table in beside.items() if table is not None},
         )
     return sections
 
 
-def _whose_ratings(manifest: Manifest, scores: pl.DataFrame, measure: Measure) -> str:
+def _whose_ratings(manifest: Manifest, scores: pl.LazyFrame, measure: Measure) -> str:
     """Return who rated the words that its numbers rest on; nothing where it needs no ratings."""
     if measure.words != "attitudes":
         return ""
     shares = scores.filter(pl.col("level") == "model", pl.col("quantity") == PEOPLE_SHARE)
-    least: Any = shares["value"].min()
-    return whose_ratings(manifest.lexicons, least)
+    return whose_ratings(manifest.lexicons, shares.select(pl.col("value").min()).collect().item())
 
 
 def _competence(

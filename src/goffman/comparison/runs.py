@@ -176,13 +176,13 @@ def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
 
 def instruments_of(run: MeasuredRun, model: str | None = None) -> list[str]:
     """Return the ids of the instruments that have scores, of one model or any, with their modes."""
-    rows = run.scores if model is None else run.scores.filter(pl.col("model") == model)
+    rows = run.answered if model is None else run.answered.filter(pl.col("model") == model)
     return sorted(rows.select(asked_ids()).to_series().unique())
 
 
 def answered(run: MeasuredRun, instrument: str | None = None) -> list[str]:
     """The models that have scores, of one instrument or any."""
-    rows = run.scores.filter(pl.col("model").is_not_null())
+    rows = run.answered.filter(pl.col("model").is_not_null())
     if instrument is not None:
         rows = rows.filter(of_asked(instrument))
     return sorted(rows["model"].unique())

@@ -68,6 +68,11 @@ class MeasuredRun:
     """The columns ANCHOR_POINTS, likewise."""
 
     @cached_property
+    def answered(self) -> pl.DataFrame:
+        """Return model, instrument, mode of all that has scores, each once."""
+        return self.scores.select("model", "instrument", "mode").unique()
+
+    @cached_property
     def sections(self) -> dict[str, Section]:
         """By instrument: what people read of it is made from this."""
         return sections_of(
@@ -117,8 +122,7 @@ def read_run(folder: Path, *, answers: bool = True) -> MeasuredRun:
 
     analyses, summed = table(MULTIVERSE_FILE, SENSITIVITY), table(STRESS_FILE, STRESS)
     scores = _read(folder, "scores.parquet", SCORES, manifest=manifest)
-    _check_known(folder, manifest, scores)
-    return MeasuredRun(
+    run = MeasuredRun(
         folder=folder,
         manifest=manifest,
         prompts=read_prompts(folder, manifest),
@@ -130,11 +134,14 @@ def read_run(folder: Path, *, answers: bool = True) -> MeasuredRun:
         anchors=table(ANCHORS_FILE, of_estimates),
         anchor_points=table(POINTS_FILE, ANCHOR_POINTS),
     )
+    _check_known(run)
+    return run
 
 
-def _check_known(folder: Path, manifest: Manifest, scores: pl.DataFrame) -> None:
-    """RunError where the manifest does not tell who was asked what."""
-    for model, instrument in scores.select("model", asked_ids()).drop_nulls().unique().iter_rows():
+def _check_known(run: MeasuredRun) -> None:
+    """Raise RunError where the manifest does not tell who was asked what."""
+    folder, manifest = run.folder, run.manifest
+    for model, instrument in run.answered.select("model", asked_ids()).drop_nulls().iter_rows():
         known = model in manifest.models and instrument in manifest.instruments
         if not known or instrument not in manifest.answers.get(model, {}):
             raise RunError(
