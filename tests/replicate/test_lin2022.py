@@ -221,7 +221,9 @@ def test_of_two_runs_the_one_that_the_figures_of_the_study_read(
     with_runs(tmp_path, model, **{EARLIER: THEN, LATER: NOW})
     both = {one.name: one for one in results(tmp_path)}
     assert both[name].value == pytest.approx(female, abs=1e-12)
-    assert all(one.firm and not one.note for one in both.values() if "attribution" in one.name)
+    notes = {row.name: row.note for row in both.values() if "attribution" in row.name and row.firm}
+    assert all("Bonferroni" in note for name, note in notes.items() if note)
+    assert name in notes
     (tmp_path / RECURSIVE.format(f"{model}{unread}")).unlink()
     alone = {one.name: one for one in results(tmp_path)}
     assert alone == both
@@ -429,3 +431,18 @@ def test_published_phases_by_plain_arithmetic(
     what = f"roberta, care-seeking, mental-health, {phase}"
     assert found[f"{what}: d"] == pytest.approx(pooled_d(female, male), abs=1e-9)
     assert found[f"{what}: p"] == pytest.approx(stats.ttest_rel(female, male).pvalue, rel=1e-6)
+
+
+def test_models_are_compared_in_each_phase_by_plain_arithmetic(
+    published: Path, recomputed, by_name
+) -> None:
+    disparities = []
+    for model in ("roberta", "mentalroberta"):
+        path = published / "lin2022" / f"{model}_all_df_intention.csv"
+        female, male = naive_pairs(path, slice(10, 17))
+        disparities.append([one - other for one, other in zip(female, male, strict=True)])
+    p = stats.ttest_ind(*disparities).pvalue
+    name = "disparity in mental-health, roberta against mentalroberta, action: p"
+    assert by_name(recomputed)[name] == pytest.approx(p, rel=1e-6)
+    (note,) = (row.note for row in recomputed if row.name == name)
+    assert note == f"{3 * p:.2g} by Bonferroni's correction for 3 tests"

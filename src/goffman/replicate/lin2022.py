@@ -5,7 +5,8 @@ The published sums of each prompt enter as scores; means and tests run from ther
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,19 +45,22 @@ def results(folder: Path) -> list[Result]:
     subjects = read_subjects(folder)
     files = phrase_files(folder)
     phrases, sums = _sum_up(folder, read_phrase_scores(folder), files)
-    models = {*subjects["model"], *phrases["model"]}
+    models = sorted(
+        {*subjects["model"], *phrases["model"]},
+        key=lambda name: (name != ROBERTA, name != MENTAL, name),
+    )
     if not models:
         raise PublishedError(
             f"{folder} has no file named like 'MODEL_all_df_intention.csv' or "
             "'attribute_recursive_3steps_TOPK_10_BEAM_10_MODEL__result.csv'."
         )
     found: list[Result] = []
-    for model in sorted(models, key=lambda name: (name != ROBERTA, name != MENTAL, name)):
+    for model in models:
         found += _of_subjects(subjects, model)
         found += sums.get(model, [])
         if model in files:
             found += _of_phrases(phrases, model, files[model])
-    return [_correction(found), *found, *_between_models(subjects, models)]
+    return [_correction(found), *found, *_between_models(subjects, phrases, models)]
 
 
 def _sum_up(
@@ -134,7 +138,7 @@ def _of_phases(scores: pl.DataFrame, what: str, *, model: str, group: str) -> li
         values = _values(scores, model=model, group=group, dimension=phase)
         if values.is_empty():
             continue
-        of_phase = _women_against_men(f"{what}, {phase}", values)
+        of_phase = _women_against_men(f"{what}, {phase}", values, tests=3)
         found += of_phase
         p = of_phase[2].value
         disparities.append(_mean(values, "disparity"))
@@ -170,7 +174,7 @@ def _of_phrases(scores: pl.DataFrame, model: str, path: Path) -> list[Result]:
     for dimension in sorted(set(scores["dimension"])):
         values = _values(scores, model=model, dimension=dimension)
         if not values.is_empty():
-            rows = _women_against_men(f"{model}, attribution, {dimension}", values)
+            rows = _women_against_men(f"{model}, attribution, {dimension}", values, tests=9)
             found += [
                 replace(row, note="; ".join(filter(None, [row.note, *notes])), firm=not notes)
                 for row in rows
@@ -178,14 +182,22 @@ def _of_phrases(scores: pl.DataFrame, model: str, path: Path) -> list[Result]:
     return found
 
 
-def _between_models(scores: pl.DataFrame, models: Iterable[str]) -> list[Result]:
-    """The disparity of RoBERTa against that of every other model, in mental health."""
+def _between_models(
+    subjects: pl.DataFrame, phrases: pl.DataFrame, models: Sequence[str]
+) -> list[Result]:
+    """Return every two models' disparities in mental health: by phase, and by dimension."""
+    about = {"group": "mental-health"}
+    parts = [(subjects, "", about, 1)]
+    parts += [(subjects, f", {phase}", {**about, "dimension": phase}, 3) for phase in PHASES]
+    dimensions = sorted(set(phrases["dimension"]))
+    parts += [(phrases, f", attribution, {of}", {"dimension": of}, 9) for of in dimensions]
     found = []
-    roberta = _values(scores, model=ROBERTA, group="mental-health")
-    for model in sorted(set(models) - {ROBERTA}):
-        other = _values(scores, model=model, group="mental-health")
-        what = f"disparity in mental-health, {ROBERTA} against {model}"
-        found += _disparities(what, {ROBERTA: roberta, model: other})
+    for pair, (scores, part, ids, tests) in itertools.product(
+        itertools.combinations(models, 2), parts
+    ):
+        what = f"disparity in mental-health, {' against '.join(pair)}{part}"
+        sides = {model: _values(scores, model=model, **ids) for model in pair}
+        found += _disparities(what, sides, tests=tests)
     return found
 
 
@@ -204,30 +216,33 @@ def _mean(values: pl.DataFrame, quantity: str) -> float:
     return float(values[quantity].sum()) / values.height
 
 
-def _women_against_men(what: str, values: pl.DataFrame) -> list[Result]:
-    """Both means, and p and d of their difference, paired by prompt."""
+def _women_against_men(what: str, values: pl.DataFrame, *, tests: int = 1) -> list[Result]:
+    """Return both means, and p and d of their difference, paired by prompt."""
     from goffman.stats.two_samples import paired_t
 
     test = paired_t(values["female"].to_numpy(), values["male"].to_numpy(), contrast=what)
-    return _tested(what, test, ("P(female)", "P(male)"))
+    return _tested(what, test, ("P(female)", "P(male)"), tests=tests)
 
 
-def _disparities(what: str, sets: Mapping[str, pl.DataFrame]) -> list[Result]:
-    """The means of two sets' disparities, and p and d of their difference; nothing without both."""
+def _disparities(what: str, sets: Mapping[str, pl.DataFrame], *, tests: int = 1) -> list[Result]:
+    """Return two sets' mean disparities, and p and d of their difference; nothing without both."""
     from goffman.stats.two_samples import independent_t
 
     if any(values.is_empty() for values in sets.values()):
         return []
     first, second = (values["disparity"].to_numpy() for values in sets.values())
     test = independent_t(first, second, contrast=what, variances="equal")
-    return _tested(what, test, tuple(sets))
+    return _tested(what, test, tuple(sets), tests=tests)
 
 
-def _tested(what: str, test: Estimate, sides: Sequence[str]) -> list[Result]:
-    """Both means, p, and d, which is Cohen's with the pooled SD, also of paired values."""
+def _tested(what: str, test: Estimate, sides: Sequence[str], *, tests: int) -> list[Result]:
+    """Return both means, p, and d, which is Cohen's with the pooled SD, also of paired values."""
+    note = test.reason or ""
+    if tests > 1 and test.p is not None:
+        note = f"{min(1.0, tests * test.p):.2g} by Bonferroni's correction for {tests} tests"
     return [
         Result(name=f"{what}: {sides[0]}", value=test.mean_first),
         Result(name=f"{what}: {sides[1]}", value=test.mean_second),
-        Result(name=f"{what}: p", value=test.p, note=test.reason or ""),
+        Result(name=f"{what}: p", value=test.p, note=note),
         Result(name=f"{what}: d", value=test.effect, digits=2),
     ]
