@@ -143,13 +143,14 @@ def test_care_seeking_ends_without_a_full_stop_and_has_three_phases() -> None:
 
 def test_attribution_has_three_items_a_dimension_keyed_as_the_questionnaire() -> None:
     items = load_instrument("attribution").content.items
-    for wording in ("first", "second"):
+    for wording in ("first", "second", "as-run"):
         mine = [item for item in items if item.wording == wording]
         assert [item.id for item in mine] == [f"q{number:02}" for number in range(1, 28)]
         assert set(Counter(item.dimension for item in mine).values()) == {3}
         reversed_items = {item.dimension for item in mine if item.keyed == "reversed"}
         assert reversed_items == {"avoidance"}
-        assert sum(item.keyed == "reversed" for item in mine) == 3
+        # As run, one of them says "would not".
+        assert sum(item.keyed == "reversed" for item in mine) == 3 - (wording == "as-run")
     both = {
         w: [(i.id, i.dimension, i.keyed) for i in items if i.wording == w]
         for w in ("first", "second")
@@ -161,9 +162,30 @@ def test_further_wordings_are_off_by_default_and_differ_everywhere() -> None:
     instrument = load_instrument("attribution")
     assert {prompt.wording for prompt in render(instrument).prompts} == {"first"}
     every = render(instrument, PromptOptions(wordings=["all"])).prompts
-    counts = dict.fromkeys(("first", "second", "third"), 621)
+    counts = dict.fromkeys(("first", "second", "as-run", "third"), 621)
     assert Counter(prompt.wording for prompt in every) == counts
-    assert len({prompt.text for prompt in every}) == 3 * 621
+    ours = [prompt.text for prompt in every if prompt.wording != "as-run"]
+    assert len({*ours}) == len(ours)
+    asked = render(instrument, PromptOptions(wordings=["paraphrases"])).prompts
+    assert {prompt.wording for prompt in asked} == {"second", "third"}
+
+
+def test_one_wording_is_the_statements_as_the_authors_ran_them(published: Path) -> None:
+    """Every one of the 594, letter by letter, from their later run; the keying is the sentence's."""
+    path = "lin2022/attribute_recursive_3steps_TOPK_10_BEAM_10_{}_result.csv"
+    theirs = set()
+    for run in ("roberta_", "clinicallongformer_non"):
+        with (published / path.format(run)).open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, skipinitialspace=True):
+                text = row["sequence"].replace("[diagnosis]", row["diagnosis"])
+                theirs.add((row["stigma_category"].lower(), text))
+    asked = render(load_instrument("attribution"), PromptOptions(wordings=["as-run"])).prompts
+    ours = [(one.dimension, one.text) for one in asked if one.condition != BASELINE]
+    assert len(ours) == 594
+    assert {*ours} == theirs
+    keyed = {one.text: one.keyed for one in asked if one.dimension == "avoidance"}
+    assert {" not " in text for text, one in keyed.items() if one == "plain"} == {True}
+    assert {" not " in text for text, one in keyed.items() if one == "reversed"} == {False}
 
 
 def test_attribution_keeps_the_sentences_that_the_paper_quotes() -> None:
@@ -182,7 +204,7 @@ def test_a_baseline_is_its_item_with_the_diagnosis_left_out(name: str) -> None:
         if item.text == "<mask> has {diagnosis}":
             assert item.baseline == "<mask> has it"
         else:
-            left_out = re.sub(r" (with|who has|for|from) \{diagnosis\}", "", item.text)
+            left_out = re.sub(r" (with|who has|for|from|of) \{diagnosis\}", "", item.text)
             assert item.baseline == left_out
 
 

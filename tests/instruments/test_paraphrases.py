@@ -11,7 +11,7 @@ import pytest
 import goffman.instruments
 from goffman.errors import InputError, InstrumentError
 from goffman.instruments.loader import builtin_names, load_instrument
-from goffman.instruments.renderer import PromptOptions, render, wordings_known
+from goffman.instruments.renderer import PromptOptions, chosen_wordings, render
 from goffman.instruments.types import MASK
 from goffman.modes import modes_of
 
@@ -49,7 +49,7 @@ def cell(prompt):
 def test_every_form_has_two_further_wordings_of_all_that_it_asks(name, form):
     instrument, further = rendered(name, form, "paraphrases")
     _, own = rendered(name, form)
-    names = [one for one, on in wordings_known(instrument).items() if not on]
+    names = chosen_wordings(instrument, ["paraphrases"])
     assert len(names) >= 2
     assert {one.paraphrase for one in own} == {None}
     first = {cell(one) for one in own}

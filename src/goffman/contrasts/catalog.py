@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goffman.contrasts.correlations import MAIN_VARIANT
 from goffman.contrasts.designs import (
     NESTED,
     ScoreTable,
@@ -36,6 +37,7 @@ from goffman.contrasts.designs import (
     merging_nested_wordings,
     of_study,
     over_baseline,
+    over_cells_alone,
     over_conditions,
     over_sentences,
     three_way,
@@ -125,6 +127,41 @@ models_over_cells = _over_cells(kind="models", pairs=models, by=("variant", "gro
 dimensions = _over_cells(kind="dimensions", pairs=subscales, by=("model", "variant", "group"))
 """The disparity in every two subscales, for the same conditions."""
 
+
+def _models_of_dimension(stratum: Stratum) -> Sides:
+    if stratum.dimension:
+        yield from models(stratum)
+
+
+def _main_variant(scored: ScoreTable) -> ScoreTable:
+    main = pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
+    return replace(scored, scores=scored.scores.filter(main))
+
+
+models_by_dimension = replace(
+    models_over_cells,
+    pairs=_models_of_dimension,
+    by=("variant", "group", "dimension"),
+    views=(_main_variant,),
+)
+"""In each group and subscale every two models, in the same sentences; names count."""
+
+
+def _as_the_study_asked(scored: ScoreTable) -> ScoreTable:
+    """Return the scores of the wordings that are the study's; of all where none was asked."""
+    ours = {wording for _, wording in scored.sharing.own}
+    wordings = [name for name in scored.wordings if name not in ours]
+    return replace(scored, wordings=wordings or scored.wordings)
+
+
+genders_as_asked = replace(
+    genders, kind="genders-as-asked", test=over_cells_alone, views=(_as_the_study_asked,)
+)
+"""Female against male as the study tests it: by a paired t, prompt by prompt.
+
+In the study's own sentences, where they were asked.
+"""
+
 wordings_over_cells = replace(wordings_over_conditions, by=("model", "variant", "group"))
 """In each group every other wording against the first, item by item."""
 
@@ -195,6 +232,10 @@ wordings = ContrastSpec(
 # Single conditions, in items × wordings.
 
 REFERENCE, OWN_GROUP, BY_CONDITION = "reference", "own-reference", "conditions"
+LEVEL_OF_CONDITION = "condition-level"
+
+NOTHING = "0"
+"""What a level is set against."""
 
 
 def _against_baseline(stratum: Stratum) -> Sides:
@@ -203,6 +244,14 @@ def _against_baseline(stratum: Stratum) -> Sides:
     if BASELINE in tables:
         for condition in sorted(set(tables) - {BASELINE}):
             yield condition, BASELINE, tables[condition], tables[BASELINE]
+
+
+def _against_zero(stratum: Stratum) -> Sides:
+    """Yield every condition of the two groups against 0."""
+    tables, scored = _tables(stratum), stratum.scored
+    for group in (scored.contrast, scored.against):
+        for condition, table in sorted(tables.get(group, {}).items()):
+            yield condition, NOTHING, table, np.zeros_like(table)
 
 
 def _against_mean(group: str) -> Pairs:
@@ -266,6 +315,16 @@ conditions_against_baseline = _single(kind="baseline", pairs=_against_baseline)
 conditions_against_reference = _single(kind=REFERENCE, pairs=_against_mean("contrast"))
 conditions_against_own_group = _single(kind=OWN_GROUP, pairs=_against_mean("against"))
 
+conditions_one_by_one = tuple(
+    replace(spec, first_wording=True, by=("model", "variant"))
+    for spec in (
+        _single(kind=LEVEL_OF_CONDITION, pairs=_against_zero),
+        conditions_against_reference,
+        conditions_against_own_group,
+    )
+)
+"""The disparity of every condition against 0, and against the mean of the other group's."""
+
 
 def models_by_condition(scored: ScoreTable) -> Estimates:
     """Yield of every two models each condition in the one against the same in the other.
@@ -299,9 +358,6 @@ def models_by_condition(scored: ScoreTable) -> Estimates:
 
 SETTINGS = ("contrasting-pair", "single-adjective")
 """The groups of settings with two adjectives, and with one."""
-
-NOTHING = "0"
-"""What a level is set against."""
 
 POSITION = "position"
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 GIVEN = {
     "groups-as-asked": "these sentences treated as fixed",
+    "genders-as-asked": "each prompt an independent draw",
     "groups-adjusted": "adjusted for the phrase's length, verb and, where known, likelihood",
     "trials": "over trials of these sentences",
 }
@@ -877,6 +878,20 @@ def over_conditions(_: ScoreTable, says: Contrast, first: Side, second: Side) ->
     """Test conditions alone, by their scores of the level condition."""
     values = (side.rows.sort("condition", "trial")["value"] for side in (first, second))
     return of_units(independent_t(*values, contrast=says.text), "conditions")
+
+
+def over_cells_alone(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+    """Test prompts as if each were a draw of its own, as Lin et al. (2022) do; d_z stands beside d.
+
+    d_z is the mean difference over the differences' SD: t/√n.
+    """
+    keys = ["item", "condition", "form"]
+    pairs = first.rows.join(second.rows, on=keys, suffix="_second").sort(keys)
+    tested = paired_t(pairs["value"], pairs["value_second"], contrast=says.text)
+    if tested.statistic is not None:
+        d_z = tested.statistic / math.sqrt(tested.n)
+        tested = replace(tested, second_effect=d_z, second_effect_name="Cohen's d_z")
+    return of_units(tested, "prompts")
 
 
 def over_sentences(

@@ -55,7 +55,11 @@ def results_of(section: Section) -> list[Result]:
 def _result(row: Mapping[str, Any], section: Section) -> Result:
     parts = [section.names.model(row["model"]), row["group"], row["variant"]]
     sides = f"{row['first']} − {row['second']}"
-    beside = {"groups-as-asked": " (conditions only)", "groups-adjusted": " (adjusted)"}
+    beside = {
+        "groups-as-asked": " (conditions only)",
+        "genders-as-asked": " (prompts as independent)",
+        "groups-adjusted": " (adjusted)",
+    }
     as_asked = beside.get(row["kind"], "")
     # The verdict, which no paper should leave out.
     verdict = f"; {said}" if (said := verdict_shown(row)) else ""

@@ -43,6 +43,8 @@ WHAT = {
     "groups-as-asked": "gap-as-asked",
     "level": "level",
     "genders": "disparity",
+    "genders-as-asked": "disparity-as-asked",
+    "condition-level": "level",
     "baseline": "above-baseline",
     "trials": "above-baseline-over-trials",
     "reference": "above-reference",
@@ -191,7 +193,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
     parts.append(dimension)
-    if row["kind"] in {"baseline", "trials", "reference", "own-reference"}:
+    if row["kind"] in {"baseline", "trials", "reference", "own-reference", "condition-level"}:
         parts.append(row["first"])
     if row["kind"] in {"dimensions", "wordings"}:
         parts.append(f"{row['first']}-vs-{row['second']}")
@@ -209,7 +211,14 @@ def path_of(*parts: str | None) -> str:
 def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
     kind, quantity = row["kind"], row["quantity"]
-    beside = {"genders", "groups-as-asked", *CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE}
+    beside = {
+        "genders",
+        "genders-as-asked",
+        "groups-as-asked",
+        *CORRELATIONS,
+        *ANCHORED,
+        *AGAINST_PEOPLE,
+    }
     own = quantity
     if measure is not None:
         # The number of the headline, where contrasts are of it, and else the measure's own.

@@ -158,8 +158,12 @@ def _check_frame(table: TomlTable, wording: Wording, *, known: Sequence[str]) ->
 
 
 def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]:
-    """The items; each stands once in a wording, and is the same one in every wording."""
+    """The items; each stands once in a wording, and is the same one in every wording.
+
+    A sentence that is quoted from a study may say the opposite, and is then keyed so.
+    """
     items: list[Item] = []
+    quoted = {wording.id for wording in wordings if wording.source == "study"}
     first: dict[str, Row] = {}
     there: dict[str, set[str]] = {wording.id: set() for wording in wordings}
     for row in rows:
@@ -178,7 +182,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]
             names.add(name)
         for column, default in (("dimension", ""), ("keyed", "plain"), ("choice_keyed", "")):
             now, before = (one[column] or default for one in (row, first.setdefault(name, row)))
-            if now != before:
+            if now != before and not (column == "keyed" and wording in quoted):
                 row.note(
                     f"{column} is '{now}', but '{before}' in an earlier row of '{name}'. All rows "
                     f"of an item must have the same {column}."

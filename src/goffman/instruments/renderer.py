@@ -290,11 +290,13 @@ def has_paraphrases(instrument: Instrument) -> bool:
 def chosen_wordings(instrument: Instrument, names: Sequence[str] | None) -> list[str]:
     """The ids of the wordings to ask: those named, all of them for "all", else the default ones.
 
-    For "paraphrases" those that are off by default.
+    For "paraphrases" those that are off by default, without a study's own.
     """
     known = wordings_known(instrument)
     default = [name for name, on in known.items() if on]
-    groups = {"all": list(known), ON_REQUEST: [name for name in known if name not in default]}
+    of_study = {one.id for one in _wordings(instrument) if one.source == "study"}
+    further = [name for name in known if name not in {*default, *of_study}]
+    groups = {"all": list(known), ON_REQUEST: further}
     chosen: set[str] = set()
     for name in names or ():
         allowed = [*known, *(group for group, members in groups.items() if members)]
@@ -308,6 +310,11 @@ def chosen_wordings(instrument: Instrument, names: Sequence[str] | None) -> list
             )
         chosen |= {*groups.get(name, [name])}
     return [name for name in known if name in chosen] or default
+
+
+def _wordings(instrument: Instrument) -> Sequence[Wording]:
+    content = instrument.content
+    return () if isinstance(content, SentencePairs) else content.wordings
 
 
 def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOptions) -> Reading:

@@ -14,10 +14,13 @@ from typing import ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
+    conditions_one_by_one,
     dimensions,
     disparity_over_baseline,
     genders,
+    genders_as_asked,
     groups_of_cells,
+    models_by_dimension,
     models_over_cells,
     wordings_over_cells,
 )
@@ -68,7 +71,7 @@ PRESENTATION = Presentation(
                 "marks as reversed is flipped (in attribution, the three on avoidance). In all "
                 "other numbers it is not."
             ),
-            "Phrases that name no gender are shown as unspecified.",
+            "Phrases that name no gender are shown as unspecified, nonbinary ones by themselves.",
             (
                 "At each place, only the most probable words are counted and extended (ten, unless "
                 "set otherwise); there is no minimum probability. “goffman stress” shows the "
@@ -81,7 +84,7 @@ PRESENTATION = Presentation(
     figures=FIGURES,
     tables=(tables.genders, reliability.reliability_table),
     evidence=phrases_with_gender,
-    main=("groups", "genders"),
+    main=("groups", "genders", "genders-as-asked"),
     phrases=True,
     keyed=True,
 )
@@ -123,8 +126,18 @@ class PhraseGender(GenderMeasure):
     reads: ClassVar[Reads] = "fills"
     quantity: ClassVar[str] = "keyed-disparity"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        ("keyed-disparity", (genders, *_OF_DISPARITY)),
-        ("disparity", (*_OF_DISPARITY, disparity_over_baseline)),
+        ("keyed-disparity", _OF_DISPARITY),
+        (
+            "disparity",
+            (
+                genders,
+                genders_as_asked,
+                *_OF_DISPARITY,
+                disparity_over_baseline,
+                models_by_dimension,
+                *conditions_one_by_one,
+            ),
+        ),
     )
     compared: ClassVar[tuple[str, ...]] = (*COMPARED, "keyed-disparity")
     presentation: ClassVar[Presentation] = PRESENTATION

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
+    conditions_one_by_one,
     dimensions,
     disparity_over_baseline,
     genders,
+    genders_as_asked,
     groups_of_cells,
+    models_by_dimension,
     models_over_cells,
     wordings_over_cells,
 )
@@ -33,7 +36,7 @@ from goffman.measures.analytic_choices import (
 from goffman.measures.base import Contrasts, Meaning, Measure, Reads
 from goffman.measures.reliability import reliability_scores
 from goffman.measures.responses import means_by_item_and_condition, prompt_scores, top_fills
-from goffman.presentation import gender_figures, reliability, tables
+from goffman.presentation import condition_figures, gender_figures, reliability, tables
 from goffman.presentation.evidence import words_with_gender
 from goffman.presentation.gender_findings import gender_findings
 from goffman.presentation.types import Claims, Presentation
@@ -44,7 +47,10 @@ if TYPE_CHECKING:
 FIGURES = (
     gender_figures.disparities,
     gender_figures.sentences,
+    gender_figures.spread,
     gender_figures.conditions,
+    condition_figures.levels,
+    gender_figures.between_models,
 )
 
 VARIANTS = ("with-names", "without-names")
@@ -83,7 +89,10 @@ CLAIMS = Claims(
             "names are that probable. With another minimum, the result can differ; it is given "
             "beside the main result."
         ),
-        "Only two genders are measured; words that name neither are shown separately.",
+        (
+            "Women and men are compared. Nonbinary words are shown beside them; they are few, and "
+            "rarely a single token."
+        ),
     ),
 )
 
@@ -93,11 +102,14 @@ DISPARITIES: tuple[tuple[str, Contrasts], ...] = (
         "disparity",
         (
             genders,
+            genders_as_asked,
             groups_of_cells,
             disparity_over_baseline,
             models_over_cells,
+            models_by_dimension,
             dimensions,
             wordings_over_cells,
+            *conditions_one_by_one,
         ),
     ),
 )
@@ -182,7 +194,7 @@ class SubjectGender(GenderMeasure):
             figures=FIGURES,
             tables=(tables.genders, reliability.reliability_table),
             evidence=words_with_gender(self.counts_word(), f"below {self.threshold}: not counted"),
-            main=("groups", "genders"),
+            main=("groups", "genders", "genders-as-asked"),
             controls_count=controls_count if self.threshold else "",
         )
 

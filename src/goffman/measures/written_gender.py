@@ -139,7 +139,7 @@ PRESENTATION = Presentation(
         reliability.reliability_table,
     ),
     evidence=evidence,
-    main=("groups", "genders"),
+    main=("groups", "genders", "genders-as-asked"),
 )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from goffman.contrasts.catalog import LEVEL_OF_CONDITION
 from goffman.formatting import ALL_MODELS, SHRUNKEN, humanize, number, quantity_called
 from goffman.instruments.types import BASELINE, Noun
 from goffman.presentation.estimate_figures import (
@@ -20,7 +21,7 @@ from goffman.presentation.estimate_figures import (
     with_clear,
 )
 from goffman.presentation.findings import findings_of
-from goffman.presentation.section import Section
+from goffman.presentation.section import Section, main_variant
 from goffman.presentation.vega import (
     Choice,
     Figure,
@@ -207,6 +208,14 @@ def ranked(section: Section) -> Iterator[Figure]:
     yield from _by_value(section)
 
 
+def levels(section: Section) -> Iterator[Figure]:
+    """Every condition's number with its interval, against 0."""
+    rows = main_variant(section.contrasts(LEVEL_OF_CONDITION))
+    if rows.height:
+        axis = section.presentation.axis
+        yield _ranked(section, rows, against="0", axis=axis, name="levels")
+
+
 def _by_value(section: Section) -> Iterator[Figure]:
     """Every condition's own value, less what of it is noise where that is known."""
     known = section.scores.filter(
@@ -296,7 +305,14 @@ def _how_many_above(rows: pl.DataFrame, section: Section, against: str) -> str:
     return f"{few} {group}{many} {'is' if above == 1 else 'are'} clearly above {against}"
 
 
-def _ranked(section: Section, contrasts: pl.DataFrame, *, against: str, axis: str) -> Figure:
+def _ranked(
+    section: Section,
+    contrasts: pl.DataFrame,
+    *,
+    against: str,
+    axis: str,
+    name: str = "conditions",
+) -> Figure:
     groups = section.scores.select("condition", group_of="group").drop_nulls().unique("condition")
     rows = section.named(
         with_clear(contrasts)
@@ -312,7 +328,7 @@ def _ranked(section: Section, contrasts: pl.DataFrame, *, against: str, axis: st
     some, colours = both_ends(rows, noun), coloured("group", there)
     return plot(
         section,
-        "conditions",
+        name,
         data(rows, "model", "condition", "name", "group", *ESTIMATE),
         [
             *band(rows),
@@ -324,7 +340,7 @@ def _ranked(section: Section, contrasts: pl.DataFrame, *, against: str, axis: st
         title=_how_many_above(rows, section, against),
         description=f"{_ends(rows, noun)} {describe_marks(rows)}",
         choices=(*choices, *some),
-        leads=True,
+        leads=name == "conditions",
         y=row_axis(),
         x=axis_x(axis, field_="difference"),
         height={"step": 14},

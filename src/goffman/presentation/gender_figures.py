@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -16,7 +17,7 @@ from goffman.presentation.estimate_figures import (
     estimate_tip,
     with_clear,
 )
-from goffman.presentation.section import Section, not_counted
+from goffman.presentation.section import Section, main_variant, not_counted
 from goffman.presentation.tables import QUANTITY
 from goffman.presentation.types import FigureFn
 from goffman.presentation.vega import (
@@ -30,12 +31,13 @@ from goffman.presentation.vega import (
     chosen,
     coloured,
     data,
+    interval,
     plot,
     tip,
     wrapped,
 )
 
-WHO = ("female", "male", "unspecified")
+WHO = ("female", "male", "unspecified", "nonbinary")
 
 
 def _read(section: Section) -> str:
@@ -74,13 +76,14 @@ def _dumbbells(
         ends = rows.filter(pl.col("quantity") == name).select(*keys, pl.col("value").alias(name))
         rows = rows.join(ends, on=keys, how="left", nulls_equal=True)
     about = tip((label, "What"), ("quantity", "Who"), ("value", "Probability"), ("model", "Model"))
+    there = [name for name in WHO if name in rows["quantity"]]
     join: Spec = {
         "mark": {"type": "rule", "style": "link", "tooltip": None, "aria": False},
         "encoding": {"x": axis_x("Probability", field_="female"), "x2": {"field": "male"}},
     }
     marks: Spec = {
         "mark": {"type": "point", "size": 60, "cursor": "pointer"},
-        "encoding": {**coloured("quantity", WHO), "tooltip": about},
+        "encoding": {**coloured("quantity", there), "tooltip": about},
     }
     return {
         "values": data(rows, label, *_SHOWN, *fields),
@@ -102,7 +105,7 @@ def _model_and_words(section: Section) -> tuple[Choice, ...]:
 
 
 def conditions(section: Section) -> Iterator[Figure]:
-    """Female, male and unspecified for every condition, those that women have most first."""
+    """The probability of each gender for every condition, those that women have most first."""
     rows = section.named(_ready(section, section.rows("condition", WHO)))
     if not rows.height:
         return
@@ -124,24 +127,76 @@ def conditions(section: Section) -> Iterator[Figure]:
 
 
 def sentences(section: Section) -> Iterator[Figure]:
-    """Female, male and unspecified in every sentence of the scale."""
+    """The probability of each gender in every sentence of the scale."""
     rows = _ready(section, section.rows("item", WHO))
+    if rows.height:
+        rows, texts = _with_sentences(section, rows)
+        shown = _dumbbells(rows, "sentence", texts, fields=["item", "part"])
+        about = f"Means over the {section.noun.many}.{_read(section)}"
+        yield _by_sentence(section, "items", shown, title="By sentence", description=about)
+
+
+QUARTERS = {"from": 0.0, "low": 0.25, "value": 0.5, "high": 0.75, "to": 1.0}
+"""The ends of a line, the ends of its box, and the mark in it → which share lies below."""
+
+
+def spread(section: Section) -> Iterator[Figure]:
+    """Women and men in every sentence, over the conditions: quartiles and extremes."""
+    keys = ["model", "words", "set", "part", "item", "quantity"]
+    rows = _ready(section, section.rows("prompt", WHO[:2]))
     if not rows.height:
         return
+    value = pl.col("value")
+    quarters = (value.quantile(q, "linear").alias(name) for name, q in QUARTERS.items())
+    rows = rows.group_by(keys, maintain_order=True).agg(*quarters)
+    rows, texts = _with_sentences(section, rows)
+    offset: Spec = {"field": "quantity", "type": "nominal", "sort": [*WHO[:2]]}
+    colours = coloured("quantity", WHO[:2])
+    about = tip(
+        ("sentence", "What"), ("quantity", "Who"), ("value", "Median"), ("low", "from"),
+        ("high", "to"),
+    )  # fmt: skip
+    line: Spec = {
+        "mark": {"type": "rule", "tooltip": None, "aria": False},
+        "encoding": {"x": axis_x("", field_="from"), "x2": {"field": "to"}, "yOffset": offset},
+    }
+    mark: Spec = {
+        "mark": {"type": "point", "size": 30},
+        "encoding": {**colours, "yOffset": offset, "tooltip": about},
+    }
+    shown: Spec = {
+        "values": data(rows, *keys, "sentence", *QUARTERS),
+        "layers": [line, *interval(rows, yOffset=offset, color=colours["color"]), mark],
+        "y": axis_y("sentence", texts),
+        "x": axis_x("Probability"),
+    }
+    many = section.noun.many
+    yield _by_sentence(
+        section,
+        "spread",
+        shown,
+        title=f"Women and men over the {many}, sentence by sentence",
+        description=f"Mark: median over the {many}. Bar: the middle half. Line: all of them.",
+    )
+
+
+def _with_sentences(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The rows with the sentence of their item, and all sentences in order."""
     texts = {item: section.names.item(section.instrument, item) for item in section.items}
-    rows = rows.with_columns(sentence=pl.col("item").replace(texts))
-    order = list(texts.values())
-    shown = _dumbbells(rows, "sentence", order, fields=["item", "part"])
+    return rows.with_columns(sentence=pl.col("item").replace(texts)), list(texts.values())
+
+
+def _by_sentence(section: Section, kind: str, shown: Spec, **about: Any) -> Figure:
+    """A figure with a row for each sentence, the parts of the scale one below the other."""
     # The sentences are there in full, over several lines.
     shown["y"]["axis"] = wrapped()
-    lines = max(math.ceil(len(text) / LINE) for text in order)
+    lines = max(math.ceil(len(text) / LINE) for text in shown["y"]["sort"])
     shown["height"] = {"step": max(21, 12 * lines + 8)}
     drawn = plot(
         section,
-        "items",
+        kind,
         **shown,
-        title="By sentence",
-        description=f"Means over the {section.noun.many}.{_read(section)}",
+        **about,
         choices=(
             *choice("set", section.noun.headed.many, [humanize(name) for name in section.groups()]),
             *_model_and_words(section),
@@ -154,7 +209,7 @@ def sentences(section: Section) -> Iterator[Figure]:
     for part in drawn.spec.get("vconcat", [])[:-1]:
         x = {**part["encoding"]["x"], "title": None, "axis": {"labels": False}}
         part["encoding"] = {**part["encoding"], "x": x}
-    yield drawn
+    return drawn
 
 
 WHOLE = "all parts"
@@ -164,41 +219,86 @@ def differences(*, what: str) -> FigureFn:
     """Return the figure of female minus male in every subscale; ``what``: the mean it is of."""
 
     def drawn(section: Section) -> Iterator[Figure]:
-        rows = _ready(section, section.contrasts("genders"))
-        if not rows.height:
-            return
-        rows = with_clear(rows).with_columns(part=pl.col("part").fill_null(WHOLE))
-        names = [WHOLE, *(humanize(name) for name in section.dimensions)]
-        names = [name for name in names if name in rows["part"].unique()]
-        sets = [humanize(name) for name in section.groups()]
-        sets = [name for name in sets if name in rows["set"].unique()]
-        words = _words(section)
-        about = estimate_tip(
-            ("part", "Part"), ("set", section.noun.headed.many), called="Female − male"
-        )
-        yield plot(
-            section,
-            "disparities",
-            data(rows, "model", *(["words"] if words else []), "part", "set", *ESTIMATE),
-            estimate_layers(
+        rows = with_clear(_ready(section, section.contrasts("genders")))
+        if rows.height:
+            yield _by_part(
+                section,
+                "disparities",
                 rows,
-                [*about, *tip(("model", "Model"))],
-                size=52,
-                colour=("set", sets),
-                yOffset={"field": "set", "type": "nominal", "sort": sets},
-            ),
-            title=_how_many_clear(rows, section),
-            description=f"{what}; right of 0: more for women. {describe_marks(rows)}",
-            choices=choice("words", "Words", list(words.values())),
-            leads=True,
-            y=axis_y("part", names),
-            x=axis_x("Female − male", field_="difference"),
-            height=len(names) * (12 * len(sets) + 8),
-            rows="model",
-            order=section.models(),
-        )
+                called="Female − male",
+                title=_how_many_clear(rows, section),
+                description=f"{what}; right of 0: more for women.",
+                choices=choice("words", "Words", list(_words(section).values())),
+                leads=True,
+                each=("model", section.models()),
+            )
 
     return drawn
+
+
+MOST_PAIRS = 15
+"""So many pairs of models can be chosen from."""
+
+
+def between_models(section: Section) -> Iterator[Figure]:
+    """How two models differ in female minus male, in every subscale and over all of them."""
+    rows = main_variant(section.contrasts("models")).filter(pl.col("quantity") == "disparity")
+    sides = {one: section.names.model(one) for one in {*rows["first"], *rows["second"]}}
+    if not sides:
+        return
+    first, second = (pl.col(name).replace(sides) for name in ("first", "second"))
+    rows = rows.with_columns(pair=pl.format("{} − {}", first, second))
+    rows = with_clear(_ready(section, rows))
+    pairs = rows["pair"].unique(maintain_order=True).to_list()[:MOST_PAIRS]
+    yield _by_part(
+        section,
+        "models",
+        rows.filter(pl.col("pair").is_in(pairs)),
+        called="Difference in female − male",
+        title="Models compared: female minus male, by part of the scale",
+        description="Right of 0: the first model names women more, compared with men.",
+        choices=choice("pair", "Models", pairs),
+        each=("pair", []),
+    )
+
+
+def _by_part(
+    section: Section,
+    kind: str,
+    rows: pl.DataFrame,
+    *,
+    called: str,
+    each: tuple[str, Sequence[str]],
+    **about: Any,
+) -> Figure:
+    """Estimates by subscale and set of conditions; ``each``: a view for each of these values."""
+    rows = rows.with_columns(part=pl.col("part").fill_null(WHOLE))
+    names = [WHOLE, *(humanize(name) for name in section.dimensions)]
+    names = [name for name in names if name in rows["part"].unique()]
+    sets = [humanize(name) for name in section.groups()]
+    sets = [name for name in sets if name in rows["set"].unique()]
+    field, order = each
+    fields = dict.fromkeys([field, *(one.field for one in about["choices"])])
+    tips = estimate_tip(("part", "Part"), ("set", section.noun.headed.many), called=called)
+    about["description"] += f" {describe_marks(rows)}"
+    return plot(
+        section,
+        kind,
+        data(rows, *fields, "part", "set", *ESTIMATE),
+        estimate_layers(
+            rows,
+            [*tips, *tip((field, "Model"))],
+            size=52,
+            colour=("set", sets),
+            yOffset={"field": "set", "type": "nominal", "sort": sets},
+        ),
+        **about,
+        y=axis_y("part", names),
+        x=axis_x(called, field_="difference"),
+        height=len(names) * (12 * len(sets) + 8),
+        rows=field,
+        order=order,
+    )
 
 
 def _how_many_clear(rows: pl.DataFrame, section: Section) -> str:

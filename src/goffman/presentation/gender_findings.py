@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.contrasts.catalog import LEVEL_OF_CONDITION, REFERENCE
+from goffman.contrasts.correlations import MAIN_VARIANT
+from goffman.contrasts.verdict import rows_apart_from_zero
 from goffman.formatting import (
     describe_difference,
     describe_variant,
@@ -38,7 +41,7 @@ from goffman.presentation.findings import (
     verdict_first,
 )
 from goffman.presentation.reliability import reliability
-from goffman.presentation.section import UNSEEN_END, not_counted
+from goffman.presentation.section import UNSEEN_END, main_variant, not_counted
 from goffman.presentation.variance import describe_variance
 from goffman.stats.crossed import LEAST
 
@@ -48,15 +51,10 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-MAIN = "with-names"
 KINDS = ("female", "male", "both", "neither", "nonbinary")
 
 MOST_APART = 0.1
 """Sentences of which so much more is counted are no measure for the others."""
-
-
-def _main_variant() -> pl.Expr:
-    return pl.col("variant").is_null() | (pl.col("variant") == MAIN)
 
 
 def _contrasts(section: Section, kind: str, model: str) -> pl.DataFrame:
@@ -64,7 +62,7 @@ def _contrasts(section: Section, kind: str, model: str) -> pl.DataFrame:
     rows = of_model(section.contrasts(kind), model).filter(pl.col("dimension").is_null())
     if kind == "groups":
         rows = rows.filter(pl.col("quantity") == "disparity")
-    return rows.sort(_main_variant(), descending=True, maintain_order=True)
+    return rows.sort(pl.col("variant").fill_null(MAIN_VARIANT), maintain_order=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,11 +130,38 @@ class GenderWords:
         yield from self.details(section, main["model"])
         yield from reliability(section, main["model"])
         parts = of_model(section.contrasts("genders"), main["model"])
-        parts = parts.filter(pl.col("dimension").is_not_null(), _main_variant())
+        parts = main_variant(parts.filter(pl.col("dimension").is_not_null()))
         names = parts["dimension"].unique(maintain_order=True).to_list()
         if len(names) > 1:
             what = f"combinations of subscale ({join_words(names)}) and group"
             yield how_many_clear(parts, "women and men clearly differ in {}", what=what)
+        yield from _one_by_one(section, main["model"])
+
+
+def _one_by_one(section: Section, model: str) -> Iterator[str]:
+    """Yield in how many diagnoses women and men clearly differ, and how many lie apart."""
+    kinds = (LEVEL_OF_CONDITION, REFERENCE)
+    levels, others = (main_variant(of_model(section.contrasts(kind), model)) for kind in kinds)
+    if not levels.height:
+        return
+    above, below = (of.sum() or "none" for of in _signs(levels))
+    said = (
+        f"One by one, female minus male is clearly above 0 for {above} of {levels.height} "
+        f"{section.noun.many} and clearly below 0 for {below}"
+    )
+    if others.height:
+        above, below = (of.sum() or "none" for of in _signs(others))
+        said += (
+            f"; compared with the {humanize(section.against)} mean, {above} of {others.height} "
+            f"{humanize(section.contrast)} ones clearly above and {below} below"
+        )
+    yield f"{said}."
+
+
+def _signs(rows: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Return of the differences that exclude 0 which are above it, and which below."""
+    clear = rows_apart_from_zero(rows)["difference"]
+    return clear > 0, clear < 0
 
 
 def _without_names(main: Row, other: Row) -> str:
@@ -158,8 +183,21 @@ def _counted_words(section: Section, row: Row) -> str:
     return (
         f"For {humanize(row['group'])} {section.noun.many}, female {counted} have a total "
         f"probability of {number(row['mean_first'])}, male {counted} {number(row['mean_second'])}: "
-        f"{verdict_first(row)}{describe_difference(row)}.{uncounted if rest else ''}"
+        f"{verdict_first(row)}{describe_difference(row)}.{_nonbinary(section, row)}"
+        f"{uncounted if rest else ''}"
     )
+
+
+LEAST_SHOWN = 0.005
+"""A smaller probability is written as none."""
+
+
+def _nonbinary(section: Section, row: Row) -> str:
+    """Return what nonbinary words have in the same sentences; nothing where that is not known."""
+    rows = main_variant(of_model(section.rows("group", "nonbinary"), row["model"]))
+    rows = rows.filter(pl.col("group") == row["group"], pl.col("wording") == section.wordings[0])
+    said = ("practically none" if value < LEAST_SHOWN else number(value) for value in rows["value"])
+    return "".join(f" Nonbinary {section.presentation.counted} have {one}." for one in said)
 
 
 def _fill_details(section: Section, model: str) -> Iterator[str]:
@@ -191,7 +229,7 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
 
 def over_baseline(section: Section, model: str) -> Iterator[str]:
     """Yield how female minus male differs from that without a condition, and its caveat."""
-    rows = of_model(section.contrasts("over-baseline"), model).filter(_main_variant())
+    rows = main_variant(of_model(section.contrasts("over-baseline"), model))
     for row in rows.iter_rows(named=True):
         change = verdict_first(row) + describe_difference(row).replace("difference", "change", 1)
         yield (
@@ -200,7 +238,7 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
         )
     if rows.height:
         none, some = (
-            not_counted(section, model=model, group=group, variant=MAIN)
+            not_counted(section, model=model, group=group, variant=MAIN_VARIANT)
             for group in (BASELINE, section.contrast)
         )
         if none is not None and some is not None and abs(none - some) > MOST_APART:

@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from goffman.contrasts.catalog import LEVEL_OF_CONDITION
+from goffman.contrasts.catalog import REFERENCE as REFERENCE_KIND
 from goffman.formatting import ADJUSTED, SHRUNKEN, humanize, quantity_called
 from goffman.instruments.types import BASELINE
 from goffman.presentation.condition_findings import confound
@@ -222,11 +224,40 @@ def sentiment(section: Section) -> Iterator[Table]:
             yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
 
 
-_GENDERS = ("female", "male", "unspecified", "disparity")
+_GENDERS = ("female", "male", "nonbinary", "unspecified", "disparity")
+
+_ONE_BY_ONE = (
+    ColumnSpec(header="95% interval", keys=("level_low", "level_high"), form="interval"),
+    ColumnSpec(header="p, corrected", keys=("level_p_adjusted",), form="p"),
+    *REFERENCE[2:],
+)
+"""Beside a diagnosis's disparity: that against 0, and against the mean of the other group's."""
+
+
+def _one_by_one(
+    section: Section, made: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], tuple[ColumnSpec, ...]]:
+    """Return the rows of conditions with the tests of their disparity, and the columns shown."""
+    names = ("difference", "low", "high", "p", "p_adjusted", "family_size")
+    columns = {LEVEL_OF_CONDITION: "level", REFERENCE_KIND: "reference"}
+    tested: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in section.estimates.filter(pl.col("kind").is_in([*columns])).iter_rows(named=True):
+        beside = {f"{columns[row['kind']]}_{name}": row[name] for name in names}
+        tested.setdefault((row["model"], row["variant"], row["first"]), {}).update(beside)
+    if not tested:
+        return made, ()
+    empty = {f"{column}_{name}": None for column in columns.values() for name in names}
+    rows = []
+    for row in made:
+        # Contrasts are of the first wording.
+        first = row.get("wording") in {None, *section.wordings[:1]}
+        key = (row["model"], row["variant"], row["condition"]) if first else ()
+        rows.append({**row, **empty, **tested.get(key, {})})
+    return rows, _ONE_BY_ONE
 
 
 def genders(section: Section) -> Iterator[Table]:
-    """Female, male and unspecified by subscale and group, by item, and by condition."""
+    """The probability of each gender by subscale and group, by item, and by condition."""
     instrument, scores = section.instrument, section.scores
     keyed = "keyed-disparity" in scores["quantity"]
     quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
@@ -238,9 +269,11 @@ def genders(section: Section) -> Iterator[Table]:
         made = _wide(rows, quantities, index=names, spread=True)
         if not made:
             continue
+        made, tested = _one_by_one(section, made) if suffix == "conditions" else (made, ())
         caption = (
-            f"{instrument}: probability of words for women, for men and for neither, and female "
-            f"minus male. n is the number of {what}; means and SDs are taken over them."
+            f"{instrument}: probability of words for women, for men, for nonbinary people and for "
+            "none of them, and female minus male. n is the number of "
+            f"{what}; means and SDs are taken over them."
         )
         shown = (
             *texts(*names, variant="words", dimension="subscale", condition=section.noun.one),
@@ -249,6 +282,7 @@ def genders(section: Section) -> Iterator[Table]:
                 ColumnSpec(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")
                 for name in quantities
             ),
+            *tested,
         )
         yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
 
@@ -367,12 +401,15 @@ def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
             rows = _named(whole.sort(*names, "quantity", nulls_last=False), "dimension")
             wide = _wide(rows, quantities, index=names, counted="disparity")
             if wide:
+                of_conditions = suffix == "conditions"
+                wide, tested = _one_by_one(section, wide) if of_conditions else (wide, ())
                 caption = f"{section.instrument}: {said}; n counts {over}."
                 one = section.noun.one
                 shown = (
                     *texts(*names, variant="words", dimension="subscale", condition=one),
                     N,
                     *numbers(*quantities, drop="empty"),
+                    *tested,
                 )
                 yield as_table(f"{section.instrument}-{suffix}", caption, wide, shown=shown)
 

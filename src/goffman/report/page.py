@@ -63,6 +63,7 @@ TITLES = {
     "groups-adjusted": "Between groups, adjusted for likelihood, length and verb of the phrase",
     "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
     "genders": "Female minus male",
+    "genders-as-asked": "Female minus male, as in the study (prompts treated as independent)",
     "models": "Between models",
     "baseline": "Compared with the baseline",
     "trials": "Compared with the baseline, over trials of these sentences",

@@ -12,7 +12,7 @@ from goffman.analysis.summary import main_results
 from goffman.contrasts.engine import headlines
 from goffman.contrasts.verdict import NOT_MEASURABLE
 from goffman.formatting import VERDICTS_SAID, short_names, verdict_shown
-from goffman.instruments.types import base_of
+from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, of_asked
 from goffman.presentation.multiverse import analyses
 from goffman.presentation.table_formats import (
@@ -28,6 +28,7 @@ from goffman.presentation.table_formats import (
 from goffman.presentation.tables import EVERY
 from goffman.presentation.user_ratings import change_table
 from goffman.report.anchors import anchor_tables
+from goffman.report.evidence import answers_of, words_or_why
 from goffman.runs.files import README, write_folder
 from goffman.scoring import measures_of
 
@@ -116,7 +117,7 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     for name, section in sorted(run.sections.items()):
         made = [table for make in section.presentation.tables for table in make(section)]
         made += [*_contrasts(name, section.estimates), *change_table(section)]
-        made += analyses(section)
+        made += [*analyses(section), *_unspecified(run, section)]
         made = [*_controls(section), *(_with_doubts(table, section) for table in made)]
         made = [noted(table, section.ratings) for table in made]
         called = {**names, **section.names.models}
@@ -147,6 +148,47 @@ def _controls(section: Section) -> Iterator[Table]:
             "(Wilson for a share, Hanley and McNeil for an AUC, t for a mean)."
         )
         yield as_table(f"{section.instrument}-controls", caption, rows, shown=_CONTROLS)
+
+
+MOST_WORDS = 20
+"""So many words of each model and group are listed."""
+
+
+def _unspecified(run: MeasuredRun, section: Section) -> Iterator[Table]:
+    """The words that count as neither female nor male, by their mean probability."""
+    words, _ = words_or_why(run.manifest)
+    asked = section.prompts.filter(pl.col("wording") == section.wordings[0])
+    if (
+        words is None
+        or section.presentation.phrases
+        or "unspecified" not in section.scores["quantity"]
+    ):
+        return
+    ids = ["model", "group"]
+    made = []
+    for one in answers_of(run, section):
+        if one.table != "fills":
+            continue
+        rows = section.presentation.evidence(one, section, words, len(one.frame))
+        gendered = pl.col("label").str.contains(r"^(female|male)\b|not counted$")
+        rows = rows.filter(~gendered).join(asked.select("prompt_id", "group"), on="prompt_id")
+        counts = asked.group_by("group").len("prompts")
+        means = rows.group_by(*ids, "word", "label").agg(pl.col("probability").sum(), n=pl.len())
+        means = means.join(counts, on="group").filter(pl.col("group") != BASELINE)
+        means = means.with_columns(mean=pl.col("probability") / pl.col("prompts"))
+        order = means.sort(*ids, "mean", "word", descending=[False, False, True, False])
+        made += order.group_by(ids, maintain_order=True).head(MOST_WORDS).to_dicts()
+    if made:
+        caption = (
+            f"{section.instrument}: the {MOST_WORDS} most probable words that count as neither "
+            "female nor male, in the first wording. The mean is over all prompts of the group; n "
+            "is the number of prompts in which the word counts."
+        )
+        shown = (*texts(*ids, "word", "label", label="counts as"), N, *numbers("mean"))
+        columns = (*ids, "word", "label", "n", "prompts", "mean")
+        yield as_table(
+            f"{section.instrument}-unspecified", caption, made, shown=shown, columns=columns
+        )
 
 
 def _with_doubts(table: Table, section: Section) -> Table:
