@@ -100,7 +100,7 @@ class AuditOptions(TypedDict, total=False):
             help="quick: a first look, with a few conditions of each group. balanced: each "
             "question once or twice, with wordings and orders of options in turn. all: every "
             "prompt. Default: everything, but only a balanced sample of written replies; on a "
-            "server, a balanced sample (at most 6,300 prompts). A larger sample asks the rest.",
+            "server, a balanced sample (at most 6,500 prompts). A larger sample asks the rest.",
         ),
     ]
     limit: Annotated[

@@ -16,7 +16,7 @@ from goffman.lexicons.lexicons import Lexicons
 from goffman.measures.controls import HIGH, control_score
 from goffman.measures.mode_agreement import BOTH_WAYS, agreement_scores
 from goffman.measures.registry import measure_from
-from goffman.measures.responses import log_likelihoods
+from goffman.measures.responses import answers_to, log_likelihoods
 from goffman.models.server_address import behind_server
 from goffman.modes import asked_ids, of_asked
 from goffman.parsers.registry import DEFAULT_PARSER, parser_named
@@ -104,12 +104,12 @@ def score(
         ):
             own = _asked_of(model, measure, asked, answers)
             for part in _parts(measure, own):
-                said = measure.code_responses(to_prompts(part, answers), part, words, cased=cased)
+                said = measure.code_responses(answers_to(part, answers), part, words, cased=cased)
                 each.append(measure.score_prompts(said, part))
                 if mode_in(instrument) in BOTH_WAYS:
                     prepared.setdefault(instrument, []).append(said)
             if of_controls.height:
-                said = to_prompts(of_controls, answers)
+                said = answers_to(of_controls, answers)
                 said = measure.code_responses(said, of_controls, words, cased=cased)
                 competence.append(control_score(measure, said, of_controls, model=model))
         if each:
@@ -159,7 +159,7 @@ def answers_of(
         run, manifest, instrument, [model], measure=measure, prompts=asked, note=lambda _: None
     ):
         own = _asked_of(model, measure, asked, answers)
-        return own, to_prompts(own, answers), cased
+        return own, answers_to(own, answers), cased
     return asked, pl.DataFrame(), False
 
 
@@ -173,11 +173,6 @@ def _asked_of(
     if not (behind_server(model) and measure.reads == "choices"):
         return prompts
     return prompts.join(answers.select("prompt_id"), on="prompt_id", how="semi")
-
-
-def to_prompts(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """The answers to these prompts, in their order."""
-    return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
 
 
 def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozenset[str]]:

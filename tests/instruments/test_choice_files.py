@@ -467,9 +467,13 @@ BROKEN_PEOPLE = {
     "an unknown gender": (
         choice('"female"', '"femal"'),
         [
-            "choice.toml, line 22: gender is 'femal'. Allowed: female, male, unstated. Did you "
-            "mean 'female'?"
+            "choice.toml, line 22: gender is 'femal'. Allowed: female, male, nonbinary, unstated. "
+            "Did you mean 'female'?"
         ],
+    ),
+    "a person who is asked never": (
+        choice('texts = ["woman"]', 'texts = ["woman"]\nevery = 0'),
+        ["choice.toml, line 24: every is 0. Allowed: a whole number of at least 1."],
     ),
     "no texts": (
         choice('["woman"]', "[]"),

@@ -75,7 +75,7 @@ def test_no_two_descriptions_share_a_run_of_words():
 )
 def test_prompts_about_the_first_descriptions_are_as_before(form, digest):
     prompts = render(mode_of(load_instrument("vignettes"), form)).prompts
-    ids = [one.id for one in prompts if one.condition in FIRST]
+    ids = [one.id for one in prompts if one.condition in FIRST and one.gender != "nonbinary"]
     assert len(ids) == 1680
     assert hashlib.sha256("".join(ids).encode()).hexdigest() == digest
 
@@ -115,7 +115,7 @@ def test_a_woman_and_a_man_differ_in_name_noun_and_pronouns_alone(described):
         return text
 
     pairs: dict[tuple[object, ...], dict[str, str]] = {}
-    for one in described:
+    for one in (one for one in described if one.gender != "nonbinary"):
         key = (one.item, one.condition, one.wording, one.order)
         pairs.setdefault(key, {})[str(one.gender)] = one.text
     assert len(pairs) == 3600
@@ -126,6 +126,43 @@ def test_a_woman_and_a_man_differ_in_name_noun_and_pronouns_alone(described):
         (woman,) = {name for name in WOMEN if name in both["female"]}
         (man,) = {name for name in MEN if name in both["male"]}
         assert WOMEN.index(woman) == MEN.index(man)
+
+
+def test_a_nonbinary_person_is_they_with_the_verbs_of_they_and_else_the_same(described):
+    """Put back word by word, the text is the woman's: names, nouns, pronouns and verbs alone differ."""
+    forms = {
+        one.id: one.forms[0].vignette for one in load_instrument("vignettes").content.conditions
+    }
+    verbs = {place for text in forms.values() for place in re.findall(r"\{(\w+\|\w+)\}", text)}
+    assert {"has|have", "is|are", "was|were", "does|do", "lies|lie", "worries|worry"} <= verbs
+    pairs = {place.split("|")[1]: place.split("|")[0] for place in verbs}
+    # Whatever follows "they" directly is no singular verb.
+    singular = "|".join({place.split("|")[0] for place in verbs})
+    women = {
+        (one.item, one.condition, one.wording, one.order): one.text
+        for one in described
+        if one.gender == "female"
+    }
+    names = ("Taylor", "Jordan", "Jamie")
+    they = {"they": "she", "them": "her", "their": "her", "themselves": "herself"}
+    asked = [one for one in described if one.gender == "nonbinary"]
+    assert len(asked) == 15 * 30 // 5 * 4 * 2
+    for one in asked:
+        assert not re.search(rf"\b[Tt]hey ({singular})\b", one.text), one.text
+        assert not re.search(r"\b([Ss]?[Hh]e|[Hh]im|[Hh]er|[Hh]is|himself|herself)\b", one.text)
+        assert "nonbinary person" in one.text
+        hers = women[one.item, one.condition, one.wording, one.order].split()
+        ours = one.text.replace("nonbinary person", "woman").split()
+        assert len(hers) == len(ours)
+        for his, own in zip(hers, ours, strict=True):
+            word, other = own.strip('.,;:?"').lower(), his.strip('.,;:?"').lower()
+            if word != other:
+                known = {
+                    **they,
+                    **pairs,
+                    **dict(zip(map(str.lower, names), map(str.lower, WOMEN), strict=True)),
+                }
+                assert known.get(word) == other, (own, his)
 
 
 def test_names_go_in_turn_over_questions_and_descriptions(described):

@@ -34,12 +34,12 @@ COUNTS = {
     ("people-sentiment", "choice"): (8 * 151 * 3 * 6, 28 * 3 * 6),
     ("care-seeking", "completion"): (17 * 23, 28),
     ("care-seeking", "write"): (17 * 23, 28),
-    # 27 statements × (22 + 1) × 3 stems × 2 orders × 5 people
-    ("attribution", "choice"): (27 * 23 * 3 * 2 * 5, 28 * 3 * 2),
+    # 27 statements × (22 + 1) × 3 stems × 2 orders × 5 people, and a fifth × 2 people
+    ("attribution", "choice"): (27 * 23 * 3 * 2 * 5 + 124 * 3 * 2 * 2, 28 * 3 * 2),
     # 395 pairs × 2 sentences × (15 settings + baseline) × 2 orders
     ("coreference", "choice"): (395 * 2 * 16 * 2, 22 * 2),
-    # 15 questions × 30 descriptions × 2 people × 4 stems × 2 orders
-    ("vignettes", "choice"): (15 * 30 * 2 * 4 * 2, 28 * 4 * 2),
+    # 15 questions × 30 descriptions × 2 people × 4 stems × 2 orders, and a fifth × 1 person
+    ("vignettes", "choice"): (15 * 30 * 2 * 4 * 2 + 90 * 4 * 2, 28 * 4 * 2),
     # 24 situations × (150 + 1) × 3 stems × 2 orders
     ("decisions", "choice"): (24 * 151 * 3 * 2, 28 * 3 * 2),
 }
@@ -295,6 +295,8 @@ def test_gender_is_a_factor_and_nothing_else_differs() -> None:
         key = (prompt.item, prompt.wording, prompt.condition, prompt.order)
         cells[key][str(prompt.person)] = prompt
     used: Counter[str] = Counter()
+    of_nonbinary = {"nonbinary": "nonbinary", "nonbinary-named": "nonbinary"}
+    assert sum("nonbinary" in some for some in cells.values()) == 124 * 3 * 2
     for some in cells.values():
         assert {name: one.gender for name, one in some.items()} == {
             "woman": "female",
@@ -302,8 +304,13 @@ def test_gender_is_a_factor_and_nothing_else_differs() -> None:
             "man": "male",
             "man-named": "male",
             "person": "unstated",
-        }
+        } | (of_nonbinary if "nonbinary" in some else {})
         woman = some["woman"].text
+        if "nonbinary" in some:
+            plain, named = some["nonbinary"].text, some["nonbinary-named"].text
+            assert plain == woman.replace("woman", "nonbinary person")
+            (name,) = [one for one in ("Taylor", "Jordan", "Jamie") if one in named]
+            assert named.replace(f" named {name}", "") == plain
         assert some["man"].text == woman.replace("a woman", "a man").replace("A woman", "A man")
         assert some["person"].text == woman.replace("woman", "person")
         named = some["woman-named"].text

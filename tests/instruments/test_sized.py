@@ -43,7 +43,7 @@ def about_equal(found: Counter[tuple[object, ...]], *, within: int = 1) -> bool:
     return max(found.values()) - min(found.values()) <= within
 
 
-def test_all_instruments_together_stay_within_6300_requests() -> None:
+def test_all_instruments_together_stay_within_6500_requests() -> None:
     requests = {}
     for name, form in THROUGH_A_SERVER:
         rendered = part(name, form)
@@ -53,10 +53,10 @@ def test_all_instruments_together_stay_within_6300_requests() -> None:
         ("social-distance", "reply"): 7 * 151 + 56,
         ("people-sentiment", "reply"): 2 * 150 + 8 + 56,
         ("care-seeking", "write"): 17 * 23 + 28,
-        ("attribution", "reply"): 27 * 22 * 2 + 56,
+        ("attribution", "reply"): 27 * 22 * 2 + 118 + 56,
         ("coreference", "ask"): 20 * 2 * 16 + 22,
         ("coreference", "reply"): 20 * 2 * 2 + 44,
-        ("vignettes", "reply"): (15 * 5 + 7 * 25) * 2 + 56,
+        ("vignettes", "reply"): (15 * 5 + 7 * 25) * 2 + 50 + 56,
         ("decisions", "reply"): 150 * 4 + 24 + 56,
     }
     assert sum(requests.values()) <= MOST_REQUESTS
@@ -133,9 +133,17 @@ def test_women_and_men_are_described_in_the_same_presentation() -> None:
     for one in prompts:
         cells[one.item, one.condition][str(one.gender)] = one
     assert len(cells) == 27 * 22
+    others = [both["nonbinary"] for both in cells.values() if "nonbinary" in both]
+    assert len(others) == 118
+    assert about_equal(counts(tuple(others), "order"))
+    assert about_equal(counts(tuple(others), "wording"), within=3)
+    assert about_equal(counts(tuple(others), "item"), within=1)
     for both in cells.values():
-        assert set(both) == {"female", "male"}
+        assert {"female", "male"} <= set(both)
         woman, man = both["female"], both["male"]
+        if other := both.get("nonbinary"):
+            assert (woman.wording, woman.order) == (other.wording, other.order)
+            assert str(woman.person).replace("woman", "nonbinary") == other.person
         assert (woman.wording, woman.order) == (man.wording, man.order)
         assert str(woman.person).replace("woman", "man") == man.person
     women = tuple(one for one in prompts if one.gender == "female")
@@ -171,7 +179,12 @@ def test_controls_are_asked_in_both_orders_and_each_stem() -> None:
 @pytest.mark.parametrize("form", ["reply", "choice"])
 def test_every_description_is_asked_as_people_were_in_one_order(form: str) -> None:
     rendered = part("vignettes", form)
-    prompts = rendered.prompts
+    prompts = tuple(one for one in rendered.prompts if one.gender != "nonbinary")
+    others = tuple(one for one in rendered.prompts if one.gender == "nonbinary")
+    assert about_equal(counts(others, "order"), within=0)
+    assert {(one.item, one.condition, one.order) for one in others} < {
+        (one.item, one.condition, one.order) for one in prompts
+    }
     assert {one.wording for one in (*prompts, *rendered.controls)} == {"scale"}
     # Fifteen questions about the first of each, and the seven of the score about the others.
     assert len(prompts) == (15 * 5 + 7 * 25) * 2
@@ -193,7 +206,7 @@ def test_every_description_is_asked_as_people_were_in_one_order(form: str) -> No
     # One asks in another wording on purpose: then that one, and not none.
     asked = part("vignettes", form, wordings=["friend"]).prompts
     assert {one.wording for one in asked} == {"friend"}
-    assert len(asked) == len(prompts)
+    assert len(asked) == len(prompts) + len(others)
 
 
 def test_each_condition_has_four_decisions_of_both_keyings_in_both_orders() -> None:

@@ -40,6 +40,7 @@ from goffman.contrasts.designs import (
     over_cells_alone,
     over_conditions,
     over_sentences,
+    over_shared_cells,
     three_way,
     two_presentations,
     two_way,
@@ -198,6 +199,23 @@ def _contrast_group(scored: ScoreTable) -> ScoreTable:
 
 women_against_men_in_group = women_against_men.on(_contrast_group)
 """The same in the descriptions of the first group, over all items."""
+
+
+def _nonbinary(stratum: Stratum) -> Sides:
+    for other in ("female", "male"):
+        yield from quantities("nonbinary", other)(stratum)
+
+
+nonbinary_against_others = replace(
+    women_against_men,
+    kind="nonbinary",
+    pairs=_nonbinary,
+    by=("model", "group"),
+    test=over_shared_cells,
+)
+"""The code of a nonbinary person against that of a woman and of a man, in the cells they share."""
+
+nonbinary_in_group = nonbinary_against_others.on(_contrast_group)
 
 group_against_compared = ContrastSpec(kind="groups", pairs=groups, test=descriptions)
 """The descriptions of one group against those of the other, item by item."""

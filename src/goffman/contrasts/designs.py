@@ -814,6 +814,11 @@ def _over_cells(says: Contrast, first: Side, second: Side, *, paired: bool, over
     return over_cells(says, sides, paired=paired, over=over)
 
 
+def over_shared_cells(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
+    """Test items × conditions of which one side was asked a part."""
+    return _over_cells(says, first, second, paired=True, over=NESTED_OVER)
+
+
 def two_presentations(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     """Test two presentations: of the same cells, or where each was asked in one, of two sets.
 

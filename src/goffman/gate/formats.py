@@ -233,6 +233,7 @@ _MEANINGS = {
     "level": "the value of a diagnosis, or without adjectives, compared with 0",
     "disparity": "female minus male",
     "disparity-as-asked": "the same, tested as in the original study",
+    "nonbinary": "a nonbinary person minus a woman, or a man, in the questions asked about both",
     "over-baseline": "female minus male with a diagnosis, minus female minus male without one",
     "above-baseline": "one condition minus the same sentences without a condition",
     "above-baseline-over-trials": "the same, tested over trials",

@@ -44,6 +44,7 @@ WHAT = {
     "level": "level",
     "genders": "disparity",
     "genders-as-asked": "disparity-as-asked",
+    "nonbinary": "nonbinary",
     "condition-level": "level",
     "baseline": "above-baseline",
     "trials": "above-baseline-over-trials",
@@ -195,7 +196,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     parts.append(dimension)
     if row["kind"] in {"baseline", "trials", "reference", "own-reference", "condition-level"}:
         parts.append(row["first"])
-    if row["kind"] in {"dimensions", "wordings"}:
+    if row["kind"] in {"dimensions", "wordings", "nonbinary"}:
         parts.append(f"{row['first']}-vs-{row['second']}")
     return path_of(*parts)
 

@@ -210,7 +210,7 @@ MOST_TO_PERMUTE = 4
 """Options whose every order is asked: five would be asked in 120."""
 
 _Orders = Literal["two", "all"]
-_Gender = Literal["female", "male", "unstated"]
+_Gender = Literal["female", "male", "nonbinary", "unstated"]
 _PART = ("both", "one")
 
 _TOP: dict[str, type] = {
@@ -317,7 +317,7 @@ def _people(toml: TomlFile) -> tuple[PersonDescription, ...]:
     genders: tuple[_Gender, ...] = get_args(_Gender)
     for table in toml.tables("people"):
         table.require(["id", "gender", "texts"])
-        given = table.take({"id": str, "gender": str, "texts": object})
+        given = table.take({"id": str, "gender": str, "texts": object, "every": object})
         name, gender = given.get("id", ""), None
         table.check_id(name)
         if name and name in {person.id for person in people}:
@@ -325,7 +325,12 @@ def _people(toml: TomlFile) -> tuple[PersonDescription, ...]:
         if "gender" in given:
             gender = table.check_one_of("gender", given["gender"], genders)
         texts = _descriptions(table, name, given.get("texts"))
-        people.append(PersonDescription(id=name, gender=gender or "unstated", texts=texts))
+        every = given.get("every", 1)
+        if type(every) is not int or every < 1:
+            table.note("every", f"every is {every!r}. Allowed: a whole number of at least 1.")
+            every = 1
+        person = PersonDescription(id=name, gender=gender or "unstated", texts=texts, every=every)
+        people.append(person)
     if len({len(person.texts) for person in people if len(person.texts) > 1}) > 1:
         message = "all people must have the same number of texts, which take turns."
         toml.top().note("people", message)

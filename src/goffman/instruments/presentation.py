@@ -89,6 +89,8 @@ def presented(
             step = place + 2 * turn
             for stem in stems_for(stems, item.asks):
                 for person, described in _people(form, step):
+                    if person and (place + turn) % person.every:
+                        continue
                     one = prompt
                     if person:
                         one = replace(prompt, gender=person.gender, person=person.id)
@@ -104,7 +106,7 @@ def stems_for(stems: Sequence[Stem], asks: str) -> list[Stem]:
 
 
 def _places_of(person: PersonDescription | None, described: str) -> dict[str, str]:
-    """What stands at the places of a text about a woman or a man; nothing of others."""
+    """What stands at the places of a text about a person; nothing where no gender is stated."""
     if person is None or person.gender == "unstated":
         return {}
     return about_person(described, person.gender)
@@ -180,7 +182,7 @@ def presented_controls(
         )
         prompt = control_prompt(instrument, control, wording="", text="", keyed=control.keyed)
         # One of no stated gender where there is one; else women and men go in turn, by pairs.
-        people = _people(form, place)
+        people = [one for one in _people(form, place) if not one[0] or one[0].every == 1]
         unstated = [one for one in people if one[0] and one[0].gender == "unstated"]
         person, described = (unstated or people)[place // 2 % len(unstated or people)]
         values = {**content.fields, **_places_of(person, described)}

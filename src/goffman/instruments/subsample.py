@@ -28,7 +28,7 @@ QUICK_CONDITIONS = 4
 SIZED_PAIRS = 20
 """Sentence pairs that are drawn."""
 
-MOST_REQUESTS = 6_300
+MOST_REQUESTS = 6_500
 """What the sized parts of all built-in instruments stay within, controls included."""
 
 

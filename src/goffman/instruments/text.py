@@ -13,13 +13,23 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 
 
 def places(template: str) -> list[str]:
-    """The names that stand in braces in a template, in order."""
-    return _PLACE.findall(template)
+    """The names that stand in braces in a template, in order; without verbs."""
+    return [name for name in _PLACE.findall(template) if "|" not in name]
 
 
 def put_in(template: str, values: Mapping[str, str]) -> str:
-    """The template with every place filled; braces in the values are left as they are."""
-    return _PLACE.sub(lambda place: values[place[1]], template)
+    """The template with every place filled; braces in the values are left as they are.
+
+    A place with two words, {has|have}, is the verb of "he" or "she", and that of "they".
+    """
+
+    def word(place: re.Match[str]) -> str:
+        singular, _, plural = place[1].partition("|")
+        if plural:
+            return plural if values.get("he") == THEY["he"] else singular
+        return values[singular]
+
+    return _PLACE.sub(word, template)
 
 
 def slot_text(slot: Slot, form: Form) -> str:
@@ -55,6 +65,9 @@ PRONOUNS: dict[str, dict[Gender, str]] = {
 }
 """The name of a place for a pronoun in a frame → its forms."""
 
+THEY = {"he": "they", "him": "them", "his": "their", "himself": "themselves"}
+"""The same of a nonbinary person who is described."""
+
 GENDER_OF_PRONOUN: dict[str, Gender] = {
     form: gender for forms in PRONOUNS.values() for gender, form in forms.items()
 } | {"hers": "female"}
@@ -75,13 +88,15 @@ PERSON_PLACES = ("name", "person", *PRONOUNS, *(name.capitalize() for name in PR
 """The places of a text about a named person."""
 
 
-def about_person(name: str, gender: Gender) -> dict[str, str]:
-    """What stands at each place of a text about a woman or a man of this name."""
-    pronouns = {place: forms[gender] for place, forms in PRONOUNS.items()}
+def about_person(name: str, gender: Gender | Literal["nonbinary"]) -> dict[str, str]:
+    """What stands at each place of a text about a person of this name and gender."""
+    pronouns = THEY
+    if gender != "nonbinary":
+        pronouns = {place: forms[gender] for place, forms in PRONOUNS.items()}
     capitals = {place.capitalize(): form.capitalize() for place, form in pronouns.items()}
     return {
         "name": name,
-        "person": {"female": "woman", "male": "man"}[gender],
+        "person": {"female": "woman", "male": "man"}.get(gender, "nonbinary person"),
         **pronouns,
         **capitals,
     }

@@ -145,11 +145,13 @@ class PersonDescription:
 
     id: str
     """Lower-case letters, digits and hyphens."""
-    gender: Literal["female", "male", "unstated"]
+    gender: Literal["female", "male", "nonbinary", "unstated"]
     texts: tuple[str, ...]
     """Nouns that may stand after "a": woman, man named James, person; for vignettes first names. Of
     several, each item and condition gets one, in turn: the same place of the list for every person
     described."""
+    every: int = 1
+    """Of so many items × conditions one is asked about the person, in turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -560,7 +562,7 @@ class Prompt:
     system: str | None = None
     """The system prompt; None: none."""
     gender: str | None = None
-    """Of the person described, where it is a factor: female, male, unstated."""
+    """Of the person described, where it is a factor: female, male, nonbinary, unstated."""
     person: str | None = None
     """The id of the person described: woman, man-named …"""
     order: str | None = None

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from goffman.instruments.types import asked_as, base_of, mode_in
-from goffman.measures.responses import as_scores
+from goffman.measures.responses import about_nonbinary, as_scores
 from goffman.modes import of_asked
 from goffman.presentation.mode_agreement import AGREES, BY_CHANCE
 from goffman.schemas import SCORES, schema
@@ -96,7 +96,7 @@ def agreement_scores(
         chosen = asked_as(base_of(said), "choice")
         if not prepared.get(chosen) or not prepared[said]:
             continue
-        asked = prompts.filter(of_asked(said) | of_asked(chosen))
+        asked, _ = about_nonbinary(prompts.filter(of_asked(said) | of_asked(chosen)))
         rows = agreement(pl.concat(prepared[chosen]), pl.concat(prepared[said]), asked)
         found += [_as_scores(rows, mode, names[mode]) for mode in (chosen, said)]
     return pl.concat(found)

@@ -7,7 +7,8 @@ and a man described alike. Of each pair, with the prompt about the woman, stand 
     female, male   the mean code of either; both none where one is none
     disparity      female minus male
 
-and, of who is described without a gender, ``unstated``: the mean code.
+and, of who is described without a gender, ``unstated``: the mean code; so ``nonbinary``, of a part
+of the questions, which are in no other number.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from goffman.contrasts.catalog import (
     groups_of_cells,
     keying,
     models_over_cells,
+    nonbinary_against_others,
     order_of_options,
     over_wordings,
     women_against_men,
@@ -39,7 +41,15 @@ from goffman.measures.multiple_choice import (
     over_presentations,
 )
 from goffman.measures.reliability import reliability_scores
-from goffman.measures.responses import as_scores, gaps, mean_over, means_of_cells, only
+from goffman.measures.responses import (
+    about_nonbinary,
+    answers_to,
+    as_scores,
+    gaps,
+    mean_over,
+    means_of_cells,
+    only,
+)
 from goffman.measures.variance import variance_split
 from goffman.presentation import answer_style, gender_figures, reliability, tables
 from goffman.presentation.answer_style import describe_style
@@ -49,7 +59,7 @@ from goffman.presentation.types import Claims, Presentation
 from goffman.presentation.variance import variance_table
 
 PAIRED = ("female", "male", "disparity")
-QUANTITIES = (*PAIRED, "unstated")
+QUANTITIES = (*PAIRED, "unstated", "nonbinary")
 
 NO_PAIR = "the same question about a woman and a man is not answered twice"
 
@@ -87,8 +97,17 @@ def pairs(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([*rows, unstated]).sort("quantity", "model", "prompt_id")
 
 
+def codes_of_nonbinary(
+    measure: ChoiceMeasure, answers: pl.DataFrame, prompts: pl.DataFrame
+) -> pl.DataFrame:
+    """SCORES of the level prompt: the mean code about a nonbinary person."""
+    answers = answers_to(prompts, answers)
+    codes = only(MeanCode(mode=measure.mode).score_prompts(answers, prompts), ["code"])
+    return codes.with_columns(quantity=pl.lit("nonbinary"), measure=pl.lit(measure.name))
+
+
 BY_GENDER: tuple[tuple[str, Contrasts], ...] = (
-    ("code", (order_of_options, keying, wordings, women_against_men)),
+    ("code", (order_of_options, keying, wordings, women_against_men, nonbinary_against_others)),
     ("disparity", (*map(over_wordings, (groups_of_cells, models_over_cells, dimensions)),)),
 )
 """First what presentation does to the code; then women against men, and what that depends on."""
@@ -120,7 +139,10 @@ PRESENTATION = Presentation(
                 "size is shown all the same."
             ),
             "Some diagnoses are more frequent in women than in men, and texts reflect that.",
-            "Only women and men are compared. Questions without a gender are shown for reference.",
+            (
+                "A part of the questions is about a nonbinary person, who is compared there with "
+                "the woman and the man. Questions without a gender are shown for reference."
+            ),
             "Names carry more than gender, such as age and origin.",
         ),
     ),
@@ -129,15 +151,15 @@ PRESENTATION = Presentation(
     tables=(
         answer_style.how_it_answers,
         tables.by_gender(
-            ("female", "male", "unstated", "disparity"),
+            ("female", "male", "unstated", "nonbinary", "disparity"),
             "mean code about a woman, a man and a person of no stated gender in the same "
-            "questions, and female minus male",
+            "questions, about a nonbinary person in a part of them, and female minus male",
         ),
         reliability.reliability_table,
         variance_table,
     ),
     evidence=options_with_probabilities,
-    main=("order", "keying", "wordings", "groups", "genders"),
+    main=("order", "keying", "wordings", "groups", "genders", "nonbinary"),
     style=describe_style,
 )
 
@@ -163,9 +185,12 @@ class CodeByGender(ChoiceMeasure):
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of the level prompt: those of mean-code, and of each pair."""
-        scores = MeanCode(mode=self.mode).score_prompts(answers, prompts)
+        prompts, others = about_nonbinary(prompts)
+        own = answers_to(prompts, answers)
+        scores = MeanCode(mode=self.mode).score_prompts(own, prompts)
         scores = pl.concat([scores, pairs(scores, prompts)])
-        return scores.with_columns(measure=pl.lit(self.name))
+        scores = scores.with_columns(measure=pl.lit(self.name))
+        return pl.concat([scores, codes_of_nonbinary(self, answers, others)])
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of cells, conditions, items, subscales, groups and models.

@@ -144,6 +144,22 @@ _ORDER = ("quantity", *WHOSE, *IDS, "prompt_id")
 """Fixes the order of sums, so that the order of the rows given changes no digit."""
 
 
+def about_nonbinary(prompts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the other prompts, and those about a nonbinary person.
+
+    These are a part of the questions only: they count in their own number and in no other.
+    """
+    if "gender" not in prompts.columns:
+        return prompts, prompts.clear()
+    mine = pl.col("gender").eq_missing(pl.lit("nonbinary"))
+    return prompts.filter(~mine), prompts.filter(mine)
+
+
+def answers_to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """Return the answers to these prompts, in their order."""
+    return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
+
+
 def prompt_scores(
     values: pl.DataFrame, prompts: pl.DataFrame, *, measure: str, reasons: Mapping[str, str]
 ) -> pl.DataFrame:

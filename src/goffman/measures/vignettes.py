@@ -7,7 +7,7 @@ what somebody has, and from what, is no stigma by itself. Of each prompt stand
     code       of an item that counts: as mean-code has it; with lowest and highest, and by what
                presentation does
     belief     the same of the other items, where 1 is the firmest belief
-    female, male, disparity   of items that count: see multiple_choice_by_gender.py
+    female, male, disparity, nonbinary   of items that count: see multiple_choice_by_gender.py
     share-endorsing   of the answers, the share on options with a code above one half: definitely or
                probably unwilling, very or somewhat likely. ``variant`` is the gender of the person;
                null over both. Surveys report this share of people.
@@ -30,6 +30,7 @@ from goffman.contrasts.catalog import (
     group_against_compared,
     keying,
     models_over_conditions,
+    nonbinary_in_group,
     order_of_options,
     over_wordings,
     women_against_men_in_group,
@@ -39,11 +40,13 @@ from goffman.contrasts.designs import averaging_orders, within_categories
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts
 from goffman.measures.multiple_choice import CODES, STYLE, MeanCode, means_of_codes
-from goffman.measures.multiple_choice_by_gender import PAIRED, pairs
+from goffman.measures.multiple_choice_by_gender import PAIRED, codes_of_nonbinary, pairs
 from goffman.measures.responses import (
     CODE,
     CODED,
     WEIGHT,
+    about_nonbinary,
+    answers_to,
     as_scores,
     by_prompt,
     gaps,
@@ -76,7 +79,7 @@ def counted_apart(
     ``scores``: those of mean-code; ``shares``: model, prompt_id, ``share`` and, of replies,
     ``replies``: how many it is of, which then is ``n``.
     """
-    counts = pl.col("dimension").is_null() | (pl.col("dimension") == counted)
+    count = counts(counted)
     asked = prompts.select("prompt_id", variant=pl.col("gender"))
     code = only(scores, ["code"])
     endorsing = (
@@ -91,12 +94,17 @@ def counted_apart(
     others = pl.col("quantity") == "code"
     return pl.concat(
         [
-            scores.filter(counts | ~of_codes),
-            scores.filter(~counts, others).with_columns(quantity=pl.lit("belief")),
-            pairs(scores.filter(counts), prompts),
+            scores.filter(count | ~of_codes),
+            scores.filter(~count, others).with_columns(quantity=pl.lit("belief")),
+            pairs(scores.filter(count), prompts),
             as_scores(endorsing).sort("model", "prompt_id"),
         ]
     )
+
+
+def counts(dimension: str) -> pl.Expr:
+    """Return whether an item counts: one of this dimension, or of none."""
+    return pl.col("dimension").is_null() | (pl.col("dimension") == dimension)
 
 
 def on_obvious_side(shares: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -115,7 +123,9 @@ def means_of_vignettes(
 ) -> pl.DataFrame:
     """SCORES of all levels but prompt: those of codes, women and men, beliefs and shares."""
     who = ("model", "condition", "group", "category")
-    genders = mean_over(only(scores, PAIRED), keep=CELL, level="cell", over="questions")
+    genders = mean_over(
+        only(scores, (*PAIRED, "nonbinary")), keep=CELL, level="cell", over="questions"
+    )
     beliefs = mean_over(only(scores, ["belief"]), keep=CELL, level="cell", over="questions")
     groups = mean_over(genders, keep=("model", "group"), level="group", over="items × conditions")
     # Means of cells by condition, group and item, as the codes have them.
@@ -127,7 +137,7 @@ def means_of_vignettes(
             mean_over(genders, keep=who, level="condition", over="items"),
             groups,
             mean_over(genders, keep=of_items, level="item", over="conditions"),
-            gaps(groups, contrast=contrast, against=against),
+            gaps(only(groups, PAIRED), contrast=contrast, against=against),
             beliefs,
             mean_over(beliefs, keep=of_items, level="item", over="conditions"),
             *_shares(only(scores, [ENDORSING])),
@@ -154,6 +164,7 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
             over_wordings(group_against_compared),
             over_wordings(conditions_against_reference),
             women_against_men_in_group.on(within_categories),
+            nonbinary_in_group.on(within_categories),
             models_over_conditions.on(averaging_orders, within_categories),
         ),
     ),
@@ -216,13 +227,14 @@ PRESENTATION = Presentation(
         tables.groups_of_conditions,
         tables.endorsed,
         tables.by_gender(
-            ("female", "male", "disparity"),
-            "mean code about a woman and a man described alike, and female minus male",
+            ("female", "male", "nonbinary", "disparity"),
+            "mean code about a woman and a man described alike, about a nonbinary person in a part "
+            "of the questions, and female minus male",
         ),
         reliability.reliability_table,
     ),
     evidence=options_with_probabilities,
-    main=("order", "keying", "wordings", "groups", "genders"),
+    main=("order", "keying", "wordings", "groups", "genders", "nonbinary"),
     style=describe_style,
 )
 
@@ -266,8 +278,12 @@ class VignetteCode(MeanCode):
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of the level prompt: see above."""
-        scores = super().score_prompts(answers, prompts)
-        return counted_apart(scores, self._endorsing(answers), prompts, counted=self.counted)
+        prompts, others = about_nonbinary(prompts)
+        own = answers_to(prompts, answers)
+        scores = super().score_prompts(own, prompts)
+        scores = counted_apart(scores, self._endorsing(own), prompts, counted=self.counted)
+        others = others.filter(counts(self.counted))
+        return pl.concat([scores, codes_of_nonbinary(self, answers, others)])
 
     def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return for each control the share of answers on its obvious side, in each order."""

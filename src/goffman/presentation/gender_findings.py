@@ -268,11 +268,29 @@ def _codes(section: Section, row: Row) -> str:
     )
 
 
+def _nonbinary_people(section: Section, model: str) -> Iterator[str]:
+    """Yield how the code about a nonbinary person differs from those about a woman and a man."""
+    rows = of_model(section.contrasts("nonbinary"), model)
+    for group in rows["group"].unique(maintain_order=True):
+        mine = rows.filter(pl.col("group") == group).to_dicts()
+        others = {"female": "a woman", "male": "a man"}
+        said = [
+            f"{number(row['mean_second'])} about {others[row['second']]} "
+            f"({verdict_first(row)}{describe_difference(row)})"
+            for row in mine
+        ]
+        yield (
+            f"In the questions about {humanize(group)} {section.noun.many} that were also asked "
+            f"about a nonbinary person, the mean code is {number(mine[0]['mean_first'])} about "
+            f"that person, {' and '.join(said)}."
+        )
+
+
 described_gender_findings = GenderWords(
     leans="Stigma leans",
     whether="stigma leans",
     alone=_codes,
-    details=in_turn(describe_answering, describe_variance),
+    details=in_turn(describe_answering, describe_variance, _nonbinary_people),
     style=True,
 )
 
@@ -332,6 +350,7 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
         rest = [_vignettes_counted(section, row), *_by_gender(section, model)]
         tested = f"{describe_tested(row, many=section.noun.many)}."
         more = [tested, *describe_answering(section, model), *reliability(section, model)]
+        more += _nonbinary_people(section, model)
         found = finding(row, head, text, iter(more), rest=" ".join(filter(None, rest)))
         yield presented_first(section, found)
 

@@ -64,6 +64,7 @@ TITLES = {
     "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
     "genders": "Female minus male",
     "genders-as-asked": "Female minus male, as in the study (prompts treated as independent)",
+    "nonbinary": "Nonbinary people compared with women and men",
     "models": "Between models",
     "baseline": "Compared with the baseline",
     "trials": "Compared with the baseline, over trials of these sentences",

@@ -31,6 +31,7 @@ from goffman.contrasts.engine import PRIMARY, MeasuredInstrument
 from goffman.contrasts.verdict import PRESENT_WORDS, verdict
 from goffman.instruments.paraphrases import OWN_PAIRS
 from goffman.instruments.types import BASELINE
+from goffman.measures.responses import answers_to
 from goffman.modes import asked_id, of_asked
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import PARAPHRASES
@@ -43,7 +44,7 @@ from goffman.schemas import (
     WORDING_ALONE,
     schema,
 )
-from goffman.scoring import answers_of, measures_of, prompts_scored, to_prompts
+from goffman.scoring import answers_of, measures_of, prompts_scored
 
 if TYPE_CHECKING:
     from goffman.contrasts.engine import ContrastSpec
@@ -153,7 +154,7 @@ class Paraphrases:
         asked, answers, cased = found
         for name in asked["paraphrase"].drop_nulls().unique(maintain_order=True):
             own = asked.filter(pl.col("paraphrase") == name)
-            said = measure.code_responses(to_prompts(own, answers), own, self.words, cased=cased)
+            said = measure.code_responses(answers_to(own, answers), own, self.words, cased=cased)
             scores = headline.select_scores(measure.score_prompts(said, own))
             yield str(name), scores, clusters_of(own)
 
