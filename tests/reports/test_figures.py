@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 
 import altair as alt
+import numpy as np
 import polars as pl
 import pytest
 
@@ -65,12 +66,15 @@ def given_name(measured, sections, shown):
     return {names.model(name): name for name in measured.manifest.models}.get(shown)
 
 
+OF_GENDERS = ("disparities", "items", "spread", "conditions", "levels", "models")
+
+
 def test_there_is_a_figure_of_each_kind_for_what_was_asked(figures):
     assert set(figures) == {
         *(f"social-distance-{name}" for name in ("wordings", "categories", "conditions")),
         *(f"people-sentiment-{name}" for name in ("templates", "categories", "conditions")),
-        *(f"care-seeking-{name}" for name in ("disparities", "items", "conditions")),
-        *(f"attribution-{name}" for name in ("disparities", "items", "conditions")),
+        *(f"care-seeking-{name}" for name in OF_GENDERS),
+        *(f"attribution-{name}" for name in OF_GENDERS),
         *(name for name in figures if "measures-together" in name),
     }
 
@@ -111,6 +115,8 @@ def test_every_condition_of_every_model_and_wording_is_drawn(figures, measured):
     ("name", "kind", "sides"),
     [
         ("social-distance-conditions", "reference", "condition"),
+        ("care-seeking-levels", "condition-level", "condition"),
+        ("attribution-levels", "condition-level", "condition"),
         ("care-seeking-disparities", "genders", None),
         ("attribution-disparities", "genders", None),
     ],
@@ -123,6 +129,8 @@ def test_differences_and_intervals_are_estimates(figures, measured, sections, na
         pl.col("kind") == kind,
         ~pl.col("quantity").is_in(KINDS),
     ).to_dicts()
+    if kind == "condition-level":
+        all_of = [one for one in all_of if one["variant"] == "with-names"]
     assert len(rows) == sum(row["difference"] is not None for row in all_of) > 0
     for row in rows:
         model = given_name(measured, sections, row["model"])
@@ -153,7 +161,7 @@ def test_differences_and_intervals_are_estimates(figures, measured, sections, na
 )
 def test_genders_are_scores(figures, measured, sections, instrument, kind, level, key):
     rows = values(figures[f"{instrument}-{kind}"])
-    assert {row["quantity"] for row in rows} == {"female", "male", "unspecified"}
+    assert {row["quantity"] for row in rows} == {"female", "male", "unspecified", "nonbinary"}
     for row in rows:
         ids = {
             "model": given_name(measured, sections, row["model"]),
@@ -168,6 +176,51 @@ def test_genders_are_scores(figures, measured, sections, instrument, kind, level
         ):
             found = scored(measured, sections, instrument, level=level, quantity=quantity, **ids)
             assert near(shown, found)
+
+
+@pytest.mark.parametrize("instrument", ["care-seeking", "attribution"])
+def test_the_spread_over_diagnoses_is_that_of_the_prompts(figures, measured, sections, instrument):
+    rows = values(figures[f"{instrument}-spread"])
+    prompts = measured.scores.filter(
+        pl.col("instrument") == instrument, pl.col("level") == "prompt"
+    )
+    assert {row["quantity"] for row in rows} == {"female", "male"}
+    for row in rows:
+        mine = prompts.filter(
+            pl.col("model") == given_name(measured, sections, row["model"]),
+            pl.col("variant") == VARIANTS[row["words"]],
+            pl.col("group") == row["set"].replace(" ", "-"),
+            pl.col("item") == row["item"],
+            pl.col("quantity") == row["quantity"],
+        )["value"].to_numpy()
+        assert len(mine) > 1
+        names = ("from", "low", "value", "high", "to")
+        for name, quarter in zip(names, np.percentile(mine, [0, 25, 50, 75, 100]), strict=True):
+            assert row[name] == pytest.approx(quarter, rel=1e-5)
+
+
+@pytest.mark.parametrize("instrument", ["care-seeking", "attribution"])
+def test_two_models_are_set_against_each_other_by_part(figures, measured, sections, instrument):
+    rows = values(figures[f"{instrument}-models"])
+    estimates = measured.estimates.filter(
+        pl.col("instrument") == instrument,
+        pl.col("kind") == "models",
+        pl.col("quantity") == "disparity",
+        pl.col("variant") == "with-names",
+        pl.col("difference").is_not_null(),
+    ).to_dicts()
+    assert len(rows) == len(estimates) > 2
+    for row in rows:
+        part = None if row["part"] == "all parts" else row["part"]
+        (found,) = [
+            one
+            for one in estimates
+            if (one["dimension"], one["group"]) == (part, row["set"].replace(" ", "-"))
+        ]
+        names = next(iter(sections.values())).names
+        assert row["pair"] == f"{names.model(found['first'])} − {names.model(found['second'])}"
+        for key in ("difference", "low", "high", "p_adjusted"):
+            assert near(row[key], found[key]), key
 
 
 def test_conditions_of_a_classifier_are_ranked_by_their_probability_less_noise(

@@ -126,6 +126,7 @@ def test_each_table_is_there_in_three_formats_and_the_readme_names_it(run, folde
         "care-seeking-conditions",
         "care-seeking-reliability",
         "care-seeking-contrasts",
+        "care-seeking-unspecified",
         "people-sentiment-groups",
         "people-sentiment-templates",
         "people-sentiment-conditions",

@@ -255,7 +255,7 @@ def between_models(section: Section) -> Iterator[Figure]:
         "models",
         rows.filter(pl.col("pair").is_in(pairs)),
         called="Difference in female − male",
-        title="Models compared: female minus male, by part of the scale",
+        title=f"{pairs[0] if len(pairs) == 1 else 'Models compared'}: female minus male, by part",
         description="Right of 0: the first model names women more, compared with men.",
         choices=choice("pair", "Models", pairs),
         each=("pair", []),

@@ -195,7 +195,9 @@ LEAST_SHOWN = 0.005
 def _nonbinary(section: Section, row: Row) -> str:
     """Return what nonbinary words have in the same sentences; nothing where that is not known."""
     rows = main_variant(of_model(section.rows("group", "nonbinary"), row["model"]))
-    rows = rows.filter(pl.col("group") == row["group"], pl.col("wording") == section.wordings[0])
+    rows = rows.filter(
+        pl.col("group") == row["group"], pl.col("wording").is_in(section.wordings[:1])
+    )
     said = ("practically none" if value < LEAST_SHOWN else number(value) for value in rows["value"])
     return "".join(f" Nonbinary {section.presentation.counted} have {one}." for one in said)
 

@@ -157,7 +157,7 @@ MOST_WORDS = 20
 def _unspecified(run: MeasuredRun, section: Section) -> Iterator[Table]:
     """The words that count as neither female nor male, by their mean probability."""
     words, _ = words_or_why(run.manifest)
-    asked = section.prompts.filter(pl.col("wording") == section.wordings[0])
+    asked = section.prompts.filter(pl.col("wording").is_in(section.wordings[:1]))
     if (
         words is None
         or section.presentation.phrases
