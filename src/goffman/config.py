@@ -121,6 +121,15 @@ class AuditOptions(TypedDict, total=False):
             "number of prompts.",
         ),
     ]
+    cross: Annotated[
+        Text | None,
+        Option(
+            panel=ASKED,
+            metavar="FACTOR|FILE",
+            help="Also ask about people with a second identity: race, race-names, age, orientation "
+            "or a TOML file. This asks everything once more for each of its levels.",
+        ),
+    ]
     settings: Annotated[
         Mapping[str, Any] | None,
         Option(

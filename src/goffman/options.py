@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from goffman.config import Sample
+from goffman.instruments.types import Identities
 from goffman.models.base import Calling, Sampling
 from goffman.progress import Expected, Progress
 
@@ -51,6 +52,8 @@ class AskOptions:
     """Words whose probability is kept wherever they rank."""
     paraphrases: bool = False
     """Also those wordings of an instrument that are asked only on request."""
+    cross: Identities | None = None
+    """A second identity of the people: the same is asked about each of its levels, too."""
     modes: tuple[str, ...] = ()
     """Only these ways of asking: fill, completion, choice, reply …; none: all that a model can."""
     sample: Sample | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,20 +24,18 @@ from goffman.models.server_address import address_entry, behind_server
 from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.planning import (
     Assignment,
+    Further,
     Question,
     asked_prompts,
     assign,
-    assign_paraphrases,
+    assign_further,
     check_languages,
     check_names,
     check_options,
     check_top_k,
     counted,
-    describe_paraphrases,
     lexicon_uses,
     options_without_effect,
-    paraphrase_listener,
-    paraphrase_name,
     table_of,
 )
 from goffman.report.cache import current_report, current_summary
@@ -55,7 +53,7 @@ from goffman.runs.manifest import (
 )
 from goffman.runs.mode_adapters import Classify, Likelihood, NextWord
 from goffman.runs.reply_probabilities import keep_options, options_of_replies
-from goffman.runs.run import PARAPHRASES, Run, check_place, default_folder, keep_prompts, open_run
+from goffman.runs.run import Run, check_place, default_folder, keep_prompts, open_run
 from goffman.scoring import load_words, parser_of
 
 if TYPE_CHECKING:
@@ -113,7 +111,7 @@ def audit(
     notes: list[str] = []
     noting = replace(listener, note=notes.append)
     pairs = assign(models, instruments, loading=loading, options=options, listener=noting)
-    further = assign_paraphrases(pairs, options)
+    further = assign_further(pairs, options, listener=noting)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_options(of_models, labels=loading.labels, pairs=measuring.pairs)
     folder = output or default_folder(models)
@@ -124,19 +122,23 @@ def audit(
         if not is_answered(there, pair, options=loading, batch_size=batch_size):
             check(pair.model, kind=pair.kind, options=loading)
     notes += [*options_without_effect(pairs, options), *describe_parts(pairs, loading, options)]
-    for note in (*notes, *describe_paraphrases(further)):
+    for note in (*notes, *(cost for besides in further for cost in besides.describe())):
         listener.note(note)
     if options.dry_run:
         # Who asks only for this wants every line of it.
         listener = replace(listener, detail=listener.note)
         _tell(pairs, folder, options, listener)
-        apart = paraphrase_listener(listener, further)
-        _tell(further, folder / PARAPHRASES, options, replace(apart, detail=apart.note))
+        for besides in further:
+            apart = besides.listener(listener)
+            apart = replace(apart, detail=apart.note)
+            _tell(besides.pairs, folder / besides.name, options, apart)
         return Audit(folder=folder, asked=())
+    every: list[tuple[Sequence[Assignment], Callable[[str], str]]] = [(pairs, str)]
+    every += [(besides.pairs, besides.called) for besides in further]
     listener.expect(
         {
             (pair.model, name(question.instrument.id)): question.expected
-            for some, name in ((pairs, str), (further, paraphrase_name))
+            for some, name in every
             for pair in some
             if not is_answered(there, pair, options=loading, batch_size=batch_size)
             for question in pair.questions
@@ -145,7 +147,8 @@ def audit(
     with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, place=places.here, options=options, listener=listener)
         with closing(places):
-            asked = _ask_all(work, places, pairs) + _ask_paraphrases(work, places, further)
+            asked = _ask_all(work, places, pairs)
+            asked += [one for besides in further for one in _ask_further(work, places, besides)]
         listener.stage("Measuring the answers")
         said = current_summary(
             run, words, seed=options.seed, pairs=measuring.pairs, note=listener.note, anchors=people
@@ -166,20 +169,16 @@ def _ask_all(work: _Work, places: Executors, pairs: Sequence[Assignment]) -> lis
     return [answers for of_model in found for answers in of_model]
 
 
-def _ask_paraphrases(
-    work: _Work, places: Executors, pairs: Sequence[Assignment]
-) -> list[Collected]:
-    """The same of wordings that are asked only on request, in a run within the run."""
-    if not pairs:
-        return []
-    with open_run(work.run.place / PARAPHRASES, seed=work.options.seed) as run:
+def _ask_further(work: _Work, places: Executors, further: Further) -> list[Collected]:
+    """The same of what is asked only on request, in a run within the run."""
+    with open_run(work.run.place / further.name, seed=work.options.seed) as run:
         # What is known of a model, such as how far a lower precision is off, is not found anew.
         run.manifest = replace(
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
-        apart = replace(work, run=run, listener=paraphrase_listener(work.listener, pairs))
-        found = _ask_all(apart, places, pairs)
-    return [replace(one, instrument=paraphrase_name(one.instrument)) for one in found]
+        apart = replace(work, run=run, listener=further.listener(work.listener))
+        found = _ask_all(apart, places, further.pairs)
+    return [replace(one, instrument=further.called(one.instrument)) for one in found]
 
 
 def _tell(
@@ -227,6 +226,11 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     others = sum(not is_control(prompt) for prompt in question.prompts)
     sample = question.chosen.sample if question.in_all not in {None, others} else None
     beside = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
+    if factor := question.identities:
+        beside["identities"] = {
+            "factor": factor.id,
+            "levels": [level.name for level in factor.levels],
+        }
     entry, *parts = (
         {**instrument_entry(instrument, some, question.settings), **beside, "sample": sample}
         for some in (question.prompts, *map(question.part, question.parts))

@@ -23,7 +23,8 @@ from goffman.config import (
 )
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.formatting import join_words
-from goffman.instruments.loader import builtin_names
+from goffman.instruments.identities import can_cross
+from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.paraphrases import ON_REQUEST
 from goffman.instruments.personas import with_system
 from goffman.instruments.renderer import (
@@ -31,12 +32,14 @@ from goffman.instruments.renderer import (
     PromptOptions,
     has_paraphrases,
     render,
+    render_crossed,
     setting_names,
 )
 from goffman.instruments.subsample import SUBSAMPLED_KINDS
 from goffman.instruments.types import (
     ENGLISH,
     AnswerTable,
+    Identities,
     Instrument,
     InstrumentKind,
     Prompt,
@@ -56,6 +59,7 @@ from goffman.modes import modes_named
 from goffman.options import Listener
 from goffman.parsers.registry import OWN
 from goffman.runs.batch_plan import Settings, pronoun_forms, settings_of, with_one_mask
+from goffman.runs.run import IDENTITIES, PARAPHRASES
 from goffman.scoring import measures_of
 
 if TYPE_CHECKING:
@@ -103,6 +107,8 @@ class Question:
     parts: Mapping[Sample, frozenset[str]] = field(default_factory=dict)
     """The ids of the smaller samples, the smallest first; they are asked first, so that a run with
     one of them can be continued."""
+    identities: Identities | None = None
+    """The factor whose levels the prompts have; None: they are about nobody's second identity."""
 
     @property
     def expected(self) -> int:
@@ -201,6 +207,26 @@ def paraphrased_questions(asked: Question, options: AskOptions) -> Question | No
         prompts=told,
         every=_every(rendered, instrument, replace(options, limit=None), controls=False),
         parts=_parts(prompts, told, parts),
+    )
+
+
+def crossed_questions(asked: Question, options: AskOptions) -> Question | None:
+    """Return the same questions about people of each identity; None: they cannot show one."""
+    instrument, chosen, factor = asked.instrument, asked.chosen, options.cross
+    if factor is None or chosen.file is not None or not can_cross(instrument, factor):
+        return None
+    rendered = render_crossed(instrument, factor, chosen)
+    cells = {(prompt.wording, *_cell(prompt)) for prompt in asked.prompts}
+    prompts = [one for one in rendered.prompts if (one.wording, *_cell(one)) in cells]
+    told = with_system(prompts, instrument, options.system)
+    return replace(
+        asked,
+        instrument=replace(instrument, digest=instrument.digest + factor.digest),
+        prompts=told,
+        every=None,
+        in_all=None,
+        parts=_parts(prompts, told, rendered.parts if options.limit is None else {}),
+        identities=factor,
     )
 
 
@@ -513,15 +539,96 @@ def _able(forms: Sequence[InstrumentKind]) -> list[str]:
     ]
 
 
-def assign_paraphrases(pairs: Sequence[Assignment], options: AskOptions) -> list[Assignment]:
-    """Who is asked the same in the wordings that are asked only on request: nobody by default."""
-    if not options.paraphrases:
-        return []
+@dataclass(frozen=True, kw_only=True)
+class Further:
+    """What is asked besides, on request, in a run within the run."""
+
+    name: str
+    """Of its folder, and after the instrument's in what people read."""
+    pairs: Sequence[Assignment]
+    cost: str
+    """What its prompts are: in other wordings (--paraphrases)."""
+
+    def called(self, instrument: str) -> str:
+        """Return an instrument as it is called while these are asked."""
+        return f"{instrument}, {self.name}"
+
+    def describe(self) -> Iterator[str]:
+        """Yield a sentence for each model: what it costs."""
+        for pair in self.pairs:
+            count = sum(len(one.prompts) * one.trials for one in pair.questions)
+            yield f"{pair.model} is asked another {count:,} prompts {self.cost}."
+
+    def listener(self, listener: Listener) -> Listener:
+        """Return who is told while these are asked, so that it is seen that it is these."""
+        # What is to be said of a model itself was said when it was asked the rest.
+        of_models = tuple(f"{pair.model}: " for pair in self.pairs)
+
+        def note(text: str) -> None:
+            if not text.startswith(of_models):
+                listener.note(f"{self.name.capitalize()}: {text}")
+
+        return replace(
+            listener,
+            progress=lambda one: listener.progress(
+                replace(one, instrument=self.called(one.instrument))
+            ),
+            note=note,
+            detail=lambda _: None,
+        )
+
+
+def assign_further(
+    pairs: Sequence[Assignment], options: AskOptions, *, listener: Listener
+) -> list[Further]:
+    """Return what is asked besides: paraphrases, second identities; by default neither.
+
+    InputError where identities were wanted and none of the instruments can show one.
+    """
+    found = []
+    if options.paraphrases:
+        asked = _assign_again(pairs, lambda one: paraphrased_questions(one, options))
+        cost = "in other wordings (--paraphrases)"
+        found.append(Further(name=PARAPHRASES, pairs=asked, cost=cost))
+    if factor := options.cross:
+        asked = _assign_again(pairs, lambda one: crossed_questions(one, options))
+        _check_crossed(pairs, asked, factor, listener)
+        cost = f"about people with a second identity (--cross {factor.id})"
+        found.append(Further(name=IDENTITIES, pairs=asked, cost=cost))
+    return [further for further in found if further.pairs]
+
+
+def _check_crossed(
+    pairs: Sequence[Assignment],
+    crossed: Sequence[Assignment],
+    factor: Identities,
+    listener: Listener,
+) -> None:
+    """Raise InputError where no instrument can show an identity; say which ones cannot."""
+    every, able = (
+        list(dict.fromkeys(one.instrument.base for pair in of for one in pair.questions))
+        for of in (pairs, crossed)
+    )
+    others = [name for name in every if name not in able]
+    if not able:
+        known = [name for name in builtin_names() if can_cross(load_instrument(name), factor)]
+        raise InputError(
+            f"--cross {factor.id} cannot be used with {join_words(others, 'or')}, because the "
+            f"sentences cannot name it. Allowed: {', '.join(known)}."
+        )
+    if others:
+        listener.note(f"--cross {factor.id} has no effect on {join_words(others)}.")
+
+
+def _assign_again(
+    pairs: Sequence[Assignment], make: Callable[[Question], Question | None]
+) -> list[Assignment]:
+    """Return who is asked what is made of each question; None: nothing is."""
     known: dict[str, Question | None] = {}
     for pair in pairs:
         for one in (*pair.questions, *pair.beside.values()):
             if one.instrument.id not in known:
-                known[one.instrument.id] = paraphrased_questions(one, options)
+                known[one.instrument.id] = make(one)
     found = [
         replace(
             pair,
@@ -535,37 +642,6 @@ def assign_paraphrases(pairs: Sequence[Assignment], options: AskOptions) -> list
         for pair in pairs
     ]
     return [pair for pair in found if pair.questions]
-
-
-def describe_paraphrases(pairs: Sequence[Assignment]) -> Iterator[str]:
-    """A sentence for each model: what the paraphrases cost."""
-    for pair in pairs:
-        count = sum(len(one.prompts) * one.trials for one in pair.questions)
-        yield f"{pair.model} is asked another {count:,} prompts in other wordings (--paraphrases)."
-
-
-def paraphrase_listener(listener: Listener, pairs: Sequence[Assignment]) -> Listener:
-    """Who is told while paraphrases are asked, so that it is seen that it is these."""
-    # What is to be said of a model itself was said when it was asked the rest.
-    of_models = tuple(f"{pair.model}: " for pair in pairs)
-
-    def note(text: str) -> None:
-        if not text.startswith(of_models):
-            listener.note(f"Paraphrases: {text}")
-
-    return replace(
-        listener,
-        progress=lambda one: listener.progress(
-            replace(one, instrument=paraphrase_name(one.instrument))
-        ),
-        note=note,
-        detail=lambda _: None,
-    )
-
-
-def paraphrase_name(instrument: str) -> str:
-    """An instrument as it is called while its paraphrases are asked."""
-    return f"{instrument}, paraphrases"
 
 
 NAMES = {

@@ -66,6 +66,7 @@ PRESENTATION = (
     Column("phrase", "text", "what the condition says in its slot: has depression", nullable=True),
     Column("family", "text", "what near-copies of one wording have in common", nullable=True),
     Column("source", "text", "whose sentence it is: study, or own; null: no matter", nullable=True),
+    Column("identity", "text", "the person's second identity, with --cross: black", nullable=True),
 )
 """Further columns of prompts for chat and causal models: how the question is presented."""
 
@@ -204,13 +205,19 @@ SCORES = (
 )
 """One row a number: of each prompt first, then the means of the study, each with its spread."""
 
+IDENTITY_SCORES = (
+    *SCORES,
+    Column("identity", "text", "the second identity of the person that the prompt is about"),
+)
+"""One row a number of a prompt about a person with a second identity; see --cross."""
+
 CONTRASTS = (
     Column("kind", "text", "what is set against what: groups, genders, models, baseline, pairs …"),
     Column("instrument", "text", "the instrument's id; null: it is about two", nullable=True),
     Column("mode", "text", "how models respond; null: it is about two", nullable=True),
     Column("measure", "text", "the measure's name; null: it is about two", nullable=True),
     Column("quantity", "text", "which number of the measure"),
-    Column("variant", "text", "with or without names, or whose gender; null: one", nullable=True),
+    Column("variant", "text", "which words, whose gender or identity; null: one", nullable=True),
     Column("model", "text", "null: over all models, or between two", nullable=True),
     Column("group", "text", "the conditions that it is about; null: all", nullable=True),
     Column("dimension", "text", "the subscale that it is about; null: all items", nullable=True),

@@ -20,14 +20,13 @@ from goffman.measures.responses import answers_to, log_likelihoods
 from goffman.models.server_address import behind_server
 from goffman.modes import asked_ids, of_asked
 from goffman.parsers.registry import DEFAULT_PARSER, parser_named
-from goffman.runs.manifest import LexiconEntries
+from goffman.runs.manifest import LexiconEntries, Manifest, read_manifest
 from goffman.runs.reply_probabilities import fills_of_replies
-from goffman.runs.run import read_answers, read_controls, read_prompts
-from goffman.schemas import SCORES, schema
+from goffman.runs.run import IDENTITIES, read_answers, read_controls, read_prompts
+from goffman.schemas import IDENTITY_SCORES, SCORES, schema
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
-    from goffman.runs.manifest import Manifest
 
 
 def load_words(
@@ -148,6 +147,33 @@ def prompts_scored(
     if not answers.height:
         return pl.DataFrame(schema=schema(SCORES))
     return measure.score_prompts(measure.code_responses(answers, asked, words, cased=cased), asked)
+
+
+def identity_scores(run: Path, words: Lexicons) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+    """Return IDENTITY_SCORES, and by instrument the identities asked about, the reference first.
+
+    No prompt of them is among those that a main result rests on.
+    """
+    folder = run / IDENTITIES
+    manifest = read_manifest(folder) or Manifest()
+    tables = [pl.DataFrame(schema=schema(IDENTITY_SCORES))]
+    levels = {
+        name: [*entry.identities["levels"]]
+        for name, entry in manifest.instruments.items()
+        if entry.identities
+    }
+    for name, measure in measures_of(manifest).items():
+        for model in sorted(manifest.answers):
+            if name not in manifest.answers[model]:
+                continue
+            asked, answers, cased = answers_of(folder, manifest, name, measure, model=model)
+            for identity in levels.get(name, ()) if answers.height else ():
+                part = asked.filter(pl.col("identity") == identity)
+                said = to_prompts(part, answers)
+                coded = measure.code_responses(said, part, words, cased=cased)
+                scores = measure.score_prompts(coded, part)
+                tables.append(scores.with_columns(identity=pl.lit(identity)))
+    return pl.concat(tables), levels
 
 
 def answers_of(

@@ -22,6 +22,7 @@ from goffman.anchors.sentences import anchored_models
 from goffman.console import printable
 from goffman.contrasts.designs import clusters_by_instrument
 from goffman.contrasts.engine import estimates
+from goffman.contrasts.identities import identity_estimates
 from goffman.errors import RunError, no_run
 from goffman.formatting import labels_of
 from goffman.instruments.types import CONTROL, asked_as, base_of
@@ -52,8 +53,8 @@ from goffman.runs.manifest import (
     with_table,
     without_tables,
 )
-from goffman.runs.run import PARAPHRASES, Run, open_run, read_prompts
-from goffman.scoring import measures_of, score, unmeasurable, wordings_of, words_of
+from goffman.runs.run import IDENTITY_SCORES, WITHIN, Run, open_run, read_prompts
+from goffman.scoring import identity_scores, measures_of, score, unmeasurable, wordings_of, words_of
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.user_ratings import COMPARED, SHIPPED_SCORES, by_ratings
 from goffman.sensitivity.variations import SENSITIVITY_FILE, sensitivity_table
@@ -86,14 +87,13 @@ def measure_run(
     prompts = read_prompts(run.folder, run.manifest)
     sharing = clusters_by_instrument(prompts)
     wordings = wordings_of(run.folder, run.manifest)
-    found = estimates(
-        scores,
-        measures_of(run.manifest),
-        wordings=wordings,
-        sharing=sharing,
-        pairs=pairs,
-        unmeasurable=unmeasurable(scores, run.manifest),
-    )
+    measures, failing = measures_of(run.manifest), unmeasurable(scores, run.manifest)
+    asked: dict[str, Any] = {"wordings": wordings, "sharing": sharing, "unmeasurable": failing}
+    found = estimates(scores, measures, pairs=pairs, **asked)
+    of_people, identities = identity_scores(run.folder, words)
+    if of_people.height:
+        crossed = identity_estimates(of_people, identities, measures, **asked)
+        found = pl.concat([found, crossed])
     of_run = (run.folder, run.manifest, words)
     now: dict[str, Any] = {"scores": scores, "estimates": found}
     now |= {"wordings": wordings, "sharing": sharing}
@@ -104,6 +104,7 @@ def measure_run(
     )
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
     tables[SENSITIVITY_FILE] = parquet(sensitivity)
+    tables |= {IDENTITY_SCORES: parquet(of_people)} if of_people.height else {}
     tables |= people.tables()
     tables |= {name: parquet(frame) for name, frame in beside.items()}
     manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
@@ -132,7 +133,10 @@ def known_anchors(
     return given
 
 
-SOMETIMES = (SHIPPED_SCORES, COMPARED, *ANCHOR_FILES, MULTIVERSE_FILE, STRESS_FILE)
+SOMETIMES = (
+    *(SHIPPED_SCORES, COMPARED, *ANCHOR_FILES, MULTIVERSE_FILE, STRESS_FILE),
+    IDENTITY_SCORES,
+)
 """Tables that a run has only where there is something to put into them, or somebody asked for it
 after it was measured."""
 
@@ -197,7 +201,7 @@ def source_digests(
     measuring = replace(with_measuring(manifest, seed=seed, pairs=pairs).measuring, made_from=None)
     told = [
         code_digest(),
-        [_told(one) for _, one in _with_paraphrases(run, manifest)],
+        [_told(one) for _, one in _with_runs_within(run, manifest)],
         {name: one.entry() for name, one in manifest.anchors.items()},
         words.entry(),
         manifest.lexicons.entry(),
@@ -207,10 +211,11 @@ def source_digests(
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-def _with_paraphrases(run: Path, manifest: Manifest) -> list[tuple[Path, Manifest]]:
-    """The run, and that of its paraphrases within it, where they were asked."""
-    within = read_manifest(run / PARAPHRASES)
-    return [(run, manifest), *([(run / PARAPHRASES, within)] if within else [])]
+def _with_runs_within(run: Path, manifest: Manifest) -> list[tuple[Path, Manifest]]:
+    """The run, and those of its paraphrases and second identities, where they were asked."""
+    folders = [run / name for name in WITHIN]
+    known = [(folder, read_manifest(folder)) for folder in folders]
+    return [(run, manifest), *((folder, one) for folder, one in known if one)]
 
 
 def _told(manifest: Manifest) -> list[Any]:
@@ -230,7 +235,7 @@ def is_current(run: Path, manifest: Manifest, *, now: str | None) -> bool:
     """Whether the run was measured from what there is ``now``, and all its files are sound."""
     if now is None or manifest.measuring.made_from != now:
         return False
-    every = _with_paraphrases(run, manifest)
+    every = _with_runs_within(run, manifest)
     return all(_files_are_sound(*one) for one in every)
 
 

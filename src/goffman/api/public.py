@@ -14,6 +14,7 @@ from goffman.comparison.runs import compare as compare_runs
 from goffman.comparison.runs import describe_verdicts
 from goffman.config import AuditOptions, Several, Text, audit_options, changed, with_defaults
 from goffman.errors import InputError
+from goffman.instruments.identities import identities
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.pipeline import audit as ask_and_measure
@@ -67,6 +68,7 @@ def audit(
         batch_size=arguments.batch_size(told.batch_size),
         seed=told.seed,
         paraphrases=told.paraphrases,
+        cross=None if told.cross is None else identities(str(told.cross)),
         controls=told.controls,
         modes=arguments.texts("--mode", told.modes),
         sample=told.sample,

@@ -275,11 +275,13 @@ def prompts(
         bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
     ] = False,
     persona: Annotated[str | None, option("persona")] = None,
+    cross: Annotated[str | None, option("cross")] = None,
 ) -> None:
     """Print the prompts of an instrument."""
+    from goffman.instruments.identities import identities
     from goffman.instruments.personas import is_told, with_system
     from goffman.instruments.personas import persona as persona_named
-    from goffman.instruments.renderer import PromptOptions, render, setting_names
+    from goffman.instruments.renderer import PromptOptions, render, render_crossed, setting_names
     from goffman.modes import mode_of, modes_named
     from goffman.schemas import prompt_rows
 
@@ -304,6 +306,8 @@ def prompts(
         sample=sample,
     )
     rendered = render(instrument, options)
+    if cross is not None:
+        rendered = render_crossed(instrument, identities(cross), options)
     controls = () if no_controls else rendered.controls
     asked = [*rendered.prompts, *controls][:limit]
     if persona is not None:
@@ -322,6 +326,7 @@ def prompts(
             "item",
             "wording",
             "condition",
+            "identity",
             "person",
             "order",
             "system",

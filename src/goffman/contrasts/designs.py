@@ -54,6 +54,11 @@ GIVEN = {
 }
 """Kinds of contrasts that repeat another with something taken as given, and what."""
 
+GAP_OF, INTERACTION = "gap-of-identity", "interaction"
+BY_IDENTITY = (GAP_OF, INTERACTION)
+"""Kinds of contrasts about people with a second identity: the gap in each, and how far that lies
+from the gap in the reference."""
+
 GIVEN_SENTENCES = "conditions, with these sentences treated as fixed"
 FACTORS = ("conditions", "items", "wordings")
 
@@ -101,7 +106,7 @@ class Contrast:
     def text(self) -> str:
         """What is compared, in words; the same for no other contrast."""
         # The same two sets are also compared over all that was sampled.
-        about = [self._about, self.group, self.dimension, GIVEN.get(self.kind)]
+        about = [self._about(self.variant), self.group, self.dimension, GIVEN.get(self.kind)]
         sign = "with" if self.kind in {*CORRELATIONS, *ANCHORED} else "−"
         return f"{', '.join(part for part in about if part)}: {self.first} {sign} {self.second}"
 
@@ -111,11 +116,13 @@ class Contrast:
 
         Those of single subscales are apart from those of the whole: they are its parts.
         """
-        return f"{self.kind}{' by dimension' if self.dimension else ''}: {self._about}"
+        # Identities are one list; words with and without first names are two of the same.
+        variant = None if self.kind in BY_IDENTITY else self.variant
+        about = self._about(variant)
+        return f"{self.kind}{' by dimension' if self.dimension else ''}: {about}"
 
-    @property
-    def _about(self) -> str:
-        about = [self.asked, self.measure, self.quantity, self.variant, self.model]
+    def _about(self, variant: str | None) -> str:
+        about = [self.asked, self.measure, self.quantity, variant, self.model]
         return ", ".join(part for part in about if part)
 
 

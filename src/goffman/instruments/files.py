@@ -87,7 +87,7 @@ _KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)*+")
 _OWN_NAMES = {
     *("instrument.toml", "items.csv", "conditions.csv", "controls.csv"),
     *("frames.csv", "occupations.csv", "adjectives.csv", "readings.csv"),
-    *("paraphrases.toml", "paraphrases.csv"),
+    *("paraphrases.toml", "paraphrases.csv", "cross.toml"),
     *("anchor.toml", "values.csv"),
 }
 """Files that an instrument or anchor has for a purpose: none is another one, misspelled."""

@@ -22,6 +22,7 @@ from goffman.instruments.files import (
     is_number,
     read_toml,
 )
+from goffman.instruments.identities import read_crossing
 from goffman.instruments.multiple_choice import read_choice
 from goffman.instruments.paraphrases import read_paraphrases
 from goffman.instruments.questionnaire import read_questionnaire
@@ -180,6 +181,7 @@ def _load_folder(folder: Path) -> Instrument:
         folder, toml, content, kind="write", file=WRITING_FILE, about=WRITING_TABLE
     )
     paraphrases = read_paraphrases(folder, content, choice, kind=kind, faults=faults)
+    about["crossing"] = read_crossing(folder, faults)
     settings = _read_settings(toml)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content)

@@ -12,6 +12,7 @@ from goffman.errors import Fault, InputError, did_you_mean
 from goffman.instruments.completion import completed, written
 from goffman.instruments.controls import control_prompts
 from goffman.instruments.external import READERS, external_prompts
+from goffman.instruments.identities import about_identity
 from goffman.instruments.paraphrases import ON_REQUEST, OWN_PAIRS, on_request, texts_in
 from goffman.instruments.presentation import presented, presented_controls, presented_pairs
 from goffman.instruments.sentence_pairs import (
@@ -33,6 +34,7 @@ from goffman.instruments.types import (
     BASELINE,
     CarriedPhrase,
     Form,
+    Identities,
     Instrument,
     InstrumentKind,
     Item,
@@ -160,6 +162,29 @@ def _sampled(
             return Rendered(prompts=prompts, controls=controls, every=every, parts=parts)
         parts[name] = frozenset(prompt.id for prompt in (*prompts, *controls))
     raise InputError(f"There is no sample '{wanted}'.{did_you_mean(wanted, [*samples])}")
+
+
+def render_crossed(
+    instrument: Instrument, factor: Identities, options: PromptOptions | None = None
+) -> Rendered:
+    """Return the prompts about people of each identity: of the two groups compared, and of none.
+
+    The control items are about nobody, and are not asked again.
+    """
+    compared = {BASELINE, *(instrument.settings.get(key) for key in ("contrast", "against"))}
+    prompts: list[Prompt] = []
+    parts: dict[Sample, set[str]] = {}
+    for identity in factor.levels:
+        rendered = render(about_identity(instrument, identity), options)
+        for prompt in rendered.prompts:
+            if prompt.group in compared and prompt.condition not in factor.without:
+                # What is known of a condition's phrase is known without an identity.
+                named = replace(prompt, identity=identity.name, phrase=None)
+                prompts.append(named)
+                for name, ids in rendered.parts.items():
+                    parts.setdefault(name, set()).update({named.id} if prompt.id in ids else ())
+    ids_of = {name: frozenset(ids) for name, ids in parts.items()}
+    return Rendered(prompts=tuple(prompts), parts=ids_of)
 
 
 def setting_names(instrument: Instrument) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ _COUNTERPARTS = {tuple(forms.values()) for forms in PRONOUNS.values()} | {("his"
 
 _SPELLED_OUT = re.compile(r"[A-Z]{2,}s?\b|[A-Z]\b")
 _VOWEL_LETTER_NAMES = frozenset("AEFHILMNORSX")
-_SILENT_H = re.compile(r"(hour|honest|hono|heir)", re.IGNORECASE)
+_BEGINS_WITH_A_VOWEL = re.compile(r"(hour|honest|hono|heir|8|1[18]\b)", re.IGNORECASE)
 _SOUNDS_LIKE_YOU_OR_WON = re.compile(
     r"(eu|ewe|uni(?!n|m)|use|usu|uti|ubiq|uran|one\b|once\b)", re.IGNORECASE
 )
@@ -106,7 +106,7 @@ def indefinite_article(word: str) -> Literal["a", "an"]:
     """The article that goes before a word, by how the word sounds."""
     if _SPELLED_OUT.match(word):
         return "an" if word[0] in _VOWEL_LETTER_NAMES else "a"
-    if _SILENT_H.match(word):
+    if _BEGINS_WITH_A_VOWEL.match(word):
         return "an"
     if _SOUNDS_LIKE_YOU_OR_WON.match(word):
         return "a"

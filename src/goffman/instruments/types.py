@@ -448,6 +448,48 @@ class Paraphrases:
     digest: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """One level of a second identity, such as Black; how a sentence shows it."""
+
+    name: str
+    """As it is printed in tables and figures."""
+    attribute: str = ""
+    """As it stands before a noun: "75-year-old"; empty: first names show it."""
+    predicate: str = ""
+    """As it stands after "who is": "75 years old"."""
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By gender: first names, which people are given in turn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identities:
+    """A second identity as a factor of the design, with its levels; the first is the reference."""
+
+    id: str
+    """Lower-case letters, digits and hyphens: race, age …"""
+    levels: tuple[Identity, ...]
+    without: frozenset[str] = frozenset()
+    """Conditions that name such an identity themselves; nobody is asked about both."""
+    digest: str = ""
+    """sha256 of its file."""
+
+    @property
+    def by_names(self) -> bool:
+        """Whether first names show it, and no words."""
+        return not self.levels[0].attribute
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crossing:
+    """How a second identity of a person enters an instrument's sentences."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Text → what stands in its place, with {attribute} or {predicate}; none: it cannot."""
+    names: bool = False
+    """Whether the people that it describes have first names."""
+
+
 ENGLISH = "en"
 """The language of an instrument that does not say another."""
 
@@ -514,6 +556,8 @@ class Instrument:
     """How it is asked as a choice; None: it cannot be."""
     paraphrases: Paraphrases = Paraphrases()
     """Its further wordings. They are no part of its digest: nothing else changes with them."""
+    crossing: Crossing = Crossing()
+    """How it names a second identity, on request; no part of its digest either."""
     of: str = ""
     """The id without the mode, where it is asked in another than its own."""
 
@@ -581,6 +625,8 @@ class Prompt:
     """The family of its wording; None: one of its own."""
     source: Source | None = None
     """Whose sentence it is, where the instrument has some of its own beside a study's."""
+    identity: str | None = None
+    """The name of the person's second identity; None: the sentence shows none on purpose."""
 
     @cached_property
     def id(self) -> str:
@@ -590,6 +636,7 @@ class Prompt:
         # Only what earlier prompts did not have: theirs stay as they were.
         further = [self.prefill, self.system, self.gender, options_json(self.options)]
         asked += further if any(one is not None for one in further) else []
+        asked += [self.identity] if self.identity else []
         return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()[:16]
 
     @property

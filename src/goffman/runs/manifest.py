@@ -252,6 +252,8 @@ class AskedInstrument(Record):
     """The measure and its parameters; empty: none."""
     controls: AskedControls | None = None
     """None: it has none, or they were left out."""
+    identities: Entry | None = None
+    """The second identity that people have, and its levels, the reference first; None: none."""
 
     @property
     def asked(self) -> int:

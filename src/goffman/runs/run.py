@@ -89,6 +89,14 @@ PARAPHRASES = "paraphrases"
 """A run within the run: answers to wordings that are asked only on request. So the run itself is
 what it is without them, to the byte."""
 
+IDENTITIES = "identities"
+"""The same with answers about people of a second identity."""
+
+WITHIN = (PARAPHRASES, IDENTITIES)
+"""The runs that may be within a run."""
+
+IDENTITY_SCORES = "identity-scores.parquet"
+
 SAVE_EVERY = 10.0
 """Seconds between two writes of the manifest: a killed run has lost count of so much time."""
 
@@ -168,7 +176,7 @@ RUN_NAMES = {
     *("scores.parquet", "estimates.parquet", "scores-shipped.parquet", "ratings-compared.parquet"),
     *("sensitivity.parquet", "anchors.parquet", "anchor-points.parquet"),
     *("multiverse.parquet", "stress.parquet"),
-    *(PARAPHRASES, "report.html", "figures", "tables"),
+    *(*WITHIN, IDENTITY_SCORES, "report.html", "figures", "tables"),
 }
 """What a run folder holds."""
 
@@ -351,7 +359,7 @@ def read_answers(
 
 
 def check_answers(run: Path, manifest: Manifest) -> None:
-    """RunError where answers of the run are not those that its manifest notes; paraphrases too."""
+    """RunError where answers of the run are not those that its manifest notes; of runs within it too."""
     for model, of_model in manifest.answers.items():
         for instrument, entry in of_model.items():
             folder = answers_folder(run, entry.table, model=model, instrument=instrument)
@@ -360,8 +368,9 @@ def check_answers(run: Path, manifest: Manifest) -> None:
                 continue
             shelf = verify_chunks(folder, model=model, clear=False)
             _check(shelf, entry, model=model, instrument=instrument)
-    if (within := read_manifest(run / PARAPHRASES)) is not None:
-        check_answers(run / PARAPHRASES, within)
+    for name in WITHIN:
+        if (within := read_manifest(run / name)) is not None:
+            check_answers(run / name, within)
 
 
 def _check(shelf: AnswerStore, entry: Answered, *, model: str, instrument: str) -> None:

@@ -1,0 +1,161 @@
+"""A second identity of the people whom an instrument is about, such as race or age, as data.
+
+A file says the levels of such a factor, the instrument's cross.toml how a sentence names one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from goffman.errors import FaultsError, InputError, did_you_mean
+from goffman.instruments.files import Faults, TomlFile, TomlTable, digest_of, read_toml
+from goffman.instruments.text import places, put_before
+from goffman.instruments.types import (
+    MASK,
+    Crossing,
+    Identities,
+    Identity,
+    Instrument,
+    Questionnaire,
+)
+
+SHIPPED = Path(__file__).parent / "data" / "identities"
+
+GENDERS = ("female", "male")
+
+_PLACES = ("attribute", "predicate")
+
+
+def identities(given: str) -> Identities:
+    """Return the factor of a name or file; raise InputError where there is none."""
+    shipped = sorted(path.stem for path in SHIPPED.glob("*.toml"))
+    if given in shipped:
+        return _read_identities(SHIPPED / f"{given}.toml")
+    # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
+    if os.path.isfile(given):  # noqa: PTH113
+        return _read_identities(Path(given))
+    raise InputError(
+        f"--cross is '{given[:200]}'.{did_you_mean(given, shipped)} Allowed: {', '.join(shipped)}, "
+        "or a TOML file of identities."
+    )
+
+
+def _read_identities(path: Path) -> Identities:
+    faults = Faults()
+    toml = read_toml(path, faults)
+    about: Mapping[str, object] = {}
+    levels: list[Identity] = []
+    if toml is not None:
+        top = toml.top()
+        top.require(["id"])
+        texts = dict.fromkeys(("id", "title", "source", "licence"), str)
+        about = top.take({**texts, "without": list, "levels": list})
+        top.check_id(str(about.get("id", "")))
+        levels = [_read_level(table) for table in toml.tables("levels")]
+        _check_levels(toml, levels)
+    if faults.found:
+        raise FaultsError(str(path), faults.found)
+    return Identities(
+        id=str(about["id"]),
+        levels=tuple(levels),
+        without=frozenset(map(str, about.get("without", ()))),  # type: ignore[call-overload]
+        digest=digest_of([path]),
+    )
+
+
+def _read_level(table: TomlTable) -> Identity:
+    """Return a level; without first names its name is the word before a noun."""
+    table.require(["name"])
+    given = table.take({**dict.fromkeys(("name", *_PLACES), str), "female": list, "male": list})
+    for key in ("name", *_PLACES):
+        table.check_plain(key, f"{key}{table.inside}", given.get(key, ""))
+    names = {key: tuple(map(str, given[key])) for key in GENDERS if given.get(key)}
+    name = given.get("name", "")
+    attribute = given.get("attribute", "" if names else name)
+    if names and (attribute or len(names) < len(GENDERS)):
+        table.note("name", f"'{name}' must have female and male names, and no attribute, or none.")
+    predicate = given.get("predicate", attribute)
+    return Identity(name=name, attribute=attribute, predicate=predicate, names=names)
+
+
+def _check_levels(toml: TomlFile, levels: Sequence[Identity]) -> None:
+    """Note where levels cannot be told apart, or cannot be compared."""
+    names = [level.name for level in levels]
+    if len(levels) < 2:
+        toml.note("there must be two [[levels]] or more; the first is the reference.")
+    if len({*names}) < len(names):
+        toml.note("two levels have the same name.")
+    if len({bool(level.names) for level in levels}) > 1:
+        toml.note("some levels have first names and others a word: then they differ in that, too.")
+
+
+def read_crossing(folder: Path, faults: Faults) -> Crossing:
+    """Return how an instrument names a second identity; it cannot without its cross.toml."""
+    path = folder / "cross.toml"
+    toml = read_toml(path, faults) if path.exists() else None
+    if toml is None:
+        return Crossing()
+    given = toml.top().take({"texts": dict, "names": bool})
+    table = toml.table("texts")
+    texts = table.take(dict.fromkeys(table.values, str))
+    for old, new in texts.items():
+        if sum(place in _PLACES for place in places(new)) != 1:
+            table.note(old, f"'{new}' must have either {{attribute}} or {{predicate}}, once.")
+    return Crossing(texts=texts, names=bool(given.get("names")))
+
+
+def can_cross(instrument: Instrument, factor: Identities) -> bool:
+    """Return whether the instrument's sentences can show the identity of a person."""
+    if factor.by_names:
+        return instrument.crossing.names and instrument.choice is not None
+    return bool(instrument.crossing.texts)
+
+
+def about_identity(instrument: Instrument, identity: Identity) -> Instrument:
+    """Return the instrument about people of this identity."""
+    content, choice = instrument.content, instrument.choice
+    assert isinstance(content, Questionnaire)  # noqa: S101 - see can_cross
+    if not identity.attribute and choice:
+        people = [
+            replace(one, texts=identity.names.get(one.gender, one.texts)) for one in choice.people
+        ]
+        return replace(instrument, choice=replace(choice, people=tuple(people)))
+
+    def named(text: str) -> str:
+        for old, new in instrument.crossing.texts.items():
+            if old in text:
+                return text.replace(old, _with_words(new, identity), 1)
+        return text
+
+    def of_item(text: str) -> str:
+        # A request to write names the person where the mask stands; see Instrument.someone.
+        return named(text) if MASK in text and instrument.kind != "write" else text
+
+    slot = content.slot
+    conditions = [
+        replace(
+            one, forms=tuple(replace(form, vignette=named(form.vignette)) for form in one.forms)
+        )
+        for one in content.conditions
+    ]
+    items = [
+        replace(one, text=of_item(one.text), baseline=of_item(one.baseline))
+        for one in content.items
+    ]
+    content = replace(
+        content,
+        slot=replace(slot, filled=named(slot.filled), empty=slot.empty and named(slot.empty)),
+        conditions=tuple(conditions),
+        items=tuple(items),
+    )
+    return replace(instrument, content=content, someone=named(instrument.someone))
+
+
+def _with_words(template: str, identity: Identity) -> str:
+    """Return the text with the words for an identity, the article before them made to agree."""
+    template = template.replace("{predicate}", identity.predicate)
+    before, place, after = template.partition("{attribute} ")
+    return put_before(before + after, len(before), identity.attribute) if place else template
