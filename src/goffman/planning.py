@@ -24,12 +24,13 @@ from goffman.config import (
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.formatting import join_words
 from goffman.instruments.identities import can_cross
-from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.loader import builtin_names
 from goffman.instruments.paraphrases import ON_REQUEST
 from goffman.instruments.personas import with_system
 from goffman.instruments.renderer import (
     CHOICES,
     PromptOptions,
+    cannot_cross,
     has_paraphrases,
     render,
     render_crossed,
@@ -611,11 +612,7 @@ def _check_crossed(
     )
     others = [name for name in every if name not in able]
     if not able:
-        known = [name for name in builtin_names() if can_cross(load_instrument(name), factor)]
-        raise InputError(
-            f"--cross {factor.id} cannot be used with {join_words(others, 'or')}, because the "
-            f"sentences cannot name it. Allowed: {', '.join(known)}."
-        )
+        raise cannot_cross(others, factor)
     if others:
         listener.note(f"--cross {factor.id} has no effect on {join_words(others)}.")
 

@@ -117,7 +117,7 @@ def print_done(
         return
     counts = (
         (len({asked.model for asked in done.asked}), "model"),
-        (len({base_of(asked.instrument) for asked in done.asked}), "instrument"),
+        (len({base_of(asked.instrument.partition(",")[0]) for asked in done.asked}), "instrument"),
         (sum(asked.sentences for asked in done.asked), "sentence"),
     )
     about = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts]

@@ -54,7 +54,7 @@ GIVEN = {
 }
 """Kinds of contrasts that repeat another with something taken as given, and what."""
 
-GAP_OF, INTERACTION = "gap-of-identity", "interaction"
+GAP_OF, INTERACTION = "gap-by-identity", "interaction"
 BY_IDENTITY = (GAP_OF, INTERACTION)
 """Kinds of contrasts about people with a second identity: the gap in each, and how far that lies
 from the gap in the reference."""

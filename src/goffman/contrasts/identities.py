@@ -30,6 +30,15 @@ _CELL = (
 """What two prompts about people of different identities have in common."""
 
 
+VERSUS = " vs "
+
+
+def identities_of(variant: str) -> tuple[str, str]:
+    """Return the identity that an interaction is about, and the reference."""
+    identity, _, reference = variant.rpartition(VERSUS)
+    return identity, reference
+
+
 def each_identity(scored: ScoreTable) -> ScoreTable:
     """Return the scores of each identity as a variant, in place of the words that count."""
     main = pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
@@ -48,7 +57,7 @@ def minus_reference(scored: ScoreTable, *, reference: str) -> ScoreTable:
     both = cells.filter(~own).join(
         cells.filter(own).select(*_CELL, second="value"), on=_CELL, how="left", nulls_equal=True
     )
-    named = pl.format("{} − {}", "variant", pl.lit(reference))
+    named = pl.format(f"{{}}{VERSUS}{{}}", "variant", pl.lit(reference))
     scores = both.select(*_CELL, value=pl.col("value") - pl.col("second"), variant=named)
     return replace(scored, scores=pl.concat([scored.scores.clear(), scores], how="diagonal"))
 

@@ -15,7 +15,9 @@ from goffman.api.results import instrument_of, png_of
 from goffman.console import printable
 from goffman.formatting import number, p_value, verdict_shown
 from goffman.instruments.types import BASELINE, slug_of
-from goffman.presentation.findings import findings_of
+from goffman.presentation.findings import describe_identities, findings_of
+from goffman.presentation.identities import PART as IDENTITIES
+from goffman.presentation.identities import how_many
 from goffman.presentation.table_formats import NOTHING, grid, latex, markdown
 from goffman.report.figures import figures_of
 from goffman.report.images import pdf_of, svg_of
@@ -178,7 +180,7 @@ def paper_figures(run: MeasuredRun) -> Iterator[PaperFigure]:
         title = f"{figure.title} ({choice})" if choice else figure.title
         heading = {
             "text": textwrap.wrap(printable(title), LINE),
-            "subtitle": textwrap.wrap(asked_of(section), LINE) if section else [],
+            "subtitle": textwrap.wrap(asked_of(section, figure), LINE) if section else [],
             "anchor": "start",
         }
         yield PaperFigure(
@@ -186,10 +188,12 @@ def paper_figures(run: MeasuredRun) -> Iterator[PaperFigure]:
         )
 
 
-def asked_of(section: Section) -> str:
+def asked_of(section: Section, figure: Figure) -> str:
     """The models, and how many prompts and conditions they were asked."""
     models = section.models()
     who = ", ".join(models) if len(models) <= FINDINGS else f"{len(models)} models"
+    if figure.id.endswith(f"-{IDENTITIES}"):
+        return printable(f"{section.instrument}. {who}. n = {how_many(section)}, for each identity")
     named = section.prompts.filter(pl.col("condition") != BASELINE)
     count = named["condition"].n_unique()
     nouns = section.noun.many if count != 1 else section.noun.one
@@ -203,7 +207,7 @@ def alt_text(figure: Figure, section: Section | None, run: MeasuredRun) -> str:
     found = _found(figure, section, run)
     more = len(found) - FINDINGS
     rest = [f"The same is shown for {more} more."] if more > 0 else []
-    asked = [f"{asked_of(section)}."] if section else []
+    asked = [f"{asked_of(section, figure)}."] if section else []
     return printable(" ".join([f"{figure.title}.", *found[:FINDINGS], *rest, *asked]))
 
 
@@ -217,4 +221,7 @@ def _found(figure: Figure, section: Section | None, run: MeasuredRun) -> list[st
         return describe_correlations(run.correlations)
     if section is None:
         return []
+    if figure.id.endswith(f"-{IDENTITIES}"):
+        every = [(model, describe_identities(section, model)) for model in section.models()]
+        return [f"{model}: {' '.join(said)}" for model, said in every]
     return [f"{one.model}: {one.heading} {one.text}".strip() for one in findings_of(section)]

@@ -231,6 +231,8 @@ _MEANINGS = {
     "gap": "one group of conditions minus the other",
     "gap-as-asked": "the same gap, tested as in the original study",
     "level": "the value of a diagnosis, or without adjectives, compared with 0",
+    "gap-by-identity": "the gap for people of one identity (--cross)",
+    "interaction": "the gap for one identity minus that for the reference (--cross)",
     "disparity": "female minus male",
     "disparity-as-asked": "the same, tested as in the original study",
     "nonbinary": "a nonbinary person minus a woman, or a man, in the questions asked about both",

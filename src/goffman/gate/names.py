@@ -41,6 +41,8 @@ WHAT = {
     "groups": "gap",
     "groups-adjusted": "gap-adjusted",
     "groups-as-asked": "gap-as-asked",
+    "gap-by-identity": "gap-by-identity",
+    "interaction": "interaction",
     "level": "level",
     "genders": "disparity",
     "genders-as-asked": "disparity-as-asked",

@@ -12,7 +12,8 @@ from goffman.errors import Fault, InputError, did_you_mean
 from goffman.instruments.completion import completed, written
 from goffman.instruments.controls import control_prompts
 from goffman.instruments.external import READERS, external_prompts
-from goffman.instruments.identities import about_identity
+from goffman.instruments.identities import about_identity, can_cross
+from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.paraphrases import ON_REQUEST, OWN_PAIRS, on_request, texts_in
 from goffman.instruments.presentation import presented, presented_controls, presented_pairs
 from goffman.instruments.sentence_pairs import (
@@ -169,8 +170,11 @@ def render_crossed(
 ) -> Rendered:
     """Return the prompts about people of each identity: of the two groups compared, and of none.
 
-    The control items are about nobody, and are not asked again.
+    The control items are about nobody, and are not asked again. InputError where the instrument's
+    sentences cannot show an identity.
     """
+    if not can_cross(instrument, factor):
+        raise cannot_cross([instrument.base], factor)
     compared = {BASELINE, *(instrument.settings.get(key) for key in ("contrast", "against"))}
     prompts: list[Prompt] = []
     parts: dict[Sample, set[str]] = {}
@@ -185,6 +189,15 @@ def render_crossed(
                     parts.setdefault(name, set()).update({named.id} if prompt.id in ids else ())
     ids_of = {name: frozenset(ids) for name, ids in parts.items()}
     return Rendered(prompts=tuple(prompts), parts=ids_of)
+
+
+def cannot_cross(names: Sequence[str], factor: Identities) -> InputError:
+    """Return the error that these instruments cannot show an identity, with those that can."""
+    known = [name for name in builtin_names() if can_cross(load_instrument(name), factor)]
+    return InputError(
+        f"--cross {factor.id} cannot be used with {' or '.join(names)}, because the sentences "
+        f"cannot name it. Allowed: {', '.join(known)}."
+    )
 
 
 def setting_names(instrument: Instrument) -> tuple[str, ...]:

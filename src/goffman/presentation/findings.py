@@ -8,15 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.contrasts.designs import GAP_OF, INTERACTION
+from goffman.contrasts.identities import identities_of
 from goffman.contrasts.verdict import (
     INCONCLUSIVE,
     NEGLIGIBLE,
+    NOT_MEASURABLE,
     PRESENT,
     RELEVANT,
     SENTENCES_ONLY,
     rows_apart_from_zero,
 )
-from goffman.formatting import describe_factors, ends, humanize, number, verdict_shown
+from goffman.formatting import (
+    describe_difference,
+    describe_factors,
+    ends,
+    humanize,
+    number,
+    verdict_shown,
+)
 from goffman.instruments.types import BASELINE
 from goffman.presentation.caveats import caveats_of
 from goffman.presentation.competence import not_measurable
@@ -165,7 +175,13 @@ def _findings(section: Section) -> list[Finding]:
     order = section.models()
     rated = [section.ratings] if section.ratings else []
     found = [
-        replace(one, more=(*one.more, *rated, *describe_changes(section, one.model)))
+        replace(
+            one,
+            more=(
+                *(*one.more, *describe_identities(section, one.model), *rated),
+                *describe_changes(section, one.model),
+            ),
+        )
         for one in found
     ]
     found = [with_robustness(with_wordings(one, section), section) for one in found]
@@ -173,6 +189,23 @@ def _findings(section: Section) -> list[Finding]:
         replace(one, caveats=tuple(caveats_of(one, section)))
         for one in sorted(found, key=lambda one: order.index(one.model))
     ]
+
+
+def describe_identities(section: Section, model: str) -> Iterator[str]:
+    """Yield for each identity whether the gap is another one than for the reference."""
+    gaps = dict(of_model(section.contrasts(GAP_OF), model).select("variant", "difference").rows())
+    rows = of_model(section.contrasts(INTERACTION), model)
+    for row in rows.filter(pl.col("verdict").ne_missing(NOT_MEASURABLE)).iter_rows(named=True):
+        pair = identities_of(row["variant"])
+        said = heading(
+            row,
+            more="The gap is larger for {} than for {}".format(*pair),
+            less="The gap is smaller for {} than for {}".format(*pair),
+            between="between the gaps for {} and {}".format(*pair),
+        )
+        known = [number(gaps[one]) for one in pair if gaps.get(one) is not None]
+        shown = f" ({' and '.join(known)})" if len(known) == len(pair) else ""
+        yield f"{said}{shown}: {describe_difference(row)}."
 
 
 def _with_style(section: Section, found: Finding) -> Finding:

@@ -12,6 +12,7 @@ from goffman.anchors.figures import anchor_figures
 from goffman.formatting import ends, number
 from goffman.presentation.competence import NOT_MEASURABLE
 from goffman.presentation.findings import findings_of
+from goffman.presentation.identities import identities
 from goffman.presentation.multiverse import curve
 from goffman.presentation.section import Section
 from goffman.presentation.vega import Figure, axis_x, coloured, data, figure, tip, view
@@ -113,7 +114,7 @@ def figures_of(run: MeasuredRun) -> list[Figure]:
     found = [
         drawn
         for section in sections
-        for draw in (*section.presentation.figures, curve)
+        for draw in (*section.presentation.figures, identities, curve)
         for drawn in draw(section)
     ]
     found += together(run.scores, run.correlations, run.sections)

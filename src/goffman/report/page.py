@@ -19,6 +19,7 @@ from goffman import __version__
 from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.figures import PART
 from goffman.console import printable
+from goffman.contrasts.designs import BY_IDENTITY
 from goffman.formatting import (
     describe_variant,
     ends,
@@ -62,6 +63,8 @@ TITLES = {
     "groups": "Between groups",
     "groups-adjusted": "Between groups, adjusted for likelihood, length and verb of the phrase",
     "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
+    "gap-by-identity": "Between groups, for people of each identity",
+    "interaction": "Between groups, for one identity minus the reference",
     "genders": "Female minus male",
     "genders-as-asked": "Female minus male, as in the study (prompts treated as independent)",
     "nonbinary": "Nonbinary people compared with women and men",
@@ -207,8 +210,8 @@ def examples(section: Section) -> list[str]:
 def contrast_rows(section: Section) -> list[dict[str, Any]]:
     """The contrasts between groups, genders and models as tables: heading, columns' values."""
     tables = []
-    # Models are compared whatever the measure; all else is what it says of itself.
-    wanted = {**dict.fromkeys(section.presentation.main), "models": None}
+    # Models and identities are compared whatever the measure; all else is what it says of itself.
+    wanted = dict.fromkeys([*section.presentation.main, *BY_IDENTITY, "models"])
     # The main figure has the contrasts with the baseline, with their numbers.
     wanted = {kind: None for kind in wanted if kind != "baseline"}
     for kind in [*(one for one in TITLES if one in wanted), *({*wanted} - {*TITLES})]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from goffman.analysis.correlation_findings import correlations
 from goffman.analysis.summary import main_results
+from goffman.contrasts.designs import BY_IDENTITY
 from goffman.contrasts.engine import headlines
 from goffman.contrasts.verdict import NOT_MEASURABLE
 from goffman.formatting import VERDICTS_SAID, short_names, verdict_shown
@@ -290,7 +291,12 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
             f"{CORRECTED_SAID} {VERDICTS_SAID}"
         )
         shown = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
-        yield as_table(f"{instrument}-contrasts", caption, shown, shown=_CONTRASTS)
+        of_people = rows["kind"].is_in(BY_IDENTITY).any()
+        columns = [
+            replace(one, header="words or identity") if of_people and one.header == "words" else one
+            for one in _CONTRASTS
+        ]
+        yield as_table(f"{instrument}-contrasts", caption, shown, shown=columns)
 
 
 def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:

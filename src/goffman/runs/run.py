@@ -359,7 +359,7 @@ def read_answers(
 
 
 def check_answers(run: Path, manifest: Manifest) -> None:
-    """RunError where answers of the run are not those that its manifest notes; of runs within it too."""
+    """RunError where answers of the run, or in it, are not those that a manifest notes."""
     for model, of_model in manifest.answers.items():
         for instrument, entry in of_model.items():
             folder = answers_folder(run, entry.table, model=model, instrument=instrument)
