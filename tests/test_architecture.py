@@ -26,7 +26,8 @@ BESIDE = {
     | {"runs/code_digest", "validation", "formatting", "console", "os_support", "modes"}
     | {"command_line", "plugins", "errors"},
     "options, and what is said before": {"config", "options", "progress", "forecast"}
-    | {"instruments/personas", "instruments/paraphrases", "instruments/subsample"},
+    | {"instruments/personas", "instruments/paraphrases", "instruments/subsample"}
+    | {"instruments/identities"},
     "other kinds of instruments, models and modes": {"instruments/completion"}
     | {"instruments/multiple_choice", "instruments/external", "instruments/controls"}
     | {"models/causal", "models/chat_local", "models/classifier", "models/cuda_graph"}
