@@ -451,10 +451,24 @@ INSTRUMENT_SETTINGS: Mapping[str, Option] = {
     ),
     "placement": Option(
         panel="coreference",
-        kind={"by-stereotype": "by-stereotype", "by-position": "by-position"},
-        metavar="by-stereotype|by-position",
+        kind={name: name for name in ("by-stereotype", "by-position", "both")},
+        metavar="by-stereotype|by-position|both",
         help="Put the first adjective before the occupation associated with men (by-stereotype) or "
-        "before the occupation mentioned first (by-position). Default: by-stereotype.",
+        "before the occupation mentioned first (by-position). both: by stereotype, and swapped, "
+        "which separates what adjectives do from what occupations do. Default: by-stereotype.",
+    ),
+    "neutral-pairs": Option(
+        panel="coreference",
+        kind=int,
+        metavar="N",
+        help="Also draw N pairs of occupations that are about half women's, and ask them with all "
+        "adjectives, each before either occupation. Default: none.",
+    ),
+    "they": Option(
+        panel="coreference",
+        kind={"yes": True, "no": False},
+        metavar="yes|no",
+        help="Also ask the sentences without adjectives with singular “they”. Default: no.",
     ),
     "winobias": Option(
         panel="coreference",

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from goffman.console import printable
-from goffman.instruments.types import BASELINE, ENGLISH, MASK, Noun
+from goffman.instruments.types import BASELINE, ENGLISH, MASK, THEY, Noun
 from goffman.models.server_address import address_entry, behind_server
 from goffman.stats.multiple_testing import FALSE
 
@@ -111,8 +111,12 @@ def setting_name(condition: str) -> str:
     """Adjectives as they are shown: male / female, and “(none)” where there is none."""
     if condition == BASELINE:
         return "no adjectives"
-    male, _, female = condition.partition(",")
-    return printable(f"{male or '(none)'} / {female or '(none)'}")
+    if condition == THEY:
+        return "“they”, no adjectives"
+    male, _, rest = condition.partition(",")
+    female, _, kind = rest.partition(",")
+    both = f"{male or '(none)'} / {female or '(none)'}"
+    return printable(f"{both}, {kind}" if kind else both)
 
 
 def describe_variant(variant: str | None) -> str:

@@ -914,6 +914,24 @@ BROKEN_PAIRS = {
         change("occupations.csv", "guard,male", "guard,male\nGuard,male"),
         ["occupations.csv, line 3: 'Guard' is already used for 'guard'."],
     ),
+    "a share of women that is none": (
+        change(
+            "occupations.csv",
+            JOBS,
+            "occupation,gender,percent_women\nguard,male,2O\nnurse,female,90\n",
+        ),
+        [
+            "occupations.csv, line 2: percent_women is '2O'. Allowed: a number from 0 to 100.",
+        ],
+    ),
+    "neither yes nor no": (
+        change(
+            "frames.csv",
+            FRAMES,
+            FRAMES.replace("text", "text,they").replace("fell.", "fell.,maybe"),
+        ),
+        ["frames.csv, line 2: they is 'maybe'. Allowed: yes, no."],
+    ),
     "no adjective in a setting": (
         change("adjectives.csv", "old,mean", ","),
         ["adjectives.csv, line 2: male and female are both empty."],
@@ -930,7 +948,7 @@ BROKEN_PAIRS = {
         toml("by-stereotype", "by-sterotype"),
         [
             "instrument.toml, line 11: placement in [settings] is 'by-sterotype'. "
-            "Allowed: by-stereotype, by-position. Did you mean 'by-stereotype'?"
+            "Allowed: by-stereotype, by-position, both. Did you mean 'by-stereotype'?"
         ],
     ),
 }

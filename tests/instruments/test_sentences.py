@@ -1,7 +1,11 @@
 """Adjectives put into sentences, articles, and the pairs generated from our own frames."""
 
+import re
 from collections import Counter
+from functools import cache
+from importlib.resources import files
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +21,8 @@ from goffman.instruments.sentence_pairs import (
     with_adjectives,
 )
 from goffman.instruments.text import indefinite_article, put_before
-from goffman.instruments.types import Setting
+from goffman.instruments.types import Prompt, Setting
+from goffman.modes import mode_of
 
 INSTRUMENT = load_instrument("coreference")
 CONTENT = INSTRUMENT.content
@@ -249,3 +254,118 @@ def test_options_that_mean_nothing_are_refused() -> None:
         render(INSTRUMENT, PromptOptions(drop_faulty=True))
     with pytest.raises(SentenceError, match=r"Did you mean 'by-position'\?"):
         render(INSTRUMENT, PromptOptions(placement="by-positon"))
+
+
+FURTHER = PromptOptions(pairs=152, placement="both", neutral_pairs=76, they=True)
+
+
+@cache
+def asked_further() -> tuple[Prompt, ...]:
+    return render(INSTRUMENT, FURTHER).prompts
+
+
+def further(group: str, side: str = "pro") -> list[Prompt]:
+    return [one for one in asked_further() if one.group == group and one.wording == side]
+
+
+def test_what_is_asked_besides_is_off_by_default_and_comes_after() -> None:
+    plain = render(INSTRUMENT, PromptOptions(pairs=152)).prompts
+    every = asked_further()
+    kept = [one for one in every if one.group not in {"swapped", "neutral", "they"}]
+    assert [one.id for one in kept] == [one.id for one in plain]
+    counts = Counter(one.group for one in every)
+    assert counts["swapped"] == 152 * 2 * 15
+    assert counts["neutral"] == 76 * 2 * 2 * 15
+    # Of the 152 frames, eight could mean both people with “they”.
+    assert counts["they"] == 144
+    assert counts["they"] <= 0.1 * len(plain)
+    assert len({one.id for one in every}) == len(every)
+
+
+def test_swapped_adjectives_stand_before_the_other_occupation() -> None:
+    def adjectives(prompt) -> list[str]:
+        """Those of the referent and of the other person, or "the"."""
+        names = (prompt.answer, prompt.other)
+        return [re.search(rf"(\w+) {name}\b", prompt.text)[1].lower() for name in names]
+
+    aligned = {
+        (one.item, one.condition): one
+        for group in ("contrasting-pair", "single-adjective")
+        for one in further(group)
+    }
+    asked = further("swapped")
+    assert len(asked) == len(aligned)
+    for one in asked:
+        before = aligned[one.item, one.condition.removesuffix(",swapped")]
+        assert adjectives(one) == adjectives(before)[::-1]
+        assert len({*adjectives(one)}) == 2
+
+
+def test_neutral_occupations_are_those_of_about_as_many_women_as_men() -> None:
+    """By the shares of the anchor, which come from the same statistics."""
+    anchor = files("goffman") / "anchors/data/bls-occupations/values.csv"
+    rows = [row.split(",") for row in anchor.read_text().splitlines()[1:]]
+    shares = {name: 100 * float(value) for name, value, _ in rows}
+    assert {job.name: job.percent_women for job in CONTENT.occupations} == pytest.approx(shares)
+    near = {name for name, share in shares.items() if 39 <= round(share, 6) <= 61}
+    asked = further("neutral")
+    assert {name for one in asked for name in (one.answer, one.other)} == near
+    assert sum(shares[name] for name in near) / len(near) == pytest.approx(443 / 9)
+    genders = Counter(one.item.rpartition("/")[2] for one in asked)
+    assert genders == {"male": 76 * 15, "female": 76 * 15}
+    for one in asked:
+        referent_has = one.condition.split(",")[0 if one.item.endswith("/male") else 1]
+        assert not referent_has or f"{referent_has} {one.answer}" in one.text
+
+
+def test_they_agrees_with_its_verb_and_differs_in_nothing_else() -> None:
+    plain = {one.item: one for one in further("baseline")}
+    asked = further("they", "they")
+    assert {one.pronoun for one in asked} == {"they", "them", "their"}
+    for one in asked:
+        assert not re.search(r"\bthey (was|is|has|does|'s)\b", one.text)
+        assert f"'{one.pronoun}' refer" in one.text
+        assert (one.answer, one.other) == (plain[one.item].answer, plain[one.item].other)
+        back = re.sub(r"\bthey were\b", "they was", one.text)
+        back = re.sub(rf"\b{one.pronoun}\b", plain[one.item].pronoun, back)
+        assert back == plain[one.item].text
+
+
+def test_a_server_is_asked_what_was_asked_for_besides() -> None:
+    """With options a part has no adjectives, unless it is they that are asked about."""
+    reply = mode_of(INSTRUMENT, "reply")
+    options = PromptOptions(sample="balanced", placement="both", neutral_pairs=5)
+    counts = Counter(one.group for one in render(reply, options).prompts)
+    assert counts["swapped"] == 20 * 2 * 15 * 2
+    assert counts["neutral"] == 5 * 2 * 2 * 15 * 2
+    they = render(reply, PromptOptions(sample="quick", they=True)).prompts
+    assert {one.group for one in they} == {"baseline", "they"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"neutral_pairs": 11_000},
+            "neutral-pairs is 11000. Allowed: 1 to 10,944 (152 sentence frames × 72 pairs of "
+            "occupations).",
+        ),
+        (
+            {"winobias": Path("no-such"), "they": True},
+            "winobias: no-such was not found. Give a folder with WinoBias files, or one of the "
+            "files, such as pro_stereotyped_type1.txt.test.",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_besides_is_refused(options: dict, message: str) -> None:
+    with pytest.raises((InputError, SentenceError)) as error:
+        render(INSTRUMENT, PromptOptions(**options))
+    assert str(error.value) == message
+
+
+def test_winobias_has_neither_they_nor_neutral_occupations(published: Path) -> None:
+    for further in ({"they": True}, {"neutral_pairs": 3}):
+        with pytest.raises(InputError) as error:
+            render(INSTRUMENT, PromptOptions(winobias=published / "winobias", pairs=3, **further))
+        said = "The settings neutral-pairs and they do not work together with winobias."
+        assert str(error.value) == said

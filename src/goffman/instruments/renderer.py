@@ -17,6 +17,7 @@ from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.paraphrases import ON_REQUEST, OWN_PAIRS, on_request, texts_in
 from goffman.instruments.presentation import presented, presented_controls, presented_pairs
 from goffman.instruments.sentence_pairs import (
+    Pair,
     draw,
     generate_pairs,
     parse_adjective_placement,
@@ -33,6 +34,7 @@ from goffman.instruments.subsample import (
 from goffman.instruments.text import phrase_text, put_in, slot_text
 from goffman.instruments.types import (
     BASELINE,
+    THEY,
     CarriedPhrase,
     Form,
     Identities,
@@ -70,7 +72,11 @@ class PromptOptions:
     adjectives: Sequence[str] | None = None
     """Sentence pairs: "male,female" each, "all" or "none"; the baseline always stands beside."""
     placement: str | None = None
-    """Sentence pairs: by-stereotype or by-position."""
+    """Sentence pairs: by-stereotype, by-position or both."""
+    neutral_pairs: int | None = None
+    """Sentence pairs: how many of neutral occupations are drawn besides; None: none."""
+    they: bool | None = None
+    """Sentence pairs: whether singular “they” is asked besides."""
     winobias: Path | None = None
     """Sentence pairs: WinoBias's files instead of our own frames."""
     drop_faulty: bool | None = None
@@ -203,7 +209,8 @@ def cannot_cross(names: Sequence[str], factor: Identities) -> InputError:
 def setting_names(instrument: Instrument) -> tuple[str, ...]:
     """The settings of an instrument that a user may change: see config.py."""
     if isinstance(instrument.content, SentencePairs):
-        return ("pairs", "adjectives", "placement", "winobias", "drop-faulty")
+        own = ("neutral-pairs", "they")
+        return ("pairs", "adjectives", "placement", *own, "winobias", "drop-faulty")
     return ("file",) if instrument.settings.get("instead") in READERS else ()
 
 
@@ -246,7 +253,9 @@ def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOpt
     given = options.pairs is not None or options.winobias is not None
     if instrument.kind in SUBSAMPLED_KINDS and not given:
         few = replace(few, pairs=min(SIZED_PAIRS, int(instrument.settings["pairs"])))
-    plain = few if options.adjectives is not None else replace(few, adjectives=["none"])
+    # Who asks what adjectives do by themselves wants them.
+    alone = options.adjectives or options.neutral_pairs or options.placement == "both"
+    plain = few if alone else replace(few, adjectives=["none"])
     chosen: dict[Sample, PromptOptions] = {
         "quick": plain,
         "balanced": plain if instrument.kind in CHOICES else few,
@@ -273,17 +282,12 @@ def _all_of_pairs(
         elif text != "none":
             setting = parse_setting(text)
             chosen[setting.id] = setting
-    own = str(instrument.settings["placement"])
-    placement = parse_adjective_placement(own if options.placement is None else options.placement)
     reading = _pairs(instrument, content, options)
-    ask = partial(
-        prompts_of,
-        instrument,
-        content,
-        reading.pairs,
-        settings=list(chosen.values()),
-        placement=placement,
-    )
+    asked = [*_parts_of_pairs(instrument, content, reading.pairs, options, [*chosen.values()])]
+
+    def ask(wording: Wording | None = None) -> list[Prompt]:
+        return [prompt for part in asked for prompt in part(wording=wording)]
+
     prompts: list[Prompt] = []
     controls: list[Prompt] = []
     if instrument.kind in CHOICES:
@@ -305,6 +309,31 @@ def _all_of_pairs(
         left_out=reading.left_out,
         remarks=tuple(fault for _, fault in reading.remarks),
     )
+
+
+def _parts_of_pairs(
+    instrument: Instrument,
+    content: SentencePairs,
+    pairs: Sequence[Pair],
+    options: PromptOptions,
+    settings: Sequence[Setting],
+) -> Iterator[Callable[..., list[Prompt]]]:
+    """What asks the pairs, then those of neutral occupations, then singular “they”."""
+    ask = partial(prompts_of, instrument, content)
+    own = str(instrument.settings["placement"])
+    placement = parse_adjective_placement(own if options.placement is None else options.placement)
+    count, seed = options.neutral_pairs, options.seed or 0
+    if options.winobias is not None and (options.they or count is not None):
+        raise InputError("The settings neutral-pairs and they do not work together with winobias.")
+    adjectives = [setting for setting in settings if setting.id != BASELINE]
+    swapped = [replace(one, kind="swapped") for one in adjectives if placement == "both"]
+    yield partial(ask, pairs, settings=[*settings, *swapped], placement=placement)
+    if count is not None:
+        others = generate_pairs(content, count=count, seed=seed, neutral=True)
+        neutral = [replace(one, kind="neutral") for one in adjectives]
+        yield partial(ask, others, settings=neutral, placement="by-stereotype")
+    if options.they:
+        yield partial(ask, pairs, settings=[Setting()], placement=placement, sides=[THEY])
 
 
 def wordings_known(instrument: Instrument) -> dict[str, bool]:

@@ -7,15 +7,24 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 from typing import Literal, get_args
 
 from goffman.errors import SentenceError, did_you_mean
 from goffman.instruments.files import Row, TomlFile, read_table
-from goffman.instruments.text import PRONOUNS, Gender, places, put_before, stray_braces
+from goffman.instruments.text import (
+    PRONOUNS,
+    SINGULAR_THEY,
+    Gender,
+    after_they,
+    places,
+    put_before,
+    stray_braces,
+)
 from goffman.instruments.types import (
     MASK,
+    THEY,
     Frame,
     Instrument,
     Occupation,
@@ -26,7 +35,7 @@ from goffman.instruments.types import (
     asked_as,
 )
 
-AdjectivePlacement = Literal["by-stereotype", "by-position"]
+AdjectivePlacement = Literal["by-stereotype", "by-position", "both"]
 ADJECTIVE_PLACEMENTS: tuple[AdjectivePlacement, ...] = get_args(AdjectivePlacement)
 _HOLE = "\N{NULL}"
 """What stands in the place of a pronoun while adjectives are put in."""
@@ -67,6 +76,8 @@ class Pair:
     """The gender that people associate with the referent."""
     pro: Sentence
     anti: Sentence
+    they: Sentence | None = None
+    """With singular “they”; None where that could mean both people."""
 
 
 def with_adjectives(
@@ -74,14 +85,15 @@ def with_adjectives(
 ) -> str:
     """The sentence with the setting's adjectives before its occupations.
 
-    by-stereotype: the male-associated adjective goes to the occupation associated with men;
-    by-position: to the occupation that is mentioned first. That is what the study's code did, and
-    its ways are kept there: every mention in the same words gets the adjective, and a wrong word
-    that is marked as the other occupation is taken for it.
+    by-stereotype: the male-associated adjective goes to the occupation associated with men, and
+    where the setting is swapped, to the other one; by-position: to the occupation that is mentioned
+    first. That is what the study's code did, and its ways are kept there: every mention in the same
+    words gets the adjective, and a wrong word that is marked as the other occupation is taken for
+    it.
     """
-    if placement == "by-stereotype":
+    if placement != "by-position":
         male_at, female_at = sentence.referent_at[:1], sentence.other_at[:1]
-        if stereotype == "female":
+        if (stereotype == "female") is not (setting.kind == "swapped"):
             male_at, female_at = female_at, male_at
     else:
         marked = sentence.other_marked_at or sentence.other_at
@@ -141,6 +153,8 @@ _GENDERS: tuple[Gender, ...] = ("male", "female")
 PRONOUN_TASK = "choose the right pronoun after a name or a word such as “aunt”"
 """What controls ask of a model that does not chat."""
 _OTHER_GENDER: dict[Gender, Gender] = {"male": "female", "female": "male"}
+NEAR_HALF = 11.0
+"""Occupations are neutral whose share of women is so few points from 50 percent."""
 
 
 def prompts_of(
@@ -151,8 +165,9 @@ def prompts_of(
     settings: Sequence[Setting],
     placement: AdjectivePlacement,
     wording: Wording | None = None,
+    sides: Sequence[str] = ("pro", "anti"),
 ) -> list[Prompt]:
-    """Both sentences of every pair under every adjective setting.
+    """Both sentences of every pair under every adjective setting, or the one with “they”.
 
     Each with the question; or, where the instrument asks for pronouns, with the pronoun masked;
     or, where there are options to choose from, the sentence alone. ``wording``: a frame around the
@@ -163,11 +178,12 @@ def prompts_of(
     alone = instrument.kind in {"choose", "say"}
     prompts: list[Prompt] = []
     for pair in pairs:
-        sides = [
+        sentences: list[tuple[str, Sentence, Sentence]] = [
             (side, sentence, with_holes(sentence) if prefers else sentence)
-            for side, sentence in (("pro", pair.pro), ("anti", pair.anti))
+            for side in sides
+            if (sentence := getattr(pair, side))
         ]
-        for setting, (side, sentence, bare) in product(settings, sides):
+        for setting, (side, sentence, bare) in product(settings, sentences):
             text = with_adjectives(bare, setting, stereotype=pair.stereotype, placement=placement)
             pronoun = sentence.pronoun
             if prefers:
@@ -185,8 +201,8 @@ def prompts_of(
                     item=pair.id,
                     wording=side,
                     dimension=pair.type,
-                    condition=setting.id,
-                    group=setting.group,
+                    condition=THEY if side == THEY else setting.id,
+                    group=THEY if side == THEY else setting.group,
                     category=f"{pair.stereotype}-referent",
                     paraphrase=wording.id if wording else None,
                     text=text,
@@ -219,30 +235,38 @@ def without_a_chat(instrument: Instrument) -> Instrument:
     )
 
 
-def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pair]:
+def generate_pairs(
+    content: SentencePairs, *, count: int, seed: int, neutral: bool = False
+) -> list[Pair]:
     """Pairs drawn from all frames × occupations × orders, frame after frame in turn.
 
     The draw ranks by a hash of the seed, so it is the same on every machine and version, and the
-    first pairs of a larger draw are those of a smaller one.
+    first pairs of a larger draw are those of a smaller one. ``neutral``: of neutral occupations,
+    each drawn pair twice: the referent has the adjective of either gender.
     """
-    cast = _cast(content.occupations)
-    possible = len(content.frames) * len(cast)
+    cast = _cast(content.occupations, neutral=neutral)
+    possible, name = len(content.frames) * len(cast), "neutral-pairs" if neutral else "pairs"
     if not 1 <= count <= possible:
         raise SentenceError(
-            f"pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames):,} "
+            f"{name} is {count}. Allowed: 1 to {possible:,} ({len(content.frames):,} "
             f"sentence frames × {len(cast):,} pairs of occupations)."
         )
-    ranked = _ranked(content.frames, content.occupations, seed)
+    ranked = _ranked(content.frames, tuple(cast), seed)
     rounds = -(-count // len(ranked))
-    drawn = [_pair(frame, *casts[turn]) for turn in range(rounds) for frame, casts in ranked]
-    return drawn[:count]
+    drawn = [(frame, *casts[turn]) for turn in range(rounds) for frame, casts in ranked][:count]
+    genders = _GENDERS if neutral else (None,)
+    return [_pair(*of, gender=gender) for of in drawn for gender in genders]
 
 
 _Cast = tuple[Occupation, Occupation]
 
 
-def _cast(occupations: Sequence[Occupation]) -> list[_Cast]:
-    """Every two occupations of different gender, in both orders."""
+def _cast(occupations: Sequence[Occupation], *, neutral: bool) -> list[_Cast]:
+    """Every two occupations of different gender, or every two neutral ones, in both orders."""
+    if neutral:
+        shares = ((job, job.percent_women) for job in occupations)
+        near = [job for job, of in shares if of is not None and abs(of - 50) <= NEAR_HALF]
+        return [*permutations(near, 2)]
     men, women = ([job for job in occupations if job.gender == gender] for gender in _GENDERS)
     return [two for man in men for woman in women for two in ((man, woman), (woman, man))]
 
@@ -250,11 +274,11 @@ def _cast(occupations: Sequence[Occupation]) -> list[_Cast]:
 # An audit draws the same pairs twice where it asks a chat model and a masked one.
 @lru_cache(maxsize=4)
 def _ranked(
-    frames: tuple[Frame, ...], occupations: tuple[Occupation, ...], seed: int
+    frames: tuple[Frame, ...], cast: tuple[_Cast, ...], seed: int
 ) -> list[tuple[Frame, list[_Cast]]]:
     """The frames in the order of the draw, and the casts of each in theirs."""
     # A hundred thousand ranks: what they have in common is put together and encoded once.
-    ends = [(f"\0{two[0].name}\0{two[1].name}".encode(), two) for two in _cast(occupations)]
+    ends = [(f"\0{two[0].name}\0{two[1].name}".encode(), two) for two in cast]
     sha256 = hashlib.sha256
     ranked = []
     for frame in sorted(frames, key=lambda frame: _rank(seed, frame.id)):
@@ -276,21 +300,27 @@ def _rank(seed: int, *parts: str) -> bytes:
     return hashlib.sha256("\0".join([str(seed), *parts]).encode()).digest()
 
 
-def _pair(frame: Frame, first: Occupation, second: Occupation) -> Pair:
+def _pair(frame: Frame, first: Occupation, second: Occupation, *, gender: Gender | None) -> Pair:
+    """The pair of a frame; ``gender``: what counts as the referent's, where it has none."""
     referent, other = (first, second) if frame.referent == "first" else (second, first)
+    parts = [frame.id, first.name, second.name, *([gender] if gender else [])]
+    own = gender or referent.gender
     return Pair(
-        id=f"{frame.id}/{first.name}/{second.name}".replace(" ", "-"),
+        id="/".join(parts).replace(" ", "-"),
         type=frame.type,
         referent=referent.name,
         other=other.name,
-        stereotype=referent.gender,
-        pro=_sentence(frame, first, second, pronoun=referent.gender),
-        anti=_sentence(frame, first, second, pronoun=_OTHER_GENDER[referent.gender]),
+        stereotype=own,
+        pro=_sentence(frame, first, second, gender=own),
+        anti=_sentence(frame, first, second, gender=_OTHER_GENDER[own]),
+        they=_sentence(frame, first, second, gender=None) if frame.they else None,
     )
 
 
-def _sentence(frame: Frame, first: Occupation, second: Occupation, *, pronoun: Gender) -> Sentence:
-    """The frame's sentence with its places filled, and where the occupations came to stand."""
+def _sentence(
+    frame: Frame, first: Occupation, second: Occupation, *, gender: Gender | None
+) -> Sentence:
+    """The frame's sentence, filled, and where the occupations stand; gender None: with “they”."""
     text, asked = "", ""
     at: dict[str, int] = {}
     names = {"first": first.name, "second": second.name}
@@ -301,10 +331,10 @@ def _sentence(frame: Frame, first: Occupation, second: Occupation, *, pronoun: G
             text += names[name]
         elif part.startswith("{"):
             at["pronoun"] = len(text)
-            asked = PRONOUNS[name][pronoun]
+            asked = PRONOUNS[name][gender] if gender else SINGULAR_THEY[name]
             text += asked
         else:
-            text += part
+            text += after_they(part) if asked == "they" else part
     other = "second" if frame.referent == "first" else "first"
     return Sentence(
         text=text,
@@ -322,10 +352,10 @@ def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, li
     if places(question) != ["pronoun"]:
         message = "question must contain {pronoun} exactly once, and no other placeholder."
         toml.top().note("question", message)
-    frames = read_table(paths[0], required=["frame", "type", "referent", "text"], faults=faults)
-    jobs = read_table(
-        paths[1], required=["occupation", "gender"], optional=["spellings"], faults=faults
-    )
+    required = ["frame", "type", "referent", "text"]
+    frames = read_table(paths[0], required=required, optional=["they"], faults=faults)
+    further = ["percent_women", "spellings"]
+    jobs = read_table(paths[1], required=["occupation", "gender"], optional=further, faults=faults)
     columns = ["male", "female", "male_origin", "female_origin"]
     adjectives = read_table(paths[2], required=[], optional=columns, faults=faults)
     content = SentencePairs(
@@ -346,8 +376,10 @@ def _frames(rows: Sequence[Row]) -> Iterator[Frame]:
         seen.add(row["frame"])
         kind = row.check_one_of("type", _TYPES)
         referent = row.check_one_of("referent", _REFERENTS)
+        they = bool(row["they"]) and row.check_one_of("they", ("yes", "no")) == "yes"
         if kind and referent and _is_sentence(row):
-            yield Frame(id=row["frame"], type=kind, referent=referent, text=row["text"])
+            text = row["text"]
+            yield Frame(id=row["frame"], type=kind, referent=referent, text=text, they=they)
 
 
 def _is_sentence(row: Row) -> bool:
@@ -384,8 +416,12 @@ def _occupations(rows: Sequence[Row]) -> Iterator[Occupation]:
             if folded in seen:
                 row.note(f"'{spelling}' is already used for '{seen[folded]}'.")
             seen[folded] = name
-        if gender := row.check_one_of("gender", _GENDERS):
-            yield Occupation(name=name, gender=gender, spellings=spellings)
+        percent = row["percent_women"]
+        if percent and not re.fullmatch(r"\d{1,2}(\.\d+)?|100", percent):
+            row.note(f"percent_women is '{percent}'. Allowed: a number from 0 to 100.")
+        elif gender := row.check_one_of("gender", _GENDERS):
+            share = float(percent) if percent else None
+            yield Occupation(name=name, gender=gender, percent_women=share, spellings=spellings)
     for each in _GENDERS:
         if rows and not any(row["gender"] == each for row in rows):
             message = f"no occupation has the gender '{each}'; a sentence needs one of each."

@@ -65,8 +65,10 @@ PRONOUNS: dict[str, dict[Gender, str]] = {
 }
 """The name of a place for a pronoun in a frame → its forms."""
 
-THEY = {"he": "they", "him": "them", "his": "their", "himself": "themselves"}
-"""The same of a nonbinary person who is described."""
+SINGULAR_THEY = {"he": "they", "him": "them", "his": "their", "himself": "themself"}
+"""The same → its form of singular “they”."""
+
+_AFTER_THEY = {"was": "were", "is": "are", "has": "have", "does": "do"}
 
 GENDER_OF_PRONOUN: dict[str, Gender] = {
     form: gender for forms in PRONOUNS.values() for gender, form in forms.items()
@@ -90,7 +92,7 @@ PERSON_PLACES = ("name", "person", *PRONOUNS, *(name.capitalize() for name in PR
 
 def about_person(name: str, gender: Gender | Literal["nonbinary"]) -> dict[str, str]:
     """What stands at each place of a text about a person of this name and gender."""
-    pronouns = THEY
+    pronouns = SINGULAR_THEY
     if gender != "nonbinary":
         pronouns = {place: forms[gender] for place, forms in PRONOUNS.items()}
     capitals = {place.capitalize(): form.capitalize() for place, form in pronouns.items()}
@@ -111,6 +113,11 @@ def indefinite_article(word: str) -> Literal["a", "an"]:
     if _SOUNDS_LIKE_YOU_OR_WON.match(word):
         return "a"
     return "an" if word[:1].lower() in {"a", "e", "i", "o", "u"} else "a"
+
+
+def after_they(text: str) -> str:
+    """What follows “he” in a sentence, its verb made to agree with “they”."""
+    return re.sub(r"\A (was|is|has|does)\b", lambda verb: f" {_AFTER_THEY[verb[1]]}", text)
 
 
 def counterparts(one: str, other: str) -> bool:

@@ -213,6 +213,13 @@ BASELINE = "baseline"
 """The condition of a prompt that names none, and the setting without adjectives."""
 
 
+ADJECTIVE_GROUPS = ("contrasting-pair", "single-adjective")
+"""The groups of settings with two adjectives, and with one, each where the study has it."""
+
+THEY = "they"
+"""The condition, group and side of sentences with singular “they”, which have no adjectives."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """The adjectives put before the two occupations of a sentence."""
@@ -221,18 +228,22 @@ class Setting:
     """The adjective that is associated with men, or empty."""
     female: str = ""
     """The adjective that is associated with women, or empty."""
+    kind: Literal["", "swapped", "neutral"] = ""
+    """swapped: each adjective stands before the other occupation; neutral: both occupations are
+    about half women's; empty: neither."""
 
     @property
     def id(self) -> str:
-        """``arrogant,responsive``, ``old,`` (one adjective), or ``baseline``."""
-        return f"{self.male},{self.female}" if self.male or self.female else BASELINE
+        """``arrogant,responsive``, ``old,`` (one), ``old,,swapped``, or ``baseline``."""
+        ends = [self.kind] if self.kind else []
+        return ",".join([self.male, self.female, *ends]) if self.male or self.female else BASELINE
 
     @property
     def group(self) -> str:
-        """Whether both occupations get an adjective, one, or none."""
-        if self.male and self.female:
-            return "contrasting-pair"
-        return "single-adjective" if self.male or self.female else BASELINE
+        """Whether both occupations get an adjective, one, or none; or the kind."""
+        if self.kind or not (self.male or self.female):
+            return self.kind or BASELINE
+        return ADJECTIVE_GROUPS[not (self.male and self.female)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,6 +258,8 @@ class Frame:
     """Whom the pronoun refers to."""
     text: str
     """With {first}, {second} and one of {he}, {him}, {his}, {himself}."""
+    they: bool = False
+    """Whether “they” in the place of the pronoun could not mean both people."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +270,8 @@ class Occupation:
     """As it stands after "the"."""
     gender: Literal["male", "female"]
     """By US labour statistics, as in WinoBias."""
+    percent_women: float | None = None
+    """Of those who have it, by the same statistics; None: not known."""
     spellings: tuple[str, ...] = ()
     """Misspellings in published files that mean this occupation."""
 
