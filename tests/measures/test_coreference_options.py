@@ -183,7 +183,8 @@ def test_what_is_said_begins_with_position():
     assert found.text.startswith("Of the answers that name one of the two people, 0.55 (")
     assert "Depending on whom they would have named, the bias lies between" in " ".join(found.more)
     assert [t.name for tab in measure.presentation.tables for t in tab(shown)] == ["scale-settings"]
-    assert len([f for draw in measure.presentation.figures for f in draw(shown)]) == 2
+    drawn = [one.id for draw in measure.presentation.figures for one in draw(shown)]
+    assert drawn == ["scale-against-baseline", "scale-right", "scale-occupations"]
 
 
 def test_who_always_picks_the_first_is_called_so():

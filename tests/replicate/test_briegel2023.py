@@ -12,13 +12,24 @@ from scipy import stats
 from goffman.contrasts.designs import clusters_of
 from goffman.contrasts.engine import estimates
 from goffman.errors import PublishedError
+from goffman.formatting import Labels
 from goffman.instruments.types import BASELINE, Setting
 from goffman.measures.coreference import CoreferenceBias
 from goffman.parsers.registry import as_published
+from goffman.presentation.coreference_figures import right
+from goffman.presentation.section import Section
 from goffman.replicate.briegel2023 import results
 from goffman.replicate.briegel2023_import import read_answers
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
-from goffman.schemas import PROMPT_TABLE, REPLIES, complaints
+from goffman.schemas import (
+    CONTRASTS,
+    ESTIMATES,
+    PROMPT_TABLE,
+    REPLIES,
+    VERDICTS,
+    complaints,
+    schema,
+)
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -347,6 +358,7 @@ def test_over_sentence_pairs_the_findings_are_those_over_trials(published: Path)
     found = estimates(scores, {"coreference": measure}, wordings=wordings, sharing=sharing)
     below = found.filter(pl.col("p_adjusted") < 0.05)
     counts = {"trials": 10, "baseline": 10, "groups": 1, "level": 1}
+    counts |= {"no-answer": 13, "no-answer-sides": 9}
     assert dict(below.group_by("kind").len().rows()) == counts
     settings = [{*below.filter(pl.col("kind") == kind)["first"]} for kind in ("trials", "baseline")]
     assert settings[0] == settings[1]
@@ -359,3 +371,73 @@ def test_over_sentence_pairs_the_findings_are_those_over_trials(published: Path)
     row = found.filter(pl.col("kind") == "baseline", pl.col("first") == ",mean").row(0, named=True)
     assert row["difference"] == pytest.approx(sum(one) / 395 - sum(other) / 395, rel=1e-9)
     assert row["n"] == 395
+    # Unsure and other: of the notebook's table, the mean of both sides.
+    names = (("no-answer", "first", ",blond"), ("no-answer-sides", "group", BASELINE))
+    silent, sides = (
+        found.filter(pl.col("kind") == kind, pl.col(column) == name).row(0, named=True)
+        for kind, column, name in names
+    )
+    assert silent["mean_first"] == pytest.approx((102785e-6 + 164051e-6) / 2, abs=1e-6)
+    assert silent["mean_second"] == pytest.approx((53164e-6 + 75949e-6) / 2, abs=1e-6)
+    assert sides["difference"] == pytest.approx(75949e-6 - 53164e-6, abs=2e-6)
+
+
+PRINTED_SHARES = {
+    ("pro", "baseline"): (0.867342, 0.079494, 0.029367, 0.023797),
+    ("anti", "baseline"): (0.581772, 0.342278, 0.052152, 0.023797),
+    ("anti", "dry / bubbly"): (0.370127, 0.435949, 0.123038, 0.070886),
+    ("pro", "large / little"): (0.865823, 0.061772, 0.042532, 0.029873),
+    ("anti", "– / blond"): (0.446582, 0.389367, 0.059747, 0.104304),
+    ("anti", "tough / understanding"): (0.478987, 0.385823, 0.080000, 0.055190),
+}
+"""Correct, incorrect, unsure, other: the table of heatmap.ipynb in the authors' repository."""
+
+
+def test_the_shares_are_those_of_the_authors_notebook(recomputed) -> None:
+    """Its map prints the left half's numbers in the right half: seven settings after the baseline
+    are on the left, by the names of their files.
+    """
+    rows = {row.name: row for row in recomputed}
+    for (side, name), shares in PRINTED_SHARES.items():
+        said = rows[f"answers, {side}, {name}"].value
+        found = [float(part.split()[0]) for part in said.split(", ")]
+        assert found == pytest.approx(shares, abs=0.0005001)
+    noted = {
+        row.name.removeprefix("answers, pro, "): row.note
+        for row in recomputed
+        if row.name.startswith("answers, pro, ") and row.note
+    }
+    assert {name: note.split(" of ", 1)[1] for name, note in noted.items()} == {
+        "large / little": "baseline in these cells",
+        "– / blond": "arrogant / responsive in these cells",
+        "– / mean": "brilliant / busy in these cells",
+        "old / –": "dry / bubbly in these cells",
+        "organized / disorganized": "funny / strict in these cells",
+        "political / –": "hard / soft in these cells",
+        "practical / pleasant": "intelligent / sweet in these cells",
+        "tough / understanding": "knowledgeable / helpful in these cells",
+    }
+
+
+def test_the_heat_map_of_right_answers_comes_out_of_the_authors_files(published: Path) -> None:
+    """Each cell of the figure is the notebook's share; the baseline is the first column."""
+    read = read_answers(published / "briegel2023")
+    measure = CoreferenceBias()
+    scores = measure(as_published(read.replies, read.prompts), read.prompts)
+    section = Section(
+        instrument="coreference",
+        measure=measure.name,
+        unit=measure.unit,
+        presentation=measure.presentation,
+        scores=scores,
+        estimates=pl.DataFrame(schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))),
+        names=Labels(models={}, instruments={}, conditions={}, items={}),
+    )
+    (figure,) = right(section)
+    sort = figure.spec["encoding"]["x"]["sort"]
+    assert (sort[0], len(sort)) == ("no adjectives", 16)
+    cells = {(row["side"], row["setting"]): row["value"] for row in figure.spec["data"]["values"]}
+    assert len(cells) == 32
+    shown = {"baseline": "no adjectives", "– / blond": "(none) / blond"}
+    for (side, name), (share, *_) in PRINTED_SHARES.items():
+        assert cells[side, shown.get(name, name)] == pytest.approx(share, abs=5e-7)

@@ -17,6 +17,7 @@ set against the same mean, and how many of them are clear says what such a count
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -59,7 +60,7 @@ from goffman.contrasts.engine import (
     wordings_against_first,
 )
 from goffman.contrasts.engine import dimensions as subscales
-from goffman.instruments.types import BASELINE
+from goffman.instruments.types import ADJECTIVE_GROUPS, BASELINE, THEY
 from goffman.stats.two_samples import independent_t
 
 if TYPE_CHECKING:
@@ -374,8 +375,7 @@ def models_by_condition(scored: ScoreTable) -> Estimates:
 
 # Sentence pairs.
 
-SETTINGS = ("contrasting-pair", "single-adjective")
-"""The groups of settings with two adjectives, and with one."""
+SETTINGS = ADJECTIVE_GROUPS
 
 POSITION = "position"
 
@@ -431,8 +431,8 @@ def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estim
     items = pairs["item"].to_list()
     # A preference has a sign: in it the more frequent pronoun would count as a stereotype. Both
     # pronouns stand in one sentence.
-    signed = scored.quantity != "bias"
-    unit = "sentences" if signed else "sentence pairs"
+    signed = scored.quantity == "preference"
+    unit = "sentences" if signed or scored.quantity == THEY_PREFERENCE else "sentence pairs"
     return clustered(
         says,
         pairs["first"].to_list(),
@@ -445,10 +445,16 @@ def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estim
     )
 
 
-def _level(stratum: Stratum) -> Sides:
-    rows = stratum.rows(condition=BASELINE)
-    if rows.height:
-        yield BASELINE, NOTHING, Side(rows, stratum.scored, "quantity"), 0.0
+def _against_nothing(take: Callable[[pl.DataFrame], pl.DataFrame], called: str = NOTHING) -> Pairs:
+    """Return what yields each condition of the rows taken against 0, which is called so."""
+
+    def pairs(stratum: Stratum) -> Sides:
+        rows = take(stratum.rows())
+        for name in in_order(rows, "condition"):
+            of = rows.filter(pl.col("condition") == name)
+            yield name, called, Side(of, stratum.scored, "quantity"), 0.0
+
+    return pairs
 
 
 def _position(stratum: Stratum) -> Sides:
@@ -459,7 +465,11 @@ def _position(stratum: Stratum) -> Sides:
 
 
 levels = ContrastSpec(
-    kind="level", level="pair", pairs=_level, test=_sentence_pairs, views=(_in_pairs,)
+    kind="level",
+    level="pair",
+    pairs=_against_nothing(lambda rows: rows.filter(condition=BASELINE)),
+    test=_sentence_pairs,
+    views=(_in_pairs,),
 )
 """The number without adjectives against 0."""
 
@@ -492,6 +502,111 @@ position = ContrastSpec(
     test=_sentence_pairs,
 )
 """The share of the option listed first against one half, without adjectives."""
+
+
+# What adjectives do by themselves.
+
+
+def _halves(rows: pl.DataFrame, *, sign: int) -> pl.DataFrame:
+    """Return half the sum of each setting and the same swapped, or half their difference."""
+    swapped = rows.filter(pl.col("group") == "swapped").select(
+        "item", pl.col("condition").str.strip_suffix(",swapped"), swapped="value"
+    )
+    half = (pl.col("value") + sign * pl.col("swapped")) / 2
+    return rows.join(swapped, on=["item", "condition"]).with_columns(value=half)
+
+
+own_effect = replace(levels, kind="adjectives", pairs=_against_nothing(partial(_halves, sign=-1)))
+"""What adjectives do whichever occupation has them: (each as the study has it − swapped) / 2."""
+
+occupations_effect = replace(
+    levels, kind="occupations", pairs=_against_nothing(partial(_halves, sign=1))
+)
+"""What occupations do whichever adjective they have: (as the study has it + swapped) / 2."""
+
+neutral_effect = replace(
+    levels, kind="neutral", pairs=_against_nothing(lambda rows: rows.filter(group="neutral"))
+)
+"""What adjectives do where both occupations are about half women's: for the referent whose
+adjective is of the pronoun's gender."""
+
+ADJECTIVES_ALONE = (own_effect, occupations_effect, neutral_effect)
+
+# Singular “they”.
+
+THEY_PREFERENCE = "they-preference"
+"""log P(they) − log P(he or she), of a prompt."""
+
+
+def _by_pronoun(scored: ScoreTable) -> ScoreTable:
+    """Return accuracy of each pair without adjectives, by pronoun in the column condition."""
+    rows = scored.rows("prompt", "correct").filter(pl.col("condition").is_in([BASELINE, THEY]))
+    fits = pl.col("wording") == "pro"
+    men = pl.Series(scored.sharing.sides(rows["item"]) > 0, dtype=pl.Boolean)
+    pronoun = pl.when(fits == men).then(pl.lit("he")).otherwise(pl.lit("she"))
+    named = pl.when(pl.col("condition") == THEY).then(pl.lit(THEY)).otherwise(pronoun)
+    return _of_level(scored, rows.with_columns(condition=named), "accuracy")
+
+
+def _of_level(scored: ScoreTable, rows: pl.DataFrame, quantity: str) -> ScoreTable:
+    """Return the scores with means of the rows over trials and sides as another number."""
+    keys = ["model", "item", "condition", "group", "wording"]
+    means = rows.drop_nulls("value").sort(*keys, "trial").group_by(keys, maintain_order=True)
+    sides = means.agg(pl.col("value").mean(), level=pl.lit("side"), quantity=pl.lit(quantity))
+    pairs = sides.group_by(*keys[:-1], "quantity", maintain_order=True).agg(pl.col("value").mean())
+    both = [scored.scores.clear(), sides, pairs.with_columns(level=pl.lit("pair"))]
+    return replace(scored, scores=pl.concat(both, how="diagonal"), quantity=quantity)
+
+
+def _they(stratum: Stratum) -> Sides:
+    others = [(THEY, "he"), (THEY, "she")]
+    yield from known_sides(stratum, "condition", others, stratum.rows())
+
+
+they_accuracy = replace(levels, kind="they", pairs=_they, views=(_by_pronoun,))
+"""Accuracy with singular “they” against “he”, and against “she”, in the same sentences."""
+
+they_preference = replace(
+    levels,
+    kind="they",
+    level="prompt",
+    pairs=_against_nothing(lambda rows: rows.filter(condition=THEY), "he or she"),
+    views=(),
+)
+"""How much more probable “they” is than “he” and “she” together."""
+
+# Replies that name nobody.
+
+
+def _unanswered(scored: ScoreTable) -> ScoreTable:
+    """Return the share of answers that name neither person: of pairs, and of their sides."""
+    options = scored.rows("prompt", "right").height
+    right, wrong = ("right", "wrong") if options else ("correct", "incorrect")
+    keys = ["model", "item", "condition", "group", "wording", "trial"]
+    others = scored.rows("prompt", wrong).select(*keys, wrong="value")
+    rows = scored.rows("prompt", right).join(others, on=keys, nulls_equal=True)
+    silent = rows.with_columns(value=1 - pl.col("value") - pl.col("wrong"))
+    return _of_level(scored, silent, "no-answer")
+
+
+def _sides(stratum: Stratum) -> Sides:
+    yield from known_sides(stratum, "wording", [("anti", "pro")], stratum.rows())
+
+
+unanswered = replace(settings_by_pairs, kind="no-answer", views=(_unanswered,))
+"""Answers that name neither person: every adjective setting against the baseline."""
+
+unanswered_sides = replace(
+    levels,
+    kind="no-answer-sides",
+    level="side",
+    by=("model", "setting"),
+    pairs=_sides,
+    views=(_unanswered,),
+)
+"""The same: in each setting sentences that go against the stereotype against those that fit it."""
+
+UNANSWERED = (unanswered, unanswered_sides)
 
 
 def _by_trials(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:

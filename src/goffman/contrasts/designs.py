@@ -485,13 +485,18 @@ def clusters_of(prompts: pl.DataFrame) -> Clusters:
 
     The frame is the sentence without adjectives, its occupations and pronoun blanked.
     """
+    # Pairs of neutral occupations are not asked without adjectives.
     pairs = prompts.filter(
-        pl.col("condition") == BASELINE, pl.col("wording") == "pro", pl.col("answer").is_not_null()
+        (pl.col("condition") == BASELINE) | (pl.col("group") == "neutral"),
+        pl.col("wording") == "pro",
+        pl.col("answer").is_not_null(),
     ).unique("item", maintain_order=True)
     ways, signs = {}, {}
     for row in pairs.iter_rows(named=True):
         own = [re.escape(word) for word in (row["answer"], row["other"], row["pronoun"]) if word]
-        frame = re.sub(rf"{MASK}|\b({'|'.join(own)})\b", "_", row["text"], flags=re.IGNORECASE)
+        adjectives = "|".join(filter(None, row["condition"].split(",")[:2]))
+        text = re.sub(rf"\b({adjectives}) ", "", row["text"])
+        frame = re.sub(rf"{MASK}|\b({'|'.join(own)})\b", "_", text, flags=re.IGNORECASE)
         ways[row["item"]] = (frame, row["answer"], row["other"] or "")
         signs[row["item"]] = -1.0 if row["category"] == FEMALE else 1.0
     # Prompts of studies have no such columns.

@@ -27,7 +27,7 @@ from goffman.contrasts.designs import (
     records_table,
 )
 from goffman.contrasts.verdict import NOT_MEASURABLE, Verdict, rests_on, verdict
-from goffman.instruments.types import BASELINE, CONTROL, base_of
+from goffman.instruments.types import ADJECTIVE_GROUPS, BASELINE, CONTROL, base_of
 from goffman.modes import mode_of_rows, of_asked, primary_modes
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, schema
 from goffman.stats.multiple_testing import as_list
@@ -165,7 +165,7 @@ def dimensions(stratum: Stratum) -> Sides:
 def settings(stratum: Stratum) -> Sides:
     """Yield every adjective setting against the baseline."""
     rows = stratum.rows()
-    others = [name for name in in_order(rows, "condition") if name != BASELINE]
+    others = in_order(rows.filter(pl.col("group").is_in(ADJECTIVE_GROUPS)), "condition")
     yield from known_sides(stratum, "condition", [(name, BASELINE) for name in others], rows)
 
 

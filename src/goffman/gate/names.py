@@ -74,6 +74,10 @@ WHAT = {
 }
 """The kind of a contrast → its word in a name."""
 
+OF_SETTING = ("adjectives", "occupations", "neutral", "no-answer")
+THEIR_OWN = ("they", "no-answer", "no-answer-sides")
+"""Kinds of contrasts of one adjective setting each, and kinds that say what they are of."""
+
 EVERY_MODEL = "all-models"
 """In brackets: what was estimated once, over all models together."""
 
@@ -196,9 +200,10 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
     parts.append(dimension)
-    if row["kind"] in {"baseline", "trials", "reference", "own-reference", "condition-level"}:
+    of_condition = {"baseline", "trials", "reference", "own-reference", "condition-level"}
+    if row["kind"] in {*of_condition, *OF_SETTING}:
         parts.append(row["first"])
-    if row["kind"] in {"dimensions", "wordings", "nonbinary"}:
+    if row["kind"] in {"dimensions", "wordings", "nonbinary", "they"}:
         parts.append(f"{row['first']}-vs-{row['second']}")
     return path_of(*parts)
 
@@ -215,12 +220,8 @@ def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
     kind, quantity = row["kind"], row["quantity"]
     beside = {
-        "genders",
-        "genders-as-asked",
-        "groups-as-asked",
-        *CORRELATIONS,
-        *ANCHORED,
-        *AGAINST_PEOPLE,
+        *("genders", "genders-as-asked", "groups-as-asked"),
+        *(*THEIR_OWN, *CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE),
     }
     own = quantity
     if measure is not None:

@@ -27,12 +27,15 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
+    ADJECTIVES_ALONE,
+    UNANSWERED,
     levels,
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
     settings_by_pairs,
     settings_by_trials,
+    they_accuracy,
 )
 from goffman.instruments.types import ControlScore
 from goffman.measures.analytic_choices import PARSERS, AnalyticChoice, Option
@@ -175,6 +178,8 @@ PRESENTATION = Presentation(
     findings=bias_findings,
     figures=(
         coreference_figures.against_baseline,
+        coreference_figures.alone,
+        coreference_figures.right,
         coreference_figures.kinds,
         coreference_figures.occupations,
     ),
@@ -215,6 +220,9 @@ class CoreferenceBias(Measure):
                 settings_by_trials,
                 pairs_against_singles,
                 models_over_pairs,
+                *ADJECTIVES_ALONE,
+                they_accuracy,
+                *UNANSWERED,
             ),
         ),
     )

@@ -28,12 +28,15 @@ from typing import ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
+    ADJECTIVES_ALONE,
+    UNANSWERED,
     levels,
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
     position,
     settings_by_pairs,
+    they_accuracy,
 )
 from goffman.contrasts.designs import averaging_pair_orders
 from goffman.instruments.types import ControlScore
@@ -88,7 +91,10 @@ _STYLE: Mapping[ChoiceMode, tuple[str, ...]] = {
     "reply": (*SHARES, "first-listed"),
 }
 
-OF_PAIRS = (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)
+OF_PAIRS = (
+    *(levels, settings_by_pairs, pairs_against_singles, models_over_pairs),
+    *(*ADJECTIVES_ALONE, they_accuracy, *UNANSWERED),
+)
 
 PRESENTATION = Presentation(
     quantity="bias",
@@ -117,6 +123,8 @@ PRESENTATION = Presentation(
     findings=choice_bias_findings,
     figures=(
         coreference_figures.against_baseline,
+        coreference_figures.alone,
+        coreference_figures.right,
         coreference_figures.occupations,
     ),
     tables=(tables.settings, agreement_table),

@@ -2,7 +2,8 @@
 
 At the masked pronoun of a sentence: log P(stereotypical form) − log P(other form), in the case in
 which the sentence has them; of a causal model log P of the whole sentence with either. It is
-another construct than coreference-bias and never stands in one column with it.
+another construct than coreference-bias and never stands in one column with it. Of the same sentence
+with singular “they”: log P(they) − log (P(he) + P(she)).
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from typing import ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
+    ADJECTIVES_ALONE,
+    THEY_PREFERENCE,
     levels,
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
     settings_by_pairs,
+    they_preference,
 )
-from goffman.instruments.types import MASK, ControlScore
+from goffman.instruments.types import BASELINE, MASK, THEY, ControlScore
 from goffman.measures.analytic_choices import AnalyticChoice, Option, StoredAnswers
 from goffman.measures.base import Contrasts, Measure, Reads
 from goffman.measures.responses import above_baseline, mean_over, prompt_scores
@@ -62,7 +66,7 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=preference_findings,
-    figures=(coreference_figures.against_baseline,),
+    figures=(coreference_figures.against_baseline, coreference_figures.alone),
     tables=(tables.settings,),
     evidence=pronouns,
     main=("level", "groups", "baseline"),
@@ -115,7 +119,14 @@ class PronounPreference(Measure):
     unit: ClassVar[str] = "setting"
     primary_contrast: ClassVar[tuple[str, str]] = ("level", "preference")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        ("preference", (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)),
+        (
+            "preference",
+            (
+                *(levels, settings_by_pairs, pairs_against_singles, models_over_pairs),
+                *ADJECTIVES_ALONE,
+            ),
+        ),
+        (THEY_PREFERENCE, (they_preference,)),
     )
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
@@ -144,9 +155,28 @@ class PronounPreference(Measure):
             preference=pl.when(pl.col("why").is_null()).then(pl.col("p") - pl.col("q"))
         )
         scores = prompt_scores(values, pro, measure=self.name, reasons={"preference": _NO_WORD})
-        return scores.drop("reason").join(
+        own = scores.drop("reason").join(
             values.select("model", "prompt_id", reason="why"), on=["model", "prompt_id"], how="left"
         )
+        return pl.concat([own.select(scores.columns), self._of_they(answers, prompts, asked)])
+
+    def _of_they(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, pairs: pl.DataFrame
+    ) -> pl.DataFrame:
+        """SCORES of sentences with singular “they”; ``pairs``: log P of both forms, as p and q."""
+        they, plain = (prompts.filter(pl.col("condition") == name) for name in (THEY, BASELINE))
+        # log (P + Q) from the larger: whole sentences' probabilities are too small for exp.
+        less = -(pl.col("p") - pl.col("q")).abs()
+        both = pairs.with_columns(either=pl.max_horizontal("p", "q") + (less.exp() + 1).log())
+        either = both.join(plain.select("prompt_id", "item"), on="prompt_id")
+        found = _log_probabilities(answers).rename({"word": "pronoun"})
+        asked = they.select("prompt_id", "item", "pronoun").join(
+            either.select("model", "item", "either"), on="item"
+        )
+        value = (pl.col("log_probability") - pl.col("either")).alias(THEY_PREFERENCE)
+        values = asked.join(found, on=["model", "prompt_id", "pronoun"], how="left")
+        reasons = {THEY_PREFERENCE: _NO_WORD}
+        return prompt_scores(values.with_columns(value), they, measure=self.name, reasons=reasons)
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of settings over pairs, and of groups of settings; ``missing`` counts left out."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from goffman.formatting import ADJUSTED, setting_name
+from goffman.instruments.types import ADJECTIVE_GROUPS, BASELINE
 from goffman.presentation.estimate_figures import (
     ESTIMATE,
     describe_marks,
@@ -27,6 +28,9 @@ from goffman.presentation.vega import (
     tip,
 )
 from goffman.schemas import REPLY_KINDS
+
+_AS_IN_THE_STUDY = pl.col("group").is_in([BASELINE, *ADJECTIVE_GROUPS])
+"""Which rows are of sentences such as the study has."""
 
 
 def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
@@ -68,6 +72,68 @@ def _how_many_change(rows: pl.DataFrame, section: Section) -> str:
     does = "changes" if clear <= 1 else "change"
     what = "preference" if section.presentation.quantity == ADJUSTED else "bias"
     return f"{clear or 'None'} of {rows.height} adjective settings clearly {does} the {what}"
+
+
+ALONE = {
+    "adjectives": "Adjectives, whichever occupation has them",
+    "occupations": "Occupations, whichever adjective they have",
+    "neutral": "Adjectives of neutral occupations",
+}
+"""Kinds of contrasts that set adjectives and occupations apart → the heading of their rows."""
+
+
+def alone(section: Section) -> Iterator[Figure]:
+    """What adjectives do by themselves, and occupations, with intervals."""
+    found = [section.contrasts(kind).with_columns(effect_of=pl.lit(ALONE[kind])) for kind in ALONE]
+    rows = with_clear(_ready(pl.concat(found), "first"))
+    if not rows.height:
+        return
+    rows = rows.with_columns(pl.col("setting").str.strip_suffix(", neutral"))
+    yield plot(
+        section,
+        "alone",
+        data(rows, "model", "setting", "effect_of", *ESTIMATE, "n"),
+        estimate_layers(rows, estimate_tip(("setting", "Adjectives"), called="Effect"), size=64),
+        title="Adjectives and occupations apart",
+        description=(
+            "Half the difference, and half the sum, of adjectives as placed and swapped. "
+            f"{describe_marks(rows)}"
+        ),
+        choices=choice("model", "Model", section.models()),
+        rows="effect_of",
+        order=[name for name in ALONE.values() if name in rows["effect_of"].to_list()],
+        y=axis_y("setting", {"field": "difference", "order": "descending"}),
+        x=axis_x(f"Effect on the {section.presentation.called}", field_="difference"),
+        height={"step": 21},
+    )
+
+
+def right(section: Section) -> Iterator[Figure]:
+    """How often the right person is named in pro and anti sentences of each setting."""
+    rows = section.rows("side", "correct").filter(_AS_IN_THE_STUDY)
+    # A side's row may be of one trial.
+    means = rows.group_by("model", "group", "condition", side="wording").agg(pl.col("value").mean())
+    rows = _ready(means.sort("group", "condition", "side", "model"))
+    if rows["condition"].n_unique() < 2:
+        return
+    about = tip(("setting", "Adjectives"), ("side", "Sentence"), ("value", "Right"))
+    settings = rows["setting"].unique(maintain_order=True).to_list()
+    axis = {"orient": "top", "labelAngle": -60, "grid": False, "labelLimit": 200}
+    yield plot(
+        section,
+        "right",
+        data(rows, "model", "condition", "setting", "side", "value"),
+        _cells(about),
+        title="Right answers in each setting",
+        description=(
+            "Share of answers that name the right person, where the pronoun fits the stereotype "
+            "(pro) and where it does not (anti)."
+        ),
+        choices=choice("model", "Model", section.models()),
+        y=axis_y("side", ["pro", "anti"]),
+        x={"field": "setting", "type": "nominal", "sort": settings, "title": None, "axis": axis},
+        height={"step": 34},
+    )
 
 
 def kinds(section: Section) -> Iterator[Figure]:
@@ -156,7 +222,10 @@ def occupations(section: Section) -> Iterator[Figure]:
 def _occupation_accuracy(section: Section) -> pl.DataFrame:
     """model, occupation, side, value, n, apart: the mean over sentences, settings and trials."""
     scores = section.scores.filter(
-        pl.col("level") == "prompt", pl.col("quantity") == "correct", pl.col("value").is_not_null()
+        pl.col("level") == "prompt",
+        pl.col("quantity") == "correct",
+        pl.col("value").is_not_null(),
+        _AS_IN_THE_STUDY,
     )
     key = section.prompts.select("prompt_id", "answer").drop_nulls()
     means = (

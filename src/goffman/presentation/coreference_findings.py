@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.contrasts.verdict import direction
+from goffman.contrasts.catalog import THEY_PREFERENCE
+from goffman.contrasts.verdict import direction, rows_apart_from_zero
 from goffman.formatting import describe_difference, ends, number, setting_name
 from goffman.instruments.types import BASELINE
 from goffman.presentation.answer_style import describe_answering, describe_style
@@ -69,6 +71,7 @@ def bias_findings(section: Section) -> Iterator[Finding]:
             *_replies(section, model),
             *beside_bias(section, model),
             *_changes(section, model, section.presentation.called),
+            *beside_main(section, model),
         )
         rest = _moved(section, model, section.presentation.called)
         yield finding(row, head, text, iter(more), rest=rest)
@@ -96,10 +99,47 @@ def preference_findings(section: Section) -> Iterator[Finding]:
             "general preference for “he” or “she”. "
             f"On the log scale, over {row['n']} {row['unit']}: {describe_difference(row)}."
         )
-        more = _changes(section, row["model"], f"log {PREFERENCE}")
+        changes = _changes(section, row["model"], f"log {PREFERENCE}")
+        more = chain(changes, beside_main(section, row["model"]))
         rest = _moved(section, row["model"], PREFERENCE)
         rest += f" {NOT_IN_GENERAL}" if rest else ""
         yield finding(row, head, text, more, rest=rest, unit="log ratio ")
+
+
+def beside_main(section: Section, model: str) -> Iterator[str]:
+    """What adjectives do alone; whether “they” is understood; who gets fewer answers."""
+    for kind, said in APART.items():
+        rows = of_model(section.contrasts(kind), model)
+        if rows.height:
+            yield how_many_clear(rows, said, what=WHAT)
+    for row in of_model(section.contrasts("they"), model).iter_rows(named=True):
+        one, other = (number(row[f"mean_{side}"]) for side in ("first", "second"))
+        said = f"accuracy is {one} with “they” and {other} with “{row['second']}”"
+        if row["quantity"] == THEY_PREFERENCE:
+            ratio = f"{math.exp(row['difference']):.2g} times as probable as “he” or “she”"
+            said = f"“they” is typically {ratio}; on the log scale"
+        yield f"In the same sentences, {said}: {describe_difference(row)}."
+    for kind, said in SILENT.items():
+        tested = of_model(section.contrasts(kind), model)
+        rows = rows_apart_from_zero(tested)
+        more = rows.filter(pl.col("difference") > 0).height
+        if rows.height:
+            fewer = f"fewer in {rows.height - more} of {tested.height} settings"
+            yield f"{said} clearly more in {more}, and clearly {fewer}."
+
+
+APART = {
+    "adjectives": "Whichever occupation has them, adjectives have a clear effect in {}",
+    "occupations": "Whichever adjective they have, occupations have a clear effect in {}",
+    "neutral": "With jobs of about as many women as men, adjectives have a clear effect in {}",
+}
+"""By kind of contrast: where adjectives, or occupations, do something by themselves."""
+
+SILENT = {
+    "no-answer": "With adjectives, answers that name neither person are",
+    "no-answer-sides": "Against the stereotype, answers that name neither person are",
+}
+"""By kind of contrast: where answers may name nobody more often, or less."""
 
 
 def _trials(section: Section, model: str) -> Iterator[str]:
@@ -169,7 +209,8 @@ def choice_bias_findings(section: Section) -> Iterator[Finding]:
             f"stereotype minus accuracy on those that do not: {describe_difference(row)}, over "
             f"{row['n']} {row['unit']}."
         )
-        more = (*beside_bias(section, model), *describe_answering(section, model))
+        alone = beside_main(section, model)
+        more = (*beside_bias(section, model), *alone, *describe_answering(section, model))
         rows = of_model(section.contrasts("baseline"), model)
         moved = "adjectives clearly change the bias in {}"
         rest = how_many_clear(rows, moved, what="settings") if rows.height else ""

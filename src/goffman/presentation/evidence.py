@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.formatting import number
-from goffman.instruments.types import options_from
+from goffman.instruments.types import THEY, options_from
 from goffman.lexicons.gender import with_gender
 from goffman.schemas import REPLY_KINDS, SENTIMENTS
 
@@ -183,7 +183,7 @@ def _likelihoods(answers: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
 def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
     """Of each prompt the two forms of its pronoun, and which of them is the stereotype's."""
     pairs = ["item", "condition"]
-    said = {"pro": "stereotype", "anti": "against it"}
+    said = {"pro": "stereotype", "anti": "against it", THEY: THEY}
     forms = prompts.filter(pl.col("wording").is_in(list(said))).select(
         *pairs, word="pronoun", label=pl.col("wording").replace_strict(said)
     )

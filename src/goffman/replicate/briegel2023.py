@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from goffman.errors import PublishedError
 from goffman.instruments.types import BASELINE, Setting
-from goffman.replicate.briegel2023_import import Answered, label, read_answers
+from goffman.replicate.briegel2023_import import Answered, label, read_answers, short_code
 from goffman.replicate.rows import NOT_HERE, Result
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def results(folder: Path) -> list[Result]:
     if Setting() not in bias:
         raise PublishedError(f"{folder} has no completions of the baseline, named like '…_base'.")
     pairs = answered.prompts["item"].n_unique()
-    shares = _shares(scores)
+    shares, printed = _shares(scores), _printed_on_the_map(answered.settings)
     # The mean score of contrasting pairs, and of single adjectives.
     groups = scores.filter(
         pl.col("quantity") == "bias", pl.col("level") == "group", pl.col("group") != BASELINE
@@ -68,11 +68,26 @@ def results(folder: Path) -> list[Result]:
             Result(
                 name=f"answers, {side}, {label(setting)}",
                 value=", ".join(f"{shares[setting.id, side, kind]:.3f} {kind}" for kind in KINDS),
+                note=printed.get(setting.id, ""),
             )
             for setting in answered.settings
             for side in ("pro", "anti")
         ),
     ]
+
+
+def _printed_on_the_map(settings: Sequence[Setting]) -> dict[str, str]:
+    """By setting in the right half of the study's heat map: whose numbers stand in its cells.
+
+    heatmap.ipynb in the authors' repository colors both halves by their own numbers, and prints
+    those of the left half in both. The settings go by the names of their files.
+    """
+    order = sorted(settings, key=lambda setting: (setting.id != BASELINE, short_code(setting)))
+    halves = zip(order[:8], order[8:], strict=True) if len(order) == 16 else ()
+    return {
+        right.id: f"the study's heat map prints the numbers of {label(left)} in these cells"
+        for left, right in halves
+    }
 
 
 def _percent(scores: pl.DataFrame, setting: Setting) -> list[float]:

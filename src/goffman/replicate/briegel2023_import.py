@@ -46,7 +46,7 @@ def read_answers(folder: Path) -> Answered:
     key = _key(folder, split)
     pairs = cast("SentencePairs", load_instrument("coreference").content)
     # In the order of the study's table.
-    settings = {_code(setting): setting for setting in (Setting(), *pairs.settings)}
+    settings = {short_code(setting): setting for setting in (Setting(), *pairs.settings)}
     asked: dict[tuple[str, str], list[Prompt]] = {}
     read: set[tuple[int, str, str]] = set()
     rows: list[tuple[str | int | None, ...]] = []
@@ -114,7 +114,7 @@ def _key(folder: Path, split: str) -> list[tuple[str, str]]:
     return list(zip(right, wrong, strict=True))
 
 
-def _code(setting: Setting) -> str:
+def short_code(setting: Setting) -> str:
     """How the study's files name a setting: arrog-respo, old-nothi, base."""
     if setting.id == BASELINE:
         return "base"
@@ -124,7 +124,7 @@ def _code(setting: Setting) -> str:
 def _prompts(
     folder: Path, key: list[tuple[str, str]], *, side: str, setting: Setting, split: str
 ) -> list[Prompt]:
-    path = folder / "prompts" / f"promp_type1_{side}_{_code(setting)}.txt.{split}"
+    path = folder / "prompts" / f"promp_type1_{side}_{short_code(setting)}.txt.{split}"
     texts = read_lines(path)
     if len(texts) != len(key):
         raise PublishedError(
