@@ -331,11 +331,14 @@ def make(
     folder: Path,
     *,
     labels: tuple[str, ...] = (),
+    marks: bool = False,
     seed: int = 0,
     lstrip: bool = True,
     **config: Any,
 ) -> Path:
     """The folder, now with a model of the family in it: masked, or a classifier of these labels.
+
+    ``marks``: a model that marks the answer to a question in a text.
 
     ``lstrip=False`` saves a RoBERTa-type tokenizer whose mask keeps the space before it.
     Further names are put into the model's configuration.
@@ -343,12 +346,16 @@ def make(
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = tokenizer_of(family, folder, lstrip=lstrip)
     torch.manual_seed(seed)
-    if labels:
+    if marks:
+        name = transformers.MODEL_FOR_QUESTION_ANSWERING_MAPPING[type(_config(family, tokenizer))]
+        model = name(_config(family, tokenizer, **config))
+    elif labels:
         names = dict(enumerate(labels))
         config |= {"num_labels": len(labels), "id2label": names}
         config |= {"label2id": {name: index for index, name in names.items()}}
-        kind = getattr(transformers, f"{family.capitalize()}ForSequenceClassification")
-        model = kind(_config(family, tokenizer, **config))
+        settings = _config(family, tokenizer, **config)
+        kind = transformers.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING[type(settings)]
+        model = kind(settings)
     else:
         model = _masked(family, _config(family, tokenizer, **config))
     _loosened(model).save_pretrained(folder)

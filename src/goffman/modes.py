@@ -18,6 +18,7 @@ from goffman.instruments.types import (
     EXPECTED,
     MASK,
     MODES,
+    PASSAGES,
     Controls,
     Instrument,
     InstrumentKind,
@@ -40,11 +41,14 @@ MEANINGS = {
     "write": "a chat model writes a sentence",
     "ask": "a chat model answers a question in its own words",
     "pronouns": "a masked or causal model prefers one of two pronouns",
+    "span": "a qa model marks the person in a text who answers a question",
+    "entailment": "an nli model says about which person a statement follows from a text",
 }
 """What happens in each mode, for people."""
 
 PREFERENCE: tuple[Mode, ...] = (
-    "fill", "classify", "pronouns", "choice", "reply", "ask", "completion", "write",
+    "fill", "classify", "pronouns", "choice", "reply", "ask", "completion", "write", "span",
+    "entailment",
 )  # fmt: skip
 """Which mode of an instrument gives a model's main result: the first of these that it answered.
 
@@ -72,7 +76,10 @@ def modes_of(instrument: Instrument) -> tuple[Instrument, ...]:
         title = f"The sentences of {instrument.id}, completed with one word"
         modes.append(_in_mode(instrument, "complete", title=title))
     if instrument.choice is not None:
-        modes += [_choice(instrument, instrument.choice, kind) for kind in ("choose", "say")]
+        kinds: tuple[InstrumentKind, ...] = ("choose", "say")
+        if instrument.choice.two_people:
+            kinds = (*PASSAGES, *kinds)
+        modes += [_choice(instrument, instrument.choice, kind) for kind in kinds]
     if instrument.writing:
         modes.append(_writing(instrument))
     if isinstance(instrument.content, SentencePairs):
@@ -151,7 +158,7 @@ def primary_modes(
 
 def _choice(instrument: Instrument, choice: MultipleChoice, kind: InstrumentKind) -> Instrument:
     """With options to choose from: their probabilities, or one of them named in a reply."""
-    said = kind == "say"
+    how = {"say": "answered in text", "mark": "marked in the text", "infer": "as statements"}
     varies = "people" if choice.people else "codes"
     if not isinstance(instrument.content, Questionnaire):
         varies = "pairs"
@@ -166,7 +173,7 @@ def _choice(instrument: Instrument, choice: MultipleChoice, kind: InstrumentKind
     return _in_mode(
         instrument,
         kind,
-        title=f"{choice.title} ({'answered in text' if said else 'by the options’ probabilities'})",
+        title=f"{choice.title} ({how.get(kind, 'by the options’ probabilities')})",
         settings=settings,
         controls=choice.controls or _choosable(instrument),
     )

@@ -14,7 +14,7 @@ from goffman.errors import ModelError
 from goffman.execution import Executor, Executors, all_answered, is_answered, known_digest
 from goffman.forecast import describe_parts, forecast, forecast_text, sum_of
 from goffman.instruments.renderer import carried_phrases
-from goffman.instruments.types import MASK, is_control
+from goffman.instruments.types import MASK, PASSAGES, is_control
 from goffman.measures.registry import measure_entry
 from goffman.models.base import LoadOptions, Serves
 from goffman.models.precision_deviation import draw_sample
@@ -305,7 +305,7 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
     kind = instrument.kind
     if kind == "complete" and question.settings:
         return ask_once(job, NextWord(model, question.settings))
-    if kind == "choose":
+    if kind in ("choose", *PASSAGES):
         return ask_choices(job, model)
     table = model_kinds()[model.identity.kind].answers
     if table == "fills" and question.settings:
@@ -336,7 +336,7 @@ def _deviation(work: _Work, pair: Assignment, low: object) -> Entry | None:
     if row.answers == "likelihoods":
         texts = [one.text.replace(MASK, one.pronoun or "") for one in with_one_mask(prompts)]
     else:
-        texts = [prompt.text for prompt in prompts if prompt.text.count(MASK) <= 1]
+        texts = [prompt.asked for prompt in prompts if prompt.text.count(MASK) <= 1]
     top_k = max(question.settings.top_k if question.settings else 0 for question in pair.questions)
     sample = draw_sample(texts, top_k=top_k, seed=work.options.seed)
     return work.place.deviation(pair.model, kind=row.name, low=low, sample=sample)

@@ -358,7 +358,7 @@ def assign(
     """
     ways = every_way(instruments, options)
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
-    chosen = _chosen(ways, described)
+    chosen = _chosen(ways, described, named=bool(instruments))
     used = {way.of for of_model in chosen.values() for way in of_model}
     for name in options.settings:
         if (instrument := name.rpartition(".")[0]) not in used:
@@ -435,18 +435,21 @@ def _beside(
 def who_can_answer(models: Sequence[str], instruments: Sequence[str]) -> list[str]:
     """Those of the models that can be asked at least one of the instruments."""
     ways = [way for name in dict.fromkeys(instruments or builtin_names()) for way in _ways_of(name)]
-    chosen = _chosen(ways, {model: describe(model) for model in models})
+    described = {model: describe(model) for model in models}
+    chosen = _chosen(ways, described, named=bool(instruments))
     return [model for model in models if chosen[model]]
 
 
 def _chosen(
-    ways: Sequence[PromptSet], described: Mapping[str, Description]
+    ways: Sequence[PromptSet], described: Mapping[str, Description], *, named: bool
 ) -> dict[str, list[PromptSet]]:
-    """Of each model what it can be asked."""
+    """Of each model what it can be asked; ``named``: the user named the instruments."""
 
     def fits(model: str, kind: str, instrument: Instrument) -> bool:
         # A request less: whom a sentence is about is read off what a server writes.
         if instrument.kind == "complete" and instrument.writing and behind_server(model):
+            return False
+        if not (named or _is_asked(kind, instrument)):
             return False
         return kind in model_kinds() and table_of(model, kind, instrument) is not None
 
@@ -454,6 +457,11 @@ def _chosen(
         model: [way for way in ways if fits(model, what.kind, way.instrument)]
         for model, what in described.items()
     }
+
+
+def _is_asked(kind: str, instrument: Instrument) -> bool:
+    """Whether a kind of model is asked the instrument where nobody names it."""
+    return not instrument.by_default or kind in instrument.by_default
 
 
 def _ways_of(name: str) -> list[PromptSet]:
@@ -497,6 +505,7 @@ def _check(
 ) -> None:
     """Nothing, or ModelError where someone, or something that was named, has no counterpart."""
     asked: dict[str, list[InstrumentKind]] = {}
+    silent = {way.of: way.instrument for way in ways if not named}
     for way in ways:
         asked.setdefault(way.of, []).append(way.instrument.kind)
     unasked = dict(asked)
@@ -506,7 +515,7 @@ def _check(
         for name, forms in asked.items():
             if name in of_model:
                 unasked.pop(name, None)
-            else:
+            elif name not in silent or _is_asked(what.kind, silent[name]):
                 kinds = [
                     row.name for row in model_kinds().values() if any(map(row.table_for, forms))
                 ]

@@ -168,7 +168,7 @@ fill = partial(textwrap.fill, width=80, initial_indent="  ", subsequent_indent="
 ASKS = 27
 """Columns for what an instrument asks."""
 
-ABLE = ("masked", "classifier", "causal", "chat")
+ABLE = ("masked", "classifier", "qa", "nli", "causal", "chat")
 """The kinds of model that the meaning of a mode may name."""
 
 
@@ -209,7 +209,7 @@ def list_instruments(
         return
     for row in rows:
         row["instrument"] += "" if row["built_in"] else " (plug-in)"
-        said = " ".join(MEANINGS[mode] for mode in row["modes"])
+        said = " ".join(MEANINGS[mode] for mode in row["modes"]).split()
         row["models"] = ", ".join(kind for kind in ABLE if kind in said)
     if cite:
         for row in rows:

@@ -17,6 +17,7 @@ from goffman.export.paper_assets import latex_table, markdown_table, paper_figur
 from goffman.export.paper_data import PaperData
 from goffman.formatting import VERDICTS_SAID, number, short_names
 from goffman.instruments.types import base_of, slug_of
+from goffman.models.registry import model_kinds
 from goffman.parsers.registry import DEFAULT_PARSER
 from goffman.presentation.answer_style import describe_measured
 from goffman.presentation.table_formats import latex, markdown
@@ -110,7 +111,8 @@ def _models(run: MeasuredRun) -> Iterator[str]:
 
 def _model(entry: Model) -> str:
     """Which model it is, exactly, and how it computed."""
-    facts = [f"a {entry.kind} model" if entry.kind != "classifier" else "a classifier"]
+    row = model_kinds().get(entry.kind)
+    facts = [row.called if row else f"a {entry.kind} model"]
     facts += [f"family {printable(entry.family)}"] if entry.family else []
     facts += [f"revision {entry.revision}"] if entry.revision else []
     if entry.weights_sha256:

@@ -48,7 +48,7 @@ _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
 """By the kind of a questionnaire: how its controls can be scored."""
 
 
-_OF_CHOICES = ("question", "asks", "keyed")
+_OF_CHOICES = ("question", "asks", "keyed", "person", "opposite", "other")
 """Further columns, where there are nothing but choices."""
 
 _IN_SLOT = ("item", *FORM_COLUMNS)
@@ -130,7 +130,11 @@ def _items(
             row.note(message)
         keyed = row.check_one_of("keyed", KEYED) if row["keyed"] else None
         texts = ("id", "text", "your_text", "expected", "other", "pronoun", "question", "asks")
-        yield Control(keyed=keyed or "plain", **{column: row[column] for column in texts})
+        yield Control(
+            keyed=keyed or "plain",
+            slot=row["person"],
+            **{column: row[column] for column in (*texts, "opposite")},
+        )
 
 
 def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
@@ -158,6 +162,8 @@ def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
         your_text=item.your_text,
         expected=row["expected"],
         question=item.question,
+        opposite=item.opposite,
+        other=item.other,
         asks=item.asks,
         keyed=item.choice_keyed or item.keyed,
     )

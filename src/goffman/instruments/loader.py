@@ -89,6 +89,16 @@ def _noun(table: TomlTable) -> Noun:
     return Noun(one=given[0], many=given[1])
 
 
+def _by_default(top: TomlTable) -> tuple[str, ...]:
+    """The kinds of model of by_default; a fault is noted."""
+    given = top.values.get("by_default", [])
+    if not _are_texts(given):
+        message = 'by_default must be a list of kinds of model, such as ["qa", "nli"].'
+        top.note("by_default", message)
+        return ()
+    return tuple(given)
+
+
 def _are_texts(given: object) -> bool:
     return isinstance(given, list) and all(isinstance(text, str) for text in given)
 
@@ -122,6 +132,7 @@ def builtin_names() -> tuple[str, ...]:
         "coreference",
         "vignettes",
         "decisions",
+        "two-people",
     )
 
 
@@ -172,6 +183,7 @@ def _load_folder(folder: Path) -> Instrument:
     choice, choice_files = read_choice(folder, content, kind=kind, faults=faults)
     about: dict[str, Any] = {
         "language": _language(toml.top(), header, of_pairs=of_pairs),
+        "by_default": _by_default(toml.top()),
         "limits": read_limits(toml.top()),
         "noun": _noun(toml.table("nouns")),
         "completion": read_completion(toml, content),
@@ -208,6 +220,7 @@ def _read_header(toml: TomlFile, *, of_pairs: bool) -> dict[str, Any]:
     top.require(_TEXTS)
     # A list has a check of its own: it is no list of tables.
     keys: dict[str, type] = {"asks": str, "language": str, "limits": object, "nouns": dict}
+    keys |= {"by_default": object}
     if of_pairs:
         keys |= {"question": str}
     else:

@@ -28,6 +28,7 @@ from goffman.instruments.types import (
     SentencePairs,
     Stem,
     Subsample,
+    TwoPeople,
 )
 
 MOST = {"letters": 25, "numbers": 9}
@@ -98,6 +99,9 @@ def _codes(table: TomlTable, codes: object, count: int) -> tuple[float, ...]:
 _ITEMS = ("item", "your_item")
 """The places of a stem in which an item stands."""
 
+_PLACES_OF_TWO = ("first", "second")
+"""The places of a stem in which two people stand, in the order in which they are mentioned."""
+
 
 def read_stems(
     toml: TomlFile,
@@ -105,11 +109,13 @@ def read_stems(
     *,
     of_pairs: bool,
     slot: str | None,
+    of_two: bool = False,
     further: bool = False,
 ) -> tuple[Stem, ...]:
     """The stems of the file; faults are noted.
 
     ``slot``: its name, where the instrument has nothing but choices: a stem may hold it there.
+    ``of_two``: they are passages about two people, whose options are these.
     ``further``: these are paraphrases, of which sentence pairs may have several.
     """
     stems: list[Stem] = []
@@ -119,7 +125,8 @@ def read_stems(
     if of_pairs and len(tables) > 1 and not further:
         tables[1].note("id", "there are several [[stems]], but sentence pairs need exactly one.")
     for table in tables:
-        given = _taken(table, scales, of_pairs=of_pairs, alone=slot is not None)
+        scaled = not (of_pairs or of_two)
+        given = _taken(table, scales, keyed=not of_pairs, scaled=scaled, asks=slot is not None)
         name, asks = given.get("id", ""), given.get("asks", "")
         table.check_id(name)
         if name and (name, asks) in {(stem.id, stem.asks) for stem in stems}:
@@ -132,18 +139,19 @@ def read_stems(
         table.check_id(family, "family")
         if "text" in given:
             slots = ("question", slot) if slot is not None else ()
-            _check_stem(table, stem, ("item", "pronoun") if of_pairs else (*_ITEMS, *slots))
+            allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *slots)
+            _check_stem(table, stem, ("item", *_PLACES_OF_TWO) if of_two else allowed)
         stems.append(stem)
     return tuple(stems)
 
 
 def _taken(
-    table: TomlTable, scales: Sequence[Scale], *, of_pairs: bool, alone: bool
+    table: TomlTable, scales: Sequence[Scale], *, keyed: bool, scaled: bool, asks: bool
 ) -> dict[str, str]:
     """What one table says; faults of its keys and its scale are noted."""
-    table.require(["id", "text"] if of_pairs else ["id", "text", "scale"])
-    further = [] if of_pairs else ["scale", "keyed", "family"]
-    keys = ["id", "text", *further, *(["asks"] if alone else [])]
+    table.require(["id", "text", "scale"] if scaled else ["id", "text"])
+    keys = ["id", "text", *(["scale"] if scaled else []), *(["keyed", "family"] if keyed else [])]
+    keys += ["asks"] if asks else []
     given: dict[str, str] = table.take(dict.fromkeys(keys, str))
     if "scale" in given and scales:
         table.check_one_of("scale", given["scale"], [scale.id for scale in scales])
@@ -159,8 +167,9 @@ def _check_stem(table: TomlTable, stem: Stem, allowed: Sequence[str]) -> None:
             note(f"{what} has '{{{place}}}'. Allowed: {shown}.{did_you_mean(place, allowed)}")
     if sum(place in _ITEMS for place in named) != 1:
         note(f"{what} must contain {{item}} exactly once.")
-    if "pronoun" in allowed and named.count("pronoun") != 1:
-        note(f"{what} must contain {{pronoun}} exactly once.")
+    for place in ("pronoun", *_PLACES_OF_TWO):
+        if place in allowed and named.count(place) != 1:
+            note(f"{what} must contain {{{place}}} exactly once.")
     if named.count("question") > 1:
         note(f"{what} has {{question}} more than once.")
     if stray_braces(stem.text):
@@ -184,6 +193,9 @@ def _amiss(item: Item, wording: str, stems: Sequence[Stem], slot: str) -> str:
     if len(mine) != 1:
         return f"has {'several stems' if mine else 'no stem'}: asks is '{item.asks}'."
     named = places(mine[0].text)
+    if "first" in named:
+        lacking = [key for key in ("question", "opposite", "other") if not getattr(item, key)]
+        return f"has two people, and needs {' and '.join(lacking)}." if lacking else ""
     if (named + places(item.text)).count(slot) != 1:
         return f"must have {{{slot}}} once."
     if ("question" in named) is not bool(item.question):
@@ -200,6 +212,10 @@ def check_controls(toml: TomlFile, controls: Controls, stems: Sequence[Stem]) ->
         what = f"the control '{control.id}'"
         if {stem.id for stem in mine} != wordings:
             toml.note(f"{what} has no stem in some wording: its asks is '{control.asks}'.")
+        elif any("first" in places(stem.text) for stem in mine):
+            keys = ("slot", "other", "question", "opposite")
+            if not all(getattr(control, key) for key in keys):
+                toml.note(f"{what} needs person, other, question and opposite.")
         elif any(("question" in places(stem.text)) is not bool(control.question) for stem in mine):
             toml.note(f"{what} and the stems must both have a question, or none.")
 
@@ -224,7 +240,12 @@ _TOP: dict[str, type] = {
     "people": list,
     "controls": dict,
     "server": dict,
+    "two-people": dict,
 }
+
+_OF_TWO = {"mention": ("who",), "option": ("who",), "question": ("question",),
+           "statement": ("who", "question")}  # fmt: skip
+"""The keys of [two-people] and the places of each."""
 
 
 def read_choice(
@@ -253,7 +274,9 @@ def read_choice(
     _check_request(top, str(given.get("request", "")))
     scales = read_scales(toml, given.get("no_answer", ""))
     slot = content.slot.name if isinstance(content, Questionnaire) and alone else None
-    stems = read_stems(toml, scales, of_pairs=isinstance(content, SentencePairs), slot=slot)
+    two = _two_people(toml, slot) if "two-people" in toml.values else None
+    of_pairs = isinstance(content, SentencePairs)
+    stems = read_stems(toml, scales, of_pairs=of_pairs, slot=slot, of_two=two is not None)
     orders = _orders(top, str(given.get("orders", "two")), scales)
     people = _people(toml)
     controls, files = None, list[Path]()
@@ -283,11 +306,28 @@ def read_choice(
         no_answer=given["no_answer"],
         orders=orders or "two",
         people=people,
+        two_people=two,
         margin=float(margin),
         controls=controls,
         server=server,
     )
     return form, [path, *files]
+
+
+def _two_people(toml: TomlFile, slot: str | None) -> TwoPeople:
+    """The texts of [two-people]; faults are noted."""
+    table = toml.table("two-people")
+    table.require([*_OF_TWO])
+    given: dict[str, str] = table.take(dict.fromkeys(_OF_TWO, str))
+    if slot is None:
+        toml.note("[two-people] is only for instruments of kind choose.")
+    for key in [key for key in ("scales", "people") if key in toml.values]:
+        toml.top().note(key, f"'{key}' cannot be used with [two-people]: the options are these.")
+    for key, text in given.items():
+        if sorted(places(text)) != sorted(_OF_TWO[key]) or stray_braces(text):
+            needed = " and ".join(f"{{{place}}}" for place in _OF_TWO[key])
+            table.note(key, f"{key} in [two-people] must contain {needed} once, and no other.")
+    return TwoPeople(**(dict.fromkeys(_OF_TWO, "") | given))
 
 
 def _check_request(top: TomlTable, request: str) -> None:
@@ -363,7 +403,7 @@ def _check_content(
     alone: bool,
 ) -> None:
     """Note a fault where scales, stems or people do not go with a questionnaire."""
-    if not toml.values.get("scales"):
+    if not toml.values.get("scales") and "two-people" not in toml.values:
         toml.note("[[scales]] is missing. It lists the answers to a question.")
     if alone:
         check_items(toml, content, stems)

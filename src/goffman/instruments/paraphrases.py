@@ -104,6 +104,7 @@ def _stems(
         choice.scales,
         of_pairs=isinstance(content, SentencePairs),
         slot=alone.slot.name if alone else None,
+        of_two=choice.two_people is not None,
         further=True,
     )
     if alone:

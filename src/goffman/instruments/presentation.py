@@ -88,6 +88,11 @@ def presented(
             # Another step than that of the presentations, so that no name goes with one of them.
             step = place + 2 * turn
             for stem in stems_for(stems, item.asks):
+                if form.two_people:
+                    text = put_in(item.text, content.fields)
+                    asked = replace(item, text=text)
+                    yield from _of_two(form, prompt, stem, asked, stands_there, no_answer=no_answer)
+                    continue
                 for person, described in _people(form, step):
                     if person and (place + turn) % person.every:
                         continue
@@ -164,6 +169,44 @@ def _in_orders(
         )
 
 
+def _of_two(
+    form: MultipleChoice, prompt: Prompt, stem: Stem, item: Item, who: str, *, no_answer: bool
+) -> Iterator[Prompt]:
+    """The prompt with either person mentioned first; the options are these, in this order.
+
+    A stem that is keyed reversed asks for the opposite. ``who``: the one who stands in the slot.
+    """
+    two, plain = form.two_people, stem.keyed == prompt.keyed
+    if two is None:
+        return
+    asked = {"question": item.opposite if stem.keyed == "reversed" else item.question}
+    question = put_in(two.question, asked)
+    as_option = {"span": two.mention, "entailment": two.statement}.get(str(prompt.mode), two.option)
+    people = [(who, float(plain)), (item.other, float(not plain))]
+    for name, order in ((FORWARD, people), (REVERSED, people[::-1])):
+        first, second = (put_in(two.mention, {"who": person}) for person, _ in order)
+        passage = put_in(stem.text, {"item": item.text, "first": first, "second": second})
+        shown = labelled(
+            [(put_in(as_option, {**asked, "who": person}), code) for person, code in order],
+            "letters",
+            form.no_answer if no_answer else "",
+        )
+        text = {"span": f"{passage}\n\n{question}", "entailment": passage}.get(str(prompt.mode))
+        request = form.request.replace("{labels}", _ONE["letters"])
+        yield replace(
+            prompt,
+            wording=stem.id,
+            paraphrase=None if stem.default else stem.id,
+            family=stem.family or None,
+            keyed="plain" if plain else "reversed",
+            text=text or laid_out(f"{passage} {question}", shown, request),
+            order=name,
+            labels="letters",
+            no_answer=no_answer,
+            options=shown,
+        )
+
+
 def presented_controls(
     instrument: Instrument,
     content: Questionnaire,
@@ -179,6 +222,8 @@ def presented_controls(
             text=control.text,
             your_text=control.your_text,
             question=control.question,
+            opposite=control.opposite,
+            other=control.other,
         )
         prompt = control_prompt(instrument, control, wording="", text="", keyed=control.keyed)
         # One of no stated gender where there is one; else women and men go in turn, by pairs.
@@ -188,6 +233,10 @@ def presented_controls(
         values = {**content.fields, **_places_of(person, described)}
         values[content.slot.name] = put_in(control.slot, values)
         for stem in stems_for(stems, control.asks):
+            if form.two_people:
+                who = control.slot
+                yield from _of_two(form, prompt, stem, item, who, no_answer=no_answer)
+                continue
             text = _stem_text(stem, item, described, values, bare=False)
             yield from _in_orders(form, prompt, stem, text, no_answer=no_answer)
 

@@ -28,7 +28,7 @@ MOST_PROMPTS = 5_000_000
 _SLOT = {"name": str, "filled": str, "empty": str}
 FORM_COLUMNS = ("form", "verb", "plural", "plural_verb", "vignette")
 _OF_ITEMS = ("wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline", "source")
-_OF_CHOICES = ("question", "asks")
+_OF_CHOICES = ("question", "asks", "opposite", "other")
 """Further columns of items.csv, where there are nothing but choices."""
 
 
@@ -187,7 +187,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]
                     f"{column} is '{now}', but '{before}' in an earlier row of '{name}'. All rows "
                     f"of an item must have the same {column}."
                 )
-        texts = ("text", "wording", "dimension", "your_text", "baseline", "question", "asks")
+        texts = ("text", "wording", "dimension", "your_text", "baseline", *_OF_CHOICES)
         items.append(
             Item(
                 id=name,

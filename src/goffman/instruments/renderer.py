@@ -34,6 +34,7 @@ from goffman.instruments.subsample import (
 from goffman.instruments.text import phrase_text, put_in, slot_text
 from goffman.instruments.types import (
     BASELINE,
+    PASSAGES,
     THEY,
     CarriedPhrase,
     Form,
@@ -128,7 +129,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
             "(coreference) are drawn at random."
         )
     others = external_prompts(instrument, instrument.content, options)
-    if instrument.kind in CHOICES:
+    if instrument.kind in (*CHOICES, *PASSAGES):
         prompts, controls = _choices(instrument, instrument.content, options)
     else:
         wordings = chosen_wordings(instrument, options.wordings)
@@ -340,7 +341,7 @@ def wordings_known(instrument: Instrument) -> dict[str, bool]:
     """By id: the wordings of an instrument in its form, and whether each is on by default."""
     further = instrument.paraphrases
     every: Sequence[Stem | Wording]
-    if instrument.kind in CHOICES:
+    if instrument.kind in (*CHOICES, *PASSAGES):
         every = (*_form_of(instrument).stems, *further.stems)
     elif isinstance(instrument.content, SentencePairs):
         every = (Wording(id=OWN_PAIRS), *further.wordings)

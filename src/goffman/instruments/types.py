@@ -64,8 +64,10 @@ class Control:
     """reversed: agreeing means less of what the codes count."""
     expected: str
     """The right answer; at a mask in a sentence pair the right form of the pronoun."""
+    opposite: str = ""
+    """Of two people: what is asked instead where the stem is keyed reversed."""
     other: str = ""
-    """Sentence pairs: the wrong answer."""
+    """Sentence pairs: the wrong answer. Of two people: the one who does not stand in the slot."""
     pronoun: str = ""
     """Sentence pairs: the pronoun that is asked about; empty: it is masked."""
 
@@ -137,6 +139,20 @@ class Stem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TwoPeople:
+    """How two people are asked about: texts with {who}, and with {question} for what is asked."""
+
+    mention: str
+    """Either person in the passage: "a {who}"."""
+    option: str
+    """Among options to choose from: "The {who}"."""
+    question: str
+    """After the passage: "Who {question}?"."""
+    statement: str
+    """The question as a statement about either person: "The {who} {question}."."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PersonDescription:
     """A person who is described: gender as a factor of the design.
 
@@ -188,6 +204,8 @@ class MultipleChoice:
     """two: forward and reversed; all: every permutation of the options."""
     people: tuple[PersonDescription, ...] = ()
     """None: the items have no person to describe."""
+    two_people: TwoPeople | None = None
+    """Of passages about two people, whose options are these; None: the options are on scales."""
     margin: float = 0.05
     """The smallest difference of codes that counts as relevant."""
     controls: Controls | None = None
@@ -288,12 +306,18 @@ class SentencePairs:
     """The adjective settings, without the baseline."""
 
 
-InstrumentKind = Literal["fill", "classify", "ask", "prefer", "complete", "choose", "say", "write"]
+InstrumentKind = Literal[
+    "fill", "classify", "ask", "prefer", "complete", "choose", "say", "write", "mark", "infer"
+]
 """How an instrument is asked. fill: a masked word; classify: a label; ask: a reply;
 prefer: one of two forms at a mask; complete: a reply that is begun up to the blank; choose: the
-probability of each option; say: an option, in text; write: a sentence."""
+probability of each option; say: an option, in text; write: a sentence; mark: the part of a passage
+that answers a question; infer: the statement that follows from a passage."""
 
-Mode = Literal["fill", "classify", "ask", "completion", "choice", "reply", "write", "pronouns"]
+Mode = Literal[
+    "fill", "classify", "ask", "completion", "choice", "reply", "write", "pronouns",
+    "span", "entailment",
+]  # fmt: skip
 """How models respond: the column ``mode`` of every table."""
 
 MODES: Mapping[InstrumentKind, Mode] = {
@@ -305,9 +329,16 @@ MODES: Mapping[InstrumentKind, Mode] = {
     "say": "reply",
     "write": "write",
     "prefer": "pronouns",
+    "mark": "span",
+    "infer": "entailment",
 }
 
-DERIVED: tuple[Mode, ...] = ("completion", "choice", "reply", "write", "pronouns")
+PASSAGES: tuple[InstrumentKind, ...] = ("mark", "infer")
+"""Those whose options are never shown: they are parts of the passage, or statements about it."""
+
+DERIVED: tuple[Mode, ...] = (
+    "completion", "choice", "reply", "write", "pronouns", "span", "entailment",
+)  # fmt: skip
 """Modes that stand in an id: an instrument is asked in them besides its own."""
 
 
@@ -404,7 +435,12 @@ class Item:
     baseline: str = ""
     """The whole text without a condition, where leaving it out changes more than its slot."""
     question: str = ""
-    """What is asked at the end, where something may stand between it and the text."""
+    """What is asked at the end, where something may stand between it and the text; of two people
+    what is asked of them: "is dangerous"."""
+    opposite: str = ""
+    """Of two people: what is asked instead where the stem is keyed reversed: "is harmless"."""
+    other: str = ""
+    """Of two people: the one who has no condition, whatever the other has."""
     asks: str = ""
     """What it asks for, where stems differ in that: "willing", "likely"."""
     source: Source | None = None
@@ -553,6 +589,8 @@ class Instrument:
     """sha256 of the files that it was read from."""
     language: str = ENGLISH
     """Of its prompts: a BCP 47 tag."""
+    by_default: tuple[str, ...] = ()
+    """The kinds of model that are asked it where no instrument is named; none: all that can."""
     limits: tuple[str, ...] = ()
     """Sentences about what its lists and prompts leave out."""
     noun: Noun = Noun()
@@ -657,6 +695,8 @@ class Prompt:
     @property
     def asked(self) -> str:
         """All that a model is given, as one text; models/base.py reads it: PromptParts."""
+        if self.mode in ("span", "entailment"):
+            return "\x1e".join([self.text, *(o.text for o in self.options if o.code is not None)])
         if not (self.prefill or self.system):
             return self.text
         return "\x1e".join([self.text, self.prefill or "", self.system or ""])

@@ -219,7 +219,7 @@ class CodeByGender(ChoiceMeasure):
                 by_wording,
                 gaps(only(groups, PAIRED), contrast=self.contrast, against=self.against),
                 mean_over(
-                    answering(scores, STYLE[self.mode]),
+                    answering(scores, STYLE[self.reads]),
                     keep=("model",),
                     level="model",
                     over="prompts",

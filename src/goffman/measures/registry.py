@@ -94,7 +94,7 @@ def measure_of(instrument: Instrument) -> Measure | None:
     given = [key for key in FROM_INSTRUMENT if key in parameters and key in settings]
     told = {key: FROM_INSTRUMENT[key](settings[key]) for key in given}
     if issubclass(kind, ChoiceMeasure):
-        told["mode"] = "reply" if instrument.kind == "say" else "choice"
+        told["mode"] = instrument.mode
     measure = kind(**told)
     has = answers_to(instrument.kind)
     if measure.reads != has:

@@ -293,7 +293,7 @@ class VignetteCode(MeanCode):
         """Return SCORES of questions, cells, conditions, items, groups and models."""
         return means_of_vignettes(
             scores,
-            about=STYLE[self.mode],
+            about=STYLE[self.reads],
             contrast=self.contrast,
             against=self.against,
             whole=self.mode == "choice",

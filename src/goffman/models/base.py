@@ -99,7 +99,7 @@ class Identity:
     name: str
     """As the user named it; the ``model`` column of every table."""
     kind: str
-    """masked, classifier, causal, chat, or a kind of another package: see registry.py."""
+    """masked, classifier, qa, nli, causal, chat, or a kind of another package: see registry.py."""
     family: str
     """transformers' model_type: bert, roberta, xlnet …"""
     revision: str | None = None
@@ -197,6 +197,16 @@ def by_meaning(
     different = list(dict.fromkeys(labels))
     own = np.array(labels)
     return different, np.stack([probabilities[:, own == one].sum(axis=1) for one in different], 1)
+
+
+class Picks(Model, Protocol):
+    """A model that reads a passage about two people and picks one."""
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """A passage with its question or statements, as ``Prompt.asked`` writes it, as numbers."""
+
+    def pick_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """[text, 3]: how probable the first person is, the second, and no answer."""
 
 
 class Scores(Model, Protocol):

@@ -19,6 +19,7 @@ from goffman.models.causal import Causal
 from goffman.models.chat_local import LocalChat
 from goffman.models.classifier import Classifier, sentiments_of
 from goffman.models.masked import make_masked
+from goffman.models.passage import Inference, QuestionAnswerer
 from goffman.models.resolve import Description, kind_of
 from goffman.models.torch_common import DTYPES, device_name
 
@@ -51,7 +52,7 @@ def describe_in_memory(model: Any, tokenizer: Any, *, name: str) -> Description:
         )
     architecture, family = type(model).__name__, str(config.model_type)
     chat = bool(getattr(tokenizer, "chat_template", None))
-    kind = kind_of(architecture, family, chat=chat)
+    kind = kind_of(architecture, family, chat=chat, labels=config.id2label)
     return Description(name=name, kind=kind, family=family, architecture=architecture)
 
 
@@ -81,6 +82,8 @@ def in_memory(
         return Classifier(identity, model, tokenizer, labels=meant)
     if what.kind == "masked":
         return make_masked(identity, model, tokenizer, own_code=False)
+    if what.kind in {"qa", "nli"}:
+        return (QuestionAnswerer if what.kind == "qa" else Inference)(identity, model, tokenizer)
     if what.kind == "causal":
         return Causal(identity, model, tokenizer)
     return LocalChat(identity, model, tokenizer, Sampling())

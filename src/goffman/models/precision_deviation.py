@@ -13,7 +13,7 @@ from goffman.models.batching import batch_limits, plan_batches
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goffman.models.base import Classifies, Fills, Scores
+    from goffman.models.base import Classifies, Fills, Picks, Scores
 
 SAMPLE = 64
 """So many of the prompts are asked in both precisions."""
@@ -93,6 +93,20 @@ def labels_deviation(low: Classifies, float32: Classifies, sample: Sample) -> Ma
     return {
         "sentences": len(encoded),
         "same_label": float((labels[0] == labels[1]).mean()),
+        "largest_difference": float(np.abs(rough - exact).max()),
+        "seed": sample.seed,
+    }
+
+
+def picks_deviation(low: Picks, float32: Picks, sample: Sample) -> Mapping[str, Any]:
+    """The mean and the largest difference of the probability of a person, or of no answer."""
+    encoded = float32.encode(sample.texts)
+    rough, exact = (
+        np.concatenate([model.pick_batch([text]) for text in encoded]) for model in (low, float32)
+    )
+    return {
+        "sentences": len(encoded),
+        "mean_difference": float(np.abs(rough - exact).mean()),
         "largest_difference": float(np.abs(rough - exact).max()),
         "seed": sample.seed,
     }

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.instruments.types import AnswerTable, InstrumentKind
 from goffman.models.base import Calling, LoadOptions, Sampling
-from goffman.models.files import checked, prepared
+from goffman.models.files import checked, prepared, read_object
 from goffman.models.precision_deviation import (
     Sample,
     fills_deviation,
     labels_deviation,
     likelihoods_deviation,
+    picks_deviation,
 )
 from goffman.models.server_address import behind_server
 from goffman.plugins import plugged, raised, refuse
@@ -45,7 +46,7 @@ class ModelKind:
     """The kinds of instrument that it can be asked."""
     answers: AnswerTable
     """The table that its answers go to; it says which protocol of base.py the model follows: Fills,
-    Classifies, Scores (likelihoods) or Chats (replies)."""
+    Classifies, Picks (choices), Scores (likelihoods) or Chats (replies)."""
     here: Mapping[InstrumentKind, AnswerTable] = field(default_factory=dict)
     """What else it can be asked where it calculates on this machine, and the table of the answers:
     next words (complete) and options' probabilities (choose), by the protocol Continues."""
@@ -73,6 +74,12 @@ class ModelKind:
     form: str = ""
     """Of another package: how its names are written, such as toy:SEED."""
 
+    @property
+    def called(self) -> str:
+        """With its article: a masked model, a classifier, an nli model."""
+        called = self.name if self.name == "classifier" else f"{self.name} model"
+        return f"{'an' if self.name == 'nli' else 'a'} {called}"
+
     def table_for(self, instrument: InstrumentKind, *, served: bool = False) -> AnswerTable | None:
         """Where the answers to such an instrument go; None: it cannot be asked it.
 
@@ -94,21 +101,29 @@ def _load(name: str, loading: Loading, *, kind: str) -> Any:
     from goffman.models.chat_local import load_chat
     from goffman.models.classifier import load_classifier
     from goffman.models.masked import load_masked
+    from goffman.models.passage import load_passage_reader
 
     files, identity = prepared(name, options, kind=kind)
     if kind == "chat":
         size = calling.batch_size
         return load_chat(files, options, identity=identity, sampling=sampling, batch_size=size)
     loaders = {"masked": load_masked, "classifier": load_classifier, "causal": load_causal}
-    return loaders[kind](files, options, identity=identity)
+    return loaders.get(kind, load_passage_reader)(files, options, identity=identity)
 
 
-def _check(name: str, options: LoadOptions, *, labels: bool = False) -> None:
-    """Nothing, or what is wrong with the model's small files; ``labels``: with its classes, too."""
+def _check(name: str, options: LoadOptions, *, classes: str = "") -> None:
+    """Nothing, or what is wrong with the model's small files, or with its classes.
+
+    ``classes``: sentiment or nli, where it has such.
+    """
     if behind_server(name):
         return
     files = checked(name, options)
-    if labels:
+    if classes == "nli":
+        from goffman.models.resolve import nli_classes
+
+        nli_classes(files.name, read_object(files.name, files.folder / "config.json")["id2label"])
+    if classes == "sentiment":
         from goffman.models.classifier import class_sentiments
 
         class_sentiments(files, options)
@@ -143,9 +158,33 @@ BUILT_IN = (
         needed="a classifier, such as siebert/sentiment-roberta-large-english",
         task="text-classification",
         load=partial(_load, kind="classifier"),
-        check=partial(_check, labels=True),
+        check=partial(_check, classes="sentiment"),
         deviation=labels_deviation,
         says=lambda model: {"labels": list(model.labels)},
+    ),
+    ModelKind(
+        name="qa",
+        instruments=("mark",),
+        answers="choices",
+        can="it marks the part of a text that answers a question",
+        doing="marking an answer in a text",
+        needed="a question-answering (qa) model, such as deepset/roberta-base-squad2",
+        task="question-answering",
+        load=partial(_load, kind="qa"),
+        check=_check,
+        deviation=picks_deviation,
+    ),
+    ModelKind(
+        name="nli",
+        instruments=("infer",),
+        answers="choices",
+        can="it says whether a statement follows from a text",
+        doing="saying what follows from a text",
+        needed="a model of natural language inference (nli), such as FacebookAI/roberta-large-mnli",
+        task="text-classification",
+        load=partial(_load, kind="nli"),
+        check=partial(_check, classes="nli"),
+        deviation=picks_deviation,
     ),
     ModelKind(
         name="causal",

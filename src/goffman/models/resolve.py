@@ -18,9 +18,13 @@ from goffman.models.registry import Loading, model_kinds, plugged_kind
 from goffman.models.server_address import behind_server, parse_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from goffman.models.registry import ModelKind
+
+
+NLI_LABELS = ("entailment", "neutral", "contradiction")
+"""What the classes of a model of natural language inference mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +34,8 @@ class Description:
     name: str
     """As the user named it."""
     kind: str
-    """masked, classifier, causal, chat (causal with a chat template), another package's, or other:
-    none that goffman can ask."""
+    """masked, classifier, qa, nli, causal, chat (causal with a chat template), another package's,
+    or other: none that goffman can ask."""
     family: str = ""
     """transformers' model_type: bert, roberta, xlnet …; empty for a model behind a server, and for
     one of another package."""
@@ -44,8 +48,8 @@ class Description:
         made = ", ".join(part for part in (self.architecture, self.family) if part)
         if self.kind == "other":
             return f"'{self.name}' ({made}) is not a kind of model that goffman can ask."
-        called = self.kind if self.kind == "classifier" else f"{self.kind} model"
-        return f"'{self.name}' is a {called}: {model_kinds()[self.kind].can}."
+        row = model_kinds()[self.kind]
+        return f"'{self.name}' is {row.called}: {row.can}."
 
 
 def describe(spec: str, options: LoadOptions | None = None) -> Description:
@@ -63,11 +67,14 @@ def describe(spec: str, options: LoadOptions | None = None) -> Description:
     config = read_object(files.name, files.folder / "config.json")
     architecture = (config.get("architectures") or [""])[0]
     family = config.get("model_type") or ""
+    classes = config.get("id2label")
     own_template = (files.folder / "chat_template.jinja").is_file()
     chat = own_template or "chat_template" in tokenizer_settings(files)
     return Description(
         name=files.name,
-        kind=kind_of(architecture, family, chat=chat),
+        kind=kind_of(
+            architecture, family, chat=chat, labels=classes if isinstance(classes, dict) else {}
+        ),
         family=family,
         architecture=architecture,
         revision=files.revision,
@@ -119,10 +126,35 @@ def _explained(row: ModelKind, spec: str) -> Iterator[None]:
         ) from error
 
 
-def kind_of(architecture: str, family: str, *, chat: bool) -> str:
-    """The kind of a model by its class and family; ``chat``: it has a chat template."""
+def nli_label(label: object) -> str | None:
+    """Return which class of inference a label names; None: it is no such label."""
+    return next((one for one in NLI_LABELS if one == str(label).strip().casefold()), None)
+
+
+def nli_classes(name: str, named: Mapping[Any, object]) -> list[str]:
+    """Return what the classes mean, in the model's order; ModelError where that is not known."""
+    own = [str(named[index]) for index in sorted(named, key=int)]
+    meant = [nli_label(label) or label for label in own]
+    if sorted(meant) != sorted(NLI_LABELS):
+        raise ModelError(
+            f"The labels of '{name}' are {', '.join(own)}. An NLI model needs exactly these in "
+            f"id2label of its config.json: {', '.join(NLI_LABELS)}."
+        )
+    return meant
+
+
+def kind_of(
+    architecture: str, family: str, *, chat: bool, labels: Mapping[Any, object] | None = None
+) -> str:
+    """The kind of a model by its class and family; ``chat``: it has a chat template.
+
+    ``labels``: id2label, by which models of inference differ from other classifiers.
+    """
     if architecture.endswith("ForSequenceClassification"):
-        return "classifier"
+        named = map(nli_label, (labels or {}).values())
+        return "nli" if "entailment" in named else "classifier"
+    if architecture.endswith(("ForQuestionAnswering", "ForQuestionAnsweringSimple")):
+        return "qa"
     if architecture.endswith("ForMaskedLM") or architecture == "XLNetLMHeadModel":
         return "masked"
     if architecture.endswith(("ForCausalLM", "LMHeadModel")):

@@ -49,7 +49,52 @@ _SUCH = {
     "decisions": _Such(
         "room", "whether to let someone who … have a room", "advice against the person"
     ),
+    "two-people": _Such(
+        "bus-stop", "which of two people is dangerous", "picks that speak against the person"
+    ),
 }
+
+
+class _Words(NamedTuple):
+    """How people read what presentation does."""
+
+    options: str = "the options"
+    listed: str = "option listed"
+    agrees: str = "Agrees with whatever is said"
+    disagrees: str = "Disagrees with whatever is said"
+    elsewhere: str = "Says something that is not an option"
+    nowhere: str = "no option"
+    order: str = "the most stigmatizing option first instead of last"
+    keying: str = "agreeing means more instead of less stigma"
+    order_effect: str = "order: stigmatizing option first"
+    keying_effect: str = "keying: agreeing means stigma"
+
+
+_OF_TWO = _Words(
+    options="the two people",
+    listed="person mentioned",
+    agrees="Picks the person with a condition whatever is asked",
+    disagrees="Picks the other person whatever is asked",
+    elsewhere="Picks neither person",
+    nowhere="neither person",
+    order="the pick with more stigma mentioned first instead of last",
+    keying="asked for what is bad instead of what is good",
+    order_effect="order: pick with stigma first",
+    keying_effect="keying: asked for what is bad",
+)
+
+
+def _words(section: Section) -> _Words:
+    """The words for an instrument whose options are answers, or two people."""
+    if not {"phrase", "options"} <= set(section.prompts.columns):
+        return _Words()
+    rows = section.prompts.select("phrase", "options").drop_nulls()
+    # Where the options are people, one of them has the condition.
+    of_two = any(
+        any(phrase in option.text for option in options_from(text))
+        for phrase, text in rows.rows()[:1]
+    )
+    return _OF_TWO if of_two else _Words()
 
 
 def describe_measured(section: Section) -> str:
@@ -87,7 +132,7 @@ def _orders(section: Section) -> Iterator[str]:
     one_order = [model for model in models if not same_questions(section, model, "order")]
     if len(one_order) < len(models):
         also = f"; {join_words(one_order)} got each question in one order" if one_order else ""
-        yield f"Every question is asked with the options in both orders{also}."
+        yield f"Every question is asked with {_words(section).options} in both orders{also}."
         return
     named = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
     share = float((named["quantity"] == _FIRST[0]).to_numpy().mean())
@@ -151,27 +196,26 @@ _OF_ANSWERING = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSE
 
 def styles(section: Section, model: str) -> Iterator[str]:
     """What a model does whatever it is asked: each as the beginning of a sentence."""
-    share = shares(section, model)
+    share, words = shares(section, model), _words(section)
     # Asked in one order only, whoever picks the first may mean it.
     if any(of_model(section.contrasts(kind), model).height for kind in ("order", "position")):
         for quantity, place in (("first-listed", "first"), ("last-listed", "last")):
             value = share.get(quantity, 0.0)
             if value >= MOSTLY:
                 often = "Always" if value >= ALWAYS else "Mostly"
-                yield f"{often} picks the option listed {place}"
+                yield f"{often} picks the {words.listed} {place}"
                 break
         else:
             yield from _one_label(section, model)
     for row in of_model(section.contrasts("keying"), model).iter_rows(named=True):
         if abs(row["difference"]) >= AGREES:
-            word = "Agrees" if row["difference"] > 0 else "Disagrees"
-            yield f"{word} with whatever is said"
+            yield words.agrees if row["difference"] > 0 else words.disagrees
     silent = sum(share.get(name, 0.0) for name in NOT_ANSWERING)
     if silent >= SILENT:
         yield f"Does not answer {silent:.0%} of the time"
     lost = sum(share.get(name, 0.0) for name in ELSEWHERE)
     if lost >= LOST:
-        yield f"Says something that is not an option {lost:.0%} of the time"
+        yield f"{words.elsewhere} {lost:.0%} of the time"
 
 
 def _one_label(section: Section, model: str) -> Iterator[str]:
@@ -207,12 +251,6 @@ def shares(section: Section, model: str) -> dict[str, float]:
     return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())
 
 
-_WHAT = {
-    "order": "the most stigmatizing option first instead of last",
-    "keying": "agreeing means more instead of less stigma",
-}
-"""What the presentation changes, but for the wording."""
-
 _KINDS: tuple[Kind, ...] = ("order", "keying", "wordings")
 
 
@@ -229,8 +267,9 @@ def describe_presentation(section: Section, model: str) -> str:
         rows = of_model(section.contrasts(kind), model)
         # Of several wordings the one that moves the number farthest.
         for row in rows.sort(pl.col("difference").abs(), descending=True).head(1).to_dicts():
-            what = _WHAT.get(
-                kind, f"wording “{humanize(row['first'])}” instead of “{humanize(row['second'])}”"
+            # What it changes.
+            what = getattr(_words(section), kind, "") or (
+                f"wording “{humanize(row['first'])}” instead of “{humanize(row['second'])}”"
             )
             among = "" if same_questions(section, model, kind) else ", between different questions"
             interval = "no interval"
@@ -244,13 +283,13 @@ def describe_presentation(section: Section, model: str) -> str:
 
 def describe_answering(section: Section, model: str) -> Iterator[str]:
     """How much of what a model says is an answer, and how much of that is the first option."""
-    share = shares(section, model)
+    share, words = shares(section, model), _words(section)
     if "elsewhere" in share:
         out = share.get("no-answer")
         offered = f"; {number(out)} lies on not answering" if out is not None else ""
         yield (
-            f"On average, {number(share['elsewhere'])} of the probability lies on no option"
-            f"{offered}."
+            f"On average, {number(share['elsewhere'])} of the probability lies on "
+            f"{words.nowhere}{offered}."
         )
     if UNSEEN in share:
         yield (
@@ -271,7 +310,7 @@ def describe_answering(section: Section, model: str) -> Iterator[str]:
         yield f"Of the replies, {', '.join(kinds)}. These count as missing, not as middle answers."
     if "last-listed" in share:
         yield (
-            f"Of the answers, {number(share['first-listed'])} are the option listed first and "
+            f"Of the answers, {number(share['first-listed'])} are the {words.listed} first and "
             f"{number(share['last-listed'])} the one listed last.{_by_content(section, model)}"
         )
 
@@ -284,19 +323,15 @@ def _by_content(section: Section, model: str) -> str:
     return ""
 
 
-_EFFECTS = {
-    "order": "order: stigmatizing option first",
-    "keying": "keying: agreeing means stigma",
-}
-
-
 def effects(section: Section) -> Iterator[Figure]:
     """For each model: what order, keying and every further wording do, with intervals."""
     rows = pl.concat([section.contrasts(kind) for kind in _KINDS])
     if not rows.height:
         return
     wording = pl.format("wording: {}", pl.col("first").map_elements(humanize, pl.String))
-    name = pl.col("kind").replace_strict(_EFFECTS, default=wording, return_dtype=pl.String)
+    words = _words(section)
+    effect = {"order": words.order_effect, "keying": words.keying_effect}
+    name = pl.col("kind").replace_strict(effect, default=wording, return_dtype=pl.String)
     rows = with_clear(rows).with_columns(name=name)
     names = rows["name"].unique(maintain_order=True).to_list()
     apart = any(
@@ -329,7 +364,7 @@ def how_it_answers(section: Section) -> Iterator[Table]:
     if effects:
         caption = (
             f"{section.instrument}: what the presentation of a question alone does to the mean "
-            "code: the order of the options, the keying, the wording."
+            f"code: the order of {_words(section).options}, the keying, the wording."
         )
         shown = (
             *texts("model", "kind", kind="effect of"),

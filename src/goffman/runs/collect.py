@@ -37,6 +37,7 @@ from goffman.runs.mode_adapters import (
     FillMask,
     ModeAdapter,
     OptionProbability,
+    PersonPicked,
     PhraseTokens,
     words_put_back,
 )
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goffman.instruments.types import AnswerTable
-    from goffman.models.base import Continues, Fills
+    from goffman.models.base import Fills
     from goffman.workers.pool import ModelGroup
 
 WRITERS = 3
@@ -149,10 +150,14 @@ def _all_there(
     return untouched and (there.parts, there.sha256, there.code) == as_written
 
 
-def ask_choices(job: Job, model: Continues) -> Collected:
-    """What there is of the options' probabilities, once every prompt has them."""
+def ask_choices(job: Job, model: Any) -> Collected:
+    """What there is of the options' probabilities, once every prompt has them.
+
+    The model follows the protocol Continues or, of passages, Picks.
+    """
     options = {prompt.id: prompt.options for prompt in job.prompts}
-    return ask_once(job, OptionProbability(model, options))
+    voice = PersonPicked if hasattr(model, "pick_batch") else OptionProbability
+    return ask_once(job, voice(model, options))
 
 
 @few_collections()

@@ -17,7 +17,7 @@ from goffman.contrasts.engine import MeasuredInstrument, judged
 from goffman.errors import InputError, ModelError
 from goffman.formatting import number
 from goffman.gate.names import named_by
-from goffman.instruments.types import CONTROL, is_control, passes
+from goffman.instruments.types import CONTROL, PASSAGES, is_control, passes
 from goffman.measures.controls import HIGH, control_score
 from goffman.models.in_memory import describe_in_memory, in_memory, set_aside, unwrapped
 from goffman.models.registry import ModelKind, model_kinds
@@ -32,6 +32,7 @@ from goffman.runs.mode_adapters import (
     ModeAdapter,
     NextWord,
     OptionProbability,
+    PersonPicked,
     words_put_back,
 )
 from goffman.runs.recursive_masking import children, roots, with_forms
@@ -197,8 +198,9 @@ class Sample:
         voice: ModeAdapter
         if kind == "complete" and settings:
             voice = NextWord(model, settings)
-        elif kind == "choose":
-            voice = OptionProbability(model, {one.id: one.options for one in question.prompts})
+        elif kind in ("choose", *PASSAGES):
+            options = {one.id: one.options for one in question.prompts}
+            voice = (PersonPicked if kind in PASSAGES else OptionProbability)(model, options)
         elif model.identity.kind == "masked" and settings:
             voice = FillMask(model, settings)
         elif kind == "classify":

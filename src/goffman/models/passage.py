@@ -1,0 +1,221 @@
+"""Models that read a passage about two people: question answering (qa) and inference (nli).
+
+Each pick is one distribution: the first person, the second, no answer, and a rest.
+
+    qa    P(s, e) ∝ exp(start_s + end_e) over all spans s ≤ e of the passage, and the empty answer.
+          A person's share is that of all spans within the person's mention.
+    nli   half of P(entailment | passage, statement about the person); no answer is the mean of both
+          P(neutral), and the rest that of both P(contradiction).
+
+Sentences of one length go through a model together, so nothing is ever padded.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+
+from goffman.errors import ModelError
+from goffman.models.base import PART
+from goffman.models.masked import position_limit
+from goffman.models.resolve import NLI_LABELS, nli_classes
+from goffman.models.tokenizer import check_length, load_tokenizer, text_limit
+from goffman.models.torch_common import (
+    accepted,
+    in_halves,
+    load_weights,
+    on_device,
+    without_gradients,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from goffman.models.base import Identity, LoadOptions
+    from goffman.models.files import Files
+
+TYPE, ROLE = 24, 26
+"""A token's number, its type (which of two texts) and its role are one number: the first bits of
+the type and of the role."""
+
+PASSAGE, FIRST, SECOND, EMPTY = 1, 2, 3, 4
+"""Roles of a token for qa: in the passage, in the mention of a person, and the empty answer."""
+
+NO_OFFSETS = (
+    "The tokenizer of '{}' does not say where its tokens lie in a text (it is not a fast one), so "
+    "the two people cannot be found. Save a fast tokenizer (tokenizer.json) into its folder."
+)
+
+
+class PassageReader:
+    """A model of two texts and its tokenizer."""
+
+    def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
+        self.identity = identity
+        self._model, self._tokenizer = model, tokenizer
+        self._limit = text_limit(tokenizer, position_limit(model))
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of each text with their types and roles; one that is too long is refused."""
+
+    @abstractmethod
+    def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """What ``pick_batch`` returns, in one go."""
+
+    @without_gradients
+    def pick_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """[text, 3]: the first person, the second, no answer; out of memory, in halves."""
+        return np.concatenate(in_halves(self._picks, encoded))
+
+    def _read(self, first: Sequence[str], second: Sequence[str], **told: Any) -> Any:
+        """Both texts as transformers' own tokenizer joins them, never cut short."""
+        both = self._tokenizer(
+            list(first), list(second), truncation=False, padding=False, verbose=False, **told
+        )
+        for text, ids in zip(second, both["input_ids"], strict=True):
+            check_length(self.identity.name, text, length=len(ids), limit=self._limit)
+        return both
+
+    def _outputs(
+        self, encoded: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[list[int], torch.Tensor, Any]]:
+        """Of sentences of one length: their places, the roles of their tokens, the outputs."""
+        by_length: dict[int, list[int]] = defaultdict(list)
+        for place, sentence in enumerate(encoded):
+            by_length[len(sentence)].append(place)
+        for places in by_length.values():
+            tokens = np.array([list(encoded[place]) for place in places], dtype=np.int64)
+            cells = on_device(tokens, self._model.device)
+            ids = cells & ((1 << TYPE) - 1)
+            inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+            if "token_type_ids" in self._tokenizer.model_input_names:
+                inputs["token_type_ids"] = (cells >> TYPE) & 3
+            yield places, cells >> ROLE, self._model(**accepted(self._model, inputs))
+
+
+class QuestionAnswerer(PassageReader):
+    """An extractive question-answering model."""
+
+    def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
+        super().__init__(identity, model, tokenizer)
+        if not tokenizer.is_fast:
+            raise ModelError(NO_OFFSETS.format(identity.name))
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids with types and roles of a passage, its question and the two mentions."""
+        parts = [text.split(PART) for text in texts]
+        passages, _, questions = zip(*(part[0].rpartition("\n\n") for part in parts), strict=True)
+        # Which comes first is as in transformers' own pipeline.
+        last = self._tokenizer.padding_side == "right"
+        pair = (questions, passages) if last else (passages, questions)
+        read = self._read(*pair, return_offsets_mapping=True)
+        types = read.get("token_type_ids") or [[0] * len(ids) for ids in read["input_ids"]]
+        encoded = []
+        for at, (passage, (_, *mentions)) in enumerate(zip(passages, parts, strict=True)):
+            inside = [part == int(last) for part in read.sequence_ids(at)]
+            roles = _roles(passage, mentions, read["offset_mapping"][at], inside)
+            ids = read["input_ids"][at]
+            if self._tokenizer.cls_token_id in ids:
+                roles[ids.index(self._tokenizer.cls_token_id)] = EMPTY
+            encoded.append(_joined(ids, types[at], roles))
+        return encoded
+
+    def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        picks = np.empty((len(encoded), 3), dtype=np.float32)
+        for places, roles, output in self._outputs(encoded):
+            start, end = output.start_logits.float(), output.end_logits.float()
+            spans = (start[:, :, None] + end[:, None, :]).double()
+            people = [_mass(spans, roles == role) for role in (FIRST, SECOND)]
+            empty = _mass(spans, roles == EMPTY)
+            passage = _mass(spans, (roles != 0) & (roles != EMPTY))
+            shares = torch.stack([*people, empty], dim=1) - torch.logaddexp(passage, empty)[:, None]
+            picks[places] = shares.exp().float().cpu().numpy()
+        return picks
+
+
+class Inference(PassageReader):
+    """A model of natural language inference."""
+
+    labels: ClassVar[tuple[str, ...]] = NLI_LABELS
+
+    def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
+        super().__init__(identity, model, tokenizer)
+        own = nli_classes(identity.name, model.config.id2label)
+        self._order = [own.index(label) for label in NLI_LABELS]
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids with types of a passage with either statement, one after the other."""
+        parts = [text.split(PART) for text in texts]
+        pairs = [(part[0], statement) for part in parts for statement in part[1:]]
+        read = self._read(*zip(*pairs, strict=True))
+        ids = read["input_ids"]
+        types = read.get("token_type_ids") or [[0] * len(each) for each in ids]
+        both = [_joined(each, types[at], [at % 2] * len(each)) for at, each in enumerate(ids)]
+        return [first + second for first, second in zip(both[::2], both[1::2], strict=True)]
+
+    def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        apart = [
+            [token for token in sentence if token >> ROLE == which]
+            for sentence in encoded
+            for which in (0, 1)
+        ]
+        classes = np.empty((len(apart), len(NLI_LABELS)), dtype=np.float32)
+        for places, _, output in self._outputs(apart):
+            own = torch.softmax(output.logits.float(), dim=-1)
+            classes[places] = own[:, self._order].cpu().numpy()
+        entailment, neutral, _ = (classes.reshape(-1, 2, len(NLI_LABELS)) / 2).transpose(2, 0, 1)
+        return np.concatenate([entailment, neutral.sum(axis=1, keepdims=True)], axis=1)
+
+
+def _roles(
+    passage: str,
+    mentions: Sequence[str],
+    offsets: Sequence[tuple[int, int]],
+    inside: Sequence[bool],
+) -> list[int]:
+    """Return of each token whether it is in the passage, and in whose mention."""
+    roles = [PASSAGE * each for each in inside]
+    for role, mention in zip((FIRST, SECOND), mentions, strict=True):
+        if passage.count(mention) != 1:
+            raise ModelError(
+                f'"{mention}" must stand exactly once in the text, but it stands '
+                f'{passage.count(mention)} times: "{passage}".'
+            )
+        begin = passage.index(mention)
+        for at, (low, high) in enumerate(offsets):
+            if inside[at] and low < begin + len(mention) and high > begin:
+                roles[at] = role
+    return roles
+
+
+def _mass(spans: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
+    """Return the log of Σ exp over the spans that begin and end inside, the end not before."""
+    fit = (inside[:, :, None] & inside[:, None, :]).triu()
+    return spans.masked_fill(~fit, -torch.inf).flatten(1).logsumexp(dim=1)
+
+
+def _joined(ids: Sequence[int], types: Sequence[int], roles: Sequence[int]) -> list[int]:
+    """Each token with its type and role as one number."""
+    return [
+        token | (kind << TYPE) | (role << ROLE)
+        for token, kind, role in zip(ids, types, roles, strict=True)
+    ]
+
+
+def load_passage_reader(files: Files, options: LoadOptions, *, identity: Identity) -> PassageReader:
+    """The question-answering or inference model in these files."""
+    import transformers
+
+    tokenizer = load_tokenizer(files, options)
+    if identity.kind == "qa":
+        model = load_weights(transformers.AutoModelForQuestionAnswering, files, options)
+        return QuestionAnswerer(identity, model, tokenizer)
+    model = load_weights(transformers.AutoModelForSequenceClassification, files, options)
+    return Inference(identity, model, tokenizer)
