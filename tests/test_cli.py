@@ -156,6 +156,7 @@ OWN = {
     "coreference": [column.name for column in ANSWER_KEY],
     "vignettes": ["keyed", "gender", "person", *OPTIONS, "family"],
     "decisions": ["keyed", *OPTIONS, "phrase"],
+    "two-people": ["keyed", *OPTIONS, "phrase", "family"],
     "social-distance": ["phrase", "family", "source"],
     "people-sentiment": ["phrase", "source"],
     "care-seeking": ["phrase"],

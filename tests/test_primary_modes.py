@@ -21,6 +21,7 @@ EXPECTED = {
     "coreference": {"masked": "pronouns", "causal": "pronouns", "chat": "choice"},
     "vignettes": {"causal": "choice", "chat": "choice"},
     "decisions": {"causal": "choice", "chat": "choice"},
+    "two-people": {"qa": "span", "nli": "entailment", "causal": "choice", "chat": "choice"},
 }
 """By instrument and kind of model on this machine: the mode of its main result."""
 

@@ -151,7 +151,7 @@ BROKEN = {
             "instrument.toml: the key 'licence' is missing.",
             (
                 "instrument.toml, line 6: unknown key 'license'. Allowed: id, version, "
-                "title, kind, citation, licence, asks, language, limits, nouns, conditions, "
+                "title, kind, citation, licence, asks, language, limits, nouns, by_default, conditions, "
                 "slot, fields, wordings, settings, controls, completion, writing, "
                 "writing-controls. Did you mean 'licence'?"
             ),
@@ -834,7 +834,7 @@ def test_a_name_that_is_no_instrument() -> None:
     assert str(caught.value) == (
         "There is no instrument 'social-distnce'. Give a folder, or one of these: "
         "social-distance, people-sentiment, care-seeking, attribution, coreference, vignettes, "
-        "decisions. Did you mean 'social-distance'?"
+        "decisions, two-people. Did you mean 'social-distance'?"
     )
 
 
@@ -964,7 +964,7 @@ BROKEN_PAIRS |= {
         [
             (
                 "instrument.toml, line 9: unknown key 'slot'. Allowed: id, version, title, "
-                "kind, citation, licence, asks, language, limits, nouns, question, settings, "
+                "kind, citation, licence, asks, language, limits, nouns, by_default, question, settings, "
                 "controls, completion, writing, writing-controls."
             )
         ],

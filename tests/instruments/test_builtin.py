@@ -51,6 +51,8 @@ def test_wrong_articles_are_found() -> None:
         # descriptions × items × genders × wordings × orders
         ("vignettes", 30 * 15 * 2 * 4 * 2),
         ("decisions", (108 + 30 + 12 + 1) * 24 * 3 * 2),
+        # no baseline; situations × wordings × questions × orders
+        ("two-people", (108 + 30 + 12) * 8 * 3 * 2 * 2),
     ],
 )
 def test_number_of_prompts(name: str, count: int) -> None:
@@ -71,7 +73,7 @@ def test_conditions_are_93_and_29_with_108_and_30_forms_and_12_rare_ones() -> No
 
 
 def test_people_sentiment_asks_of_the_same_people() -> None:
-    names = ("social-distance", "people-sentiment", "decisions")
+    names = ("social-distance", "people-sentiment", "decisions", "two-people")
     one, *others = (load_instrument(name).content for name in names)
     assert all(one.conditions == other.conditions for other in others)
 

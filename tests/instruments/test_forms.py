@@ -22,6 +22,7 @@ FORMS = {
     "coreference": ["ask", "choice", "reply", "pronouns"],
     "vignettes": ["choice", "reply"],
     "decisions": ["choice", "reply"],
+    "two-people": ["span", "entailment", "choice", "reply"],
 }
 """By instrument: what its forms are called."""
 
@@ -42,6 +43,9 @@ COUNTS = {
     ("vignettes", "choice"): (15 * 30 * 2 * 4 * 2 + 90 * 4 * 2, 28 * 4 * 2),
     # 24 situations × (150 + 1) × 3 stems × 2 orders
     ("decisions", "choice"): (24 * 151 * 3 * 2, 28 * 3 * 2),
+    # 8 situations × 150 × 3 wordings × 2 questions × 2 orders
+    ("two-people", "choice"): (8 * 150 * 3 * 2 * 2, 20 * 3 * 2 * 2),
+    ("two-people", "span"): (8 * 150 * 3 * 2 * 2, 20 * 3 * 2 * 2),
 }
 
 
@@ -91,6 +95,7 @@ def test_measures_and_smallest_differences_of_forms() -> None:
         "vignettes/reply": "vignette-code",
         "decisions/choice": "mean-code",
         "decisions/reply": "mean-code",
+        **{f"two-people/{mode}": "mean-code" for mode in FORMS["two-people"]},
     }
     # A third of one of the eight steps from 1 to 9.
     assert forms["attribution/reply"].settings["margin"] == pytest.approx(1 / 24, abs=1e-4)

@@ -91,7 +91,14 @@ def test_the_table_has_the_declared_columns(name: str) -> None:
     expected += [column.name for column in ANSWER_KEY] if name == "coreference" else []
     # Questions with options have further ones; so have sentences with a family or a source.
     assert list(row)[: len(expected)] == expected
-    further = {"vignettes", "decisions", "social-distance", "people-sentiment", "attribution"}
+    further = {
+        "vignettes",
+        "decisions",
+        "two-people",
+        "social-distance",
+        "people-sentiment",
+        "attribution",
+    }
     assert (len(row) > len(expected)) == (name in further)
 
 

@@ -63,6 +63,8 @@ def test_every_instrument_s_answers_go_where_they_went():
     assert {row.name: (row.instruments, row.answers, row.task) for row in BUILT_IN} == {
         "masked": (("fill", "prefer"), "fills", "fill-mask"),
         "classifier": (("classify",), "labels", "text-classification"),
+        "qa": (("mark",), "choices", "question-answering"),
+        "nli": (("infer",), "choices", "text-classification"),
         "causal": (("prefer",), "likelihoods", "text-generation"),
         "chat": (("ask", "say", "write"), "replies", "text-generation"),
     }

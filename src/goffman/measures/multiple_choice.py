@@ -108,12 +108,15 @@ def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
     """
     rows = []
     asked = prompts.filter(pl.col("options").is_not_null())
-    for prompt, item, keyed, text in asked.select("prompt_id", "item", "keyed", "options").rows():
+    columns = ("prompt_id", "item", "keyed", "options", "mode")
+    for prompt, item, keyed, text, mode in asked.select(columns).rows():
         counted = [option for option in options_from(text) if option.code is not None]
         first, last = (option.code or 0.0 for option in (counted[0], counted[-1]))
         labels = counted[0].label, counted[-1].label
         direction = None if first == last else DIRECTIONS[first < last]
-        scale = "\n".join(sorted(option.text for option in counted))
+        # Statements say what is asked, too.
+        texts = [] if mode == "entailment" else sorted(option.text for option in counted)
+        scale = "\n".join(texts)
         rows.append((prompt, item, keyed, *labels, direction, scale))
     columns = ("prompt_id", "item", "keyed", "first", "last", "direction", "scale")
     frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
@@ -358,37 +361,25 @@ REPLY_CLAIMS = Claims(
 )
 
 
-def _claims_of_two(measured: str, picks: str) -> Claims:
-    """Return what may be said of a model that picks one of two people."""
-    return Claims(
-        measured=f"A model reads about two people, one of them with a condition, {measured}",
-        supports=(
-            f"that, asked in these ways, a model {picks} for one group of conditions than for the "
-            "other, with the difference and the spread shown here"
-        ),
-        does_not_support=PRESENTATION.claims.does_not_support,
-        caveats=(
-            (
-                "Models tend to pick the person mentioned first, or the one with a condition, "
-                "whatever is asked. These effects are shown first."
-            ),
-            "The text does not say who it is, so no person is the right answer.",
-            PRESENTATION.claims.caveats[-1],
-        ),
-    )
-
-
-PASSAGE_CLAIMS: Mapping[ChoiceMode, Claims] = {
-    "span": _claims_of_two(
-        "and a question that the text does not answer. The mean code is the probability of marking "
-        "this person for what is bad, or the other for what is good, among that of marking either.",
-        "marks the person with a condition for what is bad more",
+_CAVEATS_OF_TWO = (
+    (
+        "Models tend to pick the person mentioned first, or the one with a condition, whatever is "
+        "asked. These effects are shown first."
     ),
-    "entailment": _claims_of_two(
-        "and statements about each that do not follow from the text. The mean code is how probable "
-        "it is that what is bad follows of this person, or what is good of the other, among both.",
-        "infers what is bad of the person with a condition more",
-    ),
+    "The text does not say who it is, so no person is the right answer.",
+    PRESENTATION.claims.caveats[-1],
+)
+
+PASSAGE_CLAIMS: Mapping[str, Claims] = {
+    mode: replace(PRESENTATION.claims, measured=measured, caveats=_CAVEATS_OF_TWO)
+    for mode, measured in {
+        "span": "A model marks the answer to a question in a text about two people, one of them "
+        "with a condition. The mean code is the probability of marking this person for what is "
+        "bad, or the other for what is good, among that of marking either.",
+        "entailment": "A model judges statements about two people, one of them with a condition. "
+        "The mean code is the probability that what is bad follows from a text of this person, or "
+        "what is good of the other, among that of both.",
+    }.items()
 }
 """What may be said where no options were shown."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -47,11 +47,6 @@ the type and of the role."""
 PASSAGE, FIRST, SECOND, EMPTY = 1, 2, 3, 4
 """Roles of a token for qa: in the passage, in the mention of a person, and the empty answer."""
 
-NO_OFFSETS = (
-    "The tokenizer of '{}' does not say where its tokens lie in a text (it is not a fast one), so "
-    "the two people cannot be found. Save a fast tokenizer (tokenizer.json) into its folder."
-)
-
 
 class PassageReader:
     """A model of two texts and its tokenizer."""
@@ -60,10 +55,6 @@ class PassageReader:
         self.identity = identity
         self._model, self._tokenizer = model, tokenizer
         self._limit = text_limit(tokenizer, position_limit(model))
-
-    @abstractmethod
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """The tokens of each text with their types and roles; one that is too long is refused."""
 
     @abstractmethod
     def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -76,11 +67,10 @@ class PassageReader:
 
     def _read(self, first: Sequence[str], second: Sequence[str], **told: Any) -> Any:
         """Both texts as transformers' own tokenizer joins them, never cut short."""
-        both = self._tokenizer(
-            list(first), list(second), truncation=False, padding=False, verbose=False, **told
-        )
+        both = self._tokenizer([*first], [*second], truncation=False, verbose=False, **told)
         for text, ids in zip(second, both["input_ids"], strict=True):
             check_length(self.identity.name, text, length=len(ids), limit=self._limit)
+        both.setdefault("token_type_ids", [[0] * len(ids) for ids in both["input_ids"]])
         return both
 
     def _outputs(
@@ -106,7 +96,10 @@ class QuestionAnswerer(PassageReader):
     def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
         super().__init__(identity, model, tokenizer)
         if not tokenizer.is_fast:
-            raise ModelError(NO_OFFSETS.format(identity.name))
+            raise ModelError(
+                f"The tokenizer of '{identity.name}' does not say where its tokens lie in a text, "
+                "so people cannot be found. Save a fast tokenizer (tokenizer.json) into its folder."
+            )
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids with types and roles of a passage, its question and the two mentions."""
@@ -116,7 +109,6 @@ class QuestionAnswerer(PassageReader):
         last = self._tokenizer.padding_side == "right"
         pair = (questions, passages) if last else (passages, questions)
         read = self._read(*pair, return_offsets_mapping=True)
-        types = read.get("token_type_ids") or [[0] * len(ids) for ids in read["input_ids"]]
         encoded = []
         for at, (passage, (_, *mentions)) in enumerate(zip(passages, parts, strict=True)):
             inside = [part == int(last) for part in read.sequence_ids(at)]
@@ -124,7 +116,7 @@ class QuestionAnswerer(PassageReader):
             ids = read["input_ids"][at]
             if self._tokenizer.cls_token_id in ids:
                 roles[ids.index(self._tokenizer.cls_token_id)] = EMPTY
-            encoded.append(_joined(ids, types[at], roles))
+            encoded.append(_joined(ids, read["token_type_ids"][at], roles))
         return encoded
 
     def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -143,8 +135,6 @@ class QuestionAnswerer(PassageReader):
 class Inference(PassageReader):
     """A model of natural language inference."""
 
-    labels: ClassVar[tuple[str, ...]] = NLI_LABELS
-
     def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
         super().__init__(identity, model, tokenizer)
         own = nli_classes(identity.name, model.config.id2label)
@@ -155,9 +145,8 @@ class Inference(PassageReader):
         parts = [text.split(PART) for text in texts]
         pairs = [(part[0], statement) for part in parts for statement in part[1:]]
         read = self._read(*zip(*pairs, strict=True))
-        ids = read["input_ids"]
-        types = read.get("token_type_ids") or [[0] * len(each) for each in ids]
-        both = [_joined(each, types[at], [at % 2] * len(each)) for at, each in enumerate(ids)]
+        rows = enumerate(zip(read["input_ids"], read["token_type_ids"], strict=True))
+        both = [_joined(ids, types, [at % 2] * len(ids)) for at, (ids, types) in rows]
         return [first + second for first, second in zip(both[::2], both[1::2], strict=True)]
 
     def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -175,10 +164,7 @@ class Inference(PassageReader):
 
 
 def _roles(
-    passage: str,
-    mentions: Sequence[str],
-    offsets: Sequence[tuple[int, int]],
-    inside: Sequence[bool],
+    passage: str, mentions: Sequence[str], offsets: Sequence[Any], inside: Sequence[bool]
 ) -> list[int]:
     """Return of each token whether it is in the passage, and in whose mention."""
     roles = [PASSAGE * each for each in inside]
@@ -203,10 +189,8 @@ def _mass(spans: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
 
 def _joined(ids: Sequence[int], types: Sequence[int], roles: Sequence[int]) -> list[int]:
     """Each token with its type and role as one number."""
-    return [
-        token | (kind << TYPE) | (role << ROLE)
-        for token, kind, role in zip(ids, types, roles, strict=True)
-    ]
+    cells = zip(ids, types, roles, strict=True)
+    return [token | (kind << TYPE) | (role << ROLE) for token, kind, role in cells]
 
 
 def load_passage_reader(files: Files, options: LoadOptions, *, identity: Identity) -> PassageReader:

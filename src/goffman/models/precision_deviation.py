@@ -70,11 +70,17 @@ def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, 
     }
 
 
-def likelihoods_deviation(low: Scores, float32: Scores, sample: Sample) -> Mapping[str, Any]:
-    """The mean and the largest difference of the logarithm of a sentence's probability."""
+def deviation_of(
+    low: Scores | Picks, float32: Scores | Picks, sample: Sample, *, ask: str
+) -> Mapping[str, Any]:
+    """The mean and the largest difference of what the method ``ask`` gives.
+
+    Of score_batch it is the logarithm of a sentence's probability, of pick_batch a probability.
+    """
     encoded = float32.encode(sample.texts)
-    rough = np.concatenate([low.score_batch([sentence]) for sentence in encoded])
-    exact = np.concatenate([float32.score_batch([sentence]) for sentence in encoded])
+    rough, exact = (
+        np.concatenate([getattr(model, ask)([one]) for one in encoded]) for model in (low, float32)
+    )
     return {
         "sentences": len(encoded),
         "mean_difference": float(np.abs(rough - exact).mean()),
@@ -93,20 +99,6 @@ def labels_deviation(low: Classifies, float32: Classifies, sample: Sample) -> Ma
     return {
         "sentences": len(encoded),
         "same_label": float((labels[0] == labels[1]).mean()),
-        "largest_difference": float(np.abs(rough - exact).max()),
-        "seed": sample.seed,
-    }
-
-
-def picks_deviation(low: Picks, float32: Picks, sample: Sample) -> Mapping[str, Any]:
-    """The mean and the largest difference of the probability of a person, or of no answer."""
-    encoded = float32.encode(sample.texts)
-    rough, exact = (
-        np.concatenate([model.pick_batch([text]) for text in encoded]) for model in (low, float32)
-    )
-    return {
-        "sentences": len(encoded),
-        "mean_difference": float(np.abs(rough - exact).mean()),
         "largest_difference": float(np.abs(rough - exact).max()),
         "seed": sample.seed,
     }

@@ -15,10 +15,9 @@ from goffman.models.base import Calling, LoadOptions, Sampling
 from goffman.models.files import checked, prepared, read_object
 from goffman.models.precision_deviation import (
     Sample,
+    deviation_of,
     fills_deviation,
     labels_deviation,
-    likelihoods_deviation,
-    picks_deviation,
 )
 from goffman.models.server_address import behind_server
 from goffman.plugins import plugged, raised, refuse
@@ -172,7 +171,7 @@ BUILT_IN = (
         task="question-answering",
         load=partial(_load, kind="qa"),
         check=_check,
-        deviation=picks_deviation,
+        deviation=partial(deviation_of, ask="pick_batch"),
     ),
     ModelKind(
         name="nli",
@@ -184,7 +183,7 @@ BUILT_IN = (
         task="text-classification",
         load=partial(_load, kind="nli"),
         check=partial(_check, classes="nli"),
-        deviation=picks_deviation,
+        deviation=partial(deviation_of, ask="pick_batch"),
     ),
     ModelKind(
         name="causal",
@@ -197,7 +196,7 @@ BUILT_IN = (
         task="text-generation",
         load=partial(_load, kind="causal"),
         check=_check,
-        deviation=likelihoods_deviation,
+        deviation=partial(deviation_of, ask="score_batch"),
     ),
     ModelKind(
         name="chat",

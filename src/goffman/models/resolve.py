@@ -126,15 +126,10 @@ def _explained(row: ModelKind, spec: str) -> Iterator[None]:
         ) from error
 
 
-def nli_label(label: object) -> str | None:
-    """Return which class of inference a label names; None: it is no such label."""
-    return next((one for one in NLI_LABELS if one == str(label).strip().casefold()), None)
-
-
 def nli_classes(name: str, named: Mapping[Any, object]) -> list[str]:
     """Return what the classes mean, in the model's order; ModelError where that is not known."""
     own = [str(named[index]) for index in sorted(named, key=int)]
-    meant = [nli_label(label) or label for label in own]
+    meant = [label.casefold() for label in own]
     if sorted(meant) != sorted(NLI_LABELS):
         raise ModelError(
             f"The labels of '{name}' are {', '.join(own)}. An NLI model needs exactly these in "
@@ -151,7 +146,7 @@ def kind_of(
     ``labels``: id2label, by which models of inference differ from other classifiers.
     """
     if architecture.endswith("ForSequenceClassification"):
-        named = map(nli_label, (labels or {}).values())
+        named = {str(label).casefold() for label in (labels or {}).values()}
         return "nli" if "entailment" in named else "classifier"
     if architecture.endswith(("ForQuestionAnswering", "ForQuestionAnsweringSimple")):
         return "qa"

@@ -311,7 +311,8 @@ def describe_answering(section: Section, model: str) -> Iterator[str]:
     if "last-listed" in share:
         yield (
             f"Of the answers, {number(share['first-listed'])} are the {words.listed} first and "
-            f"{number(share['last-listed'])} the one listed last.{_by_content(section, model)}"
+            f"{number(share['last-listed'])} the one {words.listed.split()[-1]} last."
+            f"{_by_content(section, model)}"
         )
 
 

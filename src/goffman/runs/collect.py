@@ -151,10 +151,7 @@ def _all_there(
 
 
 def ask_choices(job: Job, model: Any) -> Collected:
-    """What there is of the options' probabilities, once every prompt has them.
-
-    The model follows the protocol Continues or, of passages, Picks.
-    """
+    """What there is of the options' probabilities; the model follows Continues or Picks."""
     options = {prompt.id: prompt.options for prompt in job.prompts}
     voice = PersonPicked if hasattr(model, "pick_batch") else OptionProbability
     return ask_once(job, voice(model, options))
