@@ -271,7 +271,7 @@ def test_every_command_takes_the_run(planted, few: Path, tmp_path: Path) -> None
     kind, folder, run, _ = planted
     shown = goffman("show", run).stdout
     assert f"two-people/{MODES[kind]}" in shown
-    assert "or the one with a condition, whatever is asked" in (run / "report.html").read_text(
+    assert "or the one with a condition, whatever" in (run / "report.html").read_text(
         encoding="utf-8"
     )
     shutil.copytree(run, tmp_path / "again")

@@ -108,15 +108,14 @@ def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
     """
     rows = []
     asked = prompts.filter(pl.col("options").is_not_null())
-    columns = ("prompt_id", "item", "keyed", "options", "mode")
-    for prompt, item, keyed, text, mode in asked.select(columns).rows():
+    known = asked.select("prompt_id", "item", "keyed", "options", "mode")
+    for prompt, item, keyed, text, mode in known.rows():
         counted = [option for option in options_from(text) if option.code is not None]
         first, last = (option.code or 0.0 for option in (counted[0], counted[-1]))
         labels = counted[0].label, counted[-1].label
         direction = None if first == last else DIRECTIONS[first < last]
         # Statements say what is asked, too.
-        texts = [] if mode == "entailment" else sorted(option.text for option in counted)
-        scale = "\n".join(texts)
+        scale = "\n".join(sorted(option.text for option in counted if mode != "entailment"))
         rows.append((prompt, item, keyed, *labels, direction, scale))
     columns = ("prompt_id", "item", "keyed", "first", "last", "direction", "scale")
     frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
@@ -361,27 +360,23 @@ REPLY_CLAIMS = Claims(
 )
 
 
-_CAVEATS_OF_TWO = (
-    (
-        "Models tend to pick the person mentioned first, or the one with a condition, whatever is "
-        "asked. These effects are shown first."
+CLAIMS_OF_TWO = replace(
+    PRESENTATION.claims,
+    measured=(
+        "A model picks one of two people, one of them with a condition, where a text does not say "
+        "who is meant. The mean code is the probability of picking this person for what is bad, or "
+        "the other for what is good, among that of picking either."
     ),
-    "The text does not say who it is, so no person is the right answer.",
-    PRESENTATION.claims.caveats[-1],
+    caveats=(
+        (
+            "Models tend to pick the person mentioned first, or the one with a condition, whatever "
+            "is asked. These effects are shown first."
+        ),
+        "The text does not say who it is, so neither person is the right answer.",
+        PRESENTATION.claims.caveats[-1],
+    ),
 )
-
-PASSAGE_CLAIMS: Mapping[str, Claims] = {
-    mode: replace(PRESENTATION.claims, measured=measured, caveats=_CAVEATS_OF_TWO)
-    for mode, measured in {
-        "span": "A model marks the answer to a question in a text about two people, one of them "
-        "with a condition. The mean code is the probability of marking this person for what is "
-        "bad, or the other for what is good, among that of marking either.",
-        "entailment": "A model judges statements about two people, one of them with a condition. "
-        "The mean code is the probability that what is bad follows from a text of this person, or "
-        "what is good of the other, among that of both.",
-    }.items()
-}
-"""What may be said where no options were shown."""
+"""Of a model that marks a person, or infers a statement: no options were shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -402,10 +397,10 @@ class ChoiceMeasure(Measure):
     @property
     def presentation(self) -> Presentation:
         """How people are shown it."""
-        if self.mode in PASSAGE_CLAIMS:
-            return replace(self.shown, claims=PASSAGE_CLAIMS[self.mode])
         if self.mode == "choice":
             return self.shown
+        if self.mode != "reply":
+            return replace(self.shown, claims=CLAIMS_OF_TWO)
 
         def evidence(
             given: Answers, section: Section, words: Lexicons | None, most: int

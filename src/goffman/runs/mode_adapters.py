@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.instruments.types import AnswerTable, CarriedPhrase, Option
-    from goffman.models.base import Continues, Fills, NextWords, Picks
+    from goffman.models.base import Continues, Fills, NextWords
     from goffman.runs.batch_plan import Settings
 
 CLASSES = ("negative", "neutral", "positive")
@@ -394,26 +394,6 @@ class Classify(ModeAdapter):
         return label_rows(joined, askers, model=self.name, labels=self.model.labels)
 
 
-class PersonPicked(ModeAdapter):
-    """A question-answering or inference model that picks one of two people."""
-
-    table: AnswerTable = "choices"
-    call = Call(method="pick_batch")
-
-    def __init__(self, model: Picks, options: Mapping[str, Sequence[Option]]) -> None:
-        """``options``: of each prompt, by its id: the first person, the second, no answer."""
-        super().__init__(model)
-        self._options = options
-
-    def rows(
-        self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
-    ) -> pl.DataFrame:
-        """CHOICES."""
-        del step  # a person is picked once
-        joined, labels = np.concatenate(answers), ("A", "B", "C")
-        return choice_rows(joined, askers, model=self.name, labels=labels, options=self._options)
-
-
 class Likelihood(ModeAdapter):
     """A causal model that does not chat."""
 
@@ -493,3 +473,13 @@ class OptionProbability(_BegunReply):
         return choice_rows(
             joined, askers, model=self.name, labels=self._labels, options=self._options
         )
+
+
+class PersonPicked(OptionProbability):
+    """A question-answering or inference model; the options are the two people, and no answer."""
+
+    def __init__(self, model: Any, options: Mapping[str, Sequence[Option]]) -> None:
+        super().__init__(model, options)
+        self.call = Call(method="pick_batch")
+
+    encode = ModeAdapter.encode
