@@ -169,7 +169,7 @@ def identity_scores(run: Path, words: Lexicons) -> tuple[pl.DataFrame, dict[str,
             asked, answers, cased = answers_of(folder, manifest, name, measure, model=model)
             for identity in levels.get(name, ()) if answers.height else ():
                 part = asked.filter(pl.col("identity") == identity)
-                said = to_prompts(part, answers)
+                said = answers_to(part, answers)
                 coded = measure.code_responses(said, part, words, cased=cased)
                 scores = measure.score_prompts(coded, part)
                 tables.append(scores.with_columns(identity=pl.lit(identity)))

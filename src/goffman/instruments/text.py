@@ -26,7 +26,7 @@ def put_in(template: str, values: Mapping[str, str]) -> str:
     def word(place: re.Match[str]) -> str:
         singular, _, plural = place[1].partition("|")
         if plural:
-            return plural if values.get("he") == THEY["he"] else singular
+            return plural if values.get("he") == SINGULAR_THEY["he"] else singular
         return values[singular]
 
     return _PLACE.sub(word, template)
