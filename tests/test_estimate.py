@@ -336,6 +336,33 @@ def test_two_measures_are_correlated_over_conditions(mei):
             assert within["reason"] == "it takes 10 conditions that can be compared"
 
 
+def test_r_as_in_the_study_is_of_shares_of_labels_over_all_models(mei):
+    """Against scipy: Pearson's r, its p, and the interval by Fisher's z."""
+    scores, measures, found = mei
+    (row,) = of(found, kind="measures-as-in-study").to_dicts()
+    sides = [
+        of(scores, level="condition", quantity="negative", measure=measure, model=None)
+        .filter(pl.col("condition") != "baseline")
+        .sort("condition")["value"]
+        for measure in CORRELATED
+    ]
+    expected = stats.pearsonr(*sides)
+    ends = expected.confidence_interval()
+    assert (row["n"], row["df"], row["verdict"]) == (10, 8.0, None)
+    assert row["effect"] == exactly(expected.statistic)
+    assert row["p"] == pytest.approx(expected.pvalue)
+    assert (row["effect_low"], row["effect_high"]) == pytest.approx((ends.low, ends.high))
+    assert row["statistic"] == pytest.approx(
+        expected.statistic * (8 / (1 - expected.statistic**2)) ** 0.5
+    )
+    # A condition of neither group, as goffman's own rare ones, is not among the study's.
+    some = scores.filter(pl.col("group") == "stigmatized")["condition"][0]
+    third = pl.when(pl.col("condition") == some).then(pl.lit("rare")).otherwise("group")
+    found = estimates(scores.with_columns(group=third), measures, wordings=WORDINGS)
+    (fewer,) = of(found, kind="measures-as-in-study").to_dicts()
+    assert (fewer["n"], fewer["effect"]) == (9, None)
+
+
 def test_one_model_of_each_kind_is_correlated_once(mei):
     scores, measures, _ = mei
     alone = scores.filter(pl.col("model").eq_missing("b").not_() | pl.col("model").is_null())

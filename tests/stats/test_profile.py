@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from goffman.anchors.loader import load_anchor
-from goffman.stats.profile import LEAST, Profile, related, residuals, sentence_variance
+from goffman.stats.profile import LEAST, Profile, pearson, related, residuals, sentence_variance
 from goffman.stats.reliability import components
 
 PERIL = np.array([one.value for one in load_anchor("pachankis2018").values if one.item == "peril"])
@@ -32,6 +32,44 @@ def naive_z(model, people, strata, *, rank):
     dummies = np.array([[float(one == name) for name in names] for one in strata])
     rest = [v - dummies @ np.linalg.lstsq(dummies, v, rcond=None)[0] for v in (model, people)]
     return math.atanh(stats.pearsonr(*rest).statistic)
+
+
+@pytest.mark.parametrize("n", [10, 31, 122])
+def test_pearson_of_independent_units_is_that_of_scipy(n) -> None:
+    first, second = np.random.default_rng(n).standard_normal((2, n))
+    found = pearson(first, first + second, contrast="x")
+    expected = stats.pearsonr(first, first + second)
+    ends = expected.confidence_interval()
+    assert found.effect == pytest.approx(expected.statistic, abs=1e-12)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert (found.effect_low, found.effect_high) == pytest.approx((ends.low, ends.high))
+    # r = .79 over 122 conditions is what the study printed as t(120) = 13.90 [.71, .85].
+    assert found.statistic == pytest.approx(
+        found.effect * math.sqrt((n - 2) / (1 - found.effect**2))
+    )
+
+
+def test_the_study_s_printed_r_t_and_interval_fit_each_other() -> None:
+    """Values with r = .786 over 122 units: t(120) = 13.9, .71 to .85, as printed."""
+    one, other = np.random.default_rng(0).standard_normal((2, 122))
+    one -= one.mean()
+    other -= other.mean() + one * (one @ (other - other.mean())) / (one @ one)
+    r = 13.90 / math.sqrt(120 + 13.90**2)
+    made_up = r * one / np.linalg.norm(one) + math.sqrt(1 - r**2) * other / np.linalg.norm(other)
+    found = pearson(one, made_up, contrast="x")
+    assert found.statistic == pytest.approx(13.90)
+    assert [round(value, 2) for value in (found.effect, found.effect_low, found.effect_high)] == [
+        0.79, 0.71, 0.85,
+    ]  # fmt: skip
+
+
+def test_pearson_without_a_number_says_why() -> None:
+    few = pearson([1.0] * 9, [2.0] * 9, contrast="x")
+    assert (few.effect, few.reason) == (None, "it takes 10 conditions that can be compared")
+    level = pearson([1.0] * 10, np.arange(10.0), contrast="x")
+    assert level.reason == "one of the two measures has the same value everywhere"
+    line = pearson(np.arange(10.0), np.arange(10.0), contrast="x")
+    assert (round(line.effect, 9), line.p) == (1.0, None)
 
 
 @pytest.mark.parametrize("rank", [False, True])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.contrasts.correlations import MeasuredSide, measured_side
-from goffman.contrasts.verdict import direction
+from goffman.contrasts.verdict import AS_IN_STUDY, direction
 from goffman.formatting import confidence, describe_corrected, ends, humanize, join_words, number
 from goffman.instruments.types import base_of
 
@@ -36,6 +36,8 @@ class Correlation:
     """What the conditions are called over which it is."""
     within: tuple[Mapping[str, Any], ...] = ()
     """The same within each group of conditions."""
+    as_in_study: Mapping[str, Any] | None = None
+    """The same with shares of labels, as Mei et al. (2023) computed it."""
     unmeasurable: tuple[Competence, ...] = ()
     """Models in it that cannot do the task of one of the two instruments."""
 
@@ -46,6 +48,10 @@ def correlations(
     """The correlations of two measures over all conditions; ``measures`` are by instrument."""
     known = _sides(sections, measures)
     within = estimates.filter(pl.col("kind") == "measures-within").to_dicts()
+    as_in_study = {
+        (row["first"], row["second"]): row
+        for row in estimates.filter(pl.col("kind") == AS_IN_STUDY).iter_rows(named=True)
+    }
     correlated = []
     for row in estimates.filter(pl.col("kind") == "measures").iter_rows(named=True):
         names = (row["first"], row["second"])
@@ -68,6 +74,7 @@ def correlations(
                 called=(_number(first, sections), _number(second, sections)),
                 noun=sections[first.instrument].noun,
                 within=tuple(one for one in within if (one["first"], one["second"]) == names),
+                as_in_study=as_in_study.get(names),
                 unmeasurable=tuple(failing),
             )
         )
@@ -130,7 +137,7 @@ def _describe_correlation(one: Correlation) -> str:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {confidence(row['level'])} interval {ends(low, high)}"
     numbers = f"r = {number(row['effect'])}{interval}, {describe_corrected(row)}"
-    rest = (_related(one), _true_scores(one), _within(one), _covers(one))
+    rest = (_related(one), _true_scores(one), _within(one), _covers(one), _as_in_study(one))
     return f"{head} across {row['n']} {one.noun.many}: {numbers}.{''.join(rest)}"
 
 
@@ -169,6 +176,18 @@ def _within(one: Correlation) -> str:
         if row["effect"] is not None
     ]
     return f" Within groups, r is {join_words(said)} ones." if said else ""
+
+
+def _as_in_study(one: Correlation) -> str:
+    """Return r as the study computed it, with its t."""
+    row = one.as_in_study
+    if row is None or row["effect_low"] is None:
+        return ""
+    return (
+        f" As in the study, with shares of labels and independent {one.noun.many}: "
+        f"r = {number(row['effect'])} ({ends(row['effect_low'], row['effect_high'])}), "
+        f"t({row['df']:.0f}) = {row['statistic']:.2f}."
+    )
 
 
 def _covers(one: Correlation) -> str:

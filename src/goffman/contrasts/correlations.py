@@ -5,22 +5,24 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from goffman.contrasts.designs import FEMALE, Contrast, Estimates, correlated, cube, in_order
+from goffman.contrasts.verdict import AS_IN_STUDY
 from goffman.instruments.types import BASELINE, base_of, mode_in
 from goffman.modes import asked_ids, mode_of_rows, of_asked
 from goffman.stats.crossed import LEAST
-from goffman.stats.profile import Profile, of_true_scores
+from goffman.stats.profile import Profile, of_true_scores, pearson
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.measures.base import Measure
+    from goffman.stats.estimate import Estimate
 
     Values = NDArray[np.float64]
 
@@ -303,3 +305,30 @@ def correlate_measures(
                 known = [None if said is None else said.reliability(conditions) for said in answers]
                 found = of_true_scores(found, *known)
             yield says, found
+        # The study's r is of shares of labels over all models, where ours is of probabilities.
+        if sides[1].finer and whose == (None, None):
+            yield _as_in_study(scores, sides, measures)
+
+
+def _as_in_study(
+    scores: pl.DataFrame, sides: Sequence[MeasuredSide], measures: Mapping[str, Measure]
+) -> tuple[Contrast, Estimate]:
+    """Return r over the conditions of the two groups, each measure by its main number."""
+    main = [replace(side, quantity=measures[side.instrument].quantity) for side in sides]
+    first, second = (side.values(scores) for side in main)
+    of = measures[sides[0].instrument]
+    both = (
+        first.join(second.select("condition", other="value"), on="condition")
+        .filter(pl.col("group").is_in([of.contrast, of.against]))
+        .drop_nulls(["value", "other"])
+        .sort("condition")
+    )
+    says = Contrast(
+        kind=AS_IN_STUDY,
+        instrument=None,
+        measure=None,
+        quantity=main[0].quantity,
+        first=main[0].text(),
+        second=main[1].text(),
+    )
+    return says, pearson(both["value"].to_list(), both["other"].to_list(), contrast=says.text)

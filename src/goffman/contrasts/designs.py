@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.verdict import ANCHORED, CORRELATIONS
+from goffman.contrasts.verdict import ANCHORED, AS_IN_STUDY, CORRELATIONS
 from goffman.instruments.types import BASELINE, MASK, asked_as
 from goffman.modes import asked_ids
 from goffman.schemas import ESTIMATES, schema
@@ -51,6 +51,7 @@ GIVEN = {
     "genders-as-asked": "each prompt an independent draw",
     "groups-adjusted": "adjusted for the phrase's length, verb and, where known, likelihood",
     "trials": "over trials of these sentences",
+    AS_IN_STUDY: "shares of labels, conditions treated as independent",
 }
 """Kinds of contrasts that repeat another with something taken as given, and what."""
 

@@ -24,8 +24,11 @@ from scipy import special
 if TYPE_CHECKING:
     from goffman.stats.estimate import Estimate
 
-CORRELATIONS = ("measures", "measures-within")
-"""Kinds of contrasts that are correlations of two measures: over all conditions, and in a group."""
+AS_IN_STUDY = "measures-as-in-study"
+
+CORRELATIONS = ("measures", "measures-within", AS_IN_STUDY)
+"""Kinds of contrasts that are correlations of two measures: over all conditions, in a group, and as
+Mei et al. (2023) computed it."""
 
 ANCHORED = ("anchor", "anchor-rank", "anchor-partial")
 """Kinds of contrasts that are correlations of a measure with what people said: of values, of ranks,

@@ -20,6 +20,7 @@ from goffman.contrasts.engine import PRIMARY, headlines, is_headline
 from goffman.contrasts.verdict import (
     AGAINST_PEOPLE,
     ANCHORED,
+    AS_IN_STUDY,
     CORRELATIONS,
     NOT_MEASURABLE,
     rests_on,
@@ -61,6 +62,7 @@ WHAT = {
     "wordings": "wordings",
     "measures": "correlation",
     "measures-within": "correlation-within",
+    AS_IN_STUDY: "correlation-as-in-study",
     "anchor": "anchor",
     "anchor-rank": "anchor-rank",
     "anchor-partial": "anchor-in-category",

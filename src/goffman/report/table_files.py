@@ -11,7 +11,7 @@ from goffman.analysis.correlation_findings import correlations
 from goffman.analysis.summary import main_results
 from goffman.contrasts.designs import BY_IDENTITY
 from goffman.contrasts.engine import headlines
-from goffman.contrasts.verdict import NOT_MEASURABLE
+from goffman.contrasts.verdict import AS_IN_STUDY, NOT_MEASURABLE
 from goffman.formatting import VERDICTS_SAID, short_names, verdict_shown
 from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, of_asked
@@ -78,6 +78,7 @@ _CONTROLS = (
 
 _CORRELATIONS = (
     *texts("first", "second"),
+    *texts("kind", drop="constant"),
     ColumnSpec(header="conditions", keys=("n",), form="count"),
     *texts("effect_name", effect_name="coefficient"),
     *numbers("effect", effect="value"),
@@ -300,7 +301,9 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
 
 
 def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:
-    rows = estimates.filter(pl.col("kind") == "measures")
+    rows = estimates.filter(pl.col("kind").is_in(["measures", AS_IN_STUDY]))
     if rows.height:
         caption = "Correlations of two measures over the same conditions."
+        if AS_IN_STUDY in rows["kind"]:
+            caption += f" {AS_IN_STUDY}: of shares of labels, with conditions as independent."
         yield as_table("correlations", caption, rows.to_dicts(), shown=_CORRELATIONS)

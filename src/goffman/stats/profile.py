@@ -118,6 +118,45 @@ class Profile:
         return model, _from_errors(self.people, self.people_error)
 
 
+def pearson(first: Sequence[float], second: Sequence[float], *, contrast: str) -> Estimate:
+    """Return r of units taken as independent: t = r √((n − 2) / (1 − r²)), interval by Fisher's z.
+
+    The ends are tanh(atanh r ± 1.96 / √(n − 3)).
+    """
+    n, df = len(first), len(first) - 2
+    base = Estimate(
+        contrast=contrast,
+        n=n,
+        n_first=n,
+        n_second=n,
+        effect_name=NAMES["pearson"],
+        method="Pearson's r of independent conditions: t, and interval by Fisher's z",
+        unit="conditions",
+    )
+    if n < LEAST:
+        return replace(base, reason=f"it takes {LEAST} conditions that can be compared")
+    if min(np.ptp(first), np.ptp(second)) == 0:
+        return replace(base, reason=NO_SPREAD)
+    r = _r(*(np.array(side) - np.mean(side) for side in (first, second)))
+    if 1 - abs(r) < 1e-12:
+        return replace(base, effect=r, reason=ON_A_LINE)
+    t, half = r * (df / (1 - r**2)) ** 0.5, float(special.ndtri(0.975)) / (n - 3) ** 0.5
+    low, high = (float(np.tanh(np.arctanh(r) + end)) for end in (-half, half))
+    return replace(
+        base,
+        level=0.95,
+        effect=r,
+        effect_low=low,
+        effect_high=high,
+        test="t of r",
+        alternative="two-sided",
+        statistic=t,
+        df=float(df),
+        p=as_p(2 * float(special.stdtr(df, -abs(t)))),
+        interval_over="conditions",
+    )
+
+
 def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Estimate:
     """The correlation as the effect, that of true scores as the second, each with its interval."""
     groups = 1
