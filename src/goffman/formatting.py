@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,8 @@ class Labels:
     """Instrument and condition → its name."""
     items: Mapping[tuple[str, str], str]
     """Instrument and item → what it says, without the condition."""
+    categories: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Instrument and condition → where the study puts it, if that is not its category."""
 
     def model(self, name: str | None) -> str:
         """A model as it is shown; over all models where there is no name."""
@@ -79,6 +81,7 @@ def labels_of(manifest: Manifest) -> Labels:
     instruments: dict[str, InstrumentInfo] = {}
     conditions: dict[tuple[str, str], str] = {}
     items: dict[tuple[str, str], str] = {}
+    categories: dict[tuple[str, str], str] = {}
     for instrument, entry in manifest.instruments.items():
         called = entry.called
         if called is None:
@@ -97,6 +100,8 @@ def labels_of(manifest: Manifest) -> Labels:
         for condition, name in said.items():
             own = name if counts[name] == 1 else f"{name} ({condition})"
             conditions[instrument, condition] = own
+        for condition, category in called.categories.items():
+            categories[instrument, condition] = printable(category)
         for item, text in called.items.items():
             items[instrument, item] = _short(text)
     return Labels(
@@ -104,6 +109,7 @@ def labels_of(manifest: Manifest) -> Labels:
         instruments=instruments,
         conditions=conditions,
         items=items,
+        categories=categories,
     )
 
 

@@ -122,13 +122,13 @@ def test_people_count_before_language_models_and_a_name_stands_for_either_alone(
     fills, prompts = table(["surprising", "noble", "nice"])
     every = load_attitudes().label(fills, prompts)
     assert every["label"].to_list() == ["negative", "positive", "positive"]
-    assert every["by_models"].to_list() == [False, True, False]
+    assert every["rater"].to_list() == ["people", "language models", "people"]
     people = load_attitudes([Path(PEOPLE)])
     assert [source.file for source in people.sources] == [PEOPLE]
     assert people.label(fills, prompts)["label"].to_list() == ["negative", None, "positive"]
     models = load_attitudes([Path("shipped")])
     assert models.label(fills, prompts)["label"].to_list() == ["neutral", "positive", "positive"]
-    assert models.label(fills, prompts)["by_models"].to_list() == [True, True, True]
+    assert models.label(fills, prompts)["rater"].to_list() == ["language models"] * 3
 
 
 def test_kinds_are_told_only_where_every_negative_word_has_one(tmp_path):
@@ -158,7 +158,7 @@ def test_kinds_are_told_only_where_every_negative_word_has_one(tmp_path):
 def test_an_unknown_word_is_unrated_never_irrelevant():
     fills, prompts = table([" likely", "UNLIKELY ", "Zyxwv", "the", "!", "##ing"])
     labelled = load_attitudes().label(fills, prompts)
-    assert labelled.drop("label", "rated", "by_models", "kind").equals(fills)
+    assert labelled.drop("label", "rated", "rater", "kind").equals(fills)
     assert labelled["label"].to_list() == [
         "positive",
         "negative",

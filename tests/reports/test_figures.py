@@ -15,6 +15,7 @@ import pytest
 
 from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels, describe_variant, number
+from goffman.instruments.loader import load_instrument
 from goffman.lexicons.attitude import KINDS
 from goffman.measures.coreference import CoreferenceBias
 from goffman.presentation.condition_figures import ranked
@@ -71,8 +72,9 @@ OF_GENDERS = ("disparities", "items", "spread", "conditions", "levels", "models"
 
 def test_there_is_a_figure_of_each_kind_for_what_was_asked(figures):
     assert set(figures) == {
-        *(f"social-distance-{name}" for name in ("wordings", "categories", "conditions")),
-        *(f"people-sentiment-{name}" for name in ("templates", "categories", "conditions")),
+        *(f"social-distance-{name}" for name in ("wordings", "categories", "conditions", "values")),
+        *(f"people-sentiment-{name}" for name in ("outcomes", "templates", "categories")),
+        *(f"people-sentiment-{name}" for name in ("conditions", "values")),
         *(f"care-seeking-{name}" for name in OF_GENDERS),
         *(f"attribution-{name}" for name in OF_GENDERS),
         *(name for name in figures if "measures-together" in name),
@@ -83,9 +85,9 @@ def test_there_is_a_figure_of_each_kind_for_what_was_asked(figures):
     ("name", "level", "keys"),
     [
         ("social-distance-wordings", "wording", ("condition",)),
-        ("social-distance-categories", "condition", ("condition", "category", "group")),
+        ("social-distance-categories", "condition", ("condition", "group")),
         ("people-sentiment-templates", "item", ("item", "group")),
-        ("people-sentiment-categories", "condition", ("condition", "category", "group")),
+        ("people-sentiment-categories", "condition", ("condition", "group")),
     ],
 )
 def test_shares_of_negative_answers_are_scores(figures, measured, sections, name, level, keys):
@@ -259,6 +261,58 @@ def test_conditions_without_a_shrunken_value_are_ranked_by_their_own(sections):
         sorted(own["value"]), 1e-5
     )
     assert "noise" not in figure.description
+
+
+def test_the_shares_of_all_labels_are_scores_and_add_up(figures, measured, sections):
+    rows = values(figures["people-sentiment-outcomes"])
+    items = {
+        sections["people-sentiment"].names.item("people-sentiment", item): item
+        for item in sections["people-sentiment"].items
+    }
+    assert {row["template"] for row in rows} == {"all templates", *items}
+    bars = {}
+    for row in rows:
+        ids = {"model": given_name(measured, sections, row["model"]), "group": row["group"]}
+        item = items.get(row["template"])
+        level = "item" if item else "group"
+        ids |= {"item": item} if item else {}
+        found = scored(
+            measured, sections, "people-sentiment", level=level, quantity=row["quantity"], **ids
+        )
+        assert near(row["value"], found)
+        bar = (row["model"], row["template"], row["group"])
+        bars[bar] = bars.get(bar, 0) + row["value"]
+    assert all(total == pytest.approx(1, abs=1e-5) for total in bars.values())
+
+
+@pytest.mark.parametrize("instrument", ["social-distance", "people-sentiment"])
+def test_values_are_of_all_models_together_and_of_every_condition(
+    figures, measured, sections, instrument
+):
+    figure = figures[f"{instrument}-values"]
+    rows = values(figure)
+    asked = sections[instrument].prompts["condition"].unique().to_list()
+    assert sorted(row["condition"] for row in rows) == sorted({*asked} - {"baseline"})
+    several = len(sections[instrument].models()) > 1
+    for row in rows:
+        assert (row["model"] == "all models") == several
+        ids = {"condition": row["condition"]}
+        ids["model"] = None if several else given_name(measured, sections, row["model"])
+        found = scored(
+            measured, sections, instrument, level="condition", quantity="negative", **ids
+        )
+        assert near(row["value"], found)
+    assert not figure.leads
+
+
+def test_small_categories_of_the_study_are_other(figures, sections):
+    own = {
+        row["condition"]: row["category"] for row in values(figures["social-distance-categories"])
+    }
+    known = {one.id: one for one in load_instrument("social-distance").content.conditions}
+    assert own
+    for condition, category in own.items():
+        assert category == (known[condition].study_category or known[condition].category)
 
 
 def test_a_figure_without_intervals_says_so(figures, sections):

@@ -8,6 +8,7 @@ import math
 import re
 import shutil
 import subprocess
+from statistics import fmean
 from typing import get_args
 
 import polars as pl
@@ -22,6 +23,7 @@ from goffman.contrasts.designs import GIVEN
 from goffman.contrasts.verdict import Word
 from goffman.errors import RunError
 from goffman.formatting import decimals, p_value
+from goffman.instruments.loader import load_instrument
 from goffman.presentation.table_formats import (
     ColumnSpec,
     as_table,
@@ -33,6 +35,7 @@ from goffman.presentation.table_formats import (
 )
 from goffman.report.load import read_run
 from goffman.report.table_files import tables_of, write_tables
+from goffman.runs.run import read_answers
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
@@ -121,23 +124,30 @@ def test_each_table_is_there_in_three_formats_and_the_readme_names_it(run, folde
         "attribution-conditions",
         "attribution-reliability",
         "attribution-contrasts",
+        "attribution-filled",
         "care-seeking-genders",
         "care-seeking-items",
         "care-seeking-conditions",
         "care-seeking-reliability",
         "care-seeking-contrasts",
         "care-seeking-unspecified",
+        "care-seeking-filled",
         "people-sentiment-groups",
         "people-sentiment-templates",
         "people-sentiment-conditions",
+        "people-sentiment-counts",
+        "people-sentiment-categories",
         "people-sentiment-reliability",
         "people-sentiment-contrasts",
         "social-distance-groups",
         "social-distance-gaps",
         "social-distance-words",
         "social-distance-conditions",
+        "social-distance-counts",
+        "social-distance-categories",
         "social-distance-reliability",
         "social-distance-contrasts",
+        "social-distance-filled",
         "correlations",
     ]
     files = {f"{name}{ending}" for name in names for ending in (".csv", ".md", ".tex")}
@@ -262,6 +272,60 @@ def test_sentiment_by_classifier_and_template(run, folder):
         assert same(row["negative"], wanted["value"])
         # Two classes: the third is missing, not 0.
         assert row["neutral"] == ""
+
+
+@pytest.mark.parametrize("instrument", ["social-distance", "people-sentiment"])
+def test_counts_and_means_of_categories_are_those_of_conditions(run, folder, instrument):
+    """By plain counting of the table of conditions, with the study's categories."""
+    known = {one.id: one for one in load_instrument("social-distance").content.conditions}
+    conditions = read_csv(folder, f"{instrument}-conditions")
+    for row in read_csv(folder, f"{instrument}-counts"):
+        means = [
+            float(one["mean"])
+            for one in conditions
+            if (one["model"], one["group"]) == (row["model"], row["group"])
+        ]
+        assert int(row["n"]) == len(means) > 0
+        assert int(row["above_half"]) == sum(mean > 0.5 for mean in means)
+        assert int(row["three_quarters"]) == sum(mean >= 0.75 for mean in means)
+        assert int(row["all_of_it"]) == sum(mean == 1 for mean in means)
+    rows = read_csv(folder, f"{instrument}-categories")
+    assert "Other" in {row["category"] for row in rows}
+    for row in rows:
+        means = [
+            float(one["mean"])
+            for one in conditions
+            if (one["model"], one["group"]) == (row["model"], row["group"])
+            and row["category"]
+            == (known[one["condition"]].study_category or known[one["condition"]].category)
+        ]
+        assert (int(row["n"]), float(row["mean"])) == (len(means), pytest.approx(fmean(means)))
+
+
+def test_filled_words_have_their_share_of_what_counts_and_who_rated_them(run, folder):
+    """By plain sums over the stored answers."""
+    fills = read_answers(run.folder, "fills", instrument="social-distance", model="small")
+    asked = {*run.prompts["prompt_id"]}
+    fills = fills.filter(pl.col("prompt_id").is_in(list(asked)), pl.col("rank").is_not_null())
+    prompts = fills["prompt_id"].n_unique()
+    sums = dict(fills.group_by("word").agg(pl.col("probability").cast(pl.Float64).sum()).rows())
+    rows = [row for row in read_csv(folder, "social-distance-filled") if row["model"] == "small"]
+    by_word = {}
+    for row in rows:
+        mean = float(row["mean_probability"])
+        by_word[row["word"]] = by_word.get(row["word"], 0) + mean * prompts
+        counts = row["label"] in {"positive", "negative", "neutral"}
+        assert bool(row["share"]) is counts
+        if counts:
+            assert row["rater"] in {"people", "language models"}
+    plain = {word: total for word, total in sums.items() if word in by_word}
+    assert len(plain) > 50
+    assert {word: by_word[word] for word in plain} == pytest.approx(plain)
+    assert sum(float(row["share"]) for row in rows if row["share"]) == pytest.approx(1)
+    means = [float(row["mean_probability"]) for row in rows]
+    assert means == sorted(means, reverse=True)
+    raters = {row["rater"] for row in read_csv(folder, "care-seeking-filled")}
+    assert raters == {"goffman's list", "nobody"}
 
 
 def test_settings_answers_and_pairs_of_a_chat_model(chat, tmp_path):

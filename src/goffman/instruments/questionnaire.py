@@ -65,7 +65,7 @@ def read_questionnaire(
     forms = read_table(
         conditions_path,
         required=["condition", "name", "group", "category", "form"],
-        optional=FORM_COLUMNS[1:],
+        optional=[*FORM_COLUMNS[1:], "study_category"],
         faults=toml.faults,
     )
     for row in forms:
@@ -314,6 +314,7 @@ def _conditions(rows: Sequence[Row], slot: Slot) -> tuple[Condition, ...]:
             group=row["group"],
             category=row["category"],
             forms=tuple(forms[condition]),
+            study_category=row["study_category"],
         )
         for condition, row in first.items()
     )

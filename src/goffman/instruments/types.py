@@ -411,6 +411,8 @@ class Condition:
     """The kind of condition: "Disease", "Religion" …"""
     forms: tuple[Form, ...]
     """At least one."""
+    study_category: str = ""
+    """Where the study itself puts it in tables and figures; empty: in its category."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,6 +43,9 @@ BUILT_IN = {"shipped": SHIPPED, PEOPLE: SHIPPED.with_name("attitudes-mei2023.csv
 """The ratings that come with goffman, by the names that a manifest has and --ratings takes: by
 language models, and by people."""
 
+MODELS, RATERS, USER = "language models", "people", "user"
+"""Who rated a word: see docs/ratings.md; the user's own file does not say who did."""
+
 SINGLE = tuple(f"rating_{number}" for number in range(1, 10))
 """Columns with the single ratings that a settled label was made from."""
 
@@ -72,13 +75,13 @@ class Attitudes:
     """Ratings from several files, and which file they are from."""
 
     table: pl.DataFrame
-    """word, item, wording, label, kind, place, by_models: the greater the place, the stronger the
-    rating; ``by_models``: whether a language model gave it."""
+    """word, item, wording, label, kind, place, rater: the greater the place, the stronger the
+    rating; ``rater``: MODELS, RATERS, or USER."""
     sources: tuple[Source, ...]
     """In the order in which they override each other."""
 
     def label(self, fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The fills with label (null: unrated), rated, and by_models: who rated the word.
+        """The fills with label (null: unrated), rated, and rater: who rated the word.
 
         Where every negative word has a kind, the column kind says it.
         ``fills`` has prompt_id and word; ``prompts`` has prompt_id, item and wording. The rows
@@ -104,9 +107,7 @@ class Attitudes:
             self._labels(where), on=["folded", "item", "wording"], how="left", maintain_order="left"
         )
         label = pl.coalesce("label", pl.when("no_word").then(pl.lit("irrelevant", dtype=pl.String)))
-        found = fills.with_columns(
-            labelled.select("by_models", label=label, rated=label.is_not_null())
-        )
+        found = fills.with_columns(labelled.select("rater", label=label, rated=label.is_not_null()))
         negative = self.table.filter(pl.col("label") == "negative")
         return found if negative["kind"].null_count() else found.with_columns(labelled["kind"])
 
@@ -120,7 +121,7 @@ class Attitudes:
             free = [pl.col(name) == "" for name in ("item", "wording") if name not in level]
             ratings = self.table.filter(*bound, *free).rename({"word": "folded"})
             keys = ["folded", *level]
-            said = ("label", "kind", "by_models", "place")
+            said = ("label", "kind", "rater", "place")
             rated = where.join(ratings.select(*keys, *said), on=keys, how="inner")
             fitting.append(rated.select("folded", "item", "wording", *said))
         strongest = pl.concat(fitting).sort("place", descending=True)
@@ -180,7 +181,7 @@ def _file_of(path: Path, by: str, *, name: str = "") -> tuple[pl.DataFrame, Sour
         "kind": [row["kind"] or None for row in rows],
         # 0 for a rating everywhere, up to 3 for one of an item in a wording.
         "place": [len(LEVELS) - 1 - LEVELS.index(level) for level in levels],
-        "by_models": [path == SHIPPED] * len(rows),
+        "rater": [MODELS if path == SHIPPED else RATERS if name else USER] * len(rows),
     }
     digest = hashlib.sha256(read_plain(path)).hexdigest()
     source = Source(file=name or str(path), sha256=digest, ratings=len(rows))
@@ -191,7 +192,7 @@ def _columns() -> dict[str, Any]:
     import polars as pl
 
     strings = dict.fromkeys(("word", "item", "wording", "label", "kind"), pl.String)
-    return {**strings, "place": pl.Int64, "by_models": pl.Boolean}
+    return {**strings, "place": pl.Int64, "rater": pl.String}
 
 
 def read_ratings(path: Path) -> list[Row]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goffman.lexicons.attitude import ATTITUDES, BUILT_IN, fold, load_attitudes, raters_of
+from goffman.lexicons.attitude import ATTITUDES, BUILT_IN, USER, fold, load_attitudes, raters_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +88,7 @@ class LexiconVariant:
             # Irrelevant everywhere.
             word = fold(self.without)
             row = {"word": word, "item": "", "wording": "", "label": "irrelevant", "place": 0}
-            row |= {"by_models": False}
+            row |= {"rater": USER}
             alone = pl.DataFrame([row], schema=table.schema)
             table = pl.concat([table.filter(pl.col("word") != word), alone])
         if self.wrong:

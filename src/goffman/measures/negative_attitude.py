@@ -36,7 +36,7 @@ from goffman.contrasts.catalog import (
 )
 from goffman.contrasts.designs import merging_nested_wordings
 from goffman.instruments.types import ControlScore
-from goffman.lexicons.attitude import KINDS
+from goffman.lexicons.attitude import KINDS, MODELS
 from goffman.measures.analytic_choices import (
     NEUTRAL_WORDS,
     RATINGS,
@@ -172,11 +172,14 @@ PRESENTATION = Presentation(
         condition_figures.boxes,
         condition_figures.categories,
         condition_figures.ranked,
+        condition_figures.absolute,
     ),
     tables=(
         tables.groups_of_conditions,
         tables.words_counted,
         tables.ranked_conditions,
+        tables.counted_conditions,
+        tables.categories,
         reliability.reliability_table,
     ),
     evidence=words_with_attitudes,
@@ -243,7 +246,7 @@ class NegativeAttitude(Measure):
         # Sums of float32 probabilities may be a hair above 1.
         unknown = pl.when(mass > 0).then(unrated + (1 - mass).clip(lower_bound=0))
         kinds = KINDS if "kind" in fills.columns else ()
-        by_people = ~pl.col("by_models") if "by_models" in fills.columns else pl.lit(value=False)
+        by_people = pl.col("rater") != MODELS if "rater" in fills.columns else pl.lit(value=False)
         values = by_prompt(
             coded_fills(fills),
             mean_code(floor=0).alias("negative"),

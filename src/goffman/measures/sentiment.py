@@ -61,11 +61,19 @@ PRESENTATION = Presentation(
         details=outcomes_counted,
     ),
     figures=(
+        condition_figures.outcomes,
         condition_figures.templates,
         condition_figures.categories,
         condition_figures.ranked,
+        condition_figures.absolute,
     ),
-    tables=(tables.sentiment, tables.ranked_conditions, reliability.reliability_table),
+    tables=(
+        tables.sentiment,
+        tables.ranked_conditions,
+        tables.counted_conditions,
+        tables.categories,
+        reliability.reliability_table,
+    ),
     evidence=classes,
     main=("groups", "groups-adjusted", "groups-as-asked"),
 )
@@ -135,7 +143,11 @@ class NegativeSentiment(Measure):
                 .alias(name)
                 for name in SENTIMENTS
             ),
-            pl.col("negative").cast(pl.Float64).alias(PROBABILITY),
+            # Kept of some sentences alone, as in published files, it would be of those that are
+            # called negative.
+            pl.when(pl.col("negative").is_not_nan().all().over("model"))
+            .then(pl.col("negative").cast(pl.Float64))
+            .alias(PROBABILITY),
         )
         reasons = {name: f"the classifier has no class '{name}'" for name in SENTIMENTS}
         reasons[PROBABILITY] = "the classifier's probability was not kept"

@@ -37,6 +37,7 @@ from goffman.presentation.vega import (
     plot,
     tip,
 )
+from goffman.schemas import SENTIMENTS
 
 
 def boxes(section: Section) -> Iterator[Figure]:
@@ -110,21 +111,28 @@ def categories(section: Section) -> Iterator[Figure]:
     rows = section.rows("condition", section.presentation.quantity).filter(
         pl.col("condition") != BASELINE
     )
-    rows = section.named(rows).filter(pl.col("category").is_not_null())
+    rows = section.in_categories(section.named(rows)).filter(pl.col("category").is_not_null())
     if not rows.height:
         return
     rows, models = of_models(section, rows)
     noun = section.noun.headed.one
     about = tip(("name", noun), ("category", "Category"), ("group", "Group"), ("value", "Value"))
+    mean = {
+        "mark": {"type": "tick", "thickness": 2.5, "size": 15, "tooltip": None},
+        "encoding": {
+            "x": {"aggregate": "mean", "field": "value"},
+            "color": coloured("group", section.groups())["color"],
+        },
+    }
     yield plot(
         section,
         "categories",
         data(rows, "model", "condition", "name", "group", "category", "value", "low", "high"),
-        [at(0.5, "half"), _points(section, about)],
+        [at(0.5, "half"), mean, _points(section, about)],
         title=f"{section.noun.headed.many} by category",
         description=(
-            f"Each mark is one {section.noun.one}; categories are in the order of their medians. "
-            "Select a mark to read its prompts."
+            f"Mark: one {section.noun.one}; line: a group’s mean. Categories are in the order of "
+            f"their medians. {SELECT}"
         ),
         choices=choice("model", "Model", models),
         y=axis_y("category", {"field": "value", "op": "median", "order": "descending"}),
@@ -140,6 +148,8 @@ def _points(section: Section, about: list[Spec]) -> Spec:
         "encoding": {**coloured("group", section.groups()), "tooltip": about},
     }
 
+
+SELECT = "Select a mark to read its prompts."
 
 HIGHEST, LOWEST = 15, 10
 """So many rows of either end are shown at first."""
@@ -216,27 +226,39 @@ def levels(section: Section) -> Iterator[Figure]:
         yield _ranked(section, rows, against="0", axis=axis, name="levels")
 
 
-def _by_value(section: Section) -> Iterator[Figure]:
+def absolute(section: Section) -> Iterator[Figure]:
+    """Every condition's own value as it is, of all models together."""
+    yield from _by_value(section, kind="values", as_is=True)
+
+
+def _by_value(
+    section: Section, *, kind: str = "conditions", as_is: bool = False
+) -> Iterator[Figure]:
     """Every condition's own value, less what of it is noise where that is known."""
     known = section.scores.filter(
         pl.col("quantity").str.ends_with(SHRUNKEN), pl.col("value").is_not_null()
     )
-    shrunken = known.height > 0
+    shrunken = known.height > 0 and not as_is
     quantity = known["quantity"][0] if shrunken else section.presentation.quantity
     rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
     noun, called = section.noun, quantity_called(quantity)
+    how = ", pulled toward its group’s mean to allow for noise" if shrunken else ""
+    if as_is:
+        called, how = section.presentation.called, ", over all models and sentences"
     rows, models = of_models(section, _with_ranks(section, section.named(rows)))
+    if as_is:
+        rows, models = rows.filter(pl.col("model") == models[0]), models[:1]
     choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
-    some = both_ends(rows, noun)
+    some = () if as_is else both_ends(rows, noun)
     about = tip(
         ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
     )
     marks = _points(section, about)
     yield plot(
         section,
-        "conditions",
+        kind,
         data(rows, "model", "condition", "name", "group", "value", "ranks"),
         [
             at(0.5, "half"),
@@ -244,13 +266,9 @@ def _by_value(section: Section) -> Iterator[Figure]:
             *alone([marks], some),
         ],
         title=_from_to(rows, section, called if shrunken else section.presentation.called),
-        description=(
-            f"{called[0].upper()}{called[1:]} of each {noun.one}"
-            f"{', pulled toward its group’s mean to allow for noise' if shrunken else ''}. "
-            "Select a mark to read its prompts."
-        ),
+        description=f"{called[0].upper()}{called[1:]} of each {noun.one}{how}. {SELECT}",
         choices=(*choices, *some),
-        leads=True,
+        leads=not as_is,
         y=row_axis(),
         x=axis_x(called if shrunken else section.presentation.axis, domain=(0, 1)),
         height={"step": 14},
@@ -261,7 +279,9 @@ def _by_value(section: Section) -> Iterator[Figure]:
 def _from_to(rows: pl.DataFrame, section: Section, called: str) -> str:
     """Return between which conditions the values lie, for a title."""
     if len(section.models()) > 1:
-        return f"Every {section.noun.one}, from high to low"
+        every = rows["model"].n_unique() == 1
+        together = "over all models" if every else "from high to low"
+        return f"Every {section.noun.one}, {together}"
     low, high = (rows.sort("value").row(at, named=True) for at in (0, -1))
     ends = (f"{number(row['value'])} (“{row['name']}”)" for row in (low, high))
     return f"{called[0].upper()}{called[1:]} is {' to '.join(ends)}"
@@ -358,6 +378,53 @@ def _ends(rows: pl.DataFrame, noun: Noun) -> str:
     sampled = over[0].partition("; ")[0].removesuffix(", crossed") if over.len() else "sentences"
     fixed = "; the other mean is fixed" if rows["kind"][0] == "reference" else ""
     return f"Intervals over {sampled}, corrected for all {noun.many}{fixed}."
+
+
+EVERY_TEMPLATE = "all templates"
+
+SHADES = ("negative", "positive", "neutral")
+"""The labels in the order of their colours: the third is gray."""
+
+
+def outcomes(section: Section) -> Iterator[Figure]:
+    """The shares of all labels by classifier and group, over all templates and for each."""
+    texts = {item: section.names.item(section.instrument, item) for item in section.items}
+    of_items = section.rows("item", SENTIMENTS).with_columns(template=pl.col("item").replace(texts))
+    every = section.rows("group", SENTIMENTS).with_columns(template=pl.lit(EVERY_TEMPLATE))
+    rows = pl.concat([every, of_items], how="diagonal").filter(pl.col("model") != ALL_MODELS)
+    if not rows.height:
+        return
+    groups = [*section.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
+    rows = rows.with_columns(
+        place=pl.col("quantity").replace_strict({name: at for at, name in enumerate(SENTIMENTS)})
+    )
+    about = tip(
+        ("model", "Classifier"), ("group", "Group"), ("quantity", "Label"), ("value", "Share"),
+        ("n", "Labels"),
+    )  # fmt: skip
+    encoding: Spec = {
+        "color": coloured("quantity", SHADES)["color"],
+        "order": {"field": "place", "type": "quantitative"},
+        "tooltip": about,
+    }
+    share = axis_x("Share of labels", domain=(0, 1)) | {"stack": "zero"}
+    yield plot(
+        section,
+        "outcomes",
+        data(rows, "model", "template", "group", "quantity", "place", "value", "n"),
+        [{"mark": {"type": "bar", "height": {"band": 0.7}}, "encoding": encoding}],
+        title="Negative, neutral and positive labels",
+        description=(
+            "Shares of negative, neutral and positive labels, from left to right. A classifier "
+            "with two classes has no neutral."
+        ),
+        choices=choice("template", "Template", [EVERY_TEMPLATE, *texts.values()]),
+        y=axis_y("group", groups),
+        x=share,
+        height={"step": 24},
+        rows="model",
+        order=section.models(),
+    )
 
 
 def templates(section: Section) -> Iterator[Figure]:

@@ -179,6 +179,16 @@ class Section:
             return setting_name(condition)
         return self.names.condition(self.instrument, condition)
 
+    def in_categories(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of conditions with the study's category in place of a narrower one."""
+        known = {
+            condition: category
+            for (instrument, condition), category in self.names.categories.items()
+            if instrument == self.instrument
+        }
+        wider = pl.col("condition").replace_strict(known, default=None, return_dtype=pl.String)
+        return rows.with_columns(category=pl.coalesce(wider, "category"))
+
     def named(self, rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
         """The rows with the shown name of their condition in the column ``name``."""
         known = {one: self.called(one) for one in rows[column].drop_nulls().unique()}

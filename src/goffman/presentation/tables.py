@@ -9,7 +9,7 @@ import polars as pl
 
 from goffman.contrasts.catalog import LEVEL_OF_CONDITION
 from goffman.contrasts.catalog import REFERENCE as REFERENCE_KIND
-from goffman.formatting import ADJUSTED, SHRUNKEN, humanize, quantity_called
+from goffman.formatting import ADJUSTED, SHRUNKEN, humanize, join_words, quantity_called
 from goffman.instruments.types import BASELINE
 from goffman.presentation.condition_findings import confound
 from goffman.presentation.coreference_findings import BESIDE
@@ -131,6 +131,80 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
     )
     ranked = rows.select(columns).to_dicts()
     yield as_table(f"{instrument}-conditions", caption, ranked, shown=shown)
+
+
+COUNTS = {
+    "above_half": (pl.col("value") > 0.5, "above .5"),
+    "three_quarters": (pl.col("value") >= 0.75, ".75 or more"),
+    "all_of_it": (pl.col("value") == 1, "1"),
+}
+"""What conditions are counted by: where their number lies, and what that is called."""
+
+
+def _of_conditions(section: Section) -> pl.DataFrame:
+    """The number of each condition that has one, of each model and of all together."""
+    rows = _level(section.scores, "condition", section.presentation.quantity)
+    return rows.filter(pl.col("value").is_not_null(), pl.col("condition") != BASELINE)
+
+
+def counted_conditions(section: Section) -> Iterator[Table]:
+    """How many conditions of each group have a high number."""
+    counts = [above.sum().cast(pl.Int64).alias(name) for name, (above, _) in COUNTS.items()]
+    rows = _of_conditions(section).group_by("model", "group").agg(pl.len().alias("n"), *counts)
+    if rows.height:
+        many = section.noun.many
+        caption = (
+            f"{section.instrument}: how many {many} have a {section.presentation.called} above .5, "
+            f"of at least .75, and of 1. n is the number of {many}."
+        )
+        shown = (
+            *texts("model", "group"),
+            N,
+            *(
+                ColumnSpec(header=header, keys=(name,), form="count")
+                for name, (_, header) in COUNTS.items()
+            ),
+        )
+        made = _named(rows.sort("model", "group", descending=[False, True]), "model").to_dicts()
+        yield as_table(f"{section.instrument}-counts", caption, made, shown=shown)
+
+
+def describe_counts(section: Section) -> str:
+    """Return how many conditions of each group have a high number, all models together."""
+    # Means over all models are of those that cannot do the task, too.
+    if counted_conditions not in section.presentation.tables or section.unmeasurable():
+        return ""
+    for table in counted_conditions(section):
+        rows = [row for row in table.rows if row["model"] == EVERY["model"]]
+        above, most, every = (
+            join_words([f"{row[name]} of {row['n']} {humanize(row['group'])}" for row in rows])
+            for name in COUNTS
+        )
+        whose = "All models together: " if len(section.models()) > 1 else ""
+        return (
+            f"{whose}{section.presentation.called} above .5 for {above} {section.noun.many}; at "
+            f"least .75 for {most} ones; 1 for {every} ones."
+        )
+    return ""
+
+
+def categories(section: Section) -> Iterator[Table]:
+    """The mean of each category's conditions; categories are those of the study."""
+    rows = section.in_categories(_of_conditions(section)).drop_nulls("category")
+    value, names = pl.col("value"), ("model", "group", "category")
+    means = rows.group_by(names).agg(
+        n=pl.len(), mean=value.mean(), sd=value.std(), minimum=value.min(), maximum=value.max()
+    )
+    if means.height:
+        many = section.noun.many
+        caption = (
+            f"{section.instrument}: mean {section.presentation.called} by category, in the study's "
+            f"categories. n counts {many}; {_spread('them')}."
+        )
+        order = means.sort(*names[:2], "mean", "category", descending=[False, True, True, False])
+        shown = (*texts(*names), N, *numbers("mean", "sd", "minimum", "maximum"))
+        made = _named(order, "model").to_dicts()
+        yield as_table(f"{section.instrument}-categories", caption, made, shown=shown)
 
 
 def _beside(rows: pl.DataFrame, section: Section) -> str:

@@ -11,7 +11,7 @@ import itertools
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from goffman.presentation.types import Answers
 from goffman.runs.reply_probabilities import fills_of_replies
 from goffman.runs.run import read_answers
 from goffman.schemas import SENTIMENTS
-from goffman.scoring import words_of
+from goffman.scoring import measures_of, words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +56,8 @@ class Evidence:
     """Rows in the block."""
     there: int
     """Rows in the run's files."""
+    words: Sequence[Mapping[str, Any]] = ()
+    """The most probable words of each model: see filled_words."""
 
 
 def evidence_of(run: MeasuredRun, words: Lexicons | None, *, rows: int = ROWS) -> list[Evidence]:
@@ -66,12 +68,63 @@ def evidence_of(run: MeasuredRun, words: Lexicons | None, *, rows: int = ROWS) -
     found = []
     for name, section in run.sections.items():
         tables, there = [pl.DataFrame(schema=EVIDENCE)], 0
+        listed: list[dict[str, Any]] = []
         for one in answers_of(run, section):
             tables.append(section.presentation.evidence(one, section, words, most))
+            top = filled_words(run, one, section, words).head(WORDS_SHOWN)
+            listed += [
+                {**row, "word": printable(row["word"])} for row in section.shown(top).to_dicts()
+            ]
             there += rows_there(one)
         tables += _probabilities_beside(run, name, tables)
-        found.append(packed(section, pl.concat(tables), there))
+        found.append(replace(packed(section, pl.concat(tables), there), words=listed))
     return found
+
+
+WORDS_SHOWN = 50
+"""So many words of each model are on the page."""
+
+COUNTED = ("positive", "negative", "neutral")
+
+FILLED = {
+    **dict.fromkeys(("model", "word"), pl.String),
+    **dict.fromkeys(("mean_probability", "share"), pl.Float64),
+    **dict.fromkeys(("label", "rater"), pl.String),
+}
+"""The columns of ``filled_words``; share: of the probability of all words that count."""
+
+
+def filled_words(
+    run: MeasuredRun, given: Answers, section: Section, words: Lexicons | None
+) -> pl.DataFrame:
+    """Return the words that a model filled in first, the most probable first, and who rated them.
+
+    No rows: it filled in none, or what words mean is not known here.
+    """
+    measure = measures_of(run.manifest)[section.instrument]
+    if given.table != "fills" or not measure.words or not words or not given.frame.height:
+        return pl.DataFrame(schema=FILLED)
+    fills = given.frame.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
+    coded = measure.code_responses(fills, section.prompts, words, cased=given.cased)
+    if "rater" not in coded.columns:
+        listed = pl.col("gender_group").is_not_null()
+        whose = "goffman's list" if words.gender_file == "shipped" else "user's list"
+        coded = coded.with_columns(label="gender_group", rater=pl.when(listed).then(pl.lit(whose)))
+    p = pl.col("probability").cast(pl.Float64)
+    counts, prompts = pl.col("label").is_in(COUNTED), coded["prompt_id"].n_unique()
+    mass = coded.filter(counts).select(p.sum()).item()
+    by_rule = pl.when(pl.col("label").is_not_null()).then(pl.lit("a rule: no word"))
+    return (
+        coded.group_by("model", "word", "label", "rater")
+        .agg(mean_probability=p.sum() / prompts, total=p.sum())
+        .with_columns(
+            share=pl.when(counts).then(pl.col("total") / mass),
+            label=pl.col("label").fill_null("unrated"),
+            rater=pl.coalesce("rater", by_rule, pl.lit("nobody")),
+        )
+        .sort("mean_probability", "word", "label", descending=[True, False, False])
+        .select(*FILLED)
+    )
 
 
 def words_or_why(manifest: Manifest) -> tuple[Lexicons | None, Sequence[str]]:

@@ -36,6 +36,7 @@ from goffman.presentation.answer_style import describe_measured
 from goffman.presentation.multiverse import PART as ANALYSES
 from goffman.presentation.multiverse import describe_holds
 from goffman.presentation.reliability import COEFFICIENTS, reliability_rows
+from goffman.presentation.tables import describe_counts
 from goffman.presentation.user_ratings import describe_changes, describe_file
 from goffman.presentation.vega import config
 from goffman.report.anchors import anchor_sections
@@ -458,6 +459,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "examples": examples(section),
         "system": system_prompts(section),
         "contrasts": contrast_rows(section),
+        "counts": describe_counts(section),
         "changes": [said for model in models for said in describe_changes(section, model)],
         "reliability": reliability_rows_shown(section),
         "holds": describe_holds(section),

@@ -29,7 +29,7 @@ from goffman.presentation.table_formats import (
 from goffman.presentation.tables import EVERY
 from goffman.presentation.user_ratings import change_table
 from goffman.report.anchors import anchor_tables
-from goffman.report.evidence import answers_of, words_or_why
+from goffman.report.evidence import answers_of, filled_words, words_or_why
 from goffman.runs.files import README, write_folder
 from goffman.scoring import measures_of
 
@@ -119,7 +119,7 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     for name, section in sorted(run.sections.items()):
         made = [table for make in section.presentation.tables for table in make(section)]
         made += [*_contrasts(name, section.estimates), *change_table(section)]
-        made += [*analyses(section), *_unspecified(run, section)]
+        made += [*analyses(section), *_words(run, section), *_unspecified(run, section)]
         made = [*_controls(section), *(_with_doubts(table, section) for table in made)]
         made = [noted(table, section.ratings) for table in made]
         called = {**names, **section.names.models}
@@ -129,6 +129,24 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     of_two = [noted(table, *rated) for table in _correlations(run.estimates)]
     found += [replace(table, names=called) for table in of_two]
     return [*found, *anchor_tables(run)]
+
+
+def _words(run: MeasuredRun, section: Section) -> Iterator[Table]:
+    """Yield every word that the models filled in, and who said what it means."""
+    words, _ = words_or_why(run.manifest)
+    each = [filled_words(run, one, section, words) for one in answers_of(run, section)]
+    rows = [row for frame in each for row in frame.to_dicts()]
+    if rows:
+        caption = (
+            f"{section.instrument}: the words filled in, with their mean probability over prompts, "
+            "their share of the probability of all words that count, and who rated them."
+        )
+        shown = (
+            *texts("model", "word", "label", "rater", rater="rated by"),
+            *numbers("mean_probability"),
+            *numbers("share", drop="empty", share="share of what counts"),
+        )
+        yield as_table(f"{section.instrument}-filled", caption, rows, shown=shown)
 
 
 def _controls(section: Section) -> Iterator[Table]:

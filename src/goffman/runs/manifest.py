@@ -209,6 +209,8 @@ class Called(Record):
     """condition → one, many."""
     conditions: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
+    categories: Mapping[str, str] = field(default_factory=dict)
+    """condition → where the study puts it, if that is not its category."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -671,6 +673,8 @@ def _called(instrument: Instrument) -> Entry:
     if isinstance(instrument.content, Questionnaire):
         conditions, items = instrument.content.conditions, instrument.content.items
         called["conditions"] = {one.id: one.name for one in conditions}
+        if grouped := {one.id: one.study_category for one in conditions if one.study_category}:
+            called["categories"] = grouped
         # Of an item's wordings the first speaks for it.
         called["items"] = {one.id: one.text for one in reversed(items)}
     return called
