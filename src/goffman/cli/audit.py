@@ -103,6 +103,19 @@ def _in_python(name: str, value: Any) -> Any:
     return default if value is None else value
 
 
+def answer_rows(done: Audit) -> list[dict[str, Any]]:
+    """Return what there is of answers that others asked for, for JSON."""
+    return [
+        {
+            "model": one.model,
+            "instrument": one.instrument,
+            "prompts": one.sentences,
+            "answers": one.rows,
+        }
+        for one in done.asked
+    ]
+
+
 def print_done(
     done: Audit, rows: Sequence[Mapping[str, Any]], *, as_json: bool, seconds: float = 0
 ) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goffman.cli.audit import answer_rows, print_done
 from goffman.cli.params import Command, Json
 from goffman.console import (
     cache_folder,
@@ -21,9 +22,9 @@ from goffman.console import (
     say,
     table_text,
 )
-from goffman.errors import AnchorError
+from goffman.errors import AnchorError, InputError
 from goffman.replicate.files import folder_above
-from goffman.replicate.studies import Study, replicate_study
+from goffman.replicate.studies import Study, published_run, replicate_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -231,12 +232,21 @@ def replicate(
             help="mei2023 only: CSV file with ratings of words to use instead of the study's."
         ),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="Make a run of the published answers of one study in this folder, with its page.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Recompute the published numbers of five studies.
 
     The numbers are computed from the model outputs that the authors published.
     """
+    if output and not study:
+        raise InputError(f"--output makes a run of one study. Name it: {', '.join(Study)}.")
     studies = [study] if study else list(Study)
     folder = data or published_folder(os.environ, sys.platform)
     if download:
@@ -251,6 +261,9 @@ def replicate(
         what = f"{fetched:,} files were downloaded" if fetched else "All files are already there"
         said = [f"{what}. They are in {printable(str(into))}.", *downloading.not_fetched(studies)]
         print("\n".join(said), file=sys.stderr)
+    if study and output:
+        _make_run(study, folder, output, ratings, as_json=as_json)
+        return
     done = [replicate_study(name, folder, ratings=ratings) for name in studies]
     if as_json:
         entries = [each.entry() for each in done]
@@ -260,6 +273,17 @@ def replicate(
         print("\n".join(_text(each) for each in done), end="")
     if any(each.differing for each in done):
         raise typer.Exit(1)
+
+
+def _make_run(
+    study: Study, folder: Path, output: Path, ratings: Path | None, *, as_json: bool
+) -> None:
+    """Make the run of a study's published answers, and print what it says."""
+    from goffman.api.progress import reporting
+
+    with reporting(shown=True) as teller:
+        done = published_run(study, folder, output, ratings=ratings, listener=teller.listener)
+    print_done(done, answer_rows(done), as_json=as_json)
 
 
 def published_folder(environment: Mapping[str, str], platform: str) -> Path:

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from goffman.cli.audit import print_done
+from goffman.cli.audit import answer_rows, print_done
 from goffman.cli.params import Json
 from goffman.config import Sample
 from goffman.console import count_of, say
@@ -242,13 +242,4 @@ def read(
             listener=teller.listener,
             report=not no_report,
         )
-    rows: list[dict[str, Any]] = [
-        {
-            "model": one.model,
-            "instrument": one.instrument,
-            "prompts": one.sentences,
-            "answers": one.rows,
-        }
-        for one in done.asked
-    ]
-    print_done(done, rows, as_json=as_json)
+    print_done(done, answer_rows(done), as_json=as_json)

@@ -122,6 +122,9 @@ class PhraseGender(GenderMeasure):
     """Words of a phrase; None: as many as were asked."""
     ends: tuple[str, ...] = ("female", "male", "nonbinary")
     """A word of these gender groups ends its branch."""
+    ended_only: bool = False
+    """Whether branches that ended in such a word are all that is stored, as in published files: of
+    the others nothing is known."""
     name: ClassVar[str] = "gender-of-phrase"
     reads: ClassVar[Reads] = "fills"
     quantity: ClassVar[str] = "keyed-disparity"
@@ -183,9 +186,12 @@ class PhraseGender(GenderMeasure):
             .with_columns((pl.col("disparity") * keying).alias("keyed-disparity"))
         )
         names = (*self.ends, "unspecified", "outside", UNSEEN_END, "disparity", "keyed-disparity")
-        return prompt_scores(
-            values, prompts, measure=self.name, reasons=dict.fromkeys(names, _REASON)
-        )
+        reasons = dict.fromkeys(names, _REASON)
+        if self.ended_only:
+            unknown = ("unspecified", "outside", UNSEEN_END)
+            values = values.with_columns(pl.lit(None, pl.Float64).alias(name) for name in unknown)
+            reasons |= dict.fromkeys(unknown, "only branches that ended were stored")
+        return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """The probability of phrases that end in the right person: the mask holds the last word."""

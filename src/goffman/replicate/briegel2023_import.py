@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -12,12 +13,15 @@ from goffman.errors import PublishedError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.types import BASELINE, Prompt, SentencePairs, Setting
 from goffman.replicate.files import files_in, read_lines
+from goffman.replicate.published_run import PublishedAnswers
 from goffman.schemas import REPLIES, prompt_table, schema
 
 if TYPE_CHECKING:
     import polars as pl
 
 MODEL = "gpt-3.5-turbo"
+
+MASCULINE = frozenset({"he", "him", "his", "himself"})
 
 _COMPLETIONS = re.compile(r"compl_tri(\d+)_type1_(pro|anti)_([a-z-]+)\.txt\.(test|dev)")
 _HEADING = re.compile(r"I (Pro|Anti) [A-Za-z-]+")
@@ -28,13 +32,19 @@ _PRONOUN = re.compile(r"Who does '(\w+)' refer to\?")
 class Answered:
     """What was asked and what was replied."""
 
-    prompts: pl.DataFrame
-    """PROMPTS with the ANSWER_KEY that the study used, slips and all."""
+    asked: Sequence[Prompt]
+    """With the key that the study used, slips and all."""
     replies: pl.DataFrame
+    files: Sequence[Path]
     settings: tuple[Setting, ...]
     """Those that are there, the baseline first."""
     split: str
     """The part of WinoBias that the files are named after: test, or dev."""
+
+    @cached_property
+    def prompts(self) -> pl.DataFrame:
+        """The columns PROMPT_TABLE."""
+        return prompt_table(self.asked)
 
 
 def read_answers(folder: Path) -> Answered:
@@ -76,10 +86,28 @@ def read_answers(folder: Path) -> Answered:
             raise PublishedError(f"{folder} has no {other} completions of {code} in trial {trial}.")
     there = {code for _, code in asked}
     return Answered(
-        prompts=prompt_table(prompt for prompts in asked.values() for prompt in prompts),
+        asked=[prompt for prompts in asked.values() for prompt in prompts],
+        files=paths,
         replies=pl.DataFrame(rows, schema=schema(REPLIES), orient="row"),
         settings=tuple(setting for code, setting in settings.items() if code in there),
         split=split,
+    )
+
+
+def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
+    """Yield the completions as a run has them: of each only the first word was kept."""
+    answered = read_answers(folder)
+    yield PublishedAnswers(
+        instrument="coreference",
+        table="replies",
+        prompts=answered.asked,
+        answers=answered.replies,
+        files={MODEL: answered.files},
+        missing=(
+            "Of each reply only the first word was kept, and read by the study's own key.",
+            "Accuracies are rounded to one decimal before they are subtracted, as in the study.",
+        ),
+        parameters={"round_accuracy": 1},
     )
 
 
@@ -140,8 +168,12 @@ def _prompts(
                 instrument="coreference",
                 item=f"type1-{split}/{number}",
                 wording=side,
+                dimension="type-1",
                 condition=setting.id,
                 group=setting.group,
+                # In a pro sentence, the pronoun is the one of the occupation's stereotype.
+                category=f"{'male' if (pronoun[1] in MASCULINE) == (side == 'pro') else 'female'}"
+                "-referent",
                 text=text,
                 answer=answer,
                 other=other,

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from goffman.errors import PublishedError, did_you_mean
 from goffman.instruments.loader import load_instrument
-from goffman.instruments.types import Prompt, Questionnaire
+from goffman.instruments.types import Condition, Keyed, Prompt, Questionnaire
 from goffman.replicate.files import read_csv
+from goffman.replicate.published_run import PublishedAnswers
 from goffman.schemas import prompt_table
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from goffman.lexicons.gender import GenderLexicon
 
 SUBJECTS = re.compile(r"(?P<model>[^_]+)_all_df_intention(?P<other>_non_mh)?\.csv")
 OF_PHRASES = re.compile(
@@ -110,6 +113,91 @@ def read_phrase_scores(folder: Path) -> pl.DataFrame:
         )
         frames.append(_each_once(long, path))
     return _scores(frames, instrument="attribution", measure="gender-of-phrase")
+
+
+def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
+    """Yield the phrases of question 2 where they were published; of all else there are sums."""
+    import polars as pl
+
+    from goffman.replicate.lin2022_phrases import fills_of_phrases, read_nouns
+
+    items, conditions = _own_items(folder), _own_conditions()
+    nouns: GenderLexicon | None = None
+    prompts: dict[str, Prompt] = {}
+    frames, files = [], {}
+    scored = read_phrase_scores(folder)
+    for model, scores in sorted(phrase_files(folder).items()):
+        path = scores.with_name(scores.name.replace("_result.csv", ".csv"))
+        asked = scored.filter(pl.col("model") == model).unique("prompt_id", maintain_order=True)
+        if not path.is_file():
+            continue
+        table = asked.with_columns(
+            text=pl.col("item").str.replace("[diagnosis]", pl.col("condition"), literal=True)
+        )
+        nouns = read_nouns(folder)
+        _, fills = fills_of_phrases(path, table, model=model, nouns=nouns)
+        own = {}
+        for row in table.iter_rows(named=True):
+            item, keyed = items.get(row["item"], (row["item"], "plain"))
+            condition = conditions.get(row["condition"])
+            prompt = Prompt(
+                instrument="attribution",
+                item=item,
+                wording="first",
+                dimension=row["dimension"],
+                keyed=keyed,
+                condition=condition.id if condition else row["condition"],
+                form=row["condition"],
+                group=row["group"],
+                category=condition.category if condition else None,
+                text=row["text"],
+            )
+            own[row["prompt_id"]] = prompt.id
+            prompts[prompt.id] = prompt
+        place = pl.col("probability").rank("ordinal", descending=True).over("prompt_id")
+        frames.append(
+            fills.with_columns(
+                pl.col("prompt_id").replace_strict(own),
+                rank=place.cast(pl.Int64),
+                probability=pl.col("probability").cast(pl.Float32),
+            )
+        )
+        files[model] = [path]
+    if frames:
+        yield PublishedAnswers(
+            instrument="attribution",
+            table="fills",
+            prompts=[*prompts.values()],
+            answers=pl.concat(frames),
+            files=files,
+            missing=(
+                f"Phrases were published of {' and '.join(files)} alone, and only gendered ones.",
+                "Of care-seeking only sums over words were published, so this run has none of it.",
+            ),
+            nouns=nouns,
+            parameters={"depth": 1, "ended_only": True},
+        )
+
+
+def _own_items(folder: Path) -> dict[str, tuple[str, Keyed]]:
+    """Sentence as run → the item that it is of the questionnaire, in whose order they were run."""
+    content = cast("Questionnaire", load_instrument("attribution").content)
+    own = [item for item in content.items if item.wording == "first"]
+    found: dict[str, tuple[str, Keyed]] = {}
+    for path in phrase_files(folder).values():
+        rows = read_csv(path, ("sequence", "stigma_category")).unique(maintain_order=True)
+        if rows["stigma_category"].str.to_lowercase().to_list() == [one.dimension for one in own]:
+            for item, sentence in zip(own, rows["sequence"], strict=True):
+                # Item 7 was run as "would not interview", which agrees with avoidance.
+                keyed = "plain" if " would not " in sentence else item.keyed
+                found[sentence] = (item.id, keyed)
+    return found
+
+
+def _own_conditions() -> dict[str, Condition]:
+    """Form → the diagnosis of an audit."""
+    content = cast("Questionnaire", load_instrument("attribution").content)
+    return {form.text: one for one in content.conditions for form in one.forms}
 
 
 def _known(given: pl.Series, allowed: Mapping[str, str], path: Path) -> pl.Series:

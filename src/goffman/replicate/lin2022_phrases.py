@@ -63,6 +63,25 @@ def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: Gender
     import polars as pl
 
     from goffman.measures.phrase_gender import PhraseGender
+
+    read, fills = fills_of_phrases(path, prompts, model=model, nouns=nouns)
+    gendered = with_gender(fills, nouns, cased=True)
+    # The nouns are no names, so the two variants are the same.
+    scores = (
+        PhraseGender(depth=1)
+        .score_prompts(gendered, prompts)
+        .filter(pl.col("variant") == "without-names", pl.col("quantity").is_in(QUANTITIES))
+        .with_columns(variant=pl.lit(None, dtype=pl.String))
+    )
+    return Phrases(scores=scores, read=fills.height, left_out=read - fills.height)
+
+
+def fills_of_phrases(
+    path: Path, prompts: pl.DataFrame, *, model: str, nouns: GenderLexicon
+) -> tuple[int, pl.DataFrame]:
+    """How many lines a file has, and its phrases as one fill each; probabilities as printed."""
+    import polars as pl
+
     from goffman.schemas import FILLS, schema
 
     columns = ("diagnosis", "stigma_category", "sequence", "probability")
@@ -72,18 +91,8 @@ def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: Gender
     for prompt_id, word, probability in _ended(read, prompts, nouns):
         ranks[prompt_id] += 1
         rows.append((prompt_id, model, 1, "", ranks[prompt_id], f" {word}", word, probability))
-    # FILLS, one of each phrase; the probability is kept as it was printed.
     kinds = {**schema(FILLS), "probability": pl.Float64()}
-    fills = pl.DataFrame(rows, schema=kinds, orient="row")
-    gendered = with_gender(fills, nouns, cased=True)
-    # The nouns are no names, so the two variants are the same.
-    scores = (
-        PhraseGender(depth=1)
-        .score_prompts(gendered, prompts)
-        .filter(pl.col("variant") == "without-names", pl.col("quantity").is_in(QUANTITIES))
-        .with_columns(variant=pl.lit(None, dtype=pl.String))
-    )
-    return Phrases(scores=scores, read=fills.height, left_out=read.height - fills.height)
+    return read.height, pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 def _ended(

@@ -68,7 +68,7 @@ def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
         *of_labels,
         *_about_fills(fills, attitude),
         *_attitudes(attitude, categories, whose),
-        _correlation(attitude, sentiment, whose),
+        *_correlation(attitude, sentiment, whose),
     ]
 
 
@@ -211,8 +211,13 @@ def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) 
         bounds = f"{ends} whatever unrated and unseen words say"
         name = f"negative attitude, {model}, {wording}, {group}"
         yield Result(name=name, value=value, note=f"{whose}, {bounds}")
-    for model, groups in means.items():
-        yield from _gaps(model, groups, whose)
+    gaps = [row for model, groups in means.items() for row in _gaps(model, groups, whose)]
+    yield from gaps
+    exact = [row.value for row in gaps if row.name.startswith("gap before rounding")]
+    if exact:
+        mean = sum(value for value in exact if isinstance(value, float)) / len(exact)
+        note = f"{whose}, over {len(exact)} of the {MODELS} models"
+        yield Result(name="gap before rounding, all models", value=mean, note=note, firm=False)
     models = f"{whose}, over {len(means)} of the {MODELS} models"
     whole = len(means) == MODELS and whose == STUDY
     conditions = _of_conditions(scores).sort("value", descending=True)
@@ -273,8 +278,8 @@ def _above_half(
         yield Result(name=name, value=condition, note=f"{value:.3f}, {note}", firm=firm)
 
 
-def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) -> Result:
-    """Pearson's r of the two measures over the conditions of both groups."""
+def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) -> Iterator[Result]:
+    """Pearson's r of the two measures over the conditions of both groups, its interval and t."""
     import polars as pl
 
     name = "correlation of both measures over conditions, Pearson's r"
@@ -287,7 +292,15 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
     both = first.join(second, on=["group", "key"], how="inner", maintain_order="left")
     if both["group"].n_unique() < 2:
         note = f"{NOT_HERE}: it needs the fills of both groups"
-        return Result(name=name, value=None, note=note)
-    r = correlation(both["value"].to_list(), both["value_right"].to_list()).r
-    note = f"over {both.height} conditions, {whose}"
-    return Result(name=name, value=r, note=note, firm=False)
+        yield Result(name=name, value=None, note=note)
+        return
+    found = correlation(both["value"].to_list(), both["value_right"].to_list())
+    note, df = f"over {both.height} conditions, {whose}", both.height - 2
+    t = None if found.r is None else found.r * (df / (1 - found.r**2)) ** 0.5
+    for called, value, digits in (
+        (name, found.r, 3),
+        ("correlation of both measures, its lower end", found.low, 3),
+        ("correlation of both measures, its upper end", found.high, 3),
+        (f"correlation of both measures, its t, with {df} degrees of freedom", t, 2),
+    ):
+        yield Result(name=called, value=value, note=note, digits=digits, firm=False)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -13,6 +16,7 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.text import put_in
 from goffman.instruments.types import Prompt, Questionnaire
 from goffman.replicate.files import files_in, read_csv
+from goffman.replicate.published_run import PublishedAnswers
 from goffman.schemas import FILLS, LABELS, prompt_table, schema
 
 if TYPE_CHECKING:
@@ -36,17 +40,24 @@ _AS_SPELLED_ELSEWHERE = {"Illteracy": "Illiteracy", "Ethinicity": "Ethnicity"}
 class Answered:
     """What was asked and what was answered."""
 
-    prompts: pl.DataFrame
-    """PROMPTS; the condition is its name as published."""
+    asked: Sequence[Prompt]
+    """Each once; the condition is its name as published."""
     answers: pl.DataFrame
     """FILLS or LABELS."""
+    files: Mapping[str, Sequence[Path]]
+    """By model, where they stand."""
+
+    @cached_property
+    def prompts(self) -> pl.DataFrame:
+        """The columns PROMPT_TABLE."""
+        return prompt_table(self.asked)
 
 
 def read_labels(folder: Path) -> Answered:
     """The classifiers' labels, without the sentences that the study dropped.
 
-    Only the probability of the label itself was published: that of a classifier's other classes
-    is NaN, and null still means that it has no such class.
+    Only the probability of the label itself was published. Of two classes the other has the rest;
+    of three each other one is NaN, and null still means that there is no such class.
     """
     import polars as pl
 
@@ -69,8 +80,12 @@ def read_labels(folder: Path) -> Answered:
             raise PublishedError(f"{path} has the label {odd!r}, which is not a sentiment.")
         frames.append(read)
     everything = pl.concat(frames)
-    prompts, ids = _asked(everything.rename({"prompts": "text"}), names, _people_sentences())
-    classes = everything.group_by("model").agg(has=pl.col("label").unique())
+    asked, ids = _asked(everything.rename({"prompts": "text"}), names, _people_sentences())
+    classes = everything.group_by("model").agg(
+        has=pl.col("label").unique(),
+        # The label of two classes has at least half of the probability.
+        two=(pl.col("label").n_unique() == 2) & (pl.col("sentiment_score").min() >= 0.5),
+    )
     answers = (
         everything.join(classes, on="model", how="left", maintain_order="left")
         .with_columns(prompt_id=pl.Series(ids))
@@ -78,14 +93,14 @@ def read_labels(folder: Path) -> Answered:
             pl.when(pl.col("label") == name)
             .then("sentiment_score")
             .when(pl.col("has").list.contains(pl.lit(name)))
-            .then(float("nan"))
+            .then(pl.when("two").then(1 - pl.col("sentiment_score")).otherwise(float("nan")))
             .cast(pl.Float32)
             .alias(name)
             for name in SENTIMENTS.values()
         )
         .select(list(schema(LABELS)))
     )
-    return Answered(prompts=prompts, answers=answers)
+    return Answered(asked=asked, answers=answers, files=_files(everything))
 
 
 def read_fills(folder: Path) -> Answered:
@@ -105,7 +120,7 @@ def read_fills(folder: Path) -> Answered:
     everything = everything.with_columns(
         pl.col("text").str.replace("[MASK]", "<mask>", literal=True)
     )
-    prompts, ids = _asked(everything, names, _distance_sentences())
+    asked, ids = _asked(everything, names, _distance_sentences())
     answers = everything.with_columns(
         prompt_id=pl.Series(ids),
         # XLNet may put in a sign that is read as nothing.
@@ -117,12 +132,90 @@ def read_fills(folder: Path) -> Answered:
         rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("model", "prompt_id"),
         word=pl.col("token").str.strip_chars(),
     )
-    return Answered(prompts=prompts, answers=answers.select(list(schema(FILLS))))
+    kept = answers.select(list(schema(FILLS)))
+    return Answered(asked=asked, answers=kept, files=_files(everything))
+
+
+def _files(rows: pl.DataFrame) -> dict[str, list[Path]]:
+    """The files of each model."""
+    pairs = rows.select("model", "file").unique().sort("model", "file").iter_rows()
+    return {
+        model: [Path(file) for _, file in of] for model, of in groupby(pairs, key=itemgetter(0))
+    }
+
+
+def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
+    """Yield the fills and the labels as a run has them, conditions by the names that audits use."""
+    import polars as pl
+
+    labels = read_labels(folder)
+    masked: Collection[str] = ()
+    if any(folder.glob("fills/*.csv")):
+        fills = read_fills(folder)
+        masked = fills.files
+        there = {prompt.group for prompt in fills.asked}
+        gone = [group for group in (STIGMATIZED, OTHERS) if group not in there]
+        lacks = [
+            f"The files have no fills for {group} conditions, so the groups are not compared."
+            for group in gone
+        ]
+        yield _as_audited("social-distance", fills, missing=lacks)
+    else:
+        lacks = ["The files have no fills, so there is no P(negative)."]
+    known = "Of a classifier with three classes only the probability of its label was published."
+    # A masked model and the classifier made from it may have files of one name.
+    both = {name: f"{name} (classifier)" for name in labels.files if name in masked}
+    renamed = replace(
+        labels,
+        answers=labels.answers.with_columns(pl.col("model").replace(both)),
+        files={both.get(name, name): files for name, files in labels.files.items()},
+    )
+    yield _as_audited("people-sentiment", renamed, missing=[known, *([] if masked else lacks)])
+
+
+def _as_audited(name: str, answered: Answered, *, missing: Sequence[str]) -> PublishedAnswers:
+    """Return the answers to prompts whose conditions and families are those of the instrument."""
+    import polars as pl
+
+    content = cast("Questionnaire", load_instrument(name).content)
+    own = {
+        _key(text, one.name): one
+        for one in content.conditions
+        for form in one.forms
+        for text in (form.text, form.plural, one.name)
+    }
+    families = {one.id: one.family or None for one in content.wordings}
+    prompts = {}
+    for prompt in answered.asked:
+        known = own.get(_key(prompt.form or "", prompt.condition))
+        known = known or own.get(_key(prompt.condition, prompt.condition))
+        prompts[prompt.id] = replace(
+            prompt,
+            condition=known.id if known else prompt.condition,
+            category=known.category if known else None,
+            family=families.get(prompt.wording),
+            source="study",
+        )
+    ids = {before: prompt.id for before, prompt in prompts.items()}
+    return PublishedAnswers(
+        instrument=name,
+        table="fills" if name == "social-distance" else "labels",
+        prompts=[*prompts.values()],
+        answers=answered.answers.with_columns(pl.col("prompt_id").replace_strict(ids)),
+        files=answered.files,
+        missing=tuple(missing),
+    )
+
+
+def _key(form: str, condition: str) -> tuple[frozenset[str], bool]:
+    """The words of a form, and whether the condition is over: some of these share a form."""
+    words = re.findall(r"\w+", form.casefold())
+    return frozenset(words) - {"a", "an"}, "remitted" in condition.casefold()
 
 
 def _asked(
     rows: pl.DataFrame, names: dict[str, str], sentences: Sequence[_Sentence]
-) -> tuple[pl.DataFrame, list[str]]:
+) -> tuple[Sequence[Prompt], list[str]]:
     """The prompts of rows with model, text, condition, pachankis_conditions and file.
 
     Beside them the prompt id of each row.
@@ -162,7 +255,7 @@ def _asked(
         ids[text, form, stigma] = prompt.id
         prompts[prompt.id] = prompt
     keys = rows.select(columns[:3]).iter_rows()
-    return prompt_table(prompts.values()), [ids[key] for key in keys]
+    return [*prompts.values()], [ids[key] for key in keys]
 
 
 def _names(folder: Path) -> dict[str, str]:

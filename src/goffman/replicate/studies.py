@@ -5,9 +5,14 @@ from __future__ import annotations
 import importlib
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goffman.replicate.files import study_folder
 from goffman.replicate.rows import Replication, set_side_by_side
+
+if TYPE_CHECKING:
+    from goffman.options import Listener
+    from goffman.pipeline import Audit
 
 
 class Study(StrEnum):
@@ -26,3 +31,15 @@ def replicate_study(study: Study, folder: Path, *, ratings: Path | None = None) 
     results = importlib.import_module(f"goffman.replicate.{study}").results
     given = {"ratings": ratings} if study is Study.MEI2023 else {}
     return set_side_by_side(study, results(files, **given))
+
+
+def published_run(
+    study: Study, folder: Path, output: Path, *, ratings: Path | None = None, listener: Listener
+) -> Audit:
+    """Return the run made of the study's published answers; RunError where it has none to show."""
+    from goffman.replicate.published_run import make_run
+
+    files = study_folder(folder, study)
+    module = importlib.import_module(f"goffman.replicate.{study}_import")
+    parts = getattr(module, "published_answers", lambda _: ())(files)
+    return make_run(study, parts, output, ratings=ratings, listener=listener)
