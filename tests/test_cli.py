@@ -87,7 +87,7 @@ from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.renderer import render
 start = time.process_time()
 count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names())
-assert count == 6342 + 1208 + 391 + 621 + 12640 + 7200 + 21744
+assert count == 6342 + 1208 + 391 + 621 + 12640 + 7920 + 21744
 print(time.process_time() - start)
 """
     times = [

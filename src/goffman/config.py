@@ -482,6 +482,13 @@ INSTRUMENT_SETTINGS: Mapping[str, Option] = {
         metavar="yes|no",
         help="Leave out WinoBias sentence pairs that have faults. Default: no.",
     ),
+    "wordings": Option(
+        panel="attribution",
+        several=True,
+        metavar="NAME",
+        help="Ask this wording, as-run for the sentences as Lin et al. (2022) ran them. May be "
+        "repeated. Only for masked models. Default: first.",
+    ),
     "file": Option(
         panel="vignettes, decisions",
         kind=Path,

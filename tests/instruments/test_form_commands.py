@@ -107,3 +107,9 @@ def test_ls_tells_the_forms() -> None:
     assert listed["social-distance"] == ["fill", "completion", "choice", "reply"]
     assert listed["coreference"] == ["ask", "choice", "reply", "pronouns"]
     assert "Modes: fill, completion, write" in in_process.goffman("ls", "--cite").stdout
+
+
+def test_the_statements_as_the_authors_ran_them_can_be_chosen_as_in_an_audit() -> None:
+    found = rows("attribution", "--set", "attribution.wordings=as-run", "--limit", "30")
+    assert {row["wording"] for row in found} == {"as-run"}
+    assert {row["source"] for row in found} == {"study"}

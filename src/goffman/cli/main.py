@@ -299,8 +299,7 @@ def prompts(
     having = {instrument.base: setting_names(instrument)}
     changed = settings_by_instrument(settings_given(settings), having)
     options = PromptOptions(
-        **changed.get(instrument.base, {}),
-        wordings=wording,
+        **({"wordings": wording} | changed.get(instrument.base, {})),
         seed=seed,
         no_answer=False if forced_choice else None,
         sample=sample,

@@ -12,7 +12,7 @@ import polars as pl
 
 from goffman.comparison.sentences import labels_of
 from goffman.contrasts.catalog import BY_CONDITION, models_by_condition
-from goffman.contrasts.correlations import MAIN_VARIANT
+from goffman.contrasts.correlations import IN_MAIN_VARIANT
 from goffman.contrasts.designs import Contrast, cube, in_order
 from goffman.contrasts.engine import PRIMARY, MeasuredInstrument, estimates, judged
 from goffman.formatting import short_names
@@ -60,7 +60,7 @@ class ChangeContext(MeasuredInstrument):
                 found += kind(self.score_table(scores, quantity))
         # Settings are compared one by one above.
         if self.measure.unit == "condition":
-            prompts = scores.filter(pl.col("level") == "prompt", _main_variant())
+            prompts = scores.filter(pl.col("level") == "prompt", IN_MAIN_VARIANT)
             if scores.filter(pl.col("level") == "condition")["wording"].count():
                 # Then a condition's number is that of one wording, in the report's tables too.
                 prompts = prompts.filter(pl.col("wording") == self.wordings[0])
@@ -81,7 +81,7 @@ class ChangeContext(MeasuredInstrument):
 
     def by_item(self, both: pl.DataFrame) -> Interaction | None:
         """Return whether the gap changed alike in every item; None: not every cell has a value."""
-        rows = both.filter(pl.col("condition") != BASELINE, _main_variant())
+        rows = both.filter(pl.col("condition") != BASELINE, IN_MAIN_VARIANT)
         known = {*rows["quantity"]}
         wanted = (self.measure.primary_contrast[1], self.measure.quantity)
         quantity = next((name for name in wanted if name in known), None)
@@ -104,10 +104,6 @@ class ChangeContext(MeasuredInstrument):
         each = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
         # Means over both runs are of neither. The prompts are not copied: there may be very many.
         return pl.concat([each, self.measure.aggregate(each).filter(pl.col("model").is_not_null())])
-
-
-def _main_variant() -> pl.Expr:
-    return pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
 
 
 def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goffman.contrasts.correlations import MAIN_VARIANT
+from goffman.contrasts.correlations import IN_MAIN_VARIANT
 from goffman.contrasts.designs import (
     NESTED,
     ScoreTable,
@@ -136,8 +136,7 @@ def _models_of_dimension(stratum: Stratum) -> Sides:
 
 
 def _main_variant(scored: ScoreTable) -> ScoreTable:
-    main = pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
-    return replace(scored, scores=scored.scores.filter(main))
+    return replace(scored, scores=scored.scores.filter(IN_MAIN_VARIANT))
 
 
 models_by_dimension = replace(

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 MAIN_VARIANT = "with-names"
 
+IN_MAIN_VARIANT = pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
+"""Whether a row is of the variant in which first names count, or of what has no variants."""
+
 COMPARABLE = (None, "completion", "choice", "reply", "write")
 """The modes that measure one construct; None: the instrument's own."""
 
@@ -77,7 +80,7 @@ def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Ite
         pl.col("quantity") == quantity,
         pl.col("model").is_not_null(),
         pl.col("condition") != BASELINE,
-        pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT),
+        IN_MAIN_VARIANT,
     )
     means = rows.filter(pl.col("level") == "condition", pl.col("value").is_not_null())
     for (model,), of in means.partition_by("model", as_dict=True, maintain_order=True).items():
@@ -207,7 +210,7 @@ class MeasuredSide:
             pl.col("quantity") == self.quantity,
             pl.col("condition") != BASELINE,
             pl.col("model").eq_missing(pl.lit(self.model)),
-            pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT),
+            IN_MAIN_VARIANT,
         ).unique("condition", keep="first", maintain_order=True)
 
 

@@ -221,10 +221,8 @@ def path_of(*parts: str | None) -> str:
 def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
     kind, quantity = row["kind"], row["quantity"]
-    beside = {
-        *("genders", "genders-as-asked", "groups-as-asked"),
-        *(*THEIR_OWN, *CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE),
-    }
+    of_one_number = ("genders", "genders-as-asked", "groups-as-asked")
+    beside = {*of_one_number, *THEIR_OWN, *CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE}
     own = quantity
     if measure is not None:
         # The number of the headline, where contrasts are of it, and else the measure's own.

@@ -368,9 +368,8 @@ def _people(toml: TomlFile) -> tuple[PersonDescription, ...]:
         every = given.get("every", 1)
         if type(every) is not int or every < 1:
             table.note("every", f"every is {every!r}. Allowed: a whole number of at least 1.")
-            every = 1
-        person = PersonDescription(id=name, gender=gender or "unstated", texts=texts, every=every)
-        people.append(person)
+        gender = gender or "unstated"
+        people.append(PersonDescription(id=name, gender=gender, texts=texts, every=every))
     if len({len(person.texts) for person in people if len(person.texts) > 1}) > 1:
         message = "all people must have the same number of texts, which take turns."
         toml.top().note("people", message)

@@ -116,7 +116,8 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     """Every prompt of an instrument, and of its controls; or a sample of them."""
     options = options or PromptOptions()
     has = setting_names(instrument)
-    for name in INSTRUMENT_SETTINGS:
+    # Wordings can be printed of any instrument.
+    for name in INSTRUMENT_SETTINGS.keys() - {"wordings"}:
         if name not in has and getattr(options, name.replace("-", "_")) is not None:
             raise InputError(f"{instrument.base} has no setting '{name}'.")
     if options.no_answer is not None and instrument.kind not in CHOICES:
@@ -212,7 +213,9 @@ def setting_names(instrument: Instrument) -> tuple[str, ...]:
     if isinstance(instrument.content, SentencePairs):
         own = ("neutral-pairs", "they")
         return ("pairs", "adjectives", "placement", *own, "winobias", "drop-faulty")
-    return ("file",) if instrument.settings.get("instead") in READERS else ()
+    on_request = [one for one in _wordings(instrument) if not one.default]
+    wordings = ("wordings",) if any(one.source == "study" for one in on_request) else ()
+    return ("file",) if instrument.settings.get("instead") in READERS else wordings
 
 
 def _choices(

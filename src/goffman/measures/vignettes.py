@@ -123,9 +123,8 @@ def means_of_vignettes(
 ) -> pl.DataFrame:
     """SCORES of all levels but prompt: those of codes, women and men, beliefs and shares."""
     who = ("model", "condition", "group", "category")
-    genders = mean_over(
-        only(scores, (*PAIRED, "nonbinary")), keep=CELL, level="cell", over="questions"
-    )
+    described = only(scores, (*PAIRED, "nonbinary"))
+    genders = mean_over(described, keep=CELL, level="cell", over="questions")
     beliefs = mean_over(only(scores, ["belief"]), keep=CELL, level="cell", over="questions")
     groups = mean_over(genders, keep=("model", "group"), level="group", over="items × conditions")
     # Means of cells by condition, group and item, as the codes have them.

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from goffman.contrasts.catalog import LEVEL_OF_CONDITION
+from goffman.contrasts.correlations import IN_MAIN_VARIANT
 from goffman.formatting import ALL_MODELS, SHRUNKEN, humanize, number, quantity_called
 from goffman.instruments.types import BASELINE, Noun
 from goffman.presentation.estimate_figures import (
@@ -21,7 +22,7 @@ from goffman.presentation.estimate_figures import (
     with_clear,
 )
 from goffman.presentation.findings import findings_of
-from goffman.presentation.section import Section, main_variant
+from goffman.presentation.section import Section
 from goffman.presentation.vega import (
     Choice,
     Figure,
@@ -220,7 +221,7 @@ def ranked(section: Section) -> Iterator[Figure]:
 
 def levels(section: Section) -> Iterator[Figure]:
     """Every condition's number with its interval, against 0."""
-    rows = main_variant(section.contrasts(LEVEL_OF_CONDITION))
+    rows = section.contrasts(LEVEL_OF_CONDITION).filter(IN_MAIN_VARIANT)
     if rows.height:
         axis = section.presentation.axis
         yield _ranked(section, rows, against="0", axis=axis, name="levels")

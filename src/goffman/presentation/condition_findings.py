@@ -38,7 +38,7 @@ def above_reference(section: Section, model: str) -> str:
     rows, many = of_model(section.contrasts("reference"), model), section.noun.many
     if not rows.height:
         return ""
-    above, below = _above_and_below(rows)
+    above, below = above_and_below(rows)
     said = (
         f"{above.height or 'None'} of {rows.height} {humanize(section.contrast)} {many} "
         f"{_are(above.height)} clearly above the {humanize(section.against)} mean and "
@@ -64,7 +64,7 @@ def above_reference(section: Section, model: str) -> str:
     return " ".join(parts)
 
 
-def _above_and_below(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def above_and_below(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the rows that are clearly above 0, and those clearly below it."""
     sure = rows_apart_from_zero(rows)
     return sure.filter(pl.col("difference") > 0), sure.filter(pl.col("difference") < 0)
@@ -79,7 +79,7 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
     rows = of_model(section.contrasts("own-reference"), model)
     tested = rows["p_adjusted"].count()
     if tested:
-        above, below = (clear.height for clear in _above_and_below(rows))
+        above, below = (clear.height for clear in above_and_below(rows))
         yield (
             f"The same test sets {above + below or 'none'} of the {tested} "
             f"{humanize(section.against)} {section.noun.many} apart from their own mean, so one "
@@ -183,7 +183,7 @@ def _above(section: Section, model: str) -> str:
     untested = rows.filter(pl.col("p_adjusted").is_null())
     if untested.height == rows.height:
         return f"{said}; this could not be tested{because(untested['reason'])}."
-    sure = _above_and_below(rows)[0].height
+    sure = above_and_below(rows)[0].height
     said += f", {sure or 'none'} clearly" if above else ""
     if untested.height:
         said += f"; {untested.height} could not be tested{because(untested['reason'])}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from goffman.contrasts.correlations import IN_MAIN_VARIANT
 from goffman.formatting import describe_variant, humanize, number
 from goffman.instruments.types import BASELINE
 from goffman.presentation.estimate_figures import (
@@ -17,7 +18,7 @@ from goffman.presentation.estimate_figures import (
     estimate_tip,
     with_clear,
 )
-from goffman.presentation.section import Section, main_variant, not_counted
+from goffman.presentation.section import Section, not_counted
 from goffman.presentation.tables import QUANTITY
 from goffman.presentation.types import FigureFn
 from goffman.presentation.vega import (
@@ -146,16 +147,12 @@ def spread(section: Section) -> Iterator[Figure]:
     rows = _ready(section, section.rows("prompt", WHO[:2]))
     if not rows.height:
         return
-    value = pl.col("value")
-    quarters = (value.quantile(q, "linear").alias(name) for name, q in QUARTERS.items())
-    rows = rows.group_by(keys, maintain_order=True).agg(*quarters)
+    quarters = {name: pl.col("value").quantile(q, "linear") for name, q in QUARTERS.items()}
+    rows = rows.group_by(keys, maintain_order=True).agg(**quarters)
     rows, texts = _with_sentences(section, rows)
     offset: Spec = {"field": "quantity", "type": "nominal", "sort": [*WHO[:2]]}
     colours = coloured("quantity", WHO[:2])
-    about = tip(
-        ("sentence", "What"), ("quantity", "Who"), ("value", "Median"), ("low", "from"),
-        ("high", "to"),
-    )  # fmt: skip
+    about = tip(("quantity", "Who"), ("value", "Median"), ("low", "from"), ("high", "to"))
     line: Spec = {
         "mark": {"type": "rule", "tooltip": None, "aria": False},
         "encoding": {"x": axis_x("", field_="from"), "x2": {"field": "to"}, "yOffset": offset},
@@ -170,14 +167,9 @@ def spread(section: Section) -> Iterator[Figure]:
         "y": axis_y("sentence", texts),
         "x": axis_x("Probability"),
     }
-    many = section.noun.many
-    yield _by_sentence(
-        section,
-        "spread",
-        shown,
-        title=f"Women and men over the {many}, sentence by sentence",
-        description=f"Mark: median over the {many}. Bar: the middle half. Line: all of them.",
-    )
+    title = f"Women and men over the {section.noun.many}, sentence by sentence"
+    said = "Mark: the median. Bar: the middle half. Line: all of them."
+    yield _by_sentence(section, "spread", shown, title=title, description=said)
 
 
 def _with_sentences(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -242,7 +234,7 @@ MOST_PAIRS = 15
 
 def between_models(section: Section) -> Iterator[Figure]:
     """How two models differ in female minus male, in every subscale and over all of them."""
-    rows = main_variant(section.contrasts("models")).filter(pl.col("quantity") == "disparity")
+    rows = section.contrasts("models").filter(IN_MAIN_VARIANT, pl.col("quantity") == "disparity")
     sides = {one: section.names.model(one) for one in {*rows["first"], *rows["second"]}}
     if not sides:
         return

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.contrasts.catalog import LEVEL_OF_CONDITION, REFERENCE
-from goffman.contrasts.correlations import MAIN_VARIANT
-from goffman.contrasts.verdict import rows_apart_from_zero
+from goffman.contrasts.correlations import IN_MAIN_VARIANT, MAIN_VARIANT
 from goffman.formatting import (
     describe_difference,
     describe_variant,
@@ -26,6 +25,7 @@ from goffman.formatting import (
 from goffman.instruments.types import BASELINE
 from goffman.presentation.answer_style import describe_answering
 from goffman.presentation.condition_findings import (
+    above_and_below,
     above_reference,
     confound,
     in_turn,
@@ -41,7 +41,7 @@ from goffman.presentation.findings import (
     verdict_first,
 )
 from goffman.presentation.reliability import reliability
-from goffman.presentation.section import UNSEEN_END, main_variant, not_counted
+from goffman.presentation.section import UNSEEN_END, not_counted
 from goffman.presentation.variance import describe_variance
 from goffman.stats.crossed import LEAST
 
@@ -130,7 +130,7 @@ class GenderWords:
         yield from self.details(section, main["model"])
         yield from reliability(section, main["model"])
         parts = of_model(section.contrasts("genders"), main["model"])
-        parts = main_variant(parts.filter(pl.col("dimension").is_not_null()))
+        parts = parts.filter(pl.col("dimension").is_not_null(), IN_MAIN_VARIANT)
         names = parts["dimension"].unique(maintain_order=True).to_list()
         if len(names) > 1:
             what = f"combinations of subscale ({join_words(names)}) and group"
@@ -141,27 +141,23 @@ class GenderWords:
 def _one_by_one(section: Section, model: str) -> Iterator[str]:
     """Yield in how many diagnoses women and men clearly differ, and how many lie apart."""
     kinds = (LEVEL_OF_CONDITION, REFERENCE)
-    levels, others = (main_variant(of_model(section.contrasts(kind), model)) for kind in kinds)
+    levels, others = (
+        of_model(section.contrasts(kind), model).filter(IN_MAIN_VARIANT) for kind in kinds
+    )
     if not levels.height:
         return
-    above, below = (of.sum() or "none" for of in _signs(levels))
+    above, below = (of.height or "none" for of in above_and_below(levels))
     said = (
         f"One by one, female minus male is clearly above 0 for {above} of {levels.height} "
         f"{section.noun.many} and clearly below 0 for {below}"
     )
     if others.height:
-        above, below = (of.sum() or "none" for of in _signs(others))
+        above, below = (of.height or "none" for of in above_and_below(others))
         said += (
             f"; compared with the {humanize(section.against)} mean, {above} of {others.height} "
             f"{humanize(section.contrast)} ones clearly above and {below} below"
         )
     yield f"{said}."
-
-
-def _signs(rows: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-    """Return of the differences that exclude 0 which are above it, and which below."""
-    clear = rows_apart_from_zero(rows)["difference"]
-    return clear > 0, clear < 0
 
 
 def _without_names(main: Row, other: Row) -> str:
@@ -194,10 +190,8 @@ LEAST_SHOWN = 0.005
 
 def _nonbinary(section: Section, row: Row) -> str:
     """Return what nonbinary words have in the same sentences; nothing where that is not known."""
-    rows = main_variant(of_model(section.rows("group", "nonbinary"), row["model"]))
-    rows = rows.filter(
-        pl.col("group") == row["group"], pl.col("wording").is_in(section.wordings[:1])
-    )
+    first = pl.col("wording").is_in(section.wordings[:1]) & (pl.col("group") == row["group"])
+    rows = of_model(section.rows("group", "nonbinary"), row["model"]).filter(IN_MAIN_VARIANT, first)
     said = ("practically none" if value < LEAST_SHOWN else number(value) for value in rows["value"])
     return "".join(f" Nonbinary {section.presentation.counted} have {one}." for one in said)
 
@@ -231,7 +225,7 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
 
 def over_baseline(section: Section, model: str) -> Iterator[str]:
     """Yield how female minus male differs from that without a condition, and its caveat."""
-    rows = main_variant(of_model(section.contrasts("over-baseline"), model))
+    rows = of_model(section.contrasts("over-baseline"), model).filter(IN_MAIN_VARIANT)
     for row in rows.iter_rows(named=True):
         change = verdict_first(row) + describe_difference(row).replace("difference", "change", 1)
         yield (
@@ -275,11 +269,10 @@ def _nonbinary_people(section: Section, model: str) -> Iterator[str]:
     rows = of_model(section.contrasts("nonbinary"), model)
     for group in rows["group"].unique(maintain_order=True):
         mine = rows.filter(pl.col("group") == group).to_dicts()
-        others = {"female": "a woman", "male": "a man"}
         said = [
-            f"{number(row['mean_second'])} about {others[row['second']]} "
+            f"{number(row['mean_second'])} about a {called} "
             f"({verdict_first(row)}{describe_difference(row)})"
-            for row in mine
+            for called, row in zip(("woman", "man"), mine, strict=True)
         ]
         yield (
             f"In the questions about {humanize(group)} {section.noun.many} that were also asked "

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.console import printable
-from goffman.contrasts.correlations import MAIN_VARIANT
 from goffman.formatting import setting_name
 from goffman.instruments.types import BASELINE, Noun
 from goffman.schemas import (
@@ -194,11 +193,6 @@ class Section:
         known = {one: self.called(one) for one in rows[column].drop_nulls().unique()}
         name = pl.col(column).replace_strict(known, default=None, return_dtype=pl.String)
         return rows.with_columns(name=name)
-
-
-def main_variant(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows in which first names count, or that have no variants."""
-    return rows.filter(pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT))
 
 
 UNSEEN_END = "unseen-end"

@@ -308,10 +308,8 @@ _ONE_BY_ONE = (
 """Beside a diagnosis's disparity: that against 0, and against the mean of the other group's."""
 
 
-def _one_by_one(
-    section: Section, made: list[dict[str, Any]]
-) -> tuple[list[dict[str, Any]], tuple[ColumnSpec, ...]]:
-    """Return the rows of conditions with the tests of their disparity, and the columns shown."""
+def _one_by_one(section: Section, made: list[dict[str, Any]]) -> tuple[ColumnSpec, ...]:
+    """Put the tests of their disparity into the rows of conditions; return the columns shown."""
     names = ("difference", "low", "high", "p", "p_adjusted", "family_size")
     columns = {LEVEL_OF_CONDITION: "level", REFERENCE_KIND: "reference"}
     tested: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -319,15 +317,14 @@ def _one_by_one(
         beside = {f"{columns[row['kind']]}_{name}": row[name] for name in names}
         tested.setdefault((row["model"], row["variant"], row["first"]), {}).update(beside)
     if not tested:
-        return made, ()
+        return ()
     empty = {f"{column}_{name}": None for column in columns.values() for name in names}
-    rows = []
     for row in made:
+        row.update(empty)
         # Contrasts are of the first wording.
-        first = row.get("wording") in {None, *section.wordings[:1]}
-        key = (row["model"], row["variant"], row["condition"]) if first else ()
-        rows.append({**row, **empty, **tested.get(key, {})})
-    return rows, _ONE_BY_ONE
+        if row.get("wording") in {None, *section.wordings[:1]}:
+            row.update(tested.get((row["model"], row["variant"], row["condition"]), {}))
+    return _ONE_BY_ONE
 
 
 def genders(section: Section) -> Iterator[Table]:
@@ -343,7 +340,7 @@ def genders(section: Section) -> Iterator[Table]:
         made = _wide(rows, quantities, index=names, spread=True)
         if not made:
             continue
-        made, tested = _one_by_one(section, made) if suffix == "conditions" else (made, ())
+        tested = _one_by_one(section, made) if suffix == "conditions" else ()
         caption = (
             f"{instrument}: probability of words for women, for men, for nonbinary people and for "
             "none of them, and female minus male. n is the number of "
@@ -475,8 +472,7 @@ def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
             rows = _named(whole.sort(*names, "quantity", nulls_last=False), "dimension")
             wide = _wide(rows, quantities, index=names, counted="disparity")
             if wide:
-                of_conditions = suffix == "conditions"
-                wide, tested = _one_by_one(section, wide) if of_conditions else (wide, ())
+                tested = _one_by_one(section, wide) if suffix == "conditions" else ()
                 caption = f"{section.instrument}: {said}; n counts {over}."
                 one = section.noun.one
                 shown = (

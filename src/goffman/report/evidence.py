@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from goffman.console import printable
+from goffman.contrasts.correlations import IN_MAIN_VARIANT
 from goffman.errors import RunError
 from goffman.formatting import humanize, mask_to_blank
 from goffman.instruments.types import BASELINE, asked_as, base_of, mode_in
@@ -273,7 +274,7 @@ def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
     rows = section.scores.filter(
         pl.col("level") == "prompt",
         pl.col("quantity") == section.presentation.quantity,
-        pl.col("variant").is_null() | (pl.col("variant") == "with-names"),
+        IN_MAIN_VARIANT,
         pl.col("trial").is_null(),
     )
     known = rows.select("model", "prompt_id", "value").drop_nulls("value")

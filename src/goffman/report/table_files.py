@@ -178,23 +178,18 @@ def _unspecified(run: MeasuredRun, section: Section) -> Iterator[Table]:
     """The words that count as neither female nor male, by their mean probability."""
     words, _ = words_or_why(run.manifest)
     asked = section.prompts.filter(pl.col("wording").is_in(section.wordings[:1]))
-    if (
-        words is None
-        or section.presentation.phrases
-        or "unspecified" not in section.scores["quantity"]
-    ):
+    single = "unspecified" in section.scores["quantity"] and not section.presentation.phrases
+    if words is None or not single:
         return
     ids = ["model", "group"]
     made = []
-    for one in answers_of(run, section):
-        if one.table != "fills":
-            continue
+    for one in (answers for answers in answers_of(run, section) if answers.table == "fills"):
         rows = section.presentation.evidence(one, section, words, len(one.frame))
         gendered = pl.col("label").str.contains(r"^(female|male)\b|not counted$")
         rows = rows.filter(~gendered).join(asked.select("prompt_id", "group"), on="prompt_id")
         counts = asked.group_by("group").len("prompts")
         means = rows.group_by(*ids, "word", "label").agg(pl.col("probability").sum(), n=pl.len())
-        means = means.join(counts, on="group").filter(pl.col("group") != BASELINE)
+        means = means.join(counts.filter(pl.col("group") != BASELINE), on="group")
         means = means.with_columns(mean=pl.col("probability") / pl.col("prompts"))
         order = means.sort(*ids, "mean", "word", descending=[False, False, True, False])
         made += order.group_by(ids, maintain_order=True).head(MOST_WORDS).to_dicts()
@@ -205,10 +200,7 @@ def _unspecified(run: MeasuredRun, section: Section) -> Iterator[Table]:
             "is the number of prompts in which the word counts."
         )
         shown = (*texts(*ids, "word", "label", label="counts as"), N, *numbers("mean"))
-        columns = (*ids, "word", "label", "n", "prompts", "mean")
-        yield as_table(
-            f"{section.instrument}-unspecified", caption, made, shown=shown, columns=columns
-        )
+        yield as_table(f"{section.instrument}-unspecified", caption, made, shown=shown)
 
 
 def _with_doubts(table: Table, section: Section) -> Table:
