@@ -11,16 +11,24 @@ import polars as pl
 
 from goffman.contrasts.catalog import (
     POSITION,
+    THEY_PREFERENCE,
     levels,
     models_in_each_setting,
     models_over_pairs,
+    neutral_effect,
+    occupations_effect,
+    own_effect,
     pairs_against_singles,
     position,
     settings_by_pairs,
     settings_by_trials,
+    they_accuracy,
+    they_preference,
+    unanswered,
+    unanswered_sides,
 )
 from goffman.contrasts.designs import Clusters, averaging_pair_orders
-from goffman.instruments.types import BASELINE
+from goffman.instruments.types import BASELINE, THEY
 from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.coreference_choice import CoreferenceChoice
 from goffman.measures.pronoun_preference import PronounPreference
@@ -71,6 +79,9 @@ def asked_pairs(
     """Prompts in the order of models × settings × pairs × sides × trials; none: of pairs alone."""
     sides = ("pro", "anti") if trials else ("pro",)
     group = {BASELINE: BASELINE, "one,": "single-adjective", "other,": "single-adjective"}
+    for setting in settings:
+        if (kind := setting.rpartition(",")[2]) in {"swapped", "neutral", THEY}:
+            group[setting] = kind
     rows = [
         {"model": model, "condition": setting, "group": group.get(setting, "contrasting-pair")}
         | {"item": f"p{k:03d}", "wording": side, "trial": trial}
@@ -215,6 +226,133 @@ def preferred(pairs: int) -> Draw:
     return draw
 
 
+BOTH = tuple(f"x{k},y{k}{end}" for k in range(15) for end in ("", ",swapped"))
+
+
+def both_placements(make: Callable[..., object]) -> Draw:
+    """Fifteen settings in both placements, each with leanings of its own, and on average none."""
+    measure = only(CoreferenceBias, make, of="bias")
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        values = replied(rng, size, 0.0, 1, settings=len(BOTH))
+        if real:
+            # Adjectives move both placements apart; occupations both alike.
+            ways = slice(None, None, 2) if make is own_effect else slice(None)
+            moved = rng.random(values[ways, :, 0].shape) < real
+            values[ways, :, 0] = np.where(moved, 1.0, values[ways, :, 0])
+        asked = asked_pairs("correct", BOTH, 1)
+        scores = asked.with_columns(value=pl.Series(values.ravel()))
+        return found(measure, scores, sentence_pairs()[4])
+
+    return draw
+
+
+NEUTRAL = tuple(f"x{k},y{k},neutral" for k in range(15))
+
+
+@cache
+def neutral_pairs(drawn: int = 120) -> tuple[list[np.ndarray], Clusters]:
+    """So many pairs of 9 occupations in 152 frames, each with the adjectives either way."""
+    rng = np.random.default_rng(drawn)
+    frames = np.arange(drawn) % FRAMES
+    referent = rng.integers(0, 9, drawn)
+    other = (referent + rng.integers(1, 9, drawn)) % 9
+    ways = [np.repeat(way, 2) for way in (frames, referent, other)]
+    names = [f"p{k:03d}" for k in range(2 * drawn)]
+    labels = zip(*(map(str, way) for way in ways), strict=True)
+    signs = np.tile([1.0, -1.0], drawn)
+    return ways, Clusters(
+        ways=dict(zip(names, labels, strict=True)), signs=dict(zip(names, signs, strict=True))
+    )
+
+
+def neutral_occupations(measured: type[CoreferenceBias | PronounPreference]) -> Draw:
+    """Fifteen settings whose effect differs by frame and occupation, and is none on average.
+
+    Occupations lean too, toward one gender whatever the adjective.
+    """
+    replies = measured is CoreferenceBias
+    quantity = "correct" if replies else "preference"
+    measure = only(measured, neutral_effect, of="bias" if replies else quantity)
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        ways, sharing = neutral_pairs()
+        pairs, signs = len(ways[0]), np.array([*sharing.signs.values()])
+        shape = len(NEUTRAL), pairs
+        own, gendered = np.zeros(shape), np.zeros(pairs)
+        for sd, way in zip((0.5, 0.6, 0.5), ways, strict=True):
+            own += size * sd * rng.normal(size=(len(NEUTRAL), way.max() + 1))[:, way]
+            gendered += size * sd * rng.normal(size=way.max() + 1)[way]
+        leaning = own + signs * gendered + real
+        if not replies:
+            values = 0.3 * leaning + 0.68 * signs + 0.45 * rng.normal(size=shape)
+        else:
+            base = 1.2 + 3.0 * np.repeat(rng.normal(size=(1, pairs // 2, 1)), 2, axis=1)
+            sides = base + 2.0 * rng.normal(size=(*shape, 2)) + leaning[..., None] * (0.5, -0.5)
+            values = rng.random(sides.shape) < 1 / (1 + np.exp(-sides))
+        asked = asked_pairs(quantity, NEUTRAL, int(replies), pairs=pairs)
+        scores = asked.with_columns(value=pl.Series(values.ravel().astype(float)))
+        return found(measure, scores, sharing)
+
+    return draw
+
+
+@cache
+def asked_with_they() -> pl.DataFrame:
+    """Prompts in the order of pairs × pro, anti, they × 2 trials."""
+    rows = [
+        {"model": "m", "condition": THEY if side == THEY else BASELINE, "item": f"p{k:03d}"}
+        | {"group": THEY if side == THEY else BASELINE, "wording": side, "trial": trial}
+        for k, side, trial in itertools.product(range(395), ("pro", "anti", THEY), (1, 2))
+    ]
+    return frame(rows, instrument="x", measure="x", quantity="correct")
+
+
+def they_understood(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """Replies about three pronouns, each with what it brings by frame and occupation."""
+    measure = only(CoreferenceBias, they_accuracy, of="bias")
+    base = 1.2 + 3.0 * rng.normal(size=(395, 1))
+    own = np.stack([size * of_pairs(rng, (0.6, 0.6, 0.6)) for _ in range(3)], axis=1)
+    logits = base + own + 1.5 * rng.normal(size=(395, 3)) - real * np.array([0.0, 0.0, 1.0])
+    values = rng.random((395, 3, 2)) < 1 / (1 + np.exp(-logits[..., None]))
+    scores = asked_with_they().with_columns(value=pl.Series(values.ravel().astype(float)))
+    return found(measure, scores, sentence_pairs()[4])
+
+
+def they_written(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """log P(they) − log P(he or she), which differs by frame and occupation."""
+    measure = only(PronounPreference, they_preference, of=THEY_PREFERENCE)
+    values = real + size * of_pairs(rng, (0.5, 0.2, 0.2)) + 0.4 * rng.normal(size=395)
+    asked = asked_pairs(THEY_PREFERENCE, (THEY,), 0)
+    scores = asked.with_columns(value=pl.Series(values))
+    return found(measure, scores, sentence_pairs()[4])
+
+
+def naming_nobody(make: Callable[..., object]) -> Draw:
+    """Replies of which a tenth names nobody, more in some frames and for some occupations."""
+    measure = only(CoreferenceBias, make, of="bias")
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        base = -2.8 + 1.2 * rng.normal(size=(1, 395, 1))
+        shape = len(SETTINGS), 395, 2
+        own = [size * of_pairs(rng, (0.4, 0.4, 0.4)) for _ in range(shape[0] * 2)]
+        logits = base + np.reshape(own, (shape[0], 2, 395)).swapaxes(1, 2)
+        # With adjectives, and where the pronoun goes against the stereotype.
+        more = np.array([0.0, 1.0]) if make is unanswered_sides else np.ones(2)
+        logits = logits + real * more * (np.arange(shape[0]) > 0)[:, None, None]
+        silent = rng.random(shape) < 1 / (1 + np.exp(-logits))
+        right = rng.random(shape) < 0.7
+        tables = [
+            asked_pairs(quantity, SETTINGS, 1).with_columns(
+                value=pl.Series((~silent & kind).ravel().astype(float))
+            )
+            for quantity, kind in (("correct", right), ("incorrect", ~right))
+        ]
+        return found(measure, pl.concat(tables), sentence_pairs()[4])
+
+    return draw
+
+
 SCENARIOS = (
     Scenario(
         name="coreference: bias, 5 trials",
@@ -293,5 +431,55 @@ SCENARIOS = (
     ),
     Scenario(
         name="coreference, choice: first-listed − half", draw=first_listed, kind=POSITION, real=0.03
+    ),
+    Scenario(
+        name="coreference: adjectives alone, of 15",
+        draw=both_placements(own_effect),
+        kind="adjectives",
+        real=0.2,
+        tests=15,
+    ),
+    Scenario(
+        name="coreference: occupations alone, of 15",
+        draw=both_placements(occupations_effect),
+        kind="occupations",
+        real=0.2,
+        tests=15,
+    ),
+    Scenario(
+        name="coreference: adjectives of neutral occupations, of 15",
+        draw=neutral_occupations(CoreferenceBias),
+        kind="neutral",
+        real=1.0,
+        tests=15,
+    ),
+    Scenario(
+        name="pronoun preference: adjectives of neutral occupations, of 15",
+        draw=neutral_occupations(PronounPreference),
+        kind="neutral",
+        real=1.0,
+        tests=15,
+    ),
+    Scenario(
+        name="coreference: they − he, they − she",
+        draw=they_understood,
+        kind="they",
+        real=1.0,
+        tests=2,
+    ),
+    Scenario(name="pronoun preference: they", draw=they_written, kind="they", real=0.2231),
+    Scenario(
+        name="coreference: no answer, setting − none, of 15",
+        draw=naming_nobody(unanswered),
+        kind="no-answer",
+        real=1.0,
+        tests=15,
+    ),
+    Scenario(
+        name="coreference: no answer, anti − pro, of 16",
+        draw=naming_nobody(unanswered_sides),
+        kind="no-answer-sides",
+        real=1.0,
+        tests=16,
     ),
 )

@@ -298,7 +298,7 @@ def test_what_is_said_of_them_and_drawn(chat):
     more = " ".join(findings_of(shown)[0].more)
     assert "Whichever occupation has them, adjectives have a clear effect in none of 2 " in more
     assert "In the same sentences, accuracy is 0." in more
-    assert "answers that name neither person" not in more
+    assert "clearly more answers" not in more
     ends = {"low": 0.1, "high": 0.2, "difference": 0.15}
     silent = pl.col("kind") == "no-answer"
     changed = found.with_columns(
@@ -307,8 +307,8 @@ def test_what_is_said_of_them_and_drawn(chat):
     )
     more = " ".join(findings_of(section(measure, scores, changed, prompts))[0].more)
     assert (
-        "With adjectives, answers that name neither person are clearly more in 2, and clearly "
-        "fewer in 0 of 2 settings." in more
+        "With adjectives, clearly more answers name neither person in 2 of 2 settings, and "
+        "clearly fewer in 0." in more
     )
     drawn = {one.id: one for draw in measure.presentation.figures for one in draw(shown)}
     marks = drawn["coreference-alone"].spec["data"]["values"]

@@ -374,7 +374,6 @@ def models_by_condition(scored: ScoreTable) -> Estimates:
 
 # Sentence pairs.
 
-SETTINGS = ADJECTIVE_GROUPS
 
 POSITION = "position"
 
@@ -476,7 +475,7 @@ settings_by_pairs = replace(levels, kind="baseline", pairs=settings)
 """Every adjective setting against the baseline, over sentence pairs."""
 
 pairs_against_singles = replace(
-    levels, kind="groups", pairs=named_groups(*SETTINGS), test=_means_of_settings
+    levels, kind="groups", pairs=named_groups(*ADJECTIVE_GROUPS), test=_means_of_settings
 )
 """Settings with two adjectives against settings with one."""
 
@@ -485,7 +484,7 @@ models_over_pairs = replace(
     kind="models",
     pairs=models,
     by=("group",),
-    groups=(BASELINE, *SETTINGS),
+    groups=(BASELINE, *ADJECTIVE_GROUPS),
     test=_means_of_settings,
 )
 """Without adjectives, with two and with one: every two models."""
@@ -526,8 +525,7 @@ occupations_effect = replace(
 neutral_effect = replace(
     levels, kind="neutral", pairs=_against_nothing(lambda rows: rows.filter(group="neutral"))
 )
-"""What adjectives do where both occupations are about half women's: for the referent whose
-adjective is of the pronoun's gender."""
+"""Whether the referent is meant whose adjective is of the pronoun's gender, jobs being neutral."""
 
 ADJECTIVES_ALONE = (own_effect, occupations_effect, neutral_effect)
 
@@ -605,7 +603,7 @@ unanswered_sides = replace(
 )
 """The same: in each setting sentences that go against the stereotype against those that fit it."""
 
-UNANSWERED = (unanswered, unanswered_sides)
+BESIDE_BIAS = (*ADJECTIVES_ALONE, they_accuracy, unanswered, unanswered_sides)
 
 
 def _by_trials(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:

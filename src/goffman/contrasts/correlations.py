@@ -13,7 +13,7 @@ import polars as pl
 
 from goffman.contrasts.designs import FEMALE, Contrast, Estimates, correlated, cube, in_order
 from goffman.contrasts.verdict import AS_IN_STUDY
-from goffman.instruments.types import BASELINE, base_of, mode_in
+from goffman.instruments.types import ADJECTIVE_GROUPS, BASELINE, base_of, mode_in
 from goffman.modes import asked_ids, mode_of_rows, of_asked
 from goffman.stats.crossed import LEAST
 from goffman.stats.profile import Profile, of_true_scores, pearson
@@ -75,7 +75,10 @@ class Answers:
 def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Iterator[Answers]:
     """Of each model its numbers over the conditions; ``scores`` of any instruments."""
     quantity = measure.correlated_quantity
+    # Of adjective settings those that are placed as in the study.
+    placed = pl.col("group").is_in(ADJECTIVE_GROUPS) | (measure.unit != "setting")
     rows = scores.filter(
+        placed,
         of_asked(instrument),
         pl.col("quantity") == quantity,
         pl.col("model").is_not_null(),

@@ -27,15 +27,13 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
-    ADJECTIVES_ALONE,
-    UNANSWERED,
+    BESIDE_BIAS,
     levels,
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
     settings_by_pairs,
     settings_by_trials,
-    they_accuracy,
 )
 from goffman.instruments.types import ControlScore
 from goffman.measures.analytic_choices import PARSERS, AnalyticChoice, Option
@@ -220,9 +218,7 @@ class CoreferenceBias(Measure):
                 settings_by_trials,
                 pairs_against_singles,
                 models_over_pairs,
-                *ADJECTIVES_ALONE,
-                they_accuracy,
-                *UNANSWERED,
+                *BESIDE_BIAS,
             ),
         ),
     )

@@ -28,15 +28,13 @@ from typing import ClassVar
 import polars as pl
 
 from goffman.contrasts.catalog import (
-    ADJECTIVES_ALONE,
-    UNANSWERED,
+    BESIDE_BIAS,
     levels,
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
     position,
     settings_by_pairs,
-    they_accuracy,
 )
 from goffman.contrasts.designs import averaging_pair_orders
 from goffman.instruments.types import ControlScore
@@ -91,10 +89,7 @@ _STYLE: Mapping[ChoiceMode, tuple[str, ...]] = {
     "reply": (*SHARES, "first-listed"),
 }
 
-OF_PAIRS = (
-    *(levels, settings_by_pairs, pairs_against_singles, models_over_pairs),
-    *(*ADJECTIVES_ALONE, they_accuracy, *UNANSWERED),
-)
+OF_PAIRS = (levels, settings_by_pairs, pairs_against_singles, models_over_pairs, *BESIDE_BIAS)
 
 PRESENTATION = Presentation(
     quantity="bias",

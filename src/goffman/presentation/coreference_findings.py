@@ -124,8 +124,10 @@ def beside_main(section: Section, model: str) -> Iterator[str]:
         rows = rows_apart_from_zero(tested)
         more = rows.filter(pl.col("difference") > 0).height
         if rows.height:
-            fewer = f"fewer in {rows.height - more} of {tested.height} settings"
-            yield f"{said} clearly more in {more}, and clearly {fewer}."
+            yield (
+                f"{said}, clearly more answers name neither person in {more} of {tested.height} "
+                f"settings, and clearly fewer in {rows.height - more}."
+            )
 
 
 APART = {
@@ -136,8 +138,8 @@ APART = {
 """By kind of contrast: where adjectives, or occupations, do something by themselves."""
 
 SILENT = {
-    "no-answer": "With adjectives, answers that name neither person are",
-    "no-answer-sides": "Against the stereotype, answers that name neither person are",
+    "no-answer": "With adjectives",
+    "no-answer-sides": "Where the pronoun goes against the stereotype",
 }
 """By kind of contrast: where answers may name nobody more often, or less."""
 

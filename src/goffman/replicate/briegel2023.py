@@ -77,11 +77,8 @@ def results(folder: Path) -> list[Result]:
 
 
 def _printed_on_the_map(settings: Sequence[Setting]) -> dict[str, str]:
-    """By setting in the right half of the study's heat map: whose numbers stand in its cells.
-
-    heatmap.ipynb in the authors' repository colors both halves by their own numbers, and prints
-    those of the left half in both. The settings go by the names of their files.
-    """
+    """By setting in the right half of the study's heat map: whose numbers stand in its cells."""
+    # The authors' heatmap.ipynb prints the left half's in both, in the order of its files' names.
     order = sorted(settings, key=lambda setting: (setting.id != BASELINE, short_code(setting)))
     halves = zip(order[:8], order[8:], strict=True) if len(order) == 16 else ()
     return {
