@@ -126,8 +126,8 @@ class AuditOptions(TypedDict, total=False):
         Option(
             panel=ASKED,
             metavar="FACTOR|FILE",
-            help="Also ask about people with a second identity: race, race-names, age, orientation "
-            "or a TOML file. This asks everything once more for each of its levels.",
+            help="Also ask about people with a second identity: race, race-names, age, "
+            "orientation, gender or a TOML file. This asks everything once more for each of its levels.",
         ),
     ]
     settings: Annotated[

@@ -52,7 +52,7 @@ def _read_identities(path: Path) -> Identities:
         top = toml.top()
         top.require(["id"])
         texts = dict.fromkeys(("id", "title", "source", "licence"), str)
-        about = top.take({**texts, "without": list, "levels": list})
+        about = top.take({**texts, "without": list, "instruments": list, "levels": list})
         top.check_id(str(about.get("id", "")))
         levels = [_read_level(table) for table in toml.tables("levels")]
         _check_levels(toml, levels)
@@ -62,6 +62,7 @@ def _read_identities(path: Path) -> Identities:
         id=str(about["id"]),
         levels=tuple(levels),
         without=frozenset(map(str, about.get("without", ()))),  # type: ignore[call-overload]
+        instruments=frozenset(map(str, about.get("instruments", ()))),  # type: ignore[call-overload]
         digest=digest_of([path]),
     )
 
@@ -109,6 +110,8 @@ def read_crossing(folder: Path, faults: Faults) -> Crossing:
 
 def can_cross(instrument: Instrument, factor: Identities) -> bool:
     """Return whether the instrument's sentences can show the identity of a person."""
+    if factor.instruments and instrument.base not in factor.instruments:
+        return False
     if factor.by_names:
         return instrument.crossing.names and instrument.choice is not None
     return bool(instrument.crossing.texts)
@@ -120,7 +123,9 @@ def about_identity(instrument: Instrument, identity: Identity) -> Instrument:
     assert isinstance(content, Questionnaire)  # noqa: S101 - see can_cross
     if not identity.attribute and choice:
         people = [
-            replace(one, texts=identity.names.get(one.gender, one.texts)) for one in choice.people
+            replace(person, texts=identity.names[person.gender])
+            for person in choice.people
+            if person.gender in identity.names
         ]
         return replace(instrument, choice=replace(choice, people=tuple(people)))
 

@@ -524,6 +524,8 @@ class Identities:
     levels: tuple[Identity, ...]
     without: frozenset[str] = frozenset()
     """Conditions that name such an identity themselves; nobody is asked about both."""
+    instruments: frozenset[str] = frozenset()
+    """The only ones that can be asked about it; none: all whose sentences can show an identity."""
     digest: str = ""
     """sha256 of its file."""
 
