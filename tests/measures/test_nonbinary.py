@@ -128,3 +128,12 @@ def test_a_sentence_and_a_table_say_it(both):
     tables = [table for make in found.presentation.tables for table in make(found)]
     cells = [row["nonbinary"] for table in tables for row in table.rows if "nonbinary" in row]
     assert mean[0] in cells
+
+
+def test_no_test_of_another_number_stands_beside_a_disparity(both):
+    """The contrasts with the other group's mean are of the code here."""
+    _, _, _, found = both
+    tables = [table for make in found.presentation.tables for table in make(found)]
+    rows = [row for table in tables for row in table.rows if "disparity" in row]
+    assert rows
+    assert not [row for row in rows if "reference_difference" in row]

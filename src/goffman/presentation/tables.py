@@ -316,7 +316,8 @@ def _one_by_one(section: Section, made: list[dict[str, Any]]) -> tuple[ColumnSpe
     for row in section.estimates.filter(pl.col("kind").is_in([*columns])).iter_rows(named=True):
         beside = {f"{columns[row['kind']]}_{name}": row[name] for name in names}
         tested.setdefault((row["model"], row["variant"], row["first"]), {}).update(beside)
-    if not tested:
+    # Elsewhere the reference is that of another number.
+    if LEVEL_OF_CONDITION not in section.estimates["kind"]:
         return ()
     empty = {f"{column}_{name}": None for column in columns.values() for name in names}
     for row in made:
