@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import goffman
 from chat_server import Answer, ChatServer, completion
 from few_conditions import DATA, with_few_conditions
 from goffman.contrasts.designs import GAP_OF, INTERACTION, Contrast, crossed
@@ -165,6 +166,15 @@ def test_a_dry_run_counts_them_and_a_limit_holds_for_each_identity(asked, tmp_pa
     assert any("people-sentiment" in note and ": 40 prompts." in note for note in notes)
     assert any(note.startswith("Identities: ") and ": 80 prompts." in note for note in notes)
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_python_takes_the_name_of_a_factor(tmp_path):
+    run = goffman.audit(
+        "bundled:mini", instruments="care-seeking", cross="age", dry_run=True, output=tmp_path / "x"
+    )
+    assert any("Identities: " in note for note in run.notes)
+    with pytest.raises(InputError, match="Did you mean 'age'"):
+        goffman.audit("bundled:mini", cross="agee", dry_run=True, output=tmp_path / "x")
 
 
 def test_who_cannot_name_an_identity_is_told_and_refused_where_nobody_can(asked, tmp_path):
