@@ -92,8 +92,7 @@ def measure_run(
     found = estimates(scores, measures, pairs=pairs, **asked)
     of_people, identities = identity_scores(run.folder, words)
     if of_people.height:
-        crossed = identity_estimates(of_people, identities, measures, **asked)
-        found = pl.concat([found, crossed])
+        found = pl.concat([found, identity_estimates(of_people, identities, measures, **asked)])
     of_run = (run.folder, run.manifest, words)
     now: dict[str, Any] = {"scores": scores, "estimates": found}
     now |= {"wordings": wordings, "sharing": sharing}
