@@ -127,7 +127,7 @@ class AuditOptions(TypedDict, total=False):
             panel=ASKED,
             metavar="FACTOR|FILE",
             help="Also ask about people with a second identity: race, race-names, age, "
-            "orientation, gender or a TOML file. This asks everything once more for each of its levels.",
+            "orientation, gender or a TOML file. Asks everything once more for each level.",
         ),
     ]
     settings: Annotated[
