@@ -67,7 +67,7 @@ def test_a_question_and_its_opposite_have_the_same_text_in_both_orders(mode: str
 def test_mentions_stand_once_in_each_text_and_statements_are_about_each_person() -> None:
     instrument = load_instrument("two-people")
     for one in [*(rendered := render(mode_of(instrument, "span"))).prompts, *rendered.controls]:
-        passage, question = one.text.split("\n\n")
+        passage, question = one.text.split("\n")
         assert question.startswith("Who ")
         for option in one.options[:2]:
             assert passage.count(option.text) == 1

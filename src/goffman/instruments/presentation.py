@@ -191,7 +191,7 @@ def _of_two(
             "letters",
             form.no_answer if no_answer else "",
         )
-        text = {"span": f"{passage}\n\n{question}", "entailment": passage}.get(str(prompt.mode))
+        text = {"span": f"{passage}\n{question}", "entailment": passage}.get(str(prompt.mode))
         request = form.request.replace("{labels}", _ONE["letters"])
         yield replace(
             prompt,

@@ -104,7 +104,7 @@ class QuestionAnswerer(PassageReader):
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids with types and roles of a passage, its question and the two mentions."""
         parts = [text.split(PART) for text in texts]
-        passages, _, questions = zip(*(part[0].rpartition("\n\n") for part in parts), strict=True)
+        passages, _, questions = zip(*(part[0].rpartition("\n") for part in parts), strict=True)
         # Which comes first is as in transformers' own pipeline.
         last = self._tokenizer.padding_side == "right"
         pair = (questions, passages) if last else (passages, questions)
