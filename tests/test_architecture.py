@@ -32,7 +32,8 @@ BESIDE = {
     | {"instruments/multiple_choice", "instruments/external", "instruments/controls"}
     | {"models/causal", "models/chat_local", "models/classifier", "models/cuda_graph"}
     | {"models/fast_bert_gpu", "models/kv_cache", "models/next_token", "models/server_address"}
-    | {"models/pypi_download", "runs/recursive_masking", "parsers/registry"},
+    | {"models/passage", "models/pypi_download", "runs/recursive_masking"}
+    | {"parsers/registry"},
     "loading a model, and how it calculates": {"models/registry", "models/resolve", "execution"}
     | {"models/files", "models/torch_common", "models/fast_bert", "models/batching"}
     | {"models/precision_deviation", "workers/pool", "workers/protocol"},
