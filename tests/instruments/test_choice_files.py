@@ -188,7 +188,7 @@ BROKEN = {
         [
             "choice.toml: the key 'request' is missing.",
             "choice.toml, line 2: unknown key 'requests'. Allowed: title, request, no_answer, "
-            "orders, margin, stems, scales, people, controls, server. "
+            "orders, margin, stems, scales, people, controls, server, two-people. "
             "Did you mean 'request'?",
         ],
     ),
