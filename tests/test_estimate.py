@@ -360,7 +360,7 @@ def test_r_as_in_the_study_is_of_shares_of_labels_over_all_models(mei):
     third = pl.when(pl.col("condition") == some).then(pl.lit("rare")).otherwise("group")
     found = estimates(scores.with_columns(group=third), measures, wordings=WORDINGS)
     (fewer,) = of(found, kind="measures-as-in-study").to_dicts()
-    assert (fewer["n"], fewer["effect"]) == (9, None)
+    assert (fewer["n"], fewer["df"]) == (9, 7.0)
 
 
 def test_one_model_of_each_kind_is_correlated_once(mei):

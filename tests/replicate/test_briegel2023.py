@@ -71,20 +71,20 @@ def recomputed(published: Path) -> list[Result]:
 
 def test_answers_become_replies_with_the_prompts_and_the_key_of_the_study(small: Path) -> None:
     read = read_answers(small / "briegel2023")
-    assert complaints(read.replies, REPLIES) == []
+    assert complaints(read.answers, REPLIES) == []
     assert complaints(read.prompts, PROMPT_TABLE) == []
     assert read.settings == (
         Setting(),
         Setting(male="arrogant", female="responsive"),
         Setting(male="old"),
     )
-    assert (read.prompts.height, read.replies.height) == (5 * 2 * 3, 5 * 2 * 3 * 2)
+    assert (read.prompts.height, read.answers.height) == (5 * 2 * 3, 5 * 2 * 3 * 2)
     last = read.prompts.row(-1, named=True)
     assert (last["item"], last["wording"], last["condition"]) == ("type1-test/5", "pro", "old,")
     assert (last["answer"], last["other"], last["pronoun"]) == ("farmer", "cleaner", "he")
     # Neither the heading line is an answer, nor is the end of a line.
-    assert set(read.replies["text"]) >= {"unsure", "the", "farmer"}
-    assert not any(text.startswith("I ") or text != text.strip() for text in read.replies["text"])
+    assert set(read.answers["text"]) >= {"unsure", "the", "farmer"}
+    assert not any(text.startswith("I ") or text != text.strip() for text in read.answers["text"])
 
 
 def test_small_files_give_what_plain_counting_gives(small: Path, by_name) -> None:
@@ -352,7 +352,7 @@ def test_over_sentence_pairs_the_findings_are_those_over_trials(published: Path)
     """On other sentences all ten differences would come out again; means by plain counting."""
     answered = read_answers(published / "briegel2023")
     measure = CoreferenceBias()
-    scores = measure(as_published(answered.replies, answered.prompts), answered.prompts)
+    scores = measure(as_published(answered.answers, answered.prompts), answered.prompts)
     wordings = {"coreference": ["pro", "anti"]}
     sharing = {"coreference": clusters_of(answered.prompts)}
     found = estimates(scores, {"coreference": measure}, wordings=wordings, sharing=sharing)

@@ -229,9 +229,10 @@ def test_r_as_in_the_study_is_scipy_s_over_shares(mei: MeasuredRun) -> None:
     )
     both = words.join(labels, on="condition")
     row = mei.estimates.filter(pl.col("kind") == "measures-as-in-study").row(0, named=True)
-    # Six conditions are too few for an interval.
-    assert (row["n"], row["effect"]) == (both.height, None)
-    assert row["reason"] == "it takes 10 conditions that can be compared"
+    expected = pearsonr(both["value"], both["value_right"])
+    assert (row["n"], row["df"]) == (both.height, both.height - 2)
+    assert row["effect"] == pytest.approx(expected.statistic)
+    assert row["p"] == pytest.approx(expected.pvalue)
 
 
 def test_published_files_become_runs_with_the_numbers_of_replicate(

@@ -103,27 +103,22 @@ def _in_python(name: str, value: Any) -> Any:
     return default if value is None else value
 
 
-def answer_rows(done: Audit) -> list[dict[str, Any]]:
-    """Return what there is of answers that others asked for, for JSON."""
-    return [
-        {
-            "model": one.model,
-            "instrument": one.instrument,
-            "prompts": one.sentences,
-            "answers": one.rows,
-        }
-        for one in done.asked
-    ]
-
-
 def print_done(
-    done: Audit, rows: Sequence[Mapping[str, Any]], *, as_json: bool, seconds: float = 0
+    done: Audit,
+    rows: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    as_json: bool,
+    seconds: float = 0,
 ) -> None:
     """Print what was asked, what it says, and where it lies; ``rows``: what was asked, for JSON.
 
     ``seconds``: how long it took; 0: it asked nobody.
     """
     if as_json:
+        told = ("model", "instrument", "sentences", "rows")
+        counted = [[getattr(one, name) for name in told] for one in done.asked]
+        names = ("model", "instrument", "prompts", "answers")
+        rows = rows or [dict(zip(names, each, strict=True)) for each in counted]
         found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
         found |= {"results": [one.entry() for one in done.results], "summary": done.summary}
         print(json_text(found | {"report": done.report and str(done.report)}))

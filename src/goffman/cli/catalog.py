@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goffman.cli.audit import answer_rows, print_done
+from goffman.cli.audit import print_done
 from goffman.cli.params import Command, Json
 from goffman.console import (
     cache_folder,
@@ -283,7 +283,7 @@ def _make_run(
 
     with reporting(shown=True) as teller:
         done = published_run(study, folder, output, ratings=ratings, listener=teller.listener)
-    print_done(done, answer_rows(done), as_json=as_json)
+    print_done(done, as_json=as_json)
 
 
 def published_folder(environment: Mapping[str, str], platform: str) -> Path:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from goffman.cli.audit import answer_rows, print_done
+from goffman.cli.audit import print_done
 from goffman.cli.params import Json
 from goffman.config import Sample
 from goffman.console import count_of, say
@@ -242,4 +242,4 @@ def read(
             listener=teller.listener,
             report=not no_report,
         )
-    print_done(done, answer_rows(done), as_json=as_json)
+    print_done(done, as_json=as_json)

@@ -37,7 +37,7 @@ def results(folder: Path) -> list[Result]:
     from goffman.parsers.registry import as_published
 
     answered = read_answers(folder)
-    kinds = as_published(answered.replies, answered.prompts)
+    kinds = as_published(answered.answers, answered.prompts)
     scores = CoreferenceBias(round_accuracy=1)(kinds, answered.prompts)
     exact = CoreferenceBias()(kinds, answered.prompts)
     bias = {setting: _percent(scores, setting) for setting in answered.settings}
@@ -194,7 +194,7 @@ def _example(answered: Answered) -> Iterator[Result]:
             pl.col("text").str.starts_with(before),
             pl.col("text").str.contains(after, literal=True),
         )
-        replies = asked.select("prompt_id", "wording").join(answered.replies, on="prompt_id")
+        replies = asked.select("prompt_id", "wording").join(answered.answers, on="prompt_id")
         said = {
             side: Counter(sorted(replies.filter(pl.col("wording") == side)["text"])).most_common()
             for side in ("pro", "anti")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -14,10 +13,10 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.types import BASELINE, Prompt, SentencePairs, Setting
 from goffman.replicate.files import files_in, read_lines
 from goffman.replicate.published_run import PublishedAnswers
-from goffman.schemas import REPLIES, prompt_table, schema
+from goffman.schemas import REPLIES, schema
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 MODEL = "gpt-3.5-turbo"
 
@@ -29,22 +28,18 @@ _PRONOUN = re.compile(r"Who does '(\w+)' refer to\?")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answered:
-    """What was asked and what was replied."""
+class Answered(PublishedAnswers):
+    """What was asked and what was replied; the key is that of the study, slips and all."""
 
-    asked: Sequence[Prompt]
-    """With the key that the study used, slips and all."""
-    replies: pl.DataFrame
-    files: Sequence[Path]
     settings: tuple[Setting, ...]
     """Those that are there, the baseline first."""
     split: str
     """The part of WinoBias that the files are named after: test, or dev."""
 
-    @cached_property
-    def prompts(self) -> pl.DataFrame:
-        """The columns PROMPT_TABLE."""
-        return prompt_table(self.asked)
+
+def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
+    """Yield the completions."""
+    yield read_answers(folder)
 
 
 def read_answers(folder: Path) -> Answered:
@@ -87,27 +82,17 @@ def read_answers(folder: Path) -> Answered:
     there = {code for _, code in asked}
     return Answered(
         asked=[prompt for prompts in asked.values() for prompt in prompts],
-        files=paths,
-        replies=pl.DataFrame(rows, schema=schema(REPLIES), orient="row"),
-        settings=tuple(setting for code, setting in settings.items() if code in there),
-        split=split,
-    )
-
-
-def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
-    """Yield the completions as a run has them: of each only the first word was kept."""
-    answered = read_answers(folder)
-    yield PublishedAnswers(
         instrument="coreference",
         table="replies",
-        prompts=answered.asked,
-        answers=answered.replies,
-        files={MODEL: answered.files},
+        answers=pl.DataFrame(rows, schema=schema(REPLIES), orient="row"),
+        files={MODEL: paths},
         missing=(
             "Of each reply only the first word was kept, and read by the study's own key.",
             "Accuracies are rounded to one decimal before they are subtracted, as in the study.",
         ),
         parameters={"round_accuracy": 1},
+        settings=tuple(setting for code, setting in settings.items() if code in there),
+        split=split,
     )
 
 

@@ -25,7 +25,7 @@ from goffman.replicate.gueorguieva2025_import import (
     read_shares,
     read_table,
 )
-from goffman.replicate.rows import NOT_HERE, Result, correlation, is_printed
+from goffman.replicate.rows import NOT_HERE, Result, is_printed
 
 MODELS = ("llama", "mistral", "granite")
 """The models of the study."""
@@ -262,12 +262,14 @@ def _same_ratings(model: str, stigmas: Sequence[Stigma], ratings: Ratings) -> Re
 
 def _correlation(name: str, first: Sequence[float], second: Sequence[float]) -> Result:
     """Pearson's r, with its p, interval and n."""
-    r, p, low, high, why = correlation(first, second)
-    if p is None:
-        return Result(name=name, value=None, note=why)
-    said = "p < .001" if p < 0.001 else f"p = {p:.3f}"
-    note = f"{said}, 95% interval {low:.3f} to {high:.3f}, n = {len(first)}"
-    return Result(name=name, value=r, note=note)
+    from goffman.stats.profile import pearson
+
+    found = pearson(first, second)
+    if found.p is None:
+        return Result(name=name, value=None, note=found.reason or "")
+    said = "p < .001" if found.p < 0.001 else f"p = {found.p:.3f}"
+    interval = f"95% interval {found.effect_low:.3f} to {found.effect_high:.3f}"
+    return Result(name=name, value=found.effect, note=f"{said}, {interval}, n = {found.n}")
 
 
 def _pooled(shares: Mapping[str, Sequence[Stigma]]) -> Iterator[Result]:
@@ -289,6 +291,8 @@ def _pooled(shares: Mapping[str, Sequence[Stigma]]) -> Iterator[Result]:
 
 def _of_ratings(ratings: Ratings, table: Mapping[tuple[str, str], str] | None) -> Iterator[Result]:
     """How far each model's ratings of the stigmas agree with people's, dimension by dimension."""
+    from goffman.stats.profile import pearson
+
     yield Result(name="stigmas", value=len(ratings.stigmas))
     come_out = 0
     models = [rater for rater in ratings.of if rater != PEOPLE]
@@ -296,15 +300,16 @@ def _of_ratings(ratings: Ratings, table: Mapping[tuple[str, str], str] | None) -
         for dimension, called in DIMENSIONS.items():
             people, own = (ratings.of[rater][dimension] for rater in (PEOPLE, model))
             name = f"{model}, {called}: its ratings × people's"
-            found = correlation(people, own)
-            note = found.why or (NEVER if dimension == "visibility" else "")
-            yield Result(name=f"{name}, r", value=found.r, note=note, digits=4)
+            found = pearson(people, own)
+            why = found.reason or ""
+            note = why or (NEVER if dimension == "visibility" else "")
+            yield Result(name=f"{name}, r", value=found.effect, note=note, digits=4)
             small = found.p is not None and found.p < SMALL
-            note = f"{found.p:.2e}" if small else found.why
+            note = f"{found.p:.2e}" if small else why
             yield Result(name=f"{name}, p", value=found.p, note=note, digits=4)
             printed = (table or {}).get((model, called))
-            if found.r is not None and printed is not None:
-                come_out += is_printed(found.r, printed)
+            if found.effect is not None and printed is not None:
+                come_out += is_printed(found.effect, printed)
     if table is not None:
         name = "rows of feature_correlations.csv whose r comes out"
         yield Result(name=name, value=come_out, note=f"of {len(table)}")

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, cast
 
 from goffman.errors import PublishedError, did_you_mean
 from goffman.instruments.loader import load_instrument
-from goffman.instruments.types import Condition, Keyed, Prompt, Questionnaire
+from goffman.instruments.types import Keyed, Prompt, Questionnaire
 from goffman.replicate.files import read_csv
 from goffman.replicate.published_run import PublishedAnswers
 from goffman.schemas import prompt_table
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from goffman.lexicons.gender import GenderLexicon
 
 SUBJECTS = re.compile(r"(?P<model>[^_]+)_all_df_intention(?P<other>_non_mh)?\.csv")
 OF_PHRASES = re.compile(
@@ -121,62 +119,44 @@ def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
 
     from goffman.replicate.lin2022_phrases import fills_of_phrases, read_nouns
 
-    items, conditions = _own_items(folder), _own_conditions()
-    nouns: GenderLexicon | None = None
+    files = {
+        model: path.with_name(path.name.replace("_result.csv", ".csv"))
+        for model, path in sorted(phrase_files(folder).items())
+    }
+    files = {model: path for model, path in files.items() if path.is_file()}
+    if not files:
+        return
+    nouns, items, scored = read_nouns(folder), _own_items(folder), read_phrase_scores(folder)
     prompts: dict[str, Prompt] = {}
-    frames, files = [], {}
-    scored = read_phrase_scores(folder)
-    for model, scores in sorted(phrase_files(folder).items()):
-        path = scores.with_name(scores.name.replace("_result.csv", ".csv"))
+    frames = []
+    for model, path in files.items():
         asked = scored.filter(pl.col("model") == model).unique("prompt_id", maintain_order=True)
-        if not path.is_file():
-            continue
-        table = asked.with_columns(
-            text=pl.col("item").str.replace("[diagnosis]", pl.col("condition"), literal=True)
-        )
-        nouns = read_nouns(folder)
-        _, fills = fills_of_phrases(path, table, model=model, nouns=nouns)
-        own = {}
-        for row in table.iter_rows(named=True):
+        text = pl.col("item").str.replace("[diagnosis]", pl.col("condition"), literal=True)
+        asked = asked.with_columns(text=text)
+        ids = {}
+        for row in asked.iter_rows(named=True):
             item, keyed = items.get(row["item"], (row["item"], "plain"))
-            condition = conditions.get(row["condition"])
-            prompt = Prompt(
-                instrument="attribution",
-                item=item,
-                wording="first",
-                dimension=row["dimension"],
-                keyed=keyed,
-                condition=condition.id if condition else row["condition"],
-                form=row["condition"],
-                group=row["group"],
-                category=condition.category if condition else None,
-                text=row["text"],
-            )
-            own[row["prompt_id"]] = prompt.id
-            prompts[prompt.id] = prompt
+            about = {name: row[name] for name in ("dimension", "condition", "group", "text")}
+            about |= {"instrument": "attribution", "wording": "first", "form": row["condition"]}
+            prompt = Prompt(item=item, keyed=keyed, **about)
+            ids[row["prompt_id"]], prompts[prompt.id] = prompt.id, prompt
+        _, fills = fills_of_phrases(path, asked, model=model, nouns=nouns)
         place = pl.col("probability").rank("ordinal", descending=True).over("prompt_id")
-        frames.append(
-            fills.with_columns(
-                pl.col("prompt_id").replace_strict(own),
-                rank=place.cast(pl.Int64),
-                probability=pl.col("probability").cast(pl.Float32),
-            )
-        )
-        files[model] = [path]
-    if frames:
-        yield PublishedAnswers(
-            instrument="attribution",
-            table="fills",
-            prompts=[*prompts.values()],
-            answers=pl.concat(frames),
-            files=files,
-            missing=(
-                f"Phrases were published of {' and '.join(files)} alone, and only gendered ones.",
-                "Of care-seeking only sums over words were published, so this run has none of it.",
-            ),
-            nouns=nouns,
-            parameters={"depth": 1, "ended_only": True},
-        )
+        ranked = fills.with_columns(pl.col("prompt_id").replace_strict(ids), rank=place)
+        frames.append(ranked.cast({"rank": pl.Int64, "probability": pl.Float32}))
+    yield PublishedAnswers(
+        instrument="attribution",
+        table="fills",
+        asked=[*prompts.values()],
+        answers=pl.concat(frames),
+        files={model: [path] for model, path in files.items()},
+        missing=(
+            f"Phrases were published of {' and '.join(files)} alone, and only gendered ones.",
+            "Of care-seeking only sums over words were published, so this run has none of it.",
+        ),
+        nouns=nouns,
+        parameters={"depth": 1, "ended_only": True},
+    )
 
 
 def _own_items(folder: Path) -> dict[str, tuple[str, Keyed]]:
@@ -192,12 +172,6 @@ def _own_items(folder: Path) -> dict[str, tuple[str, Keyed]]:
                 keyed = "plain" if " would not " in sentence else item.keyed
                 found[sentence] = (item.id, keyed)
     return found
-
-
-def _own_conditions() -> dict[str, Condition]:
-    """Form → the diagnosis of an audit."""
-    content = cast("Questionnaire", load_instrument("attribution").content)
-    return {form.text: one for one in content.conditions for form in one.forms}
 
 
 def _known(given: pl.Series, allowed: Mapping[str, str], path: Path) -> pl.Series:

@@ -16,16 +16,17 @@ from goffman.replicate.mei2023_import import (
     OTHERS,
     SENTIMENTS,
     STIGMATIZED,
-    Answered,
     read_categories,
     read_fills,
     read_labels,
     tidy,
 )
-from goffman.replicate.rows import NOT_HERE, Result, correlation
+from goffman.replicate.rows import NOT_HERE, Result
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from goffman.replicate.published_run import PublishedAnswers
 
 MODELS = 6
 """Masked models of the study."""
@@ -168,7 +169,7 @@ def _letters(name: str) -> str:
     return re.sub(r"\W", "", tidy(name)).casefold()
 
 
-def _about_fills(fills: Answered, scores: pl.DataFrame) -> Iterator[Result]:
+def _about_fills(fills: PublishedAnswers, scores: pl.DataFrame) -> Iterator[Result]:
     """What the study says of the 50 words at each mask."""
     import polars as pl
 
@@ -282,6 +283,8 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
     """Pearson's r of the two measures over the conditions of both groups, its interval and t."""
     import polars as pl
 
+    from goffman.stats.profile import pearson
+
     name = "correlation of both measures over conditions, Pearson's r"
     first, second = (
         _of_conditions(scores).select(
@@ -294,13 +297,13 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
         note = f"{NOT_HERE}: it needs the fills of both groups"
         yield Result(name=name, value=None, note=note)
         return
-    found = correlation(both["value"].to_list(), both["value_right"].to_list())
-    note, df = f"over {both.height} conditions, {whose}", both.height - 2
-    t = None if found.r is None else found.r * (df / (1 - found.r**2)) ** 0.5
+    found = pearson(both["value"].to_list(), both["value_right"].to_list())
+    note, both_measures = f"over {both.height} conditions, {whose}", "correlation of both measures"
+    t = f"{both_measures}, its t, with {both.height - 2} degrees of freedom"
     for called, value, digits in (
-        (name, found.r, 3),
-        ("correlation of both measures, its lower end", found.low, 3),
-        ("correlation of both measures, its upper end", found.high, 3),
-        (f"correlation of both measures, its t, with {df} degrees of freedom", t, 2),
+        (name, found.effect, 3),
+        (f"{both_measures}, its lower end", found.effect_low, 3),
+        (f"{both_measures}, its upper end", found.effect_high, 3),
+        (t, found.statistic, 2),
     ):
         yield Result(name=called, value=value, note=note, digits=digits, firm=False)

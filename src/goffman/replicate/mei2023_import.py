@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -17,7 +16,7 @@ from goffman.instruments.text import put_in
 from goffman.instruments.types import Prompt, Questionnaire
 from goffman.replicate.files import files_in, read_csv
 from goffman.replicate.published_run import PublishedAnswers
-from goffman.schemas import FILLS, LABELS, prompt_table, schema
+from goffman.schemas import FILLS, LABELS, schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,24 +35,7 @@ _FILLS_FILE = re.compile(
 _AS_SPELLED_ELSEWHERE = {"Illteracy": "Illiteracy", "Ethinicity": "Ethnicity"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answered:
-    """What was asked and what was answered."""
-
-    asked: Sequence[Prompt]
-    """Each once; the condition is its name as published."""
-    answers: pl.DataFrame
-    """FILLS or LABELS."""
-    files: Mapping[str, Sequence[Path]]
-    """By model, where they stand."""
-
-    @cached_property
-    def prompts(self) -> pl.DataFrame:
-        """The columns PROMPT_TABLE."""
-        return prompt_table(self.asked)
-
-
-def read_labels(folder: Path) -> Answered:
+def read_labels(folder: Path) -> PublishedAnswers:
     """The classifiers' labels, without the sentences that the study dropped.
 
     Only the probability of the label itself was published. Of two classes the other has the rest;
@@ -100,10 +82,17 @@ def read_labels(folder: Path) -> Answered:
         )
         .select(list(schema(LABELS)))
     )
-    return Answered(asked=asked, answers=answers, files=_files(everything))
+    return PublishedAnswers(
+        instrument="people-sentiment",
+        table="labels",
+        asked=asked,
+        answers=answers,
+        files=_files(everything),
+        missing=["Of a classifier with three classes only its label's probability was published."],
+    )
 
 
-def read_fills(folder: Path) -> Answered:
+def read_fills(folder: Path) -> PublishedAnswers:
     """The masked models' fills, in either of the two forms of the files."""
     import polars as pl
 
@@ -132,85 +121,44 @@ def read_fills(folder: Path) -> Answered:
         rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("model", "prompt_id"),
         word=pl.col("token").str.strip_chars(),
     )
-    kept = answers.select(list(schema(FILLS)))
-    return Answered(asked=asked, answers=kept, files=_files(everything))
+    there = {prompt.group for prompt in asked}
+    return PublishedAnswers(
+        instrument="social-distance",
+        table="fills",
+        asked=asked,
+        answers=answers.select(list(schema(FILLS))),
+        files=_files(everything),
+        missing=[
+            f"The files have no fills for {group} conditions, so the groups are not compared."
+            for group in (STIGMATIZED, OTHERS)
+            if group not in there
+        ],
+    )
 
 
 def _files(rows: pl.DataFrame) -> dict[str, list[Path]]:
     """The files of each model."""
     pairs = rows.select("model", "file").unique().sort("model", "file").iter_rows()
-    return {
-        model: [Path(file) for _, file in of] for model, of in groupby(pairs, key=itemgetter(0))
-    }
+    return {name: [Path(file) for _, file in of] for name, of in groupby(pairs, itemgetter(0))}
 
 
 def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
-    """Yield the fills and the labels as a run has them, conditions by the names that audits use."""
-    import polars as pl
-
+    """Yield the fills, where there are any, and the labels."""
     labels = read_labels(folder)
-    masked: Collection[str] = ()
-    if any(folder.glob("fills/*.csv")):
-        fills = read_fills(folder)
-        masked = fills.files
-        there = {prompt.group for prompt in fills.asked}
-        gone = [group for group in (STIGMATIZED, OTHERS) if group not in there]
-        lacks = [
-            f"The files have no fills for {group} conditions, so the groups are not compared."
-            for group in gone
-        ]
-        yield _as_audited("social-distance", fills, missing=lacks)
-    else:
-        lacks = ["The files have no fills, so there is no P(negative)."]
-    known = "Of a classifier with three classes only the probability of its label was published."
+    if not any(folder.glob("fills/*.csv")):
+        lacks = "The files have no fills, so there is no P(negative)."
+        yield replace(labels, missing=[*labels.missing, lacks])
+        return
+    fills = read_fills(folder)
+    yield fills
     # A masked model and the classifier made from it may have files of one name.
-    both = {name: f"{name} (classifier)" for name in labels.files if name in masked}
-    renamed = replace(
+    both = {name: f"{name} (classifier)" for name in labels.files if name in fills.files}
+    models = labels.answers["model"].replace(both)
+    yield replace(
         labels,
-        answers=labels.answers.with_columns(pl.col("model").replace(both)),
+        answers=labels.answers.with_columns(models),
         files={both.get(name, name): files for name, files in labels.files.items()},
     )
-    yield _as_audited("people-sentiment", renamed, missing=[known, *([] if masked else lacks)])
-
-
-def _as_audited(name: str, answered: Answered, *, missing: Sequence[str]) -> PublishedAnswers:
-    """Return the answers to prompts whose conditions and families are those of the instrument."""
-    import polars as pl
-
-    content = cast("Questionnaire", load_instrument(name).content)
-    own = {
-        _key(text, one.name): one
-        for one in content.conditions
-        for form in one.forms
-        for text in (form.text, form.plural, one.name)
-    }
-    families = {one.id: one.family or None for one in content.wordings}
-    prompts = {}
-    for prompt in answered.asked:
-        known = own.get(_key(prompt.form or "", prompt.condition))
-        known = known or own.get(_key(prompt.condition, prompt.condition))
-        prompts[prompt.id] = replace(
-            prompt,
-            condition=known.id if known else prompt.condition,
-            category=known.category if known else None,
-            family=families.get(prompt.wording),
-            source="study",
-        )
-    ids = {before: prompt.id for before, prompt in prompts.items()}
-    return PublishedAnswers(
-        instrument=name,
-        table="fills" if name == "social-distance" else "labels",
-        prompts=[*prompts.values()],
-        answers=answered.answers.with_columns(pl.col("prompt_id").replace_strict(ids)),
-        files=answered.files,
-        missing=tuple(missing),
-    )
-
-
-def _key(form: str, condition: str) -> tuple[frozenset[str], bool]:
-    """The words of a form, and whether the condition is over: some of these share a form."""
-    words = re.findall(r"\w+", form.casefold())
-    return frozenset(words) - {"a", "an"}, "remitted" in condition.casefold()
 
 
 def _asked(

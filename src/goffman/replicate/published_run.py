@@ -6,15 +6,19 @@ goes on with such a run, and ``compare`` says why its numbers are not set agains
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from goffman.analysis.analyze import measure_run
 from goffman.errors import PublishedError, RunError
 from goffman.instruments.loader import load_instrument
-from goffman.instruments.types import AnswerTable, Prompt
+from goffman.instruments.types import AnswerTable, Instrument, Prompt, Questionnaire
 from goffman.lexicons.attitude import PEOPLE
 from goffman.measures.registry import measure_of
 from goffman.models.base import Identity
@@ -27,11 +31,10 @@ from goffman.runs.batch_plan import limits_for, settings_of
 from goffman.runs.collect import Collected, note_finished
 from goffman.runs.manifest import asker_of, checksum, model_entry, with_model
 from goffman.runs.run import Run, check_place, keep_prompts, open_run
+from goffman.schemas import prompt_table
 from goffman.scoring import load_words
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from goffman.lexicons.gender import GenderLexicon
     from goffman.options import Listener
 
@@ -52,17 +55,23 @@ class PublishedAnswers:
 
     instrument: str
     table: AnswerTable
-    prompts: Sequence[Prompt]
+    asked: Sequence[Prompt]
+    """Each once, with the condition as it is named in the files."""
     answers: pl.DataFrame
     """The table's columns."""
     files: Mapping[str, Sequence[Path]]
     """By model, where its answers stand."""
-    missing: tuple[str, ...] = ()
+    missing: Sequence[str] = ()
     """What the files do not hold, in sentences."""
     nouns: GenderLexicon | None = None
     """The authors' own list of gendered words; None: goffman's."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Of the instrument's measure, where the study's way is another."""
+
+    @cached_property
+    def prompts(self) -> pl.DataFrame:
+        """The columns PROMPT_TABLE."""
+        return prompt_table(self.asked)
 
 
 def make_run(
@@ -99,30 +108,64 @@ def make_run(
 def _keep(run: Run, study: str, part: PublishedAnswers) -> list[Collected]:
     """Return what there is of an instrument's answers, which are in the run's folder now."""
     known = load_instrument(part.instrument)
-    instrument = replace(
-        known,
-        version=VERSION,
-        digest=checksum(b"".join(path.read_bytes() for of in part.files.values() for path in of)),
-        limits=(AS_ANSWERED, *part.missing, *known.limits),
-    )
-    measure = measure_of(known)
-    prompts = [replace(prompt, mode=known.mode) for prompt in part.prompts]
+    content = b"".join(path.read_bytes() for files in part.files.values() for path in files)
+    limits = (AS_ANSWERED, *part.missing, *known.limits)
+    instrument = replace(known, version=VERSION, digest=checksum(content), limits=limits)
+    measure, prompts = measure_of(known), _as_audited(known, part.asked)
     question = Question(
         instrument=instrument,
-        prompts=prompts,
+        prompts=[*prompts.values()],
         settings=settings_of(instrument) if part.table == "fills" else None,
         measure=measure and replace(measure, **part.parameters),
         trials=part.answers["trial"].n_unique() if part.table == "replies" else 1,
     )
-    by_model = part.answers.partition_by("model", as_dict=True, maintain_order=True)
-    enter_instrument(run, question, [str(model) for (model,) in by_model])
-    keep_prompts(run, instrument.id, prompts)
-    return [_keep_answers(run, study, part, str(name), of) for (name,), of in by_model.items()]
+    ids = {before: prompt.id for before, prompt in prompts.items()}
+    answers = part.answers.with_columns(pl.col("prompt_id").replace_strict(ids))
+    enter_instrument(run, question, [*part.files])
+    keep_prompts(run, part.instrument, question.prompts)
+    return [
+        _keep_answers(run, study, part, model, answers.filter(pl.col("model") == model))
+        for model in part.files
+    ]
+
+
+def _as_audited(instrument: Instrument, asked: Iterable[Prompt]) -> dict[str, Prompt]:
+    """Return, by published id, the prompts with the conditions and families of audits."""
+    content = instrument.content
+    if not isinstance(content, Questionnaire):
+        return {prompt.id: replace(prompt, mode=instrument.mode) for prompt in asked}
+    own = {
+        _key(text, one.name): one
+        for one in content.conditions
+        for form in one.forms
+        for text in (form.text, form.plural, one.name)
+    }
+    families = {one.id: one.family or None for one in content.wordings}
+    prompts = {}
+    for prompt in asked:
+        texts = (prompt.form or "", prompt.condition)
+        condition = next(filter(None, (own.get(_key(t, prompt.condition)) for t in texts)), None)
+        prompts[prompt.id] = replace(
+            prompt,
+            mode=instrument.mode,
+            condition=condition.id if condition else prompt.condition,
+            category=condition.category if condition else None,
+            family=families.get(prompt.wording),
+            source="study",
+        )
+    return prompts
+
+
+def _key(form: str, condition: str) -> tuple[frozenset[str], bool]:
+    """Return the words of a form, and whether the condition is over: some of these share a form."""
+    words = re.findall(r"\w+", form.casefold())
+    return frozenset(words) - {"a", "an"}, "remitted" in condition.casefold()
 
 
 def _keep_answers(
     run: Run, study: str, part: PublishedAnswers, model: str, answers: pl.DataFrame
 ) -> Collected:
+    """Return what there is of a model's answers, which are in the run's folder now."""
     identity = Identity(name=model, kind=KIND_OF[part.table], family="", device="unknown")
     logs = [
         {"harness": f"the authors of {study}", "version": VERSION, "file": path.name}
@@ -132,11 +175,12 @@ def _keep_answers(
     entry = {**model_entry(identity, limits_for("cpu")), "logs": logs}
     run.manifest = with_model(run.manifest, run.folder, name=model, entry=entry)
     run.expect(model, part.instrument, table=part.table)
+    run.begin()
     place = answers_folder(run.place, part.table, model=model, instrument=part.instrument)
     store = AnswerStore(folder=place, parts={})
-    run.begin()
-    asker = asker_of(run.manifest, model=model, instrument=part.instrument)
-    store.write_whole(answers, asked=asker)
+    store.write_whole(
+        answers, asked=asker_of(run.manifest, model=model, instrument=part.instrument)
+    )
     collected = Collected(
         model=model,
         instrument=part.instrument,

@@ -5,9 +5,9 @@ Where the authors' own outputs give something else, the file says what, and ``ag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from goffman.replicate.files import data_rows
 
@@ -43,29 +43,6 @@ class Result:
     firm: bool = True
     """False: it rests on other ratings than the study's, or on a part of its outputs, so that it
     neither confirms nor refutes the number; the note says so."""
-
-
-class Correlation(NamedTuple):
-    """Pearson's r of two measures, its p and 95% interval by Fisher's z; or why there is none."""
-
-    r: float | None = None
-    p: float | None = None
-    low: float | None = None
-    high: float | None = None
-    why: str = ""
-
-
-def correlation(first: Sequence[float], second: Sequence[float]) -> Correlation:
-    """Return the correlation of two measures of the same units."""
-    from scipy.stats import pearsonr
-
-    if len(first) < 4:
-        return Correlation(why="there are fewer than four points")
-    if min(len({*first}), len({*second})) < 2:
-        return Correlation(why="one of the two measures has the same value everywhere")
-    found = pearsonr(first, second)
-    low, high = map(float, found.confidence_interval())
-    return Correlation(float(found.statistic), float(found.pvalue), low, high)
 
 
 @dataclass(frozen=True, kw_only=True)

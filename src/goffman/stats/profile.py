@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 NO_SPREAD = "one of the two measures has the same value everywhere"
 ON_A_LINE = "all points are in perfect order, which gives no p-value and no interval"
 
+FEWEST_POINTS = 4
+"""With three, Fisher's z has no error."""
+
 LEAST = 10
 """Conditions: of fewer the jackknife says too little."""
 
@@ -118,7 +121,7 @@ class Profile:
         return model, _from_errors(self.people, self.people_error)
 
 
-def pearson(first: Sequence[float], second: Sequence[float], *, contrast: str) -> Estimate:
+def pearson(first: Sequence[float], second: Sequence[float], *, contrast: str = "") -> Estimate:
     """Return r of units taken as independent: t = r √((n − 2) / (1 − r²)), interval by Fisher's z.
 
     The ends are tanh(atanh r ± 1.96 / √(n − 3)).
@@ -133,8 +136,8 @@ def pearson(first: Sequence[float], second: Sequence[float], *, contrast: str) -
         method="Pearson's r of independent conditions: t, and interval by Fisher's z",
         unit="conditions",
     )
-    if n < LEAST:
-        return replace(base, reason=f"it takes {LEAST} conditions that can be compared")
+    if n < FEWEST_POINTS:
+        return replace(base, reason="there are fewer than four points")
     if min(np.ptp(first), np.ptp(second)) == 0:
         return replace(base, reason=NO_SPREAD)
     r = _r(*(np.array(side) - np.mean(side) for side in (first, second)))
