@@ -675,7 +675,7 @@ told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
             ("coreference.pair=5",),
             "There is no setting 'coreference.pair'. Did you mean 'coreference.pairs'? Allowed "
             "here: coreference.pairs, coreference.adjectives, coreference.placement, "
-            "coreference.winobias, coreference.drop-faulty.",
+            "coreference.neutral-pairs, coreference.they, coreference.winobias, coreference.drop-faulty.",
         ),
         (("coreference.pairs",), "--set is 'coreference.pairs'. Write INSTRUMENT.NAME=VALUE, "),
         (("coreference.pairs=two",), "coreference.pairs is 'two'. Allowed: a whole number, 1 "),
@@ -683,8 +683,8 @@ told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
         (("coreference.pairs=",), "coreference.pairs is empty. Give a value."),
         (
             ("coreference.placement=by-positon",),
-            "coreference.placement is 'by-positon'. Allowed: by-stereotype, by-position. Did you "
-            "mean 'by-position'?",
+            "coreference.placement is 'by-positon'. Allowed: by-stereotype, by-position, both. "
+            "Did you mean 'by-position'?",
         ),
         (("coreference.drop-faulty=true",), "coreference.drop-faulty is 'true'. Allowed: yes, no."),
     ],

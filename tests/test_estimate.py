@@ -427,7 +427,7 @@ def test_groups_models_and_dimensions_compare_the_disparity(lin):
     groups = pick(found, kind="groups", model="b", dimension=None, **ids)
     gap = of(scores, quantity="disparity-gap", level="model", model="b", **ids)
     assert groups["difference"] == exactly(gap["value"][0])
-    models = pick(found, kind="models", group="other", **ids)
+    models = pick(found, kind="models", group="other", dimension=None, **ids)
     sides = [grid(scores, "disparity", model=m, group="other", **ids) for m in ("a", "b")]
     assert models["difference"] == exactly(sides[0].mean() - sides[1].mean())
     for group in ("mental-health", "other"):

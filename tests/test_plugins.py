@@ -314,7 +314,7 @@ def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path
     assert "tea, " not in dry[2]
     assert unknown[2].endswith(
         "Give a folder, or one of these: social-distance, people-sentiment, care-seeking, "
-        "attribution, coreference, vignettes, decisions, tea. Did you mean 'tea'?\n"
+        "attribution, coreference, vignettes, decisions, two-people, tea. Did you mean 'tea'?\n"
     )
 
 

@@ -39,7 +39,7 @@ MASKED = (
 )
 """Every family that ``make`` knows as a masked model."""
 
-CLASSIFIERS = ("bert", "roberta")
+CLASSIFIERS = ("bert", "bertweet", "distilbert", "roberta")
 """Every family that ``make`` knows as a classifier too."""
 
 WIDTH, LAYERS, HEADS, INNER = 32, 3, 4, 64

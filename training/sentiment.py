@@ -12,7 +12,7 @@ import argparse
 import csv
 import lzma
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
@@ -67,9 +67,15 @@ def predictions(model: BertForSequenceClassification, data: Labelled, device: st
 
 
 def fine_tune(
-    model: BertForSequenceClassification, data: Labelled, *, epochs: int, rate: float, device: str
+    model: BertForSequenceClassification,
+    data: Labelled,
+    *,
+    epochs: int,
+    rate: float,
+    device: str,
+    after_step: Callable[[], None] = lambda: None,
 ) -> None:
-    """The trainable parameters are fitted to the labels."""
+    """Fit the trainable parameters to the labels."""
     chosen = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(chosen, lr=rate, weight_decay=0.01)
     size, draw = 128, random.Random(0)
@@ -86,25 +92,33 @@ def fine_tune(
             loss.backward()
             optimizer.step()
             step += 1
+            after_step()
             if step % 200 == 0:
                 print(f"batch {step}/{steps} loss {loss.item():.3f}", flush=True)
+
+
+def classifier(base: Path, *, layers: int) -> BertForSequenceClassification:
+    """Return a classifier on a masked model, of which the last layers are to be trained."""
+    model = BertForSequenceClassification.from_pretrained(
+        base,
+        dtype=torch.float32,
+        num_labels=2,
+        id2label={0: "negative", 1: "positive"},
+        label2id={"negative": 0, "positive": 1},
+        hidden_dropout_prob=0.1,
+        attention_probs_dropout_prob=0.1,
+    )
+    frozen = [model.bert.embeddings, *model.bert.encoder.layer[: 6 - layers]]
+    for parameter in (parameter for part in frozen for parameter in part.parameters()):
+        parameter.requires_grad = False
+    return model
 
 
 def main(corpus: Path, work: Path, *, layers: int, device: str) -> None:
     """WORK/sentiment holds the classifier; its accuracy is printed."""
     torch.manual_seed(0)
     tokenizer = Tokenizer.from_file(str(work / "start" / "tokenizer.json"))
-    model = BertForSequenceClassification.from_pretrained(
-        work / "mini",
-        num_labels=2,
-        id2label={0: "negative", 1: "positive"},
-        label2id={"negative": 0, "positive": 1},
-        hidden_dropout_prob=0.1,
-        attention_probs_dropout_prob=0.1,
-    ).to(device)
-    frozen = [model.bert.embeddings, *model.bert.encoder.layer[: 6 - layers]]
-    for parameter in (parameter for part in frozen for parameter in part.parameters()):
-        parameter.requires_grad = False
+    model = classifier(work / "mini", layers=layers).to(device)
     fine_tune(
         model,
         reviews(corpus / "imdb-labelled.tsv.xz", tokenizer),

@@ -42,7 +42,7 @@ MEANINGS = {
     "ask": "a chat model answers a question in its own words",
     "pronouns": "a masked or causal model prefers one of two pronouns",
     "span": "a qa model marks the person in a text who answers a question",
-    "entailment": "an nli model says about which person a statement follows from a text",
+    "entailment": "an nli model says of which person in a text a statement holds",
 }
 """What happens in each mode, for people."""
 

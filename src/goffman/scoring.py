@@ -203,22 +203,22 @@ def _asked_of(
 
 def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozenset[str]]:
     """By instrument: the models that fail its control items, so that no number of theirs counts."""
-    of_controls = scores.filter(pl.col("level") == CONTROL)
-    highs = of_controls.filter(pl.col("quantity") == HIGH)
-    of_controls = of_controls.filter(pl.col("quantity") == CONTROL).join(
-        highs.select("model", "instrument", "mode", high="value"),
-        on=["model", "instrument", "mode"],
-        how="left",
-        nulls_equal=True,
-    )
+    # Scores have a column "high" of their own, which is not the interval's end.
+    ids, of_controls = ["model", "instrument", "mode"], pl.col("level") == CONTROL
+    of_quantity = {
+        quantity: scores.filter(of_controls, pl.col("quantity") == quantity).select(*ids, "value")
+        for quantity in (CONTROL, HIGH)
+    }
+    ends = of_quantity[HIGH].rename({"value": "end"})
+    controls = of_quantity[CONTROL].join(ends, on=ids, how="left", nulls_equal=True)
     found: dict[str, frozenset[str]] = {}
     for instrument, entry in manifest.instruments.items():
         if entry.controls is None:
             continue
-        rows = of_controls.filter(of_asked(instrument)).select("model", "value", "high")
+        rows = controls.filter(of_asked(instrument)).select("model", "value", "end")
         floor = entry.controls.floor
         found[instrument] = frozenset(
-            name for name, value, high in rows.rows() if not passes(value, floor, high)
+            name for name, value, end in rows.iter_rows() if not passes(value, floor, end)
         )
     return found
 

@@ -536,7 +536,7 @@ def test_further_descriptions_alone_are_not_set_beside_people() -> None:
 
 def test_what_the_page_says_was_asked_is_what_was_asked() -> None:
     said = {"{name}": "the person", "{his}": "his or her", "{he}": "he or she", " my ": " the "}
-    said |= {"{himself}": "him- or herself"}
+    said |= {"{himself}": "him- or herself", "{was|were}": "was"}
     meanings = {one.id: one.meaning for one in ANCHOR.items}
     for item in load_instrument("vignettes").content.items:
         text = item.text

@@ -48,8 +48,8 @@ def test_wrong_articles_are_found() -> None:
         ("attribution", 27 * (22 + 1)),
         # 395 pairs × 2 sentences × (15 settings + baseline)
         ("coreference", 395 * 2 * 16),
-        # descriptions × items × genders × wordings × orders
-        ("vignettes", 30 * 15 * 2 * 4 * 2),
+        # descriptions × items × (women and men, a fifth about nonbinary people) × wordings × orders
+        ("vignettes", 30 * (15 * 2 + 3) * 4 * 2),
         ("decisions", (108 + 30 + 12 + 1) * 24 * 3 * 2),
         # no baseline; situations × wordings × questions × orders
         ("two-people", (108 + 30 + 12) * 8 * 3 * 2 * 2),

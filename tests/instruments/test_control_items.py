@@ -157,7 +157,7 @@ def _around(sentence: str, slot: str) -> tuple[str, str]:
 def _after(text: str, vignette: str) -> str:
     """What is asked after a description, which begins with a name."""
     name = text.split(maxsplit=1)[0]
-    for gender in ("female", "male"):
+    for gender in ("female", "male", "nonbinary"):
         described = put_in(vignette, about_person(name, gender))
         if text.startswith(described):
             return text.removeprefix(described).replace(name, "{name}")

@@ -144,7 +144,7 @@ def test_a_nonbinary_person_is_they_with_the_verbs_of_they_and_else_the_same(des
         if one.gender == "female"
     }
     names = ("Taylor", "Jordan", "Jamie")
-    they = {"they": "she", "them": "her", "their": "her", "themselves": "herself"}
+    they = {"they": "she", "them": "her", "their": "her", "themself": "herself"}
     asked = [one for one in described if one.gender == "nonbinary"]
     assert len(asked) == 15 * 30 // 5 * 4 * 2
     for one in asked:

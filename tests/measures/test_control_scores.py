@@ -25,7 +25,7 @@ from goffman.measures.registry import measure_of
 from goffman.measures.sentiment import NegativeSentiment
 from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.competence import Competence
-from goffman.schemas import SCORES, complaints, prompt_table
+from goffman.schemas import SCORES, complaints, prompt_table, schema
 from goffman.scoring import load_words, unmeasurable
 
 VALUES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=1, max_size=12)
@@ -237,5 +237,6 @@ def test_only_an_interval_below_the_floor_makes_a_model_not_measurable(high, fai
     manifest = SimpleNamespace(
         instruments={"tea": SimpleNamespace(controls=SimpleNamespace(floor=0.6))}
     )
-    found = unmeasurable(pl.DataFrame(rows, schema_overrides={"value": pl.Float64}), manifest)
+    # All columns: scores have "low" and "high" of their own, empty here.
+    found = unmeasurable(pl.DataFrame(rows, schema=schema(SCORES)), manifest)
     assert found == {"tea": frozenset({"m"} if fails else set())}

@@ -304,8 +304,8 @@ def test_an_unknown_parser_is_said() -> None:
 def test_on_the_published_answers_nothing_that_was_understood_is_lost(published: Path) -> None:
     """Of 63,200 first words only some that the study could not read change, none the other way."""
     answered = read_answers(published / "briegel2023")
-    study = read_replies(answered.replies, answered.prompts, parser="as-published")
-    ours = read_replies(answered.replies, answered.prompts, parser="v1")
+    study = read_replies(answered.answers, answered.prompts, parser="as-published")
+    ours = read_replies(answered.answers, answered.prompts, parser="v1")
     both = pl.DataFrame({"study": study["kind"], "v1": ours["kind"], "text": study["text"]})
     counts = {(study, v1): n for study, v1, n in both.group_by("study", "v1").len().rows()}
     assert counts == {

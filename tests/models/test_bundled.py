@@ -18,7 +18,7 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.lexicons.attitude import load_attitudes
 from goffman.lexicons.gender import load_gender
-from goffman.models.files import BUNDLED, TERMS
+from goffman.models.files import BUNDLED, TERMS, parameters_in
 from goffman.models.resolve import describe, load
 
 ROOT = Path(__file__).parents[2]
@@ -77,6 +77,9 @@ def test_together_they_stay_under_48_megabytes() -> None:
 
 def test_weights_are_in_float16_and_loaded_as_float32(mini) -> None:
     stored = load_file(BUNDLED["mini"] / "model.safetensors")
+    assert parameters_in([BUNDLED["mini"] / "model.safetensors"]) == sum(
+        tensor.numel() for tensor in stored.values()
+    )
     assert {tensor.dtype for tensor in stored.values()} == {torch.float16}
     assert {parameter.dtype for parameter in mini._model.parameters()} == {torch.float32}
 

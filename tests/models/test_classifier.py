@@ -21,7 +21,7 @@ from goffman.models.resolve import check, load
 from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.runs.run import read_answers, read_prompts
-from tiny_models import _byte_bpe
+from tiny_models import CLASSIFIERS, _byte_bpe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ TEXTS = [
 THREE = ("negative", "neutral", "positive")
 
 
-@pytest.mark.parametrize("family", ["bert", "roberta"])
+@pytest.mark.parametrize("family", CLASSIFIERS)
 @pytest.mark.parametrize("labels", [("NEGATIVE", "POSITIVE"), ("NEG", "NEU", "POS")])
 def test_probabilities_are_the_plain_forwards(
     family: str, labels: tuple[str, ...], tiny: Callable[..., Path]

@@ -67,7 +67,7 @@ def given_name(measured, sections, shown):
     return {names.model(name): name for name in measured.manifest.models}.get(shown)
 
 
-OF_GENDERS = ("disparities", "items", "spread", "conditions", "levels", "models")
+OF_GENDERS = ("disparities", "parts", "items", "spread", "conditions", "levels", "models")
 
 
 def test_there_is_a_figure_of_each_kind_for_what_was_asked(figures):
@@ -96,21 +96,25 @@ def test_shares_of_negative_answers_are_scores(figures, measured, sections, name
     assert rows
     for row in rows:
         ids = {key: row[key] for key in keys}
-        if level == "wording":
+        of_all = row.get("wording") == "all wordings"
+        if level == "wording" and not of_all:
             ids["wording"] = row["wording"].replace(" ", "-")
         ids["model"] = given_name(measured, sections, row["model"])
-        found = scored(measured, sections, instrument, level=level, quantity="negative", **ids)
+        ids["level"] = "condition" if of_all else level
+        found = scored(measured, sections, instrument, quantity="negative", **ids)
         assert near(row["value"], found)
 
 
 def test_every_condition_of_every_model_and_wording_is_drawn(figures, measured):
     expected = measured.scores.filter(
         pl.col("instrument") == "social-distance",
-        pl.col("level") == "wording",
+        pl.col("level").is_in(["wording", "condition"]),
         pl.col("quantity") == "negative",
         pl.col("value").is_not_null(),
+        pl.col("model").is_not_null(),
     )
-    assert len(values(figures["social-distance-wordings"])) == expected.height == 2 * 6 * 13
+    # Six wordings, and all of them together.
+    assert len(values(figures["social-distance-wordings"])) == expected.height == 2 * 7 * 13
 
 
 @pytest.mark.parametrize(

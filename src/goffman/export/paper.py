@@ -115,6 +115,7 @@ def _model(entry: Model) -> str:
     facts = [row.called if row else f"a {entry.kind} model"]
     facts += [f"family {printable(entry.family)}"] if entry.family else []
     facts += [f"revision {entry.revision}"] if entry.revision else []
+    facts += [f"{entry.parameters:,} parameters"] if entry.parameters else []
     if entry.weights_sha256:
         facts += [f"weights sha256 {entry.weights_sha256}"]
     if entry.tokenizer_sha256:

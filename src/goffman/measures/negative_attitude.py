@@ -176,6 +176,7 @@ PRESENTATION = Presentation(
     ),
     tables=(
         tables.groups_of_conditions,
+        tables.gaps_by_item,
         tables.words_counted,
         tables.ranked_conditions,
         tables.counted_conditions,

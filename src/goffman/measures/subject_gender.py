@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 FIGURES = (
     gender_figures.disparities,
+    gender_figures.parts,
     gender_figures.sentences,
     gender_figures.spread,
     gender_figures.conditions,

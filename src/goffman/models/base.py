@@ -111,6 +111,8 @@ class Identity:
     tokenizer_sha256: str | None = None
     precision: Precision | None = None
     """None behind a server."""
+    parameters: int | None = None
+    """How many numbers the weights are; None: their files do not say."""
     device: str
     """cpu, or the GPU's name; server: on a machine that others keep."""
     notes: tuple[str, ...] = ()

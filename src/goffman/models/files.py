@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import stat
 from dataclasses import dataclass, replace
@@ -246,6 +247,9 @@ SMALL_FILES = (
     *TOKENIZER_FILES,
     *("adapter_config.json", "config.json", "chat_template.jinja", "*.index.json", "*.py"),
 )
+LONGEST_HEADER = 100_000_000
+"""Bytes of the part of a safetensors file that lists its tensors, as its format allows."""
+
 SAFETENSORS = "model*.safetensors"
 BIN = "pytorch_model*.bin"
 
@@ -460,8 +464,13 @@ def prepared(spec: str, options: LoadOptions, *, kind: str) -> tuple[Files, Iden
     if not options.weights:
         return files, identity
     weights, weights_sha256 = _weights_of(files)
-    device = device_name(choose_device(options.device))
-    identity = replace(identity, weights=weights, weights_sha256=weights_sha256, device=device)
+    identity = replace(
+        identity,
+        weights=weights,
+        weights_sha256=weights_sha256,
+        parameters=parameters_in(weight_files(files)[1]),
+        device=device_name(choose_device(options.device)),
+    )
     return files, identity
 
 
@@ -513,6 +522,24 @@ def _weights_of(files: Files) -> tuple[Literal["safetensors", "bin"], str]:
     kind, weights = weight_files(files)
     # The configuration belongs to the weights: the same numbers under another one answer otherwise.
     return kind, digest([files.folder / "config.json", *weights])
+
+
+def parameters_in(weights: Iterable[Path]) -> int | None:
+    """Return how many numbers the tensors of safetensors files are; None: files do not say it.
+
+    A tensor that several files have counts once. What is damaged is told when it is loaded.
+    """
+    sizes: dict[str, int] = {}
+    try:
+        for path in weights:
+            with path.open("rb") as file:
+                length = int.from_bytes(file.read(8), "little")
+                header = json.loads(file.read(min(length, LONGEST_HEADER)))
+            header.pop("__metadata__", None)
+            sizes |= {name: math.prod(tensor["shape"]) for name, tensor in header.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return sum(sizes.values()) or None
 
 
 def checksums(spec: str, options: LoadOptions) -> dict[str, str | None]:

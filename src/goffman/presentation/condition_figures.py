@@ -23,6 +23,7 @@ from goffman.presentation.estimate_figures import (
 )
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
+from goffman.presentation.tables import EVERY
 from goffman.presentation.vega import (
     Choice,
     Figure,
@@ -47,8 +48,15 @@ def boxes(section: Section) -> Iterator[Figure]:
     # The first prompts of a scale name no condition: asked alone, they make no box.
     if not rows.filter(pl.col("condition") != BASELINE).height:
         return
-    rows = rows.with_columns(pl.col("wording").replace({w: humanize(w) for w in section.wordings}))
     wordings = [humanize(wording) for wording in section.wordings]
+    rows = rows.with_columns(
+        pl.col("wording").replace(dict(zip(section.wordings, wordings, strict=True)))
+    )
+    if len(wordings) > 1:
+        together = section.rows("condition", section.presentation.quantity)
+        together = section.named(together.filter(pl.col("model").is_not_null()))
+        together = together.with_columns(wording=pl.lit(EVERY["wording"]))
+        rows, wordings = pl.concat([together, rows]), [EVERY["wording"], *wordings]
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
     diamond = f" Diamond: the same sentence shortened to name no {section.noun.one}."

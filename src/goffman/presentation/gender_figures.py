@@ -105,6 +105,26 @@ def _model_and_words(section: Section) -> tuple[Choice, ...]:
     )
 
 
+def parts(section: Section) -> Iterator[Figure]:
+    """The probability of each gender in every part of the scale, and in all of it."""
+    rows = [section.rows(level, WHO) for level in ("group", "dimension")]
+    rows_of_parts = _ready(section, pl.concat(rows)).with_columns(pl.col("part").fill_null(WHOLE))
+    there = {humanize(name) for name in section.dimensions} & {*rows_of_parts["part"]}
+    if not there:
+        return
+    order = [WHOLE, *(name for name in map(humanize, section.dimensions) if name in there)]
+    yield plot(
+        section,
+        "parts",
+        **_dumbbells(rows_of_parts, "part", order),
+        title="By part of the scale",
+        description=f"Means over items and {section.noun.many}.{_read(section)}",
+        choices=_model_and_words(section),
+        rows="set",
+        order=[humanize(name) for name in section.groups()],
+    )
+
+
 def conditions(section: Section) -> Iterator[Figure]:
     """The probability of each gender for every condition, those that women have most first."""
     rows = section.named(_ready(section, section.rows("condition", WHO)))

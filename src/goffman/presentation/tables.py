@@ -74,6 +74,19 @@ def groups_of_conditions(section: Section) -> Iterator[Table]:
         yield as_table(f"{instrument}-gaps", caption, gaps.to_dicts(), shown=shown)
 
 
+def gaps_by_item(section: Section) -> Iterator[Table]:
+    """Each item's mean in both groups and the gap, over all wordings."""
+    sides = (section.contrast, section.against)
+    means = _level(section.scores, "item", section.presentation.quantity)
+    means = means.filter(pl.col("group").is_in(sides), pl.col("wording").is_null())
+    rows = means.pivot("group", index=["model", "item"], values="value")
+    if {*sides} <= {*rows.columns}:
+        rows = _named(rows.with_columns(gap=pl.col(sides[0]) - pl.col(sides[1])), "model")
+        caption = f"{section.instrument}: {section.presentation.called} by item, and the gap."
+        shown = (*texts("model", "item"), *numbers(*sides, "gap"))
+        yield as_table(f"{section.instrument}-items", caption, rows.to_dicts(), shown=shown)
+
+
 def words_counted(section: Section) -> Iterator[Table]:
     """What the shares of negative words rest on: the mass of the words, and what is rated."""
     instrument, scores = section.instrument, section.scores

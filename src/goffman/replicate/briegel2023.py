@@ -62,6 +62,7 @@ def results(folder: Path) -> list[Result]:
             Result(name=f"mean bias score, {group}s", value=100 * value, digits=1)
             for group, value in groups.select("group", "value").sort("group").iter_rows()
         ),
+        *_read_again(answered, kinds),
         *_example(answered),
         *_more_with_adjectives(shares, answered.settings),
         *(
@@ -178,6 +179,23 @@ def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
             value=estimate.p_adjusted,
             note=f"our default: unrounded, {estimate.test}, over {estimate.family_size} settings",
         )
+
+
+def _read_again(answered: Answered, published: pl.DataFrame) -> Iterator[Result]:
+    """Yield what goffman's parser makes of the non-answers, and the baseline's bias with it."""
+    from goffman.measures.coreference import CoreferenceBias
+    from goffman.parsers.registry import DEFAULT_PARSER, by_answering
+
+    ours = by_answering(answered.answers, answered.prompts)
+    silent = published["kind"].is_in(NON_ANSWERS)
+    counts = Counter(ours.filter(silent)["kind"])
+    score = _mean(_percent(CoreferenceBias()(ours, answered.prompts), Setting()))
+    note = f"read by {DEFAULT_PARSER} instead of the first word"
+    for kind in ("correct", "incorrect"):
+        name = f"non-answers that are {kind} answers, of {silent.sum():,}"
+        yield Result(name=name, value=counts[kind], note=note)
+    name = "bias score, baseline, all answers read again"
+    yield Result(name=name, value=score, digits=1, note=note)
 
 
 def _example(answered: Answered) -> Iterator[Result]:

@@ -78,6 +78,7 @@ TITLES = {
 
 FACTS = {
     "family": "family",
+    "parameters": "parameters",
     "revision": "revision",
     "weights_sha256": "weights (sha256)",
     "tokenizer_sha256": "tokenizer (sha256)",
@@ -157,6 +158,7 @@ def _model_facts(entry: Model, answers: Mapping[str, Answered]) -> list[tuple[st
     facts = []
     for key, name in FACTS.items():
         value = getattr(entry, key)
+        value = f"{value:,}" if isinstance(value, int) else value
         if isinstance(value, str) and value:
             shown = f"{value[:12]}…" if len(value) >= 40 else value
             facts.append((name, printable(shown)))

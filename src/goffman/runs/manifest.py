@@ -140,6 +140,8 @@ class Model(Record):
     weights: str | None
     weights_sha256: str | None
     tokenizer_sha256: str | None
+    parameters: int | None = None
+    """How many numbers its weights are."""
     precision: str | None
     """None: behind a server, which does not say."""
     device: str
@@ -392,7 +394,7 @@ class Reported(Record):
 SAMPLES = ("quick", "balanced", None)
 """The samples, the smallest first."""
 
-REMARKS = ("notes", "deviation", "called", "in_all", "sample")
+REMARKS = ("notes", "deviation", "parameters", "called", "in_all", "sample")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 _OTHER = {

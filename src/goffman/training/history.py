@@ -38,8 +38,10 @@ def _describe_look(step: int, row: Row) -> str:
     return f"at step {step:,}: {number(row['difference'])} ({interval})."
 
 
-def course_spec(name: str, looks: Sequence[tuple[int, Row]]) -> tuple[str, Spec]:
-    """How to read the figure, and its specification; ``looks``: step and estimate, in order."""
+def course_spec(
+    name: str, looks: Sequence[tuple[int, Row]], *, axis: str = "Difference"
+) -> tuple[str, Spec]:
+    """Return how to read the figure, and its specification; ``looks``: step, estimate, in order."""
     rows = [
         {
             **{key: row[key] for key in ("difference", "low", "high", "p_adjusted")},
@@ -63,7 +65,7 @@ def course_spec(name: str, looks: Sequence[tuple[int, Row]]) -> tuple[str, Spec]
         description += (
             f" In the shaded band, differences are too small to matter (up to {number(margin)})."
         )
-    spec = slopes(rows, along=STEPS, axis="Difference", around=(0.0, margin), called="Difference")
+    spec = slopes(rows, along=STEPS, axis=axis, around=(0.0, margin), called=axis)
     return description, {"$schema": SCHEMA, "description": description, **spec}
 
 
