@@ -487,3 +487,14 @@ def test_exit_codes_are_those_of_the_page(
     page.write_text(f"```sh\n{command}\n```", encoding="utf-8")
     (line,) = shell_lines(page)
     assert run(line)[0] == code
+
+
+def test_every_row_of_the_studies_names_a_test_that_is_there_or_says_what_is_missing():
+    page = (ROOT / "docs/replication.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([mlb]\d+) \|.*\| ([^|]*) \|$", page, re.MULTILINE)
+    assert len({name for name, _ in rows}) == len(rows) == 102
+    tests = [path for _, last in rows for path in re.findall(r"[\w/]+\.py", last)]
+    assert [path for path in tests if not (ROOT / "tests" / path).is_file()] == []
+    without = {name: last for name, last in rows if ".py" not in last}
+    assert len([last for last in without.values() if not last.startswith("open: ")]) == 0
+    assert sum("*partly*" in last for _, last in rows) <= 5

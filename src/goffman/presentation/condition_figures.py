@@ -53,8 +53,8 @@ def boxes(section: Section) -> Iterator[Figure]:
         pl.col("wording").replace(dict(zip(section.wordings, wordings, strict=True)))
     )
     if len(wordings) > 1:
-        together = section.rows("condition", section.presentation.quantity)
-        together = section.named(together.filter(pl.col("model").is_not_null()))
+        together = section.named(section.rows("condition", section.presentation.quantity))
+        together = together.filter(pl.col("model").is_in(section.models()))
         together = together.with_columns(wording=pl.lit(EVERY["wording"]))
         rows, wordings = pl.concat([together, rows]), [EVERY["wording"], *wordings]
     groups = section.groups()

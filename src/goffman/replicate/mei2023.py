@@ -55,6 +55,7 @@ def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
     sentiment = NegativeSentiment()(labels.answers, labels.prompts)
     categories = read_categories(folder)
     of_labels = [
+        _several_forms(labels.prompts),
         *_shares(sentiment),
         *_negative_conditions(sentiment, folder),
         *_negative_categories(sentiment, categories),
@@ -117,6 +118,15 @@ def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]
     ours = conditions.select("condition", "value").iter_rows()
     equal = sum(abs(theirs.get(_letters(name), -1.0) - share) < 1e-9 for name, share in ours)
     yield Result(name="conditions with the share negative of the authors' own table", value=equal)
+
+
+def _several_forms(prompts: pl.DataFrame) -> Result:
+    """Return how many stigmatized conditions are asked about in several forms."""
+    import polars as pl
+
+    conditions = prompts.filter(pl.col("group") == STIGMATIZED).group_by("condition")
+    forms = conditions.agg(pl.col("form").n_unique())["form"]
+    return Result(name="stigmatized conditions with several forms", value=int((forms > 1).sum()))
 
 
 def _of_conditions(scores: pl.DataFrame) -> pl.DataFrame:
