@@ -201,4 +201,6 @@ def test_the_headline_is_the_sentence_of_the_strongest_result_or_that_there_is_n
     in_order = sorted([weak, result("negligible", 0.01), strong], key=strength)
     assert _headline(in_order) == "It is relevant (m)"
     assert _headline([result("inconclusive", 0.1)]) == "No relevant difference was shown"
+    few = result("these sentences only", 0.6)
+    assert _headline([few]) == "In these sentences only: it is these sentences only (m)"
     assert _headline([result("negligible", 0.01)]) == "No relevant difference"

@@ -217,8 +217,11 @@ def _headline(results: Sequence[MainResult]) -> str:
     if not results:
         return "Nothing could be measured"
     strongest = results[0]
+    short = strongest.finding.short
     if strongest.verdict in PRESENT_WORDS:
-        return f"{strongest.finding.short} ({strongest.model})"
+        return f"{short} ({strongest.model})"
+    if strongest.verdict == SENTENCES_ONLY:
+        return f"In these sentences only: {short[0].lower()}{short[1:]} ({strongest.model})"
     if all(one.verdict == NEGLIGIBLE for one in results):
         return "No relevant difference"
     return "No relevant difference was shown"
