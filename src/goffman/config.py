@@ -39,31 +39,31 @@ GENERATES = "chat or causal model"
 SERVED = "model on a server"
 HERE = "model on this machine"
 HEEDED_BY = (FILLS, REPLIES, GENERATES, SERVED, HERE)
-"""Who may heed an option, in the order in which a note says that nobody does."""
+"""What an option may apply to, in the order of the notes that an audit has none of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What is known of an option beside its type in Python."""
+    """The facts about an option beside its type in Python."""
 
     help: str
     panel: str
-    """The heading that the command's help has it under."""
+    """The heading under which the command's help shows it."""
     kind: Any = None
-    """The type of its value, or of each, on the command line; bool: a flag without one. None: the
-    number or truth value that Python takes, else a text."""
+    """The type of its value, or of each value, on the command line; bool: a flag without a value.
+    None: the number or truth value that Python takes, otherwise a text."""
     default: Any = None
-    """None: not given; of a truth value, False; of several values, none of them."""
+    """None: not given; for a truth value, False; for several values, none of them."""
     flag: str = ""
-    """As the command line spells it; empty: as Python does, with hyphens."""
+    """The command line's spelling; empty: Python's, with hyphens."""
     metavar: str | None = None
-    """What stands for its value in the help."""
+    """What the help shows in the place of the value."""
     several: bool = False
-    """Whether the command line takes it any number of times, as Python takes a sequence."""
+    """Whether the option may be repeated on the command line; Python takes a sequence."""
     minimum: float | None = None
     maximum: float | None = None
     heeded_by: str = ""
-    """Who heeds it; empty: every audit."""
+    """The kind of model that it applies to; empty: every audit."""
     first: bool = False
     """Whether --help shows it; --help-all shows every option."""
 
@@ -499,7 +499,7 @@ INSTRUMENT_SETTINGS: Mapping[str, Option] = {
 }
 """What --set INSTRUMENT.NAME=VALUE changes; the panel names goffman's own instruments that have it.
 
-A kind that is a mapping has the words that are allowed, and what they mean.
+If a kind is a mapping, it has the allowed words and what they mean.
 """
 
 
@@ -508,44 +508,44 @@ def settings_by_instrument(
 ) -> dict[str, dict[str, Any]]:
     """Return by instrument the values of its settings, under their names in Python.
 
-    ``having``: by instrument, the settings that it has. InputError names what is allowed.
+    ``having``: by instrument, the settings that it has. Raise InputError with what is allowed.
     """
-    known = [f"{instrument}.{name}" for instrument, names in having.items() for name in names]
-    found: dict[str, dict[str, Any]] = {}
+    keys = [f"{instrument}.{name}" for instrument, names in having.items() for name in names]
+    settings: dict[str, dict[str, Any]] = {}
     for full, value in given.items():
-        if full not in known:
-            allowed = ", ".join(known) or "none, because these instruments have no settings"
+        if full not in keys:
+            allowed = ", ".join(keys) or "none, because these instruments have no settings"
             raise InputError(
-                f"There is no setting '{full}'.{did_you_mean(full, known)} Allowed here: {allowed}."
+                f"There is no setting '{full}'.{did_you_mean(full, keys)} Allowed here: {allowed}."
             )
         instrument, _, name = full.rpartition(".")
-        values = found.setdefault(instrument, {})
+        values = settings.setdefault(instrument, {})
         values[name.replace("-", "_")] = _setting_value(full, INSTRUMENT_SETTINGS[name], value)
-    return found
+    return settings
 
 
 def _setting_value(name: str, setting: Option, value: Any) -> Any:
-    """Return a setting's value as its type has it; InputError where it can be none."""
+    """Return a setting's value in the setting's type; raise InputError if the value is wrong."""
     values = list(value) if isinstance(value, list | tuple) else [value]
-    for one in values:
-        if isinstance(one, str | os.PathLike):
-            check_text(name, os.fspath(one))
+    for item in values:
+        if isinstance(item, str | os.PathLike):
+            check_text(name, os.fspath(item))
     if setting.several:
         return values
     if len(values) != 1:
         raise InputError(f"{name} has {len(values)} values. Give one.")
-    (one,), kind = values, setting.kind
+    (item,), kind = values, setting.kind
     if kind is int:
-        one = int(one) if isinstance(one, str) and one.isdecimal() else one
-        check_number(name, one, (int, 1, None))
-        return one
+        item = int(item) if isinstance(item, str) and item.isdecimal() else item
+        check_number(name, item, (int, 1, None))
+        return item
     if kind is Path:
-        return Path(one)
-    meant = kind.get(one, one)
-    if meant not in kind.values():
-        near = did_you_mean(str(one), kind)
-        raise InputError(f"{name} is '{one}'. Allowed: {', '.join(kind)}.{near}")
-    return meant
+        return Path(item)
+    chosen = kind.get(item, item)
+    if chosen not in kind.values():
+        near = did_you_mean(str(item), kind)
+        raise InputError(f"{name} is '{item}'. Allowed: {', '.join(kind)}.{near}")
+    return chosen
 
 
 @cache
@@ -554,9 +554,16 @@ def audit_options() -> Mapping[str, Option]:
     options = {}
     for name, hint in get_type_hints(AuditOptions, include_extras=True).items():
         value, option = get_args(hint)
-        kind = next((one for one in (bool, int, float) if value in (one, one | None)), str)
+        kind = next(
+            (
+                number_type
+                for number_type in (bool, int, float)
+                if value in (number_type, number_type | None)
+            ),
+            str,
+        )
         several = option.several or any(
-            get_origin(one) is Sequence for one in (value, *get_args(value))
+            get_origin(hint_type) is Sequence for hint_type in (value, *get_args(value))
         )
         unsaid = () if several else False if kind is bool else None
         default = unsaid if option.default is None else option.default
@@ -566,7 +573,7 @@ def audit_options() -> Mapping[str, Option]:
 
 
 def flag_of(name: str) -> str:
-    """Return an option as the command line spells it: --no-report where it is set by default."""
+    """Return an option as the command line spells it: --no-report if it is on by default."""
     option = audit_options()[name]
     spelled = name.replace("_", "-")
     return option.flag or (f"--no-{spelled}" if option.default is True else f"--{spelled}")
@@ -574,11 +581,11 @@ def flag_of(name: str) -> str:
 
 def with_defaults(given: AuditOptions) -> SimpleNamespace:
     """Return a value for every option; raise InputError for an unknown one or a wrong number."""
-    known = audit_options()
+    options = audit_options()
     for name, value in given.items():
-        if name not in known:
-            raise InputError(f"There is no option '{name}'.{did_you_mean(name, known)}")
-        option = known[name]
+        if name not in options:
+            raise InputError(f"There is no option '{name}'.{did_you_mean(name, options)}")
+        option = options[name]
         if option.kind in (int, float):
             check_number(flag_of(name), value, (option.kind, option.minimum, option.maximum))
         if (allowed := get_args(option.kind)) and value not in (*allowed, option.default):
@@ -586,10 +593,12 @@ def with_defaults(given: AuditOptions) -> SimpleNamespace:
                 f"{flag_of(name)} is '{value}'. Allowed: {', '.join(allowed)}."
                 f"{did_you_mean(str(value), allowed)}"
             )
-    return SimpleNamespace(**{name: one.default for name, one in known.items()} | dict(given))
+    return SimpleNamespace(
+        **{name: option_of_name.default for name, option_of_name in options.items()} | dict(given)
+    )
 
 
 def changed(given: SimpleNamespace) -> tuple[str, ...]:
     """Return the names of the options whose value is not the default."""
-    known = audit_options()
-    return tuple(name for name, value in vars(given).items() if value != known[name].default)
+    options = audit_options()
+    return tuple(name for name, value in vars(given).items() if value != options[name].default)

@@ -1,4 +1,4 @@
-"""Terminal output: tables, progress lines, safe text, files that are whole or as they were."""
+"""Terminal output: tables, progress lines, safe text, files written whole or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """How rows are written."""
+    """The formats in which rows are written."""
 
     TABLE = "table"
     CSV = "csv"
@@ -38,7 +38,7 @@ class Format(StrEnum):
 
 
 class GateFormat(StrEnum):
-    """How the outcomes of a gate are written."""
+    """The formats in which the outcomes of a gate are written."""
 
     TEXT = "text"
     JUNIT = "junit"
@@ -48,7 +48,7 @@ class GateFormat(StrEnum):
 
 
 def format_for(output: Path | None) -> Format:
-    """The format that a file's name asks for; CSV for any other file, a table for the terminal."""
+    """Return the format for a file's ending: CSV by default, a table for the terminal (None)."""
     if output is None:
         return Format.TABLE
     by_ending = {".jsonl": Format.JSONL, ".json": Format.JSON}
@@ -56,7 +56,7 @@ def format_for(output: Path | None) -> Format:
 
 
 def cache_folder(environment: Mapping[str, str], platform: str) -> Path:
-    """Where goffman keeps what it fetched for this user."""
+    """Return the folder where goffman keeps what it fetched for this user."""
     if platform == "darwin":
         cache = Path.home() / "Library" / "Caches"
     elif platform == "win32":
@@ -67,7 +67,7 @@ def cache_folder(environment: Mapping[str, str], platform: str) -> Path:
 
 
 def models_folder(environment: Mapping[str, str], platform: str) -> Path:
-    """Where fetched models lie on this machine."""
+    """Return the folder of fetched models on this machine."""
     return cache_folder(environment, platform) / "models"
 
 
@@ -75,15 +75,15 @@ _UNSEEN = re.compile(r"[^\n -~]")
 
 
 def json_text(value: object, *, indent: int | None = 1) -> str:
-    """The value as JSON in which all that can be seen is as it is, and all else an escape."""
+    """Return the value as JSON, with visible characters as they are and all others escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     return _UNSEEN.sub(
-        lambda one: one[0] if one[0].isprintable() else json.dumps(one[0])[1:-1], text
+        lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text
     )
 
 
 def rows_text(rows: Sequence[Mapping[str, object]], style: Format) -> str:
-    """Rows to the letter: one object, line or record each."""
+    """Return the rows unrounded, as one JSON object, JSON line or CSV record each."""
     if style is Format.JSON:
         return json_text(rows) + "\n"
     if style is Format.JSONL:
@@ -96,9 +96,9 @@ def rows_text(rows: Sequence[Mapping[str, object]], style: Format) -> str:
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write a file that the user named, whole or not at all; InputError where that fails.
+    """Write a file that the user named, whole or not at all; raise InputError if that fails.
 
-    What a link points to is written, with the rights it had; a device or a pipe is written to.
+    The target of a link is written, and keeps its rights; a device or a pipe is written to.
     """
     try:
         target = path.resolve()
@@ -130,29 +130,30 @@ def _replace(target: Path, text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """The text with everything that is not a visible sign or a space written as an escape."""
+    """Return the text with each character that is not visible or a space as an escape."""
     if text.isprintable():
         return text
     return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
     )
 
 
 def say(*lines: str) -> None:
-    """Tell the user something beside the output, line by line, with nothing that plays tricks."""
+    """Tell the user something on standard error, line by line, with control characters escaped."""
     for line in lines:
         print(printable(line), file=sys.stderr, flush=True)
 
 
 def count_of(number: int, noun: str) -> str:
-    """A number of things in a sentence that says they are there."""
+    """Return a count with its noun and verb, such as “1 row is” or “2 rows are”."""
     return f"1 {noun} is" if number == 1 else f"{number:,} {noun}s are"
 
 
 def table_text(
     rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, whole: int = 0
 ) -> str:
-    """Rows as a table that fits the terminal; ``whole``: so many first columns are not broken."""
+    """Return rows as a table that fits the terminal; the first ``whole`` columns are not broken."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -179,11 +180,11 @@ def table_text(
 
 
 class ProgressLines:
-    """One bar with rate and end for a whole audit; without a terminal, a line now and then."""
+    """A bar with speed and end for a whole audit; without a terminal, a line now and then."""
 
     SHORTEST, LONGEST = 30.0, 600.0
-    """Seconds between two lines where there is no terminal: one for each tenth, not more often than
-    the first, nor less often than the second."""
+    """Seconds between two lines without a terminal: a line for each tenth, not more often than the
+    first, nor less often than the second."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -251,8 +252,8 @@ class ProgressLines:
         passed = now - self._printed
         if (tenth > self._tenth and passed >= self.SHORTEST) or passed >= self.LONGEST:
             self._tenth, self._printed = tenth, now
-            said = [f"{audit.share:.0%}: {audit}", *filter(None, [audit.speed])]
-            print(printable(", ".join(said)), file=self._stream, flush=True)
+            parts = [f"{audit.share:.0%}: {audit}", *filter(None, [audit.speed])]
+            print(printable(", ".join(parts)), file=self._stream, flush=True)
 
     def _update(self, what: str, **fields: Any) -> None:
         what = textwrap.shorten(printable(what), 34, placeholder="…")
@@ -264,8 +265,8 @@ class ProgressLines:
 
 @contextmanager
 def counting(stream: TextIO, what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows how many of how many are done."""
+    """Yield a function that shows how many of a total are done."""
     with ProgressLines(stream) as lines:
-        yield lambda done, of: lines.show(
-            Progress(model="", instrument=what, step=1, steps=1, done=done, total=of)
+        yield lambda done, total: lines.show(
+            Progress(model="", instrument=what, step=1, steps=1, done=done, total=total)
         )

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LONGEST_NAME = 100
-"""A longer text is no slip of the pen, and comparing it takes long."""
+"""Characters; a longer text is no misspelling, and comparing it takes long."""
 
 
 _ALIKE, _ALIKE_ELSEWHERE = 0.6, 0.75
-"""How much of two names must be the same for one to be a slip for the other; slips are rare in the
-first letter, so that names that begin otherwise must be more alike."""
+"""The least similarity (0 to 1) of a name and its misspelling. The first letter is rarely
+misspelled, so names with different first letters must be more alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One thing wrong with a file that a user wrote."""
+    """One fault in a file that a user wrote."""
 
     file: str
     """The file's name as the user knows it."""
@@ -33,29 +33,29 @@ class Fault:
     """What was given, what is allowed, and the nearest allowed name."""
 
     def __str__(self) -> str:
-        where = self.file if self.row is None else f"{self.file}, line {self.row}"
-        return f"{where}: {self.message}"
+        location = self.file if self.row is None else f"{self.file}, line {self.row}"
+        return f"{location}: {self.message}"
 
 
 class GoffmanError(Exception):
-    """Any failure that goffman explains itself; the command line prints it without a traceback."""
+    """A failure that goffman explains itself; the command line prints it without a traceback."""
 
     exit_code = 1
 
     def __init__(self, *lines: str) -> None:
-        """``lines``: of the text; a line's end within one is not ours, and shown as an escape."""
+        """Keep the ``lines`` of the text; a line end within one is shown as an escape."""
         self.lines = lines
         super().__init__("\n".join(lines))
 
 
 class InputError(GoffmanError):
-    """Something the user gave cannot be used."""
+    """An error for something the user gave that cannot be used."""
 
     exit_code = 2
 
 
 class FaultsError(InputError):
-    """Files that cannot be used, with all of their faults."""
+    """An error for files that cannot be used, with all of their faults."""
 
     def __init__(self, where: str, faults: Sequence[Fault], *, ending: str = "") -> None:
         self.where = where
@@ -66,43 +66,43 @@ class FaultsError(InputError):
 
 
 class InstrumentError(FaultsError):
-    """An instrument that cannot be used, with all of its faults."""
+    """An error for an instrument that cannot be used, with all of its faults."""
 
 
 class AnchorError(FaultsError):
-    """An anchor that cannot be used, with all of its faults."""
+    """An error for an anchor that cannot be used, with all of its faults."""
 
 
 class LexiconError(FaultsError):
-    """A lexicon or a file of ratings that cannot be used, with all of its faults."""
+    """An error for a lexicon or file of ratings that cannot be used, with all of its faults."""
 
 
 class SentenceError(InputError):
-    """A file of sentence pairs, or an adjective setting, that cannot be used."""
+    """An error for a file of sentence pairs, or an adjective setting, that cannot be used."""
 
 
 class ModelError(InputError):
-    """A model that cannot be found, loaded, or asked in this way."""
+    """An error for a model that cannot be found, loaded, or asked in this way."""
 
 
 class RunError(InputError):
-    """A run folder that holds something else, is in use, or is damaged."""
+    """An error for a run folder that holds something else, is in use, or is damaged."""
 
 
 class PublishedError(InputError):
-    """A study's published files that are missing or in another form."""
+    """An error for a study's published files that are missing or in another form."""
 
 
 class DownloadError(GoffmanError):
-    """A file that others publish could not be fetched; those before it are kept."""
+    """A failure to fetch a file that others publish; files fetched before it are kept."""
 
 
 class AskingError(GoffmanError):
-    """A model or the disk failed while a run was under way; what was answered is kept."""
+    """A failure of a model or the disk during a run; the answers so far are kept."""
 
 
 def too_long(name: str) -> str:
-    """The sentence that no file or folder can be called so."""
+    """Return the sentence that a name is too long for a file or folder."""
     return (
         f"The name '{name[:60]}…' is too long: it has {len(name):,} characters, more than this "
         "system allows. Give a shorter name."
@@ -110,7 +110,7 @@ def too_long(name: str) -> str:
 
 
 def no_run(folder: Path) -> str:
-    """The sentence that a folder holds no run."""
+    """Return the sentence that a folder holds no run."""
     if not folder.exists():
         return f"There is no folder '{folder}'. Give a run: the folder that goffman audit wrote."
     return (
@@ -120,9 +120,9 @@ def no_run(folder: Path) -> str:
 
 
 def system_error(error: OSError) -> GoffmanError:
-    """What the system refused: the file, whether it was read or written if that is known, and why.
+    """Return an error with the file, what failed (reading or writing, if known), and why.
 
-    InputError where the file is one that the user can name otherwise, or give rights to.
+    It is an InputError if the user can give another name for the file, or change its rights.
     """
     if error.filename is None:
         return GoffmanError(f"A file cannot be read or written: {error.strerror}.")
@@ -135,25 +135,25 @@ def system_error(error: OSError) -> GoffmanError:
 
 
 def _done(file: Path, error: OSError) -> str:
-    """What was to be done with the file, as far as its rights tell."""
+    """Return what was to be done with the file, as far as its rights tell."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
         return "written"
     if not isinstance(error, PermissionError):
         return "opened"
     if os.access(file, os.F_OK):
         return "written" if os.access(file, os.R_OK) else "read"
-    # It can be seen that it is not there, so that it was to be made.
+    # The folder can be searched and has no such file, so the file was to be made.
     return "written" if os.access(file.parent, os.X_OK) else "opened"
 
 
 def did_you_mean(given: str, allowed: Iterable[str]) -> str:
-    """A sentence that names the nearest allowed word, with a leading space, or nothing."""
+    """Return a sentence that names the nearest allowed word, after a space, or nothing."""
     if len(given) > _LONGEST_NAME:
         return ""
     by_folded = {word.casefold(): word for word in allowed}
     folded = given.casefold()
-    for near in difflib.get_close_matches(folded, by_folded, n=3, cutoff=_ALIKE):
-        alike = difflib.SequenceMatcher(None, near, folded).ratio()
-        if near[:1] == folded[:1] or alike >= _ALIKE_ELSEWHERE:
-            return f" Did you mean '{by_folded[near]}'?"
+    for candidate in difflib.get_close_matches(folded, by_folded, n=3, cutoff=_ALIKE):
+        similarity = difflib.SequenceMatcher(None, candidate, folded).ratio()
+        if candidate[:1] == folded[:1] or similarity >= _ALIKE_ELSEWHERE:
+            return f" Did you mean '{by_folded[candidate]}'?"
     return ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goffman.runs.manifest import Manifest
 
 BLANK = "____"
-"""How a mask is shown to people."""
+"""The text shown in place of a mask."""
 
 ALL_MODELS = "all models"
 
@@ -41,68 +41,68 @@ class InstrumentInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """What is shown for the names and ids in a run's tables."""
+    """The texts shown for the names and ids in a run's tables."""
 
     models: Mapping[str, str]
-    """As the user gave it → as it is shown; different for different models."""
+    """Model as the user gave it → as it is shown; different models are shown differently."""
     instruments: Mapping[str, InstrumentInfo]
     """By id."""
     conditions: Mapping[tuple[str, str], str]
     """Instrument and condition → its name."""
     items: Mapping[tuple[str, str], str]
-    """Instrument and item → what it says, without the condition."""
+    """Instrument and item → the item's text, without the condition."""
     categories: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """Instrument and condition → where the study puts it, if that is not its category."""
+    """Instrument and condition → the study's category, if it is not the condition's own."""
 
     def model(self, name: str | None) -> str:
-        """A model as it is shown; over all models where there is no name."""
+        """Return a model as it is shown; for None, the text for all models."""
         return ALL_MODELS if name is None else self.models.get(name, printable(name))
 
     def condition(self, instrument: str, condition: str) -> str:
-        """A condition as it is shown; its id where no name is known."""
+        """Return a condition as it is shown; its id where no name is known."""
         if condition == BASELINE:
-            known = self.instruments.get(instrument)
-            noun = (known and known.noun) or Noun()
+            info = self.instruments.get(instrument)
+            noun = (info and info.noun) or Noun()
             return f"(no {noun.one} named)"
         return self.conditions.get((instrument, condition), humanize(condition))
 
     def item(self, instrument: str, item: str) -> str:
-        """An item as it is shown; its id where its text is not known."""
+        """Return an item as it is shown; its id where its text is not known."""
         return self.items.get((instrument, item), humanize(item))
 
     def title(self, instrument: str) -> str:
-        """What an instrument asks, in a line; its id where no more is known."""
-        known = self.instruments.get(instrument)
-        return known.title if known else printable(instrument)
+        """Return what an instrument asks, in a line; its id where no more is known."""
+        info = self.instruments.get(instrument)
+        return info.title if info else printable(instrument)
 
 
 def labels_of(manifest: Manifest) -> Labels:
-    """The names of a run, as its manifest has them; ids where it has none."""
+    """Return the names in a run's manifest; ids where it has none."""
     instruments: dict[str, InstrumentInfo] = {}
     conditions: dict[tuple[str, str], str] = {}
     items: dict[tuple[str, str], str] = {}
     categories: dict[tuple[str, str], str] = {}
     for instrument, entry in manifest.instruments.items():
-        called = entry.called
-        if called is None:
+        texts = entry.called
+        if texts is None:
             continue
-        nouns = called.nouns.get("condition")
+        nouns = texts.nouns.get("condition")
         instruments[instrument] = InstrumentInfo(
-            title=printable(called.title),
-            citation=printable(called.citation),
+            title=printable(texts.title),
+            citation=printable(texts.citation),
             version=printable(entry.version),
-            language=printable(called.language),
-            limits=tuple(printable(limit) for limit in called.limits),
+            language=printable(texts.language),
+            limits=tuple(printable(limit) for limit in texts.limits),
             noun=nouns and Noun(one=printable(nouns[0]), many=printable(nouns[1])),
         )
-        said = {one: printable(name) for one, name in called.conditions.items()}
-        counts = Counter(said.values())
-        for condition, name in said.items():
-            own = name if counts[name] == 1 else f"{name} ({condition})"
-            conditions[instrument, condition] = own
-        for condition, category in called.categories.items():
+        names = {id_: printable(name) for id_, name in texts.conditions.items()}
+        counts = Counter(names.values())
+        for condition, name in names.items():
+            unique_name = name if counts[name] == 1 else f"{name} ({condition})"
+            conditions[instrument, condition] = unique_name
+        for condition, category in texts.categories.items():
             categories[instrument, condition] = printable(category)
-        for item, text in called.items.items():
+        for item, text in texts.items.items():
             items[instrument, item] = _short(text)
     return Labels(
         models=short_names(manifest.models),
@@ -114,19 +114,19 @@ def labels_of(manifest: Manifest) -> Labels:
 
 
 def setting_name(condition: str) -> str:
-    """Adjectives as they are shown: male / female, and “(none)” where there is none."""
+    """Return the adjectives as shown: male / female, with “(none)” for a missing one."""
     if condition == BASELINE:
         return "no adjectives"
     if condition == THEY:
         return "“they”, no adjectives"
-    male, _, rest = condition.partition(",")
-    female, _, kind = rest.partition(",")
-    both = f"{male or '(none)'} / {female or '(none)'}"
-    return printable(f"{both}, {kind}" if kind else both)
+    male, _, tail = condition.partition(",")
+    female, _, kind = tail.partition(",")
+    pair = f"{male or '(none)'} / {female or '(none)'}"
+    return printable(f"{pair}, {kind}" if kind else pair)
 
 
 def describe_variant(variant: str | None) -> str:
-    """Which words a number counts: with or without first names, or all where it has one variant."""
+    """Return which words a number counts: with or without first names, or all for one variant."""
     return _VARIANTS.get(variant or "all-words") or humanize(variant or "")
 
 
@@ -138,19 +138,19 @@ _VARIANTS = {
 
 
 def humanize(id_: str) -> str:
-    """An id as words."""
+    """Return an id as words."""
     return printable(re.sub(r"(?<!\bnon)-", " ", id_))
 
 
 def mask_to_blank(text: str) -> str:
-    """A prompt's text with a blank for its mask; its lines stay lines."""
+    """Return a prompt's text with a blank for its mask; its lines stay lines."""
     return "\n".join(map(printable, text.split("\n"))).replace(MASK, BLANK)
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
-    """Of each model the last part of its folder, or as much as tells it from the others.
+    """Return for each model the last part of its folder, or as much as tells it from the others.
 
-    Of one behind a server its name there.
+    For a model behind a server, return its name there.
     """
     parts = {name: _parts(name) for name in models}
     shown = {}
@@ -159,7 +159,8 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
         is_folder = is_folder or behind_server(name)
         length = 1 if is_folder and path else len(path)
         while length < len(path) and any(
-            other != name and theirs[-length:] == path[-length:] for other, theirs in parts.items()
+            other_name != name and other_path[-length:] == path[-length:]
+            for other_name, other_path in parts.items()
         ):
             length += 1
         shown[name] = printable("/".join(path[-length:]) or name) if is_folder else printable(name)
@@ -168,16 +169,16 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
 
 
 def models_meant(given: str, models: Iterable[str]) -> list[str]:
-    """The models that are called so, in full or as people are shown it, by their full names."""
-    known = list(models)
-    if given in known:
+    """Return the full names of the models that are called this, in full or as they are shown."""
+    names = list(models)
+    if given in names:
         return [given]
-    shown = short_names(known)
-    if exact := [name for name in known if given in {shown[name], printable(name)}]:
+    shown = short_names(names)
+    if exact := [name for name in names if given in {shown[name], printable(name)}]:
         return exact
-    # Where other models were beside it, more or less of its folder was shown.
-    ends = PurePath(given).parts
-    return [name for name in known if ends and _parts(name)[-len(ends) :] == ends]
+    # In a run with other models, more or less of its folder may have been shown.
+    parts = PurePath(given).parts
+    return [name for name in names if parts and _parts(name)[-len(parts) :] == parts]
 
 
 def _parts(name: str) -> tuple[str, ...]:
@@ -185,19 +186,19 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _short(text: str) -> str:
-    """An item's text with dots for its condition and a blank for the mask."""
+    """Return an item's text with dots for its condition and a blank for the mask."""
     # A full stop after the dots would look like a fourth one.
     return re.sub(r"\{[^}]*\}", "…", mask_to_blank(text)).replace("….", "…")
 
 
 def describe_factors(over: str) -> str | None:
-    """What an interval is over, where that is crossed factors; None: it is not."""
-    what, crossed, fixed = over.partition(", crossed")
-    return f"{what} as crossed random factors{fixed}" if crossed else None
+    """Return the crossed factors that an interval is over; None if it is over none."""
+    factors, crossed, fixed = over.partition(", crossed")
+    return f"{factors} as crossed random factors{fixed}" if crossed else None
 
 
 def join_words(parts: Sequence[str], last: str = "and") -> str:
-    """The parts as a sentence lists them: with commas, and a word before the last one."""
+    """Return the parts listed as in a sentence: with commas, and ``last`` before the last one."""
     return f" {last} ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
 
@@ -205,23 +206,23 @@ ADJUSTED = "preference"
 """The number whose contrasts are adjusted for the general preference for “he” or “she”."""
 
 SHRUNKEN = "-shrunken"
-"""How quantities end that are drawn towards their group's mean."""
+"""The ending of quantities that are shrunken toward their group's mean."""
 
 
 def quantity_called(quantity: str) -> str:
-    """A quantity in words: negative-probability-shrunken is P(negative)."""
+    """Return a quantity in words: negative-probability-shrunken is P(negative)."""
     name, probability, _ = quantity.removesuffix(SHRUNKEN).partition("-probability")
     return f"P({humanize(name)})" if probability else humanize(name)
 
 
 DUST = 1e-12
-"""What is nearer to 0 is what sums of floats leave of it."""
+"""A number nearer to 0 than this is a rounding error of sums of floats."""
 
 NONE = "none"
 
 
 def number(value: float | None) -> str:
-    """Return two or three decimals, or two digits where these would be zeros; a real minus."""
+    """Return two or three decimals, or two digits if these would be zeros, with a real minus."""
     if value is None:
         return NONE
     if abs(value) < DUST:
@@ -237,7 +238,7 @@ def number(value: float | None) -> str:
 
 
 def told_apart(value: float, limit: float) -> tuple[str, str]:
-    """Both numbers, with as many digits as show on which side of the limit the value lies."""
+    """Return both numbers with enough digits to show on which side of the limit the value lies."""
     shown = number(value), number(limit)
     if shown[0] != shown[1] or value == limit:
         return shown
@@ -246,22 +247,22 @@ def told_apart(value: float, limit: float) -> tuple[str, str]:
 
 
 def decimals(value: float) -> str:
-    """For columns of tables: three decimals, or two digits where these would be zeros."""
+    """Return a number for a table column: three decimals, or two digits if these would be zeros."""
     if abs(value) < DUST:
         return "0.000"
     return f"{value:.3f}" if abs(value) >= 0.0005 else f"{value:.1e}"
 
 
 def tick(value: float, step: float) -> str:
-    """The number at a tick of an axis, with as many decimals as its steps need."""
+    """Return the number at a tick of an axis, with as many decimals as its steps need."""
     places = max(0, -math.floor(math.log10(step) + DUST))
     return "0" if abs(value) < step / 2 else f"{value:.{places}f}".replace("-", "−")
 
 
 def p_value(p: float) -> str:
-    """Three decimals without the leading zero, or that it is below them.
+    """Return a p-value with three decimals and no leading zero, or “< .001”.
 
-    What is below .05 is never rounded up to it.
+    A value below .05 is never rounded up to it.
     """
     if p < 0.001:
         return "< .001"
@@ -272,7 +273,7 @@ def p_value(p: float) -> str:
 
 
 def describe_p(p: float | None) -> str:
-    """A p-value as it stands in a sentence."""
+    """Return a p-value as it stands in a sentence."""
     if p is None:
         return "no p-value"
     text = p_value(p)
@@ -280,7 +281,7 @@ def describe_p(p: float | None) -> str:
 
 
 def ends(low: float | None, high: float | None) -> str:
-    """An interval: from its lower end to its upper."""
+    """Return an interval as text: from its lower end to its upper."""
     return NONE if low is None else f"{number(low)} to {number(high)}"
 
 
@@ -290,7 +291,7 @@ def confidence(level: float) -> str:
 
 
 def describe_difference(row: Mapping[str, Any]) -> str:
-    """An estimate: the difference, its interval, and its p with the number of tests behind it."""
+    """Return an estimate's difference, interval, and p with the number of tests behind it."""
     if row["difference"] is None:
         return f"difference unknown, because {row['reason']}"
     interval = "no interval"
@@ -300,7 +301,7 @@ def describe_difference(row: Mapping[str, Any]) -> str:
 
 
 def describe_corrected(row: Mapping[str, Any]) -> str:
-    """The corrected p of an estimate, and for how many tests it was corrected."""
+    """Return the corrected p of an estimate, and for how many tests it was corrected."""
     size = row["family_size"] or 1
     tests = f" corrected for {size} tests" if size > 1 and row["p_adjusted"] is not None else ""
     return f"{describe_p(row['p_adjusted'])}{tests}"
@@ -321,6 +322,6 @@ VERDICTS_SAID = (
 
 
 def verdict_shown(row: Mapping[str, Any]) -> str:
-    """The verdict of an estimate as people read it; empty: tested, but of no size that counts."""
+    """Return an estimate's verdict as people read it; empty if tested but without a verdict."""
     tested = row["low"] is not None or row.get("effect_low") is not None
     return row["verdict"] or ("" if tested else NOT_TESTED)

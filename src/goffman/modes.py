@@ -1,4 +1,4 @@
-"""Response modes: an instrument → the ways in which models of each kind are asked it.
+"""Response modes: an instrument → the modes in which models of each kind are asked it.
 
 A mode is a column of every table, beside the instrument; ``social-distance/choice`` names both.
 """
@@ -44,17 +44,16 @@ MEANINGS = {
     "span": "a qa model marks the person in a text who answers a question",
     "entailment": "an nli model says of which person in a text a statement holds",
 }
-"""What happens in each mode, for people."""
+"""What happens in each mode, as text for readers."""
 
 PREFERENCE: tuple[Mode, ...] = (
     "fill", "classify", "pronouns", "choice", "reply", "ask", "completion", "write", "span",
     "entailment",
 )  # fmt: skip
-"""Which mode of an instrument gives a model's main result: the first of these that it answered.
+"""The order in which a mode gives a model's main result: the first of these that it answered.
 
 Option probabilities come before replies; the studies' own way with masked models and classifiers
-comes first.
-"""
+comes first."""
 
 _MEASURES = {
     "people": "code-by-gender",
@@ -62,15 +61,15 @@ _MEASURES = {
     "codes": "mean-code",
     "described": "vignette-code",
 }
-"""By what varies: the measure of choices."""
+"""What varies between the options → the measure of choices."""
 
 
 def modes_of(instrument: Instrument) -> tuple[Instrument, ...]:
     """Return the instrument, then its derived modes: each an instrument with an id of its own.
 
-    Of an instrument that has nothing but choices only the derived ones.
+    If the instrument has only choices, return only the derived modes.
     """
-    # One that has nothing but choices cannot be asked in another way.
+    # An instrument with only choices cannot be asked in another way.
     modes = [] if instrument.kind == "choose" else [instrument]
     if instrument.completion:
         title = f"The sentences of {instrument.id}, completed with one word"
@@ -88,8 +87,8 @@ def modes_of(instrument: Instrument) -> tuple[Instrument, ...]:
 
 
 def mode_of(instrument: Instrument, name: str) -> Instrument:
-    """Return the instrument in a mode; InputError where it has none of that name."""
-    modes = {str(one.mode): one for one in modes_of(instrument)}
+    """Return the instrument in a mode; raise InputError if it has no mode of that name."""
+    modes = {str(variant.mode): variant for variant in modes_of(instrument)}
     if name in modes:
         return modes[name]
     raise InputError(
@@ -99,10 +98,10 @@ def mode_of(instrument: Instrument, name: str) -> Instrument:
 
 
 def modes_named(name: str) -> tuple[Instrument, tuple[Instrument, ...]]:
-    """Return the instrument of a name or folder, and its modes; of ``ID/MODE`` that mode alone."""
-    of, _, mode = name.rpartition("/")
-    if of in {*builtin_names(), *plugged_instruments()} and not Path(name).is_dir():
-        instrument = load_instrument(of)
+    """Return the instrument of a name or folder, and its modes; for ``ID/MODE``, only that mode."""
+    id_, _, mode = name.rpartition("/")
+    if id_ in {*builtin_names(), *plugged_instruments()} and not Path(name).is_dir():
+        instrument = load_instrument(id_)
         return instrument, (mode_of(instrument, mode),)
     instrument = load_instrument(name)
     return instrument, modes_of(instrument)
@@ -114,7 +113,7 @@ def _in_mode(instrument: Instrument, kind: InstrumentKind, **changed: Any) -> In
 
 
 def of_asked(id_: str) -> pl.Expr:
-    """Return which rows of a table are of an instrument in a mode, by its id."""
+    """Return an expression for the rows of an instrument in a mode, by its id."""
     import polars as pl
 
     instrument, _, mode = id_.partition("/")
@@ -123,20 +122,20 @@ def of_asked(id_: str) -> pl.Expr:
 
 
 def asked_ids() -> pl.Expr:
-    """Return the ids of the rows of a table, with their mode."""
+    """Return an expression for the ids of a table's rows, with their mode."""
     import polars as pl
 
-    both = pl.format("{}/{}", "instrument", "mode")
-    return pl.when(pl.col("mode").is_in(DERIVED)).then(both).otherwise("instrument")
+    with_mode = pl.format("{}/{}", "instrument", "mode")
+    return pl.when(pl.col("mode").is_in(DERIVED)).then(with_mode).otherwise("instrument")
 
 
 def mode_of_rows(rows: pl.DataFrame) -> str | None:
-    """Return the mode of a table's rows, which is one."""
+    """Return the mode of a table's rows, which all have the same mode; None if there is none."""
     return str(rows["mode"][0]) if rows.height and rows["mode"][0] else None
 
 
 def asked_id(row: Mapping[str, Any]) -> str:
-    """Return the id of a row."""
+    """Return the id of a row, with its mode."""
     return asked_as(row["instrument"], row["mode"])
 
 
@@ -145,59 +144,59 @@ def primary_modes(
 ) -> dict[tuple[str | None, str | None], str | None]:
     """Return the mode of the main result of each instrument and model.
 
-    ``asked``: instrument, mode and model of whatever was answered.
+    ``asked``: the instrument, mode and model of everything that was answered.
     """
-    order = {mode: place for place, mode in enumerate(PREFERENCE)}
-    best: dict[tuple[str | None, str | None], str | None] = {}
+    order = {mode: rank for rank, mode in enumerate(PREFERENCE)}
+    main_modes: dict[tuple[str | None, str | None], str | None] = {}
     for instrument, mode, model in asked:
-        rival = best.setdefault((instrument, model), mode)
-        if order.get(mode, -1) < order.get(rival, -1):  # type: ignore[call-overload]
-            best[instrument, model] = mode
-    return best
+        current = main_modes.setdefault((instrument, model), mode)
+        if order.get(mode, -1) < order.get(current, -1):  # type: ignore[call-overload]
+            main_modes[instrument, model] = mode
+    return main_modes
 
 
 def _choice(instrument: Instrument, choice: MultipleChoice, kind: InstrumentKind) -> Instrument:
-    """With options to choose from: their probabilities, or one of them named in a reply."""
-    how = {"say": "answered in text", "mark": "marked in the text", "infer": "as statements"}
+    """Return the instrument with options: read by their probabilities, or from a reply."""
+    manners = {"say": "answered in text", "mark": "marked in the text", "infer": "as statements"}
     varies = "people" if choice.people else "codes"
     if not isinstance(instrument.content, Questionnaire):
         varies = "pairs"
-    # A score of some of the items is of who is described, and not of their gender alone.
+    # A score of some of the items is about the person described, not about gender alone.
     if choice.people and "counted" in instrument.settings:
         varies = "described"
-    kept = ("contrast", "against", "pairs", "counted", "instead")
-    settings = {key: instrument.settings[key] for key in kept if key in instrument.settings}
+    keys = ("contrast", "against", "pairs", "counted", "instead")
+    settings = {key: instrument.settings[key] for key in keys if key in instrument.settings}
     if varies == "pairs":
         settings["placement"] = instrument.settings["placement"]
     settings |= {"measure": _MEASURES[varies], "margin": choice.margin}
     return _in_mode(
         instrument,
         kind,
-        title=f"{choice.title} ({how.get(kind, 'by the options’ probabilities')})",
+        title=f"{choice.title} ({manners.get(kind, 'by the options’ probabilities')})",
         settings=settings,
         controls=choice.controls or _choosable(instrument),
     )
 
 
 def _choosable(instrument: Instrument) -> Controls | None:
-    """The instrument's own controls, where an option can answer them: nothing is to be filled.
+    """Return the instrument's own controls if options can answer them: without a blank.
 
-    Codes have no right value of their own: they are to separate positive from negative.
+    Codes have no right value of their own: they must separate positive from negative items.
     """
     controls = instrument.controls
     if controls is None or isinstance(instrument.content, SentencePairs):
         return controls
-    # Options have codes, no labels: they must tell what is negative from what is positive.
-    ends = tuple(one for one in controls.items if one.expected in EXPECTED["separation"])
-    masked = any(MASK in control.text for control in ends)
-    if masked or len({control.expected for control in ends}) < 2:
+    # Options have codes, no labels: they must separate negative from positive items.
+    items = tuple(item for item in controls.items if item.expected in EXPECTED["separation"])
+    masked = any(MASK in item.text for item in items)
+    if masked or len({item.expected for item in items}) < 2:
         return None
-    return replace(controls, score="separation", items=ends)
+    return replace(controls, score="separation", items=items)
 
 
 def _writing(instrument: Instrument) -> Instrument:
-    kept = ("contrast", "against", "margin")
-    settings = {key: instrument.settings[key] for key in kept if key in instrument.settings}
+    keys = ("contrast", "against", "margin")
+    settings = {key: instrument.settings[key] for key in keys if key in instrument.settings}
     return _in_mode(
         instrument,
         "write",

@@ -1,6 +1,6 @@
-"""Which model is asked which prompts, in which modes, known before anyone is asked.
+"""Decide which model is asked which prompts, in which modes, before any model is asked.
 
-So is whether answers are read in the language that they were asked in.
+Also check that answers are read in the language in which the prompts are written.
 """
 
 from __future__ import annotations
@@ -74,46 +74,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PromptSet:
-    """An instrument in one of the ways in which it can be asked."""
+    """An instrument in one of the modes in which it can be asked."""
 
     instrument: Instrument
     of: str
-    """The id of the instrument that the user knows."""
+    """The instrument's id as the user knows it, without the mode."""
     mode: str
     """How models respond: see modes.py."""
     settings: PromptOptions = field(default_factory=PromptOptions)
-    """The instrument's settings that the user changed."""
+    """The settings of the instrument that the user changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """An instrument as it is asked."""
+    """An instrument with the prompts and settings with which it is asked."""
 
     instrument: Instrument
     prompts: Sequence[Prompt]
-    """Those of its controls last."""
+    """The prompts; those of the instrument's controls come last."""
     settings: Settings | None
-    """How its masks are asked; None where there are none."""
+    """How its masks are asked; None if it has no masks."""
     measure: Measure | None
-    """What its answers are measured by; None: it names nothing."""
+    """The measure of its answers; None if the instrument names none."""
     trials: int = 1
-    """So often each prompt is asked, in a fresh chat each time."""
+    """How often each prompt is asked, in a fresh chat each time."""
     chosen: PromptOptions = field(default_factory=PromptOptions)
-    """What was chosen of the instrument; its sample is the one that these prompts are."""
+    """The options that these prompts were rendered with, their sample among them."""
     every: int | None = None
-    """How often all prompts and trials would be asked; None: this is all."""
+    """How often all prompts and trials would be asked; None if these are all."""
     in_all: int | None = None
-    """How many prompts the instrument has, without those of controls, where these are a sample;
-    None: these are all, or those that the user chose."""
+    """How many prompts the instrument has, without those of controls, if these are a sample;
+    None if these are all, or those that the user chose."""
     parts: Mapping[Sample, frozenset[str]] = field(default_factory=dict)
-    """The ids of the smaller samples, the smallest first; they are asked first, so that a run with
-    one of them can be continued."""
+    """The prompt ids of the smaller samples, the smallest first; they are asked first, so that a
+    run with one of them can be continued."""
     identities: Identities | None = None
-    """The factor whose levels the prompts have; None: they are about nobody's second identity."""
+    """The factor whose levels the prompts show; None if they show no second identity."""
 
     @property
     def expected(self) -> int:
-        """About how many sentences or requests it takes a model."""
+        """Return about how many sentences or requests the question takes a model."""
         if answers_to(self.instrument.kind) == "replies":
             return len(self.prompts) * self.trials
         depth, width = (self.settings.depth, self.settings.width) if self.settings else (1, 1)
@@ -121,7 +121,7 @@ class Question:
         return int(texts * sum(width**step for step in range(depth)))
 
     def part(self, sample: Sample) -> list[Prompt]:
-        """The prompts of a smaller sample."""
+        """Return the prompts of a smaller sample."""
         ids = self.parts.get(sample, frozenset())
         return [prompt for prompt in self.prompts if prompt.id in ids]
 
@@ -134,43 +134,44 @@ def questions_of(
     slowly: Collection[str],
     tables: Mapping[str, Collection[AnswerTable]],
 ) -> dict[str, Question]:
-    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with.
+    """Return, by instrument id, the questions with their prompts and settings.
 
-    ``tables``: where answers to them go; an option that none of these heeds is as if not given, so
-    that a run does not remember it.
+    ``slowly``: the ids of the instruments that some model is slow with. ``tables``: the tables that
+    the answers go to; an option that none of them heeds is treated as not given, so that a run does
+    not remember it.
     """
     questions: dict[str, Question] = {}
-    told: set[str] = set()
+    noted_ids: set[str] = set()
     limit = options.limit
     for way in ways:
-        instrument, of_instrument = way.instrument, tables.get(way.instrument.id, set())
+        instrument, answer_tables = way.instrument, tables.get(way.instrument.id, set())
         chosen = _chosen_prompts(way, options, slowly=instrument.id in slowly)
         rendered = render(instrument, chosen)
-        if way.of not in told:
-            # Said once, also where sentence pairs are asked in two ways.
-            told.add(way.of)
-            for what, faults in _faults_of(rendered):
-                listener.note(f"{way.of}: {what}: {faults}.")
+        if way.of not in noted_ids:
+            # Noted once, even if sentence pairs are asked in two modes.
+            noted_ids.add(way.of)
+            for action, faults in _faults_of(rendered):
+                listener.note(f"{way.of}: {action}: {faults}.")
         measure = measure_of(instrument)
-        # A few prompts need their controls as much as all of them do.
+        # A few prompts need their controls as much as all prompts do.
         scored = options.controls and measure and measure.scores_controls
         controls = rendered.controls if scored else ()
-        others: Sequence[Prompt] = rendered.prompts
-        if limit is not None and limit < len(others):
-            # Whole conditions, one of each group in turn, so that groups are compared.
-            others = interleaved(others)[:limit]
-        asked = (*others, *controls)
-        prompts = with_system(asked, instrument, options.system)
+        main_prompts: Sequence[Prompt] = rendered.prompts
+        if limit is not None and limit < len(main_prompts):
+            # Whole conditions, one of each group in turn, so that groups can be compared.
+            main_prompts = interleaved(main_prompts)[:limit]
+        all_prompts = (*main_prompts, *controls)
+        prompts = with_system(all_prompts, instrument, options.system)
         questions[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
-            settings=_settings(instrument, prompts, options, of_instrument),
+            settings=_settings(instrument, prompts, options, answer_tables),
             measure=measure,
             chosen=chosen,
-            trials=_trials(instrument, options) if "replies" in of_instrument else 1,
+            trials=_trials(instrument, options) if "replies" in answer_tables else 1,
             every=_every(rendered, instrument, options, controls=bool(controls)),
             in_all=rendered.every[0] if rendered.every and limit is None else None,
-            parts=_parts(asked, prompts, rendered.parts if limit is None else {}),
+            parts=_parts(all_prompts, prompts, rendered.parts if limit is None else {}),
         )
     return questions
 
@@ -178,7 +179,7 @@ def questions_of(
 def _parts(
     rendered: Sequence[Prompt], asked: Sequence[Prompt], parts: Mapping[Sample, Collection[str]]
 ) -> dict[Sample, frozenset[str]]:
-    """The ids of smaller samples as they are asked; a system prompt changes them."""
+    """Return the ids of the smaller samples as they are asked; a system prompt changes the ids."""
     pairs = list(zip(rendered, asked, strict=True))
     return {
         name: frozenset(after.id for before, after in pairs if before.id in ids)
@@ -187,82 +188,85 @@ def _parts(
 
 
 def paraphrased_questions(asked: Question, options: AskOptions) -> Question | None:
-    """The same items and conditions in the wordings that are asked on request; None: no others."""
+    """Return the question in the wordings asked on request; None if there are no such wordings."""
     instrument, chosen = asked.instrument, asked.chosen
     if chosen.file is not None or not has_paraphrases(instrument):
         return None
     if not isinstance(instrument.content, Questionnaire):
-        # Adjectives are no part of the main result, and would be sixteen times as many prompts.
+        # Adjectives are no part of the main result, and would make sixteen times as many prompts.
         chosen = replace(chosen, adjectives=["none"])
     rendered = render(instrument, replace(chosen, wordings=[ON_REQUEST]))
     cells = {_cell(prompt) for prompt in asked.prompts}
     prompts = [prompt for prompt in rendered.prompts if _cell(prompt) in cells]
     parts: dict[Sample, set[str]] = {}
     for name, ids in rendered.parts.items():
-        of_part = {_cell(prompt) for prompt in asked.part(name)}
-        parts[name] = {one.id for one in prompts if one.id in ids and _cell(one) in of_part}
-    told = with_system(prompts, instrument, options.system)
+        part_cells = {_cell(prompt) for prompt in asked.part(name)}
+        parts[name] = {
+            prompt.id for prompt in prompts if prompt.id in ids and _cell(prompt) in part_cells
+        }
+    final_prompts = with_system(prompts, instrument, options.system)
     return replace(
         asked,
         instrument=replace(instrument, digest=instrument.digest + instrument.paraphrases.digest),
-        prompts=told,
+        prompts=final_prompts,
         every=_every(rendered, instrument, replace(options, limit=None), controls=False),
-        parts=_parts(prompts, told, parts),
+        parts=_parts(prompts, final_prompts, parts),
     )
 
 
 def crossed_questions(asked: Question, options: AskOptions) -> Question | None:
-    """Return the same questions about people of each identity; None: they cannot show one."""
+    """Return the question about people of each identity; None if the prompts cannot show one."""
     instrument, chosen, factor = asked.instrument, asked.chosen, options.cross
     if factor is None or chosen.file is not None or not can_cross(instrument, factor):
         return None
     rendered = render_crossed(instrument, factor, chosen)
     cells = {(prompt.wording, *_cell(prompt)) for prompt in asked.prompts}
-    prompts = [one for one in rendered.prompts if (one.wording, *_cell(one)) in cells]
-    told = with_system(prompts, instrument, options.system)
+    prompts = [prompt for prompt in rendered.prompts if (prompt.wording, *_cell(prompt)) in cells]
+    final_prompts = with_system(prompts, instrument, options.system)
     return replace(
         asked,
         instrument=replace(instrument, digest=instrument.digest + factor.digest),
-        prompts=told,
+        prompts=final_prompts,
         every=None,
         in_all=None,
-        parts=_parts(prompts, told, rendered.parts if options.limit is None else {}),
+        parts=_parts(prompts, final_prompts, rendered.parts if options.limit is None else {}),
         identities=factor,
     )
 
 
 def _cell(prompt: Prompt) -> tuple[str, str, str | None]:
-    """What a prompt asks about, whatever its wording."""
+    """Return what a prompt asks about, whatever its wording: item, condition and form."""
     return prompt.item, prompt.condition, prompt.form
 
 
 def interleaved(prompts: Sequence[Prompt]) -> list[Prompt]:
-    """The prompts condition by condition, one of each group in turn."""
+    """Return the prompts sorted by condition, with one condition of each group in turn."""
     places: dict[str, dict[str, int]] = {}
     for prompt in prompts:
-        of_group = places.setdefault(prompt.group, {})
-        of_group.setdefault(prompt.condition, len(of_group))
+        group_places = places.setdefault(prompt.group, {})
+        group_places.setdefault(prompt.condition, len(group_places))
     groups = list(places)
     return sorted(
-        prompts, key=lambda each: (places[each.group][each.condition], groups.index(each.group))
+        prompts,
+        key=lambda prompt: (places[prompt.group][prompt.condition], groups.index(prompt.group)),
     )
 
 
 def _every(
     rendered: Rendered, instrument: Instrument, options: AskOptions, *, controls: bool
 ) -> int | None:
-    """How often all of the instrument would be asked; None: it is."""
+    """Return how often the whole instrument would be asked; None if all of it is asked."""
     if rendered.every is None:
         return None
-    prompts, of_controls = rendered.every
+    prompt_count, control_count = rendered.every
     if options.limit is not None:
-        prompts = min(prompts, options.limit)
+        prompt_count = min(prompt_count, options.limit)
     trials = _trials(instrument, replace(options, sample="all"))
-    return (prompts + (of_controls if controls else 0)) * trials
+    return (prompt_count + (control_count if controls else 0)) * trials
 
 
 def _trials(instrument: Instrument, options: AskOptions) -> int:
-    """How often each prompt is asked: as the user says, else as the instrument does."""
+    """Return how often each prompt is asked: as the user says, else as the instrument does."""
     if options.chats.trials is not None:
         return options.chats.trials
     if options.sample != "all" and instrument.kind in SUBSAMPLED_KINDS:
@@ -276,7 +280,7 @@ def _settings(
     options: AskOptions,
     tables: Collection[AnswerTable],
 ) -> Settings | None:
-    """How masks are asked; of two forms the probability is kept wherever they rank."""
+    """Return how masks are asked; at a pronoun, both forms keep their probability at any rank."""
     if answers_to(instrument.kind) != "fills":
         return None
     heeded = "fills" in tables
@@ -287,18 +291,18 @@ def _settings(
 
 
 def _chosen_prompts(way: PromptSet, options: AskOptions, *, slowly: bool) -> PromptOptions:
-    """What is asked of an instrument; by default a balanced sample if it takes some model long."""
-    instrument, given = way.instrument, way.settings
+    """Return the options to render; the sample is balanced by default if some model takes long."""
+    instrument, settings = way.instrument, way.settings
     no_answer = options.no_answer if instrument.kind in CHOICES else None
     sample = options.sample or ("balanced" if slowly else "all")
-    pairs = isinstance(instrument.content, SentencePairs)
-    drawn = pairs and (given.winobias is None or given.pairs is not None)
-    seed = options.seed if drawn else None
-    return replace(given, no_answer=no_answer, sample=sample, seed=seed)
+    has_pairs = isinstance(instrument.content, SentencePairs)
+    is_drawn = has_pairs and (settings.winobias is None or settings.pairs is not None)
+    seed = options.seed if is_drawn else None
+    return replace(settings, no_answer=no_answer, sample=sample, seed=seed)
 
 
 def asked_prompts(question: Question, note: Callable[[str], None]) -> Sequence[Prompt]:
-    """The prompts that are asked of a model on this machine; what is left out, the user is told."""
+    """Return the prompts asked of a model on this machine; note how many sentences are left out."""
     if question.instrument.kind != "prefer":
         return question.prompts
     prompts = with_one_mask(question.prompts)
@@ -311,36 +315,36 @@ def asked_prompts(question: Question, note: Callable[[str], None]) -> Sequence[P
 
 
 def counted(prompts: Sequence[Prompt]) -> str:
-    """How many prompts these are, and how many of them are controls'."""
+    """Return the number of prompts, and of control prompts, as text."""
     controls = sum(map(is_control, prompts))
-    beside = f" and {controls:,} control prompts" if controls else ""
-    return f"{len(prompts) - controls:,} prompts{beside}"
+    control_text = f" and {controls:,} control prompts" if controls else ""
+    return f"{len(prompts) - controls:,} prompts{control_text}"
 
 
 def _faults_of(rendered: Rendered) -> Iterator[tuple[str, str]]:
-    """What was done with faulty sentence pairs, and which they are; at most three are named."""
-    done = (("left out", rendered.left_out), ("kept, but please check", rendered.remarks))
-    for what, faults in done:
+    """Yield what was done with faulty sentence pairs, and name up to three of them."""
+    actions = (("left out", rendered.left_out), ("kept, but please check", rendered.remarks))
+    for action, faults in actions:
         if faults:
             more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
-            yield what, "; ".join(str(fault).rstrip(".") for fault in faults[:3]) + more
+            yield action, "; ".join(str(fault).rstrip(".") for fault in faults[:3]) + more
 
 
 MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
-"""No one means more, and lists of so many would fill the memory."""
+"""The largest values allowed: lists of more would fill the memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """Who is asked what."""
+    """A model and the questions that it is asked."""
 
     model: str
     kind: str
-    """Of the model: see models/registry.py."""
+    """The kind of the model: see models/registry.py."""
     questions: Sequence[Question]
     beside: Mapping[str, Question] = field(default_factory=dict)
-    """By the id of a question that is answered in text: the same one for the options'
-    probabilities, which a server may give with its replies."""
+    """By the id of a question answered in text: the same question for the options' probabilities,
+    which a server may give with its replies."""
 
 
 def assign(
@@ -351,60 +355,64 @@ def assign(
     options: AskOptions,
     listener: Listener,
 ) -> list[Assignment]:
-    """Who is asked what, known before anyone is asked.
+    """Return the assignment of questions to each model.
 
-    What a model cannot answer is left out for it, with a note. A model without any question is
-    refused, and an instrument that the user named and no model can answer.
+    Instruments that a model cannot answer are left out for it, with a note. Raise ModelError for a
+    model without any question, and for an instrument that the user named and no model can answer.
     """
     ways = every_way(instruments, options)
-    described = {model: describe(model, loading) for model in dict.fromkeys(models)}
-    chosen = _chosen(ways, described, named=bool(instruments))
-    used = {way.of for of_model in chosen.values() for way in of_model}
+    descriptions = {model: describe(model, loading) for model in dict.fromkeys(models)}
+    chosen = _chosen(ways, descriptions, named=bool(instruments))
+    used_ids = {way.of for model_ways in chosen.values() for way in model_ways}
     for name in options.settings:
-        if (instrument := name.rpartition(".")[0]) not in used:
+        if (instrument := name.rpartition(".")[0]) not in used_ids:
             listener.note(
                 f"--set {name} has no effect, because none of these models can be asked "
                 f"{instrument}."
             )
-    for model, what in described.items():
+    for model, details in descriptions.items():
         if options.modes and not chosen[model]:
             raise ModelError(
-                f"{what} It cannot be asked in the mode {' or '.join(options.modes)}. Leave out "
+                f"{details} It cannot be asked in the mode {' or '.join(options.modes)}. Leave out "
                 "--mode to ask it in every mode that it can answer."
             )
-    _check(ways, described, chosen, listener=listener, named=bool(instruments))
+    _check(ways, descriptions, chosen, listener=listener, named=bool(instruments))
     beside = {model: _beside(model, chosen[model], ways) for model in chosen}
-    slowly = {
+    slow_ids = {
         way.instrument.id
         for model in chosen
         for way in chosen[model]
         if answers_to(way.instrument.kind) == "replies"
         or (way.instrument.kind in SUBSAMPLED_KINDS and behind_server(model))
-    } | {way.instrument.id for of_model in beside.values() for way in of_model.values()}
-    # What no one is asked is not rendered: coreference has 12,640 prompts.
-    asked = {model: [*of_model, *beside[model].values()] for model, of_model in chosen.items()}
+    } | {way.instrument.id for model_ways in beside.values() for way in model_ways.values()}
+    # Prompts that no model is asked are not rendered: coreference has 12,640 prompts.
+    asked_ways = {
+        model: [*model_ways, *beside[model].values()] for model, model_ways in chosen.items()
+    }
     questions = questions_of(
-        [way for way in ways if any(way in of_model for of_model in asked.values())],
+        [way for way in ways if any(way in model_ways for model_ways in asked_ways.values())],
         options,
         listener,
-        slowly=slowly,
-        tables=_tables(asked, described),
+        slowly=slow_ids,
+        tables=_tables(asked_ways, descriptions),
     )
     return [
         Assignment(
             model=model,
-            kind=what.kind,
+            kind=details.kind,
             questions=[questions[way.instrument.id] for way in chosen[model]],
-            beside={said: questions[way.instrument.id] for said, way in beside[model].items()},
+            beside={
+                reply_id: questions[way.instrument.id] for reply_id, way in beside[model].items()
+            },
         )
-        for model, what in described.items()
+        for model, details in descriptions.items()
     ]
 
 
 def _tables(
     chosen: Mapping[str, Sequence[PromptSet]], described: Mapping[str, Description]
 ) -> dict[str, set[AnswerTable]]:
-    """By instrument's id: where the answers of the models that are asked it will go."""
+    """Return, by instrument id, the tables that the answers of the assigned models go to."""
     tables: dict[str, set[AnswerTable]] = {}
     for model, ways in chosen.items():
         for way in ways:
@@ -414,14 +422,14 @@ def _tables(
 
 
 def table_of(model: str, kind: str, instrument: Instrument) -> AnswerTable | None:
-    """Where a model's answers to an instrument go; None: it cannot be asked it."""
+    """Return the table for a model's answers to an instrument; None if it cannot be asked."""
     return model_kinds()[kind].table_for(instrument.kind, served=behind_server(model))
 
 
 def _beside(
     model: str, chosen: Sequence[PromptSet], ways: Sequence[PromptSet]
 ) -> dict[str, PromptSet]:
-    """By the id of what a server answers in text: the same with the options' probabilities."""
+    """Return, by the id of what a server answers in text, the same in the mode of probabilities."""
     if not behind_server(model):
         return {}
     by_probability = {way.of: way for way in ways if way.instrument.kind == "choose"}
@@ -433,20 +441,20 @@ def _beside(
 
 
 def who_can_answer(models: Sequence[str], instruments: Sequence[str]) -> list[str]:
-    """Those of the models that can be asked at least one of the instruments."""
+    """Return the models that can be asked at least one of the instruments."""
     ways = [way for name in dict.fromkeys(instruments or builtin_names()) for way in _ways_of(name)]
-    described = {model: describe(model) for model in models}
-    chosen = _chosen(ways, described, named=bool(instruments))
+    descriptions = {model: describe(model) for model in models}
+    chosen = _chosen(ways, descriptions, named=bool(instruments))
     return [model for model in models if chosen[model]]
 
 
 def _chosen(
     ways: Sequence[PromptSet], described: Mapping[str, Description], *, named: bool
 ) -> dict[str, list[PromptSet]]:
-    """Of each model what it can be asked; ``named``: the user named the instruments."""
+    """Return, by model, what it can be asked; ``named``: the user named the instruments."""
 
     def fits(model: str, kind: str, instrument: Instrument) -> bool:
-        # A request less: whom a sentence is about is read off what a server writes.
+        # Saves a request: the gender of the person is read in what a server writes.
         if instrument.kind == "complete" and instrument.writing and behind_server(model):
             return False
         if not (named or _is_asked(kind, instrument)):
@@ -454,45 +462,49 @@ def _chosen(
         return kind in model_kinds() and table_of(model, kind, instrument) is not None
 
     return {
-        model: [way for way in ways if fits(model, what.kind, way.instrument)]
-        for model, what in described.items()
+        model: [way for way in ways if fits(model, details.kind, way.instrument)]
+        for model, details in described.items()
     }
 
 
 def _is_asked(kind: str, instrument: Instrument) -> bool:
-    """Whether a kind of model is asked the instrument where nobody names it."""
+    """Return whether a kind of model is asked the instrument if the user names no instrument."""
     return not instrument.by_default or kind in instrument.by_default
 
 
 def _ways_of(name: str) -> list[PromptSet]:
-    """The ways in which one instrument can be asked."""
-    instrument, forms = modes_named(name)
-    return [PromptSet(instrument=one, of=instrument.id, mode=one.mode) for one in forms]
+    """Return the modes in which one instrument can be asked."""
+    instrument, variants = modes_named(name)
+    return [
+        PromptSet(instrument=variant, of=instrument.id, mode=variant.mode) for variant in variants
+    ]
 
 
 def every_way(instruments: Sequence[str], options: AskOptions) -> list[PromptSet]:
-    """The ways in which the instruments can be asked; each id once."""
+    """Return the modes in which the instruments can be asked; each id once."""
     numbers = (options.limit, options.batch_size, options.chats.trials)
     for (option, most), value in zip(MOST.items(), numbers, strict=True):
         if value is not None and not 1 <= value <= most:
             raise InputError(f"{option} is {value}. Allowed: a whole number from 1 to {most:,}.")
     ways: list[PromptSet] = []
     for name in dict.fromkeys(instruments or builtin_names()):
-        for one in _ways_of(name):
-            given = one.instrument.id
-            if any(slug_of(given) == slug_of(way.instrument.id) for way in ways):
-                raise InputError(f"Two instruments have the id '{given}'. Give only one of them.")
-            ways.append(one)
-    known = list(dict.fromkeys(way.mode for way in ways))
+        for new_way in _ways_of(name):
+            instrument_id = new_way.instrument.id
+            if any(slug_of(instrument_id) == slug_of(way.instrument.id) for way in ways):
+                raise InputError(
+                    f"Two instruments have the id '{instrument_id}'. Give only one of them."
+                )
+            ways.append(new_way)
+    modes = list(dict.fromkeys(way.mode for way in ways))
     for mode in options.modes:
-        if mode not in known:
+        if mode not in modes:
             raise InputError(
-                f"--mode is '{mode}'. Allowed here: {', '.join(known)}.{did_you_mean(mode, known)}"
+                f"--mode is '{mode}'. Allowed here: {', '.join(modes)}.{did_you_mean(mode, modes)}"
             )
     ways = [way for way in ways if not options.modes or way.mode in options.modes]
-    having = {way.of: setting_names(way.instrument) for way in ways}
-    chosen = settings_by_instrument(options.settings, having)
-    return [replace(way, settings=PromptOptions(**chosen.get(way.of, {}))) for way in ways]
+    setting_names_by_id = {way.of: setting_names(way.instrument) for way in ways}
+    settings_by_id = settings_by_instrument(options.settings, setting_names_by_id)
+    return [replace(way, settings=PromptOptions(**settings_by_id.get(way.of, {}))) for way in ways]
 
 
 def _check(
@@ -503,37 +515,39 @@ def _check(
     listener: Listener,
     named: bool,
 ) -> None:
-    """Nothing, or ModelError where someone, or something that was named, has no counterpart."""
-    asked: dict[str, list[InstrumentKind]] = {}
-    silent = {way.of: way.instrument for way in ways if not named}
+    """Raise ModelError for a model without any question, or a named instrument without a model."""
+    kinds_by_id: dict[str, list[InstrumentKind]] = {}
+    unnamed = {way.of: way.instrument for way in ways if not named}
     for way in ways:
-        asked.setdefault(way.of, []).append(way.instrument.kind)
-    unasked = dict(asked)
-    for model, what in described.items():
-        of_model = {way.of for way in chosen[model]}
+        kinds_by_id.setdefault(way.of, []).append(way.instrument.kind)
+    unasked = dict(kinds_by_id)
+    for model, details in described.items():
+        model_ids = {way.of for way in chosen[model]}
         skipped: dict[str, list[str]] = {}
-        for name, forms in asked.items():
-            if name in of_model:
+        for name, forms in kinds_by_id.items():
+            if name in model_ids:
                 unasked.pop(name, None)
-            elif name not in silent or _is_asked(what.kind, silent[name]):
+            elif name not in unnamed or _is_asked(details.kind, unnamed[name]):
                 kinds = [
                     row.name for row in model_kinds().values() if any(map(row.table_for, forms))
                 ]
                 skipped.setdefault(join_words(kinds, "or"), []).append(name)
-        if of_model and skipped:
-            why = "; ".join(
+        if model_ids and skipped:
+            reasons = "; ".join(
                 f"{', '.join(names)} (need{'s' if len(names) == 1 else ''} a {kinds} model)"
                 for kinds, names in skipped.items()
             ).replace("classifier model", "classifier")
-            listener.note(f"Skipped for {model}: {why}.")
-        if not of_model:
-            raise ModelError(f"{what} {_needs(asked) if named else 'No instrument fits it.'}")
+            listener.note(f"Skipped for {model}: {reasons}.")
+        if not model_ids:
+            raise ModelError(
+                f"{details} {_needs(kinds_by_id) if named else 'No instrument fits it.'}"
+            )
     if named and unasked:
         raise ModelError(f"None of the models can be asked these questions. {_needs(unasked)}")
 
 
 def _needs(asked: Mapping[str, Sequence[InstrumentKind]]) -> str:
-    """A sentence for each instrument that says who can answer it, by the kinds of its forms."""
+    """Return a sentence for each instrument that says which models can answer it, by its forms."""
     return " ".join(
         f"The instrument '{name}' needs {', or '.join(_able(forms))}."
         for name, forms in asked.items()
@@ -541,7 +555,7 @@ def _needs(asked: Mapping[str, Sequence[InstrumentKind]]) -> str:
 
 
 def _able(forms: Sequence[InstrumentKind]) -> list[str]:
-    """Who can answer an instrument in one of its forms."""
+    """Return descriptions of the models that can answer an instrument in one of its forms."""
     return [
         row.needed
         for row in model_kinds().values()
@@ -551,27 +565,27 @@ def _able(forms: Sequence[InstrumentKind]) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Further:
-    """What is asked besides, on request, in a run within the run."""
+    """A run within the run for prompts that the user requested in addition."""
 
     name: str
-    """Of its folder, and after the instrument's in what people read."""
+    """The name of its folder; readers see it after the name of the instrument."""
     pairs: Sequence[Assignment]
     cost: str
-    """What its prompts are: in other wordings (--paraphrases)."""
+    """What its prompts are, for a sentence: in other wordings (--paraphrases)."""
 
     def called(self, instrument: str) -> str:
-        """Return an instrument as it is called while these are asked."""
+        """Return the name of an instrument while these prompts are asked."""
         return f"{instrument}, {self.name}"
 
     def describe(self) -> Iterator[str]:
-        """Yield a sentence for each model: what it costs."""
+        """Yield a sentence for each model: how many more prompts it is asked."""
         for pair in self.pairs:
-            count = sum(len(one.prompts) * one.trials for one in pair.questions)
+            count = sum(len(question.prompts) * question.trials for question in pair.questions)
             yield f"{pair.model} is asked another {count:,} prompts {self.cost}."
 
     def listener(self, listener: Listener) -> Listener:
-        """Return who is told while these are asked, so that it is seen that it is these."""
-        # What is to be said of a model itself was said when it was asked the rest.
+        """Return a listener whose messages name this further run."""
+        # Notes about a model itself were given with the main prompts.
         of_models = tuple(f"{pair.model}: " for pair in self.pairs)
 
         def note(text: str) -> None:
@@ -580,8 +594,8 @@ class Further:
 
         return replace(
             listener,
-            progress=lambda one: listener.progress(
-                replace(one, instrument=self.called(one.instrument))
+            progress=lambda update: listener.progress(
+                replace(update, instrument=self.called(update.instrument))
             ),
             note=note,
             detail=lambda _: None,
@@ -591,21 +605,23 @@ class Further:
 def assign_further(
     pairs: Sequence[Assignment], options: AskOptions, *, listener: Listener
 ) -> list[Further]:
-    """Return what is asked besides: paraphrases, second identities; by default neither.
+    """Return the runs for paraphrases and for second identities; by default neither.
 
-    InputError where identities were wanted and none of the instruments can show one.
+    Raise InputError if identities were requested and no instrument can show one.
     """
-    found = []
+    runs = []
     if options.paraphrases:
-        asked = _assign_again(pairs, lambda one: paraphrased_questions(one, options))
+        assignments = _assign_again(
+            pairs, lambda question: paraphrased_questions(question, options)
+        )
         cost = "in other wordings (--paraphrases)"
-        found.append(Further(name=PARAPHRASES, pairs=asked, cost=cost))
+        runs.append(Further(name=PARAPHRASES, pairs=assignments, cost=cost))
     if factor := options.cross:
-        asked = _assign_again(pairs, lambda one: crossed_questions(one, options))
-        _check_crossed(pairs, asked, factor, listener)
+        assignments = _assign_again(pairs, lambda question: crossed_questions(question, options))
+        _check_crossed(pairs, assignments, factor, listener)
         cost = f"about people with a second identity (--cross {factor.id})"
-        found.append(Further(name=IDENTITIES, pairs=asked, cost=cost))
-    return [further for further in found if further.pairs]
+        runs.append(Further(name=IDENTITIES, pairs=assignments, cost=cost))
+    return [further for further in runs if further.pairs]
 
 
 def _check_crossed(
@@ -614,40 +630,48 @@ def _check_crossed(
     factor: Identities,
     listener: Listener,
 ) -> None:
-    """Raise InputError where no instrument can show an identity; say which ones cannot."""
-    every, able = (
-        list(dict.fromkeys(one.instrument.base for pair in of for one in pair.questions))
-        for of in (pairs, crossed)
+    """Raise InputError if no instrument can show an identity; note the instruments that cannot."""
+    all_ids, able_ids = (
+        list(
+            dict.fromkeys(
+                question.instrument.base for pair in assignments for question in pair.questions
+            )
+        )
+        for assignments in (pairs, crossed)
     )
-    others = [name for name in every if name not in able]
-    if not able:
-        raise cannot_cross(others, factor)
-    if others:
-        listener.note(f"--cross {factor.id} has no effect on {join_words(others)}.")
+    unable_ids = [id_ for id_ in all_ids if id_ not in able_ids]
+    if not able_ids:
+        raise cannot_cross(unable_ids, factor)
+    if unable_ids:
+        listener.note(f"--cross {factor.id} has no effect on {join_words(unable_ids)}.")
 
 
 def _assign_again(
     pairs: Sequence[Assignment], make: Callable[[Question], Question | None]
 ) -> list[Assignment]:
-    """Return who is asked what is made of each question; None: nothing is."""
-    known: dict[str, Question | None] = {}
+    """Return the assignments of the questions that ``make`` returns; None leaves a question out."""
+    remade_by_id: dict[str, Question | None] = {}
     for pair in pairs:
-        for one in (*pair.questions, *pair.beside.values()):
-            if one.instrument.id not in known:
-                known[one.instrument.id] = make(one)
-    found = [
+        for question in (*pair.questions, *pair.beside.values()):
+            if question.instrument.id not in remade_by_id:
+                remade_by_id[question.instrument.id] = make(question)
+    assignments = [
         replace(
             pair,
-            questions=[new for one in pair.questions if (new := known[one.instrument.id])],
+            questions=[
+                remade
+                for question in pair.questions
+                if (remade := remade_by_id[question.instrument.id])
+            ],
             beside={
-                said: new
-                for said, one in pair.beside.items()
-                if (new := known[one.instrument.id]) and known[said]
+                reply_id: remade
+                for reply_id, question in pair.beside.items()
+                if (remade := remade_by_id[question.instrument.id]) and remade_by_id[reply_id]
             },
         )
         for pair in pairs
     ]
-    return [pair for pair in found if pair.questions]
+    return [pair for pair in assignments if pair.questions]
 
 
 NAMES = {
@@ -668,19 +692,19 @@ NAMES = {
     "uk": "Ukrainian",
     "zh": "Chinese",
 }
-"""Languages that messages call by their names; of others they show the tag."""
+"""Languages that messages call by their names; for others they show the tag."""
 
 SHIPPED: dict[Meaning, tuple[str, str]] = {
     "attitudes": ("--ratings", "goffman's ratings are"),
     "gender": ("--gender-words", "goffman's gender words are"),
     "parser": ("--parser", "goffman's rules for reading replies are"),
 }
-"""What reads answers → the option that gives another, and the subject of a sentence about it."""
+"""What reads answers → the option that replaces it, and the subject of a sentence about it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconUse:
-    """An instrument whose answers are read with what words mean."""
+    """An instrument and the lexicon or rules with which its answers are read."""
 
     instrument: str
     language: str
@@ -689,10 +713,13 @@ class LexiconUse:
 
 
 def lexicon_uses(questions: Iterable[Question], manifest: Manifest | None) -> Iterator[LexiconUse]:
-    """How all that is asked now, and all that a run has, is read."""
+    """Yield how the answers of all questions asked now, and of all in a run, are read."""
     for question in questions:
-        asked, words = question.instrument, question.measure.words if question.measure else None
-        yield LexiconUse(instrument=asked.id, language=asked.language, words=words)
+        instrument, words = (
+            question.instrument,
+            question.measure.words if question.measure else None,
+        )
+        yield LexiconUse(instrument=instrument.id, language=instrument.language, words=words)
     if manifest is None:
         return
     for name, measure in measures_of(manifest).items():
@@ -701,35 +728,35 @@ def lexicon_uses(questions: Iterable[Question], manifest: Manifest | None) -> It
 
 
 def check_languages(found: Iterable[LexiconUse], measuring: MeasureOptions) -> bool:
-    """Whether the shipped ratings count; InputError where words would be read in another language.
+    """Return whether the shipped ratings count; raise InputError for words of another language.
 
-    They do not count for another language, whose words may look like English ones.
+    The ratings do not count for another language, whose words may look like English ones.
     """
-    given: dict[Meaning, bool] = {
+    is_given: dict[Meaning, bool] = {
         "attitudes": bool(measuring.ratings)
         and BUILT_IN.keys().isdisjoint(map(str, measuring.ratings)),
         "gender": measuring.gender_words is not None,
         "parser": measuring.parser is not None and measuring.parser not in OWN,
     }
-    by_language: dict[Meaning, dict[str, LexiconUse]] = {meaning: {} for meaning in given}
-    for one in found:
-        if one.words is not None:
-            by_language[one.words].setdefault(primary_language(one.language), one)
+    by_language: dict[Meaning, dict[str, LexiconUse]] = {meaning: {} for meaning in is_given}
+    for use in found:
+        if use.words is not None:
+            by_language[use.words].setdefault(primary_language(use.language), use)
     for meaning, languages in by_language.items():
         option, what = SHIPPED[meaning]
-        if given[meaning] and len(languages) > 1:
-            said = " and ".join(
-                f"{one.instrument} is in {_name(one)}" for one in languages.values()
+        if is_given[meaning] and len(languages) > 1:
+            listing = " and ".join(
+                f"{use.instrument} is in {_name(use)}" for use in languages.values()
             )
             raise InputError(
-                f"{option} works for one language at a time, but {said}. Audit them separately, "
+                f"{option} works for one language at a time, but {listing}. Audit them separately, "
                 "each with its own --output."
             )
-        for language, one in languages.items():
-            if language != ENGLISH and not given[meaning]:
+        for language, use in languages.items():
+            if language != ENGLISH and not is_given[meaning]:
                 raise InputError(
-                    f"{one.instrument} is in {_name(one)}, but {what} English (en). Give your own "
-                    f"with {option}, or leave out {one.instrument}."
+                    f"{use.instrument} is in {_name(use)}, but {what} English (en). Give your own "
+                    f"with {option}, or leave out {use.instrument}."
                 )
     return all(language == ENGLISH for language in by_language["attitudes"])
 
@@ -740,11 +767,11 @@ def _name(one: LexiconUse) -> str:
 
 
 LONGEST_PART = 255
-"""Bytes between two slashes: no file's name has more."""
+"""Bytes between two slashes: no file name has more."""
 
 
 def check_names(models: Sequence[str]) -> None:
-    """Nothing, or ModelError where a name is longer than that of any folder or model."""
+    """Raise ModelError if a name is longer than that of any folder or model."""
     for model in models:
         longest = max(len(part.encode()) for part in model.split("/"))
         if longest > LONGEST_PART:
@@ -757,7 +784,7 @@ def check_names(models: Sequence[str]) -> None:
 def check_options(
     kinds: Mapping[str, str], *, labels: Mapping[str, str] | None, pairs: Sequence[tuple[str, str]]
 ) -> None:
-    """Nothing, or InputError where labels or pairs are of none of the models, by their kinds."""
+    """Raise InputError if labels or pairs fit none of the models, by their kinds."""
     if labels is not None and "classifier" not in kinds.values():
         raise InputError(
             f"--labels is only for classifiers, and you gave none ({', '.join(kinds)}). Add a "
@@ -780,8 +807,8 @@ def check_options(
 
 
 def options_without_effect(pairs: Sequence[Assignment], options: AskOptions) -> Iterator[str]:
-    """A sentence for each option that none of the models heeds."""
-    asked = [question.instrument for pair in pairs for question in pair.questions]
+    """Yield a sentence for each option that none of the models heeds."""
+    instruments = [question.instrument for pair in pairs for question in pair.questions]
     tables = {
         table_of(pair.model, pair.kind, question.instrument)
         for pair in pairs
@@ -791,19 +818,21 @@ def options_without_effect(pairs: Sequence[Assignment], options: AskOptions) -> 
     heeded = {
         FILLS: "fills" in tables,
         REPLIES: "replies" in tables,
-        GENERATES: any(one.kind in (*SUBSAMPLED_KINDS, "choose") for one in asked),
+        GENERATES: any(
+            instrument.kind in (*SUBSAMPLED_KINDS, "choose") for instrument in instruments
+        ),
         SERVED: True in served,
         HERE: False in served,
     }
-    known = audit_options()
-    for who in HEEDED_BY:
+    options_by_name = audit_options()
+    for requirement in HEEDED_BY:
         for name in options.given:
-            if known[name].heeded_by == who and not heeded[who]:
-                yield f"{flag_of(name)} has no effect, because this audit has no {who}."
+            if options_by_name[name].heeded_by == requirement and not heeded[requirement]:
+                yield f"{flag_of(name)} has no effect, because this audit has no {requirement}."
 
 
 def check_top_k(model: Fills, pair: Assignment) -> None:
-    """Nothing, or InputError, before the run knows of it: a slip must not bind the folder."""
+    """Raise InputError for a --top-k above the vocabulary, before the run stores it."""
     for question in pair.questions:
         if question.settings and question.settings.top_k > len(model.tokens):
             raise InputError(

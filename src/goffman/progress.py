@@ -1,4 +1,4 @@
-"""How far the asking is, as the user is told."""
+"""The progress of asking, as the user is told."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far the asking of one step is."""
+    """The progress of one step of asking."""
 
     model: str
     instrument: str
@@ -20,7 +20,7 @@ class Progress:
     """Sentences that are answered, by this process or an earlier one."""
     total: int
     note: str = ""
-    """What else is to be seen while it goes on: "12 timed out, 4 at once"."""
+    """What else to show while the step runs: "12 timed out, 4 at once"."""
 
 
 Expected = Mapping[tuple[str, str], int]
@@ -28,7 +28,7 @@ Expected = Mapping[tuple[str, str], int]
 
 
 class AuditProgress:
-    """How far a whole audit is: what was expected, and every step that has begun."""
+    """The progress of a whole audit: what was expected, and every step that has begun."""
 
     def __init__(self, expected: Expected | None = None) -> None:
         self._expected = dict(expected or {})
@@ -37,7 +37,7 @@ class AuditProgress:
         self._now: Progress | None = None
 
     def add(self, progress: Progress) -> None:
-        """Take in how far a step is."""
+        """Record the progress of a step."""
         # The time until a model is loaded says nothing about how fast it is.
         self._start = self._start or time.monotonic()
         steps = self._steps.setdefault((progress.model, progress.instrument), {})
@@ -48,27 +48,27 @@ class AuditProgress:
 
     @property
     def done(self) -> int:
-        """How many sentences and requests are answered."""
-        return sum(one.done for steps in self._steps.values() for one in steps.values())
+        """Return how many sentences and requests are answered."""
+        return sum(progress.done for steps in self._steps.values() for progress in steps.values())
 
     @property
     def total(self) -> int:
-        """How many there are, as far as that is known."""
-        known = dict(self._expected)
+        """Return how many sentences and requests there are, as far as that is known."""
+        totals = dict(self._expected)
         for key, steps in self._steps.items():
-            found = sum(one.total for one in steps.values())
-            last = all(one.step == one.steps for one in list(steps.values())[-1:])
-            known[key] = found if last else max(found, known.get(key, 0))
-        return sum(known.values())
+            count = sum(progress.total for progress in steps.values())
+            is_last = all(progress.step == progress.steps for progress in list(steps.values())[-1:])
+            totals[key] = count if is_last else max(count, totals.get(key, 0))
+        return sum(totals.values())
 
     @property
     def share(self) -> float:
-        """The share that is answered."""
+        """Return the share (0 to 1) that is answered."""
         return self.done / max(self.total, 1)
 
     @property
     def speed(self) -> str:
-        """How fast it goes, and when it will end; empty: not known yet."""
+        """Return the speed and when asking will end; empty if not known yet."""
         rate = (self.done - self._before) / max(time.monotonic() - self._start, 1e-3)
         if rate <= 0:
             return ""
@@ -80,7 +80,7 @@ class AuditProgress:
         return f"{shown}, {duration(seconds)} left, ends {ends}"
 
     def __str__(self) -> str:
-        """Name the step that is asked now."""
+        """Return the name of the step that is asked now, its model and its note."""
         now = self._now
         if now is None:
             return ""

@@ -1,4 +1,4 @@
-"""A run's answers → its scores: each instrument by its measure, with what is said of words."""
+"""Scoring of a run's answers: each instrument by its measure, with lexicons for the words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def load_words(
     parser: str = DEFAULT_PARSER,
     shipped: bool = True,
 ) -> Lexicons:
-    """The lexicons that come with goffman, ratings if ``shipped``, and the user's over them."""
+    """Return goffman's lexicons, ratings only if ``shipped``, and the user's files over them."""
     parser_named(parser)
     return Lexicons(
         parser=parser,
@@ -47,24 +47,24 @@ def load_words(
 
 
 def parser_of(manifest: Manifest | None) -> str:
-    """The parser that a run was read by, which it keeps; that of new runs where it was not."""
-    named = manifest.lexicons if manifest else LexiconEntries()
-    return named.parser or DEFAULT_PARSER
+    """Return the parser that the run was read with, which it keeps, or else that of new runs."""
+    entries = manifest.lexicons if manifest else LexiconEntries()
+    return entries.parser or DEFAULT_PARSER
 
 
 def words_of(manifest: Manifest) -> Lexicons:
-    """The lexicons that the run was scored with; RunError where they are not here as they were."""
-    named = manifest.lexicons
-    files = [Path(one.file) for one in named.attitudes]
-    if named.gender and named.gender.file != "shipped":
+    """Return the lexicons that the run was scored with; raise RunError if they have changed."""
+    entries = manifest.lexicons
+    files = [Path(entry.file) for entry in entries.attitudes]
+    if entries.gender and entries.gender.file != "shipped":
         raise RunError(
-            f"The gender words came from {named.gender.file}, which is not available here."
+            f"The gender words came from {entries.gender.file}, which is not available here."
         )
     try:
         words = load_words(files, parser=parser_of(manifest), shipped=not files)
     except (GoffmanError, OSError) as error:
         raise RunError(str(error)) from error
-    if named != LexiconEntries() and LexiconEntries.of(words.entry()) != named:
+    if entries != LexiconEntries() and LexiconEntries.of(words.entry()) != entries:
         raise RunError(
             "The lists of ratings or gender words have changed since the run was scored."
         )
@@ -72,18 +72,18 @@ def words_of(manifest: Manifest) -> Lexicons:
 
 
 def measures_of(manifest: Manifest) -> dict[str, Measure]:
-    """By instrument: what its answers are measured by, where it names anything."""
-    found = {
+    """Return, by instrument, the measure of its answers, if it names any."""
+    measures = {
         instrument: measure_from(entry.measured)
         for instrument, entry in sorted(manifest.instruments.items())
     }
-    return {instrument: measure for instrument, measure in found.items() if measure is not None}
+    return {instrument: measure for instrument, measure in measures.items() if measure is not None}
 
 
 def score(
     run: Path, manifest: Manifest, words: Lexicons, *, note: Callable[[str], None] = lambda _: None
 ) -> pl.DataFrame:
-    """SCORES of all that was answered to the end, controls apart; ``note`` is told what is not."""
+    """Return SCORES of all complete answers, controls apart; tell ``note`` what has no scores."""
     prompts, controls = read_prompts(run, manifest), read_controls(run, manifest)
     tables = [pl.DataFrame(schema=schema(SCORES))]
     measures = measures_of(manifest)
@@ -94,30 +94,34 @@ def score(
         models = [
             model for model in sorted(manifest.answers) if instrument in manifest.answers[model]
         ]
-        asked, of_controls = (table.filter(of_asked(instrument)) for table in (prompts, controls))
-        each: list[pl.DataFrame] = []
-        competence: list[pl.DataFrame] = []
-        every = pl.concat([asked, of_controls])
+        main_prompts, control_prompts = (
+            table.filter(of_asked(instrument)) for table in (prompts, controls)
+        )
+        prompt_tables: list[pl.DataFrame] = []
+        control_tables: list[pl.DataFrame] = []
+        all_prompts = pl.concat([main_prompts, control_prompts])
         for model, answers, cased in _answers(
-            run, manifest, instrument, models, measure=measure, prompts=every, note=note
+            run, manifest, instrument, models, measure=measure, prompts=all_prompts, note=note
         ):
-            own = _asked_of(model, measure, asked, answers)
-            for part in _parts(measure, own):
-                said = measure.code_responses(answers_to(part, answers), part, words, cased=cased)
-                each.append(measure.score_prompts(said, part))
+            model_prompts = _asked_of(model, measure, main_prompts, answers)
+            for part in _parts(measure, model_prompts):
+                coded = measure.code_responses(answers_to(part, answers), part, words, cased=cased)
+                prompt_tables.append(measure.score_prompts(coded, part))
                 if mode_in(instrument) in BOTH_WAYS:
-                    prepared.setdefault(instrument, []).append(said)
-            if of_controls.height:
-                said = answers_to(of_controls, answers)
-                said = measure.code_responses(said, of_controls, words, cased=cased)
-                competence.append(control_score(measure, said, of_controls, model=model))
-        if each:
-            scores = pl.concat(each)
-            tables += [scores, measure.aggregate(scores), *competence]
+                    prepared.setdefault(instrument, []).append(coded)
+            if control_prompts.height:
+                coded = answers_to(control_prompts, answers)
+                coded = measure.code_responses(coded, control_prompts, words, cased=cased)
+                control_tables.append(control_score(measure, coded, control_prompts, model=model))
+        if prompt_tables:
+            scores = pl.concat(prompt_tables)
+            tables += [scores, measure.aggregate(scores), *control_tables]
             if measure.adjusts:
                 phrases = read_answers(run, "fills", instrument=instrument, phrases=True)
-                known = phrases.filter(pl.col("model").is_in(scores["model"].unique().implode()))
-                tables.append(log_likelihoods(known, asked, measure=measure.name))
+                scored_phrases = phrases.filter(
+                    pl.col("model").is_in(scores["model"].unique().implode())
+                )
+                tables.append(log_likelihoods(scored_phrases, main_prompts, measure=measure.name))
     names = {instrument: measure.name for instrument, measure in measures.items()}
     tables.append(agreement_scores(prepared, prompts, names))
     # What is looked through many times is put together once.
@@ -125,15 +129,15 @@ def score(
 
 
 TOGETHER = 20_000
-"""Prompts whose answers are measured together, where each rests on its own: with more of them only
-the answers themselves take more memory."""
+"""How many prompts are scored together if the scores of each rest on its own answers: with more
+prompts, only the answers themselves take more memory."""
 
 
 def _parts(measure: Measure, prompts: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The prompts in parts that can be scored apart, in the order of their scores."""
+    """Yield the prompts in parts that can be scored separately, in the order of their scores."""
     # A model that completes is judged by all its completions.
-    begun = "prefill" in prompts.columns and prompts["prefill"].count()
-    if prompts.height <= TOGETHER or begun or not measure.separable:
+    has_prefills = "prefill" in prompts.columns and prompts["prefill"].count()
+    if prompts.height <= TOGETHER or has_prefills or not measure.separable:
         yield prompts
     else:
         yield from prompts.sort("prompt_id").iter_slices(TOGETHER)
@@ -142,17 +146,19 @@ def _parts(measure: Measure, prompts: pl.DataFrame) -> Iterator[pl.DataFrame]:
 def prompts_scored(
     run: Path, manifest: Manifest, words: Lexicons, instrument: str, measure: Measure, *, model: str
 ) -> pl.DataFrame:
-    """SCORES of the level prompt: one model's answers to an instrument by another measure."""
-    asked, answers, cased = answers_of(run, manifest, instrument, measure, model=model)
+    """Return SCORES of the level prompt for one model's answers, by another measure."""
+    prompts, answers, cased = answers_of(run, manifest, instrument, measure, model=model)
     if not answers.height:
         return pl.DataFrame(schema=schema(SCORES))
-    return measure.score_prompts(measure.code_responses(answers, asked, words, cased=cased), asked)
+    return measure.score_prompts(
+        measure.code_responses(answers, prompts, words, cased=cased), prompts
+    )
 
 
 def identity_scores(run: Path, words: Lexicons) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     """Return IDENTITY_SCORES, and by instrument the identities asked about, the reference first.
 
-    No prompt of them is among those that a main result rests on.
+    No main result rests on any of these prompts.
     """
     folder = run / IDENTITIES
     manifest = read_manifest(folder) or Manifest()
@@ -166,11 +172,11 @@ def identity_scores(run: Path, words: Lexicons) -> tuple[pl.DataFrame, dict[str,
         for model in sorted(manifest.answers):
             if name not in manifest.answers[model]:
                 continue
-            asked, answers, cased = answers_of(folder, manifest, name, measure, model=model)
+            prompts, answers, cased = answers_of(folder, manifest, name, measure, model=model)
             for identity in levels.get(name, ()) if answers.height else ():
-                part = asked.filter(pl.col("identity") == identity)
-                said = answers_to(part, answers)
-                coded = measure.code_responses(said, part, words, cased=cased)
+                part = prompts.filter(pl.col("identity") == identity)
+                identity_answers = answers_to(part, answers)
+                coded = measure.code_responses(identity_answers, part, words, cased=cased)
                 scores = measure.score_prompts(coded, part)
                 tables.append(scores.with_columns(identity=pl.lit(identity)))
     return pl.concat(tables), levels
@@ -179,22 +185,22 @@ def identity_scores(run: Path, words: Lexicons) -> tuple[pl.DataFrame, dict[str,
 def answers_of(
     run: Path, manifest: Manifest, instrument: str, measure: Measure, *, model: str
 ) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
-    """One model: the prompts it was asked, its answers to them, and whether words have case."""
-    asked = read_prompts(run, manifest).filter(of_asked(instrument))
+    """Return the prompts one model was asked, its answers, and whether its words have case."""
+    prompts = read_prompts(run, manifest).filter(of_asked(instrument))
     for _, answers, cased in _answers(
-        run, manifest, instrument, [model], measure=measure, prompts=asked, note=lambda _: None
+        run, manifest, instrument, [model], measure=measure, prompts=prompts, note=lambda _: None
     ):
-        own = _asked_of(model, measure, asked, answers)
-        return own, answers_to(own, answers), cased
-    return asked, pl.DataFrame(), False
+        model_prompts = _asked_of(model, measure, prompts, answers)
+        return model_prompts, answers_to(model_prompts, answers), cased
+    return prompts, pl.DataFrame(), False
 
 
 def _asked_of(
     model: str, measure: Measure, prompts: pl.DataFrame, answers: pl.DataFrame
 ) -> pl.DataFrame:
-    """The prompts that a model was asked: all, but for probabilities that come with replies.
+    """Return the prompts that a model was asked: all, unless probabilities came with its replies.
 
-    In text, a server may be asked one order of the options alone: the other one is no gap.
+    In text, a server may be asked only one order of the options: the other order is not a gap.
     """
     if not (behind_server(model) and measure.reads == "choices"):
         return prompts
@@ -202,34 +208,34 @@ def _asked_of(
 
 
 def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozenset[str]]:
-    """By instrument: the models that fail its control items, so that no number of theirs counts."""
+    """Return, by instrument, the models that fail its controls, whose numbers do not count."""
     # Scores have a column "high" of their own, which is not the interval's end.
-    ids, of_controls = ["model", "instrument", "mode"], pl.col("level") == CONTROL
-    of_quantity = {
-        quantity: scores.filter(of_controls, pl.col("quantity") == quantity).select(*ids, "value")
+    ids, is_control = ["model", "instrument", "mode"], pl.col("level") == CONTROL
+    by_quantity = {
+        quantity: scores.filter(is_control, pl.col("quantity") == quantity).select(*ids, "value")
         for quantity in (CONTROL, HIGH)
     }
-    ends = of_quantity[HIGH].rename({"value": "end"})
-    controls = of_quantity[CONTROL].join(ends, on=ids, how="left", nulls_equal=True)
-    found: dict[str, frozenset[str]] = {}
+    ends = by_quantity[HIGH].rename({"value": "end"})
+    controls = by_quantity[CONTROL].join(ends, on=ids, how="left", nulls_equal=True)
+    failing: dict[str, frozenset[str]] = {}
     for instrument, entry in manifest.instruments.items():
         if entry.controls is None:
             continue
         rows = controls.filter(of_asked(instrument)).select("model", "value", "end")
         floor = entry.controls.floor
-        found[instrument] = frozenset(
+        failing[instrument] = frozenset(
             name for name, value, end in rows.iter_rows() if not passes(value, floor, end)
         )
-    return found
+    return failing
 
 
 def without_controls(scores: pl.DataFrame) -> pl.DataFrame:
-    """The scores that contrasts are made from."""
+    """Return the scores that contrasts are made from: all but those of controls."""
     return scores.filter(pl.col("level") != CONTROL)
 
 
 def wordings_of(run: Path, manifest: Manifest | None = None) -> dict[str, list[str]]:
-    """By instrument: the wordings that were asked, in the instrument's order."""
+    """Return, by instrument, the wordings that were asked, in the instrument's order."""
     prompts = read_prompts(run, manifest).with_columns(asked=asked_ids())
     order = prompts.group_by("asked", maintain_order=True)
     return dict(order.agg(pl.col("wording").unique(maintain_order=True)).rows())
@@ -245,9 +251,9 @@ def _answers(
     prompts: pl.DataFrame,
     note: Callable[[str], None],
 ) -> Iterator[tuple[str, pl.DataFrame, bool]]:
-    """One model at a time, its answers as the measure reads them, and whether words have case.
+    """Yield each model, its answers as the measure reads them, and whether its words have case.
 
-    A model whose answers are not all there, as yet or any more, is left out, with a note.
+    A model whose answers are not complete yet, or no longer, is left out, with a note.
     """
     for model in models:
         entry = manifest.answers[model][instrument]

@@ -1,4 +1,4 @@
-"""What texts, numbers and values of records can be: said once, for commands, Python and files."""
+"""Which texts, numbers and field values are allowed: for commands, Python and files alike."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from goffman.errors import InputError
 
 LONGEST = 4096
-"""Characters of one value: no path is longer."""
+"""The most characters of one value: no path is longer."""
 
 LARGEST = 2**63 - 1
-"""A whole number that every table can hold."""
+"""The largest whole number that every table can hold."""
 
 Limits = tuple[type, float | None, float | None]
 """int or float, the least and the most that it may be; None: no limit."""
 
 
 def allowed_numbers(limits: Limits) -> str:
-    """What a number may be, in words."""
+    """Return in words what a number may be."""
     kind, least, most = limits
     what = "a whole number" if kind is int else "a number"
     if most is not None:
@@ -31,7 +31,7 @@ def allowed_numbers(limits: Limits) -> str:
 
 
 def check_number(option: str, value: object, limits: Limits) -> None:
-    """Nothing, or InputError where an option's value is no such number; None is not given."""
+    """Raise InputError if an option's value is outside its limits or no number; allow None."""
     kind, least, most = limits
     if value is None:
         return
@@ -47,7 +47,7 @@ def check_number(option: str, value: object, limits: Limits) -> None:
 
 
 def check_size(name: str, value: object) -> None:
-    """Nothing, or InputError where a number is none that can be calculated with."""
+    """Raise InputError if a number is not finite or is too large."""
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{name} is {value}. It must be a finite number.")
     if isinstance(value, int) and abs(value) > LARGEST:
@@ -55,7 +55,7 @@ def check_size(name: str, value: object) -> None:
 
 
 def check_text(name: str, text: str) -> None:
-    """Nothing, or InputError where a text can be the value of no option."""
+    """Raise InputError if a text cannot be the value of any option."""
     if not text.strip():
         instead = ", or leave the option out" if name.startswith("-") else ""
         raise InputError(f"{name} is empty. Give a value{instead}.")
@@ -70,12 +70,12 @@ def check_text(name: str, text: str) -> None:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text can be written as UTF-8: it has no half of a character (a lone surrogate)."""
-    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+    """Return whether a text can be written as UTF-8: it has no lone surrogate, a half character."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def check_types(record: Any) -> None:
-    """Nothing, or ValueError where a field of a dataclass has a value that its type does not allow.
+    """Raise ValueError if a field of a dataclass has a value that its type does not allow.
 
     Whole numbers must fit in 64 bits, other numbers be finite, and texts be writable.
     """
@@ -93,38 +93,42 @@ _SHOWN = 60
 
 @cache
 def _types(record: type) -> dict[str, Any]:
-    """The types of its fields alone: others may be known to type checkers only."""
-    told = {one.name: one.type for one in fields(record)}
-    named = type(record.__name__, (), {"__annotations__": told, "__module__": record.__module__})
-    return get_type_hints(named)
+    """Return the types of the fields alone: other types may be known to type checkers only."""
+    type_of = {field.name: field.type for field in fields(record)}
+    stand_in = type(
+        record.__name__, (), {"__annotations__": type_of, "__module__": record.__module__}
+    )
+    return get_type_hints(stand_in)
 
 
 def fits(value: object, kind: Any) -> bool:
-    """Whether a value is one of those that a type allows; types of fields of records only."""
-    origin, within = get_origin(kind), get_args(kind)
+    """Return whether a type allows a value; only for types that fields of records have."""
+    origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return any(fits(value, one) for one in within)
+        return any(fits(value, alternative) for alternative in arguments)
     if origin is Literal:
-        return value in within
+        return value in arguments
     if origin in (tuple, Sequence):
         if not isinstance(value, list | tuple):
             return False
-        kinds = within[:1] * len(value) if origin is Sequence or within[-1] is ... else within
+        kinds = (
+            arguments[:1] * len(value) if origin is Sequence or arguments[-1] is ... else arguments
+        )
         return len(value) == len(kinds) and all(map(fits, value, kinds))
     if origin is Mapping:
         return isinstance(value, Mapping) and all(
-            fits(name, within[0]) and fits(one, within[1]) for name, one in value.items()
+            fits(name, arguments[0]) and fits(entry, arguments[1]) for name, entry in value.items()
         )
     return _is_one(value, origin or kind)
 
 
 def _is_one(value: object, kind: Any) -> bool:
-    """The same of a type without others in it; of one that is not known here, any value is."""
+    """Return whether a type without type arguments allows a value; an unknown type allows any."""
     if kind is Any or not isinstance(kind, type):
         return True
     if isinstance(value, bool) or kind is bool:
         return isinstance(value, bool) and kind is bool
     if kind in (int, float):
-        # What is not a number is not less than any.
+        # NaN is not less than or equal to any number.
         return isinstance(value, int if kind is int else int | float) and abs(value) <= LARGEST
     return isinstance(value, kind) and (not isinstance(value, str) or is_whole(value))

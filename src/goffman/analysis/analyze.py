@@ -1,6 +1,6 @@
-"""A run's answers measured: its scores and estimates on disk, and its sections, one an instrument.
+"""A run's answers measured: scores and estimates on disk, and sections, one for each instrument.
 
-All that people read of a run is made from its sections.
+All reports of a run are made from its sections.
 """
 
 from __future__ import annotations
@@ -79,33 +79,36 @@ def measure_run(
     note: Note,
     anchors: Sequence[Anchor] | None = None,
 ) -> Summary:
-    """The summary; scores and estimates are on disk, and in the manifest what they rest on.
+    """Write the run's scores, estimates and other tables, and return its summary.
 
-    ``anchors``: what people said; None: goffman's own and those of other packages.
+    The manifest then says what the tables rest on. ``anchors``: people's answers; None: goffman's
+    own anchors and those of other packages.
     """
     scores = score(run.folder, run.manifest, words, note=note)
     prompts = read_prompts(run.folder, run.manifest)
     sharing = clusters_by_instrument(prompts)
     wordings = wordings_of(run.folder, run.manifest)
     measures, failing = measures_of(run.manifest), unmeasurable(scores, run.manifest)
-    asked: dict[str, Any] = {"wordings": wordings, "sharing": sharing, "unmeasurable": failing}
-    found = estimates(scores, measures, pairs=pairs, **asked)
-    of_people, identities = identity_scores(run.folder, words)
-    if of_people.height:
-        found = pl.concat([found, identity_estimates(of_people, identities, measures, **asked)])
-    of_run = (run.folder, run.manifest, words)
-    now: dict[str, Any] = {"scores": scores, "estimates": found}
-    now |= {"wordings": wordings, "sharing": sharing}
-    beside = by_ratings(*of_run, **now)
-    sensitivity = sensitivity_table(*of_run, **now)
+    context: dict[str, Any] = {"wordings": wordings, "sharing": sharing, "unmeasurable": failing}
+    all_estimates = estimates(scores, measures, pairs=pairs, **context)
+    scores_by_identity, identities = identity_scores(run.folder, words)
+    if scores_by_identity.height:
+        all_estimates = pl.concat(
+            [all_estimates, identity_estimates(scores_by_identity, identities, measures, **context)]
+        )
+    sources = (run.folder, run.manifest, words)
+    results: dict[str, Any] = {"scores": scores, "estimates": all_estimates}
+    results |= {"wordings": wordings, "sharing": sharing}
+    rating_tables = by_ratings(*sources, **results)
+    sensitivity = sensitivity_table(*sources, **results)
     people = compare_with_anchors(
         scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note)
     )
-    tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
+    tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(all_estimates)}
     tables[SENSITIVITY_FILE] = parquet(sensitivity)
-    tables |= {IDENTITY_SCORES: parquet(of_people)} if of_people.height else {}
+    tables |= {IDENTITY_SCORES: parquet(scores_by_identity)} if scores_by_identity.height else {}
     tables |= people.tables()
-    tables |= {name: parquet(frame) for name, frame in beside.items()}
+    tables |= {file: parquet(frame) for file, frame in rating_tables.items()}
     manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
     manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
@@ -113,55 +116,55 @@ def measure_run(
         manifest,
         prompts=prompts,
         scores=scores,
-        estimates=found,
-        compared=beside.get(COMPARED),
+        estimates=all_estimates,
+        compared=rating_tables.get(COMPARED),
         sensitivity=sensitivity,
     )
-    together = correlations(found, sections, measures_of(manifest))
+    run_correlations = correlations(all_estimates, sections, measures_of(manifest))
     anchored = anchored_models(people.estimates, people.points, manifest.anchors, sections)
-    return summarize(sections, together, anchored)
+    return summarize(sections, run_correlations, anchored)
 
 
 def known_anchors(
     manifest: Manifest, anchors: Sequence[Anchor] | None, note: Note
 ) -> Sequence[Anchor]:
-    """Those given, or every one that is here; a user's own that is not given again is told of."""
-    given = every_anchor() if anchors is None else anchors
-    for name in sorted(manifest.anchors.keys() - {one.id for one in given}):
+    """Return the anchors given, or every known one; note a user's own that is not given again."""
+    available = every_anchor() if anchors is None else anchors
+    for name in sorted(manifest.anchors.keys() - {anchor.id for anchor in available}):
         note(f"The anchor '{name}' is left out now. To keep it, give its folder with --anchor.")
-    return given
+    return available
 
 
 SOMETIMES = (
     *(SHIPPED_SCORES, COMPARED, *ANCHOR_FILES, MULTIVERSE_FILE, STRESS_FILE),
     IDENTITY_SCORES,
 )
-"""Tables that a run has only where there is something to put into them, or somebody asked for it
+"""Tables that a run has only if there is something to put into them, or if they were asked for
 after it was measured."""
 
 
 def keep_tables(
     run: Run, manifest: Manifest, tables: Mapping[str, bytes], *, maybe: Sequence[str]
 ) -> Manifest:
-    """The manifest, which knows the tables; they are on disk.
+    """Write the tables to disk and return the manifest that lists them.
 
-    ``maybe``: those that are gone afterwards where they are not among them.
+    ``maybe``: tables that are removed if they are not among ``tables``.
     """
     # The manifest comes last: until then it names the tables before these, and whoever reads the
     # run is told that they are not there.
     for name, content in tables.items():
         run.place.write_changed(name, content)
         manifest = with_table(manifest, name, checksum(content))
-    gone = {*maybe} - tables.keys()
-    run.manifest = manifest = without_tables(manifest, *gone)
+    removed = {*maybe} - tables.keys()
+    run.manifest = manifest = without_tables(manifest, *removed)
     run.keep()
-    for name in gone.intersection(run.place.names()):
+    for name in removed.intersection(run.place.names()):
         run.place.remove(name)
     return manifest
 
 
 def reread(folder: Path, *, parser: str, note: Note) -> None:
-    """The run is measured anew with its replies read by another parser; nobody is asked."""
+    """Measure the run anew with its replies read by another parser; no model is asked."""
     parser_named(parser)
     if read_manifest(folder) is None:
         raise RunError(no_run(folder))
@@ -173,13 +176,13 @@ def reread(folder: Path, *, parser: str, note: Note) -> None:
                 f"{error} So the replies cannot be read again on their own. Run the goffman audit "
                 f"command of this run again with --parser {parser}. No model is asked again."
             ) from error
-        before = run.manifest.measuring
+        measuring = run.manifest.measuring
         words = replace(words, parser=parser)
-        measure_run(run, words, seed=before.seed, pairs=before.pairs, note=note)
+        measure_run(run, words, seed=measuring.seed, pairs=measuring.pairs, note=note)
 
 
 MADE_LATER = (MULTIVERSE_FILE, STRESS_FILE)
-"""Tables that somebody asks for after a run was measured, and that rest on the others."""
+"""Tables that are asked for after a run was measured, and that rest on the others."""
 
 
 def source_digests(
@@ -191,39 +194,42 @@ def source_digests(
     pairs: Sequence[tuple[str, str]],
     anchors: Sequence[Anchor],
 ) -> str | None:
-    """A digest of all that the run's tables depend on, and of the tables; None: it is not known.
+    """Return a digest of all that the run's tables depend on, and of the tables; None if unknown.
 
-    The code of other packages' measures and parsers is not known.
+    It is unknown with measures or parsers of other packages, whose code is unknown.
     """
     if [*plugged("goffman.measures"), *plugged("goffman.parsers")]:
         return None
     measuring = replace(with_measuring(manifest, seed=seed, pairs=pairs).measuring, made_from=None)
-    told = [
+    parts = [
         code_digest(),
-        [_told(one) for _, one in _with_runs_within(run, manifest)],
-        {name: one.entry() for name, one in manifest.anchors.items()},
+        [_told(inner) for _, inner in _with_runs_within(run, manifest)],
+        {name: entry.entry() for name, entry in manifest.anchors.items()},
         words.entry(),
         manifest.lexicons.entry(),
         measuring.entry(),
         [(anchor.id, anchor.digest) for anchor in anchors],
     ]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _with_runs_within(run: Path, manifest: Manifest) -> list[tuple[Path, Manifest]]:
-    """The run, and those of its paraphrases and second identities, where they were asked."""
+    """Return the run and, if asked, the runs of its paraphrases and second identities."""
     folders = [run / name for name in WITHIN]
-    known = [(folder, read_manifest(folder)) for folder in folders]
-    return [(run, manifest), *((folder, one) for folder, one in known if one)]
+    manifests = [(folder, read_manifest(folder)) for folder in folders]
+    return [
+        (run, manifest),
+        *((folder, inner_manifest) for folder, inner_manifest in manifests if inner_manifest),
+    ]
 
 
 def _told(manifest: Manifest) -> list[Any]:
-    """Who was asked what, what there is of the answers, and the checksums of tables."""
+    """Return the models, instruments, what there is of the answers, and the tables' checksums."""
     return [
-        {name: one.entry() for name, one in manifest.models.items()},
-        {name: one.entry() for name, one in manifest.instruments.items()},
+        {name: entry.entry() for name, entry in manifest.models.items()},
+        {name: entry.entry() for name, entry in manifest.instruments.items()},
         {
-            model: {name: one.entry() for name, one in of_model.items()}
+            model: {name: entry.entry() for name, entry in of_model.items()}
             for model, of_model in manifest.answers.items()
         },
         {name: sums for name, sums in manifest.tables.items() if name not in MADE_LATER},
@@ -231,15 +237,15 @@ def _told(manifest: Manifest) -> list[Any]:
 
 
 def is_current(run: Path, manifest: Manifest, *, now: str | None) -> bool:
-    """Whether the run was measured from what there is ``now``, and all its files are sound."""
+    """Return whether the run was measured from the sources ``now``, and all its files are sound."""
     if now is None or manifest.measuring.made_from != now:
         return False
-    every = _with_runs_within(run, manifest)
-    return all(_files_are_sound(*one) for one in every)
+    runs = _with_runs_within(run, manifest)
+    return all(_files_are_sound(*run_and_manifest) for run_and_manifest in runs)
 
 
 def _files_are_sound(run: Path, manifest: Manifest) -> bool:
-    """Whether tables and answers, also of models that are not asked now, are as written."""
+    """Return whether tables and answers are as written, including those of models not asked now."""
     for name in manifest.tables:
         content = Folder(run).read(name)
         if content is None or not manifest.knows(name, content):
@@ -262,46 +268,50 @@ def sections_of(
     sensitivity: pl.DataFrame | None = None,
     stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None,
 ) -> dict[str, Section]:
-    """By instrument, in the order in which they were asked: those that have scores.
+    """Return the sections of the instruments that have scores, in the order of asking.
 
-    ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones;
-    ``sensitivity``: SENSITIVITY, ``stressed``: its rows of the multiverse and STRESS, where they
-    were computed.
+    ``compared``: RATINGS_COMPARED, if a user's ratings are used over the shipped ones;
+    ``sensitivity``: SENSITIVITY, ``stressed``: its rows of the multiverse and STRESS, if they were
+    computed.
     """
     analyses, stress = stressed or (None, None)
     variations = [table for table in (sensitivity, analyses) if table is not None]
-    varied = pl.concat(variations) if variations else None
-    beside = {"compared": compared, "sensitivity": varied, "stress": stress}
+    all_variations = pl.concat(variations) if variations else None
+    tables = {"compared": compared, "sensitivity": all_variations, "stress": stress}
     names, measures = labels_of(manifest), measures_of(manifest)
     sections = {}
-    asked = scores.lazy().filter(pl.col("level") == "prompt")
-    asked_modes = asked.select("instrument", "mode", "model").unique().collect()
+    prompt_scores = scores.lazy().filter(pl.col("level") == "prompt")
+    asked_modes = prompt_scores.select("instrument", "mode", "model").unique().collect()
     primary = primary_modes(asked_modes.iter_rows())
     for instrument, entry in manifest.instruments.items():
         measure = measures.get(instrument)
-        mine = of_asked(instrument)
-        of_controls = pl.col("level") == CONTROL
-        if measure is None or not scores.select(mine.any()).item():
+        is_instrument = of_asked(instrument)
+        is_control = pl.col("level") == CONTROL
+        if measure is None or not scores.select(is_instrument.any()).item():
             continue
-        of_prompts = prompts.filter(mine)
-        controls = scores.filter(mine, of_controls)
+        own_prompts = prompts.filter(is_instrument)
+        controls = scores.filter(is_instrument, is_control)
         competence = _competence(controls, entry.controls, names, measure.presentation)
-        failing = {one.name: marked(one.model) for one in competence.values() if not one.passed}
+        failing = {
+            competence_entry.name: marked(competence_entry.model)
+            for competence_entry in competence.values()
+            if not competence_entry.passed
+        }
         sections[instrument] = Section(
             instrument=instrument,
             measure=measure.name,
             unit=measure.unit,
             presentation=measure.presentation,
-            scores=scores.filter(mine, ~of_controls),
-            estimates=estimates.filter(mine),
+            scores=scores.filter(is_instrument, ~is_control),
+            estimates=estimates.filter(is_instrument),
             # Numbers of models that cannot do the task stand under marked names.
             names=replace(names, models={**names.models, **failing}),
             contrast=measure.contrast,
             against=measure.against,
-            wordings=_seen(of_prompts, "wording"),
-            items=_seen(of_prompts, "item"),
-            dimensions=_seen(of_prompts, "dimension"),
-            prompts=of_prompts,
+            wordings=_seen(own_prompts, "wording"),
+            items=_seen(own_prompts, "item"),
+            dimensions=_seen(own_prompts, "dimension"),
+            prompts=own_prompts,
             placement=entry.settings.placement if entry.settings else "before-first",
             competence=competence,
             main_modes={
@@ -310,14 +320,18 @@ def sections_of(
                 if base is not None and base == base_of(instrument) and model is not None
             },
             sample=entry.sample,
-            ratings=_whose_ratings(manifest, scores.lazy().filter(mine), measure),
-            **{name: table.filter(mine) for name, table in beside.items() if table is not None},
+            ratings=_whose_ratings(manifest, scores.lazy().filter(is_instrument), measure),
+            **{
+                name: table.filter(is_instrument)
+                for name, table in tables.items()
+                if table is not None
+            },
         )
     return sections
 
 
 def _whose_ratings(manifest: Manifest, scores: pl.LazyFrame, measure: Measure) -> str:
-    """Return who rated the words that its numbers rest on; nothing where it needs no ratings."""
+    """Return who rated the words that the numbers rest on; an empty string without ratings."""
     if measure.words != "attitudes":
         return ""
     shares = scores.filter(pl.col("level") == "model", pl.col("quantity") == PEOPLE_SHARE)
@@ -327,7 +341,7 @@ def _whose_ratings(manifest: Manifest, scores: pl.LazyFrame, measure: Measure) -
 def _competence(
     of_controls: pl.DataFrame, controls: AskedControls | None, names: Labels, shown: Presentation
 ) -> dict[str, Competence]:
-    """How each model did on the control items."""
+    """Return how each model did on the control items."""
     if controls is None:
         return {}
     ends = {

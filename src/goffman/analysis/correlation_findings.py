@@ -1,4 +1,4 @@
-"""The correlations of two measures in a run: which they are of, and what is said about them."""
+"""The correlations of two measures in a run: what they are between, and their sentences."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """One correlation, with the sections and models that its sides are of."""
+    """One correlation, with the sections and models of its two sides."""
 
     row: Mapping[str, Any]
     """The columns CONTRASTS and ESTIMATES."""
     first: MeasuredSide
     second: MeasuredSide
     models: tuple[str | None, str | None]
-    """As they are shown; None: over all."""
+    """The names shown; None: over all models."""
     called: tuple[str, str]
-    """What the number of either side is called."""
+    """The name of each side's number."""
     noun: Noun
-    """What the conditions are called over which it is."""
+    """The name of the conditions that it is over."""
     within: tuple[Mapping[str, Any], ...] = ()
-    """The same within each group of conditions."""
+    """The same correlation within each group of conditions."""
     as_in_study: Mapping[str, Any] | None = None
-    """The same with shares of labels, as Mei et al. (2023) computed it."""
+    """The same correlation with shares of labels, as Mei et al. (2023) computed it."""
     unmeasurable: tuple[Competence, ...] = ()
-    """Models in it that cannot do the task of one of the two instruments."""
+    """The models in it that cannot do the task of one of the two instruments."""
 
 
 def correlations(
     estimates: pl.DataFrame, sections: Mapping[str, Section], measures: Mapping[str, Measure]
 ) -> list[Correlation]:
-    """The correlations of two measures over all conditions; ``measures`` are by instrument."""
-    known = _sides(sections, measures)
+    """Return the correlations of two measures over conditions; ``measures`` are by instrument."""
+    sides_by_text = _sides(sections, measures)
     within = estimates.filter(pl.col("kind") == "measures-within").to_dicts()
     as_in_study = {
         (row["first"], row["second"]): row
@@ -55,13 +55,13 @@ def correlations(
     correlated = []
     for row in estimates.filter(pl.col("kind") == "measures").iter_rows(named=True):
         names = (row["first"], row["second"])
-        if not known.keys() >= {*names}:
+        if not sides_by_text.keys() >= {*names}:
             continue
-        first, second = (known[name] for name in names)
-        both = [(side, sections[side.instrument]) for side in (first, second)]
+        first, second = (sides_by_text[name] for name in names)
+        sides = [(side, sections[side.instrument]) for side in (first, second)]
         failing = [
             competence
-            for side, section in both
+            for side, section in sides
             for name, competence in section.unmeasurable().items()
             if side.model in {None, name}
         ]
@@ -73,7 +73,11 @@ def correlations(
                 models=(_shown(first, sections), _shown(second, sections)),
                 called=(_number(first, sections), _number(second, sections)),
                 noun=sections[first.instrument].noun,
-                within=tuple(one for one in within if (one["first"], one["second"]) == names),
+                within=tuple(
+                    row_within
+                    for row_within in within
+                    if (row_within["first"], row_within["second"]) == names
+                ),
                 as_in_study=as_in_study.get(names),
                 unmeasurable=tuple(failing),
             )
@@ -84,14 +88,14 @@ def correlations(
 def _sides(
     sections: Mapping[str, Section], measures: Mapping[str, Measure]
 ) -> dict[str, MeasuredSide]:
-    """Every side that a correlation of this run can have, by its text in the table."""
-    known = {name: measures[name] for name in sections}
-    every = [
-        measured_side(known, name, model)
-        for name, section in sections.items()
+    """Return every side that a correlation of this run can have, by its text in the table."""
+    run_measures = {instrument: measures[instrument] for instrument in sections}
+    sides = [
+        measured_side(run_measures, instrument, model)
+        for instrument, section in sections.items()
         for model in (None, *section.scores["model"].drop_nulls().unique())
     ]
-    return {side.text(): side for side in every}
+    return {side.text(): side for side in sides}
 
 
 def _shown(side: MeasuredSide, sections: Mapping[str, Section]) -> str | None:
@@ -99,12 +103,12 @@ def _shown(side: MeasuredSide, sections: Mapping[str, Section]) -> str | None:
 
 
 def describe_correlations(found: Sequence[Correlation]) -> list[str]:
-    """Return a few sentences for each correlation; the head of each ends with its colon."""
-    return [_describe_correlation(one) for one in found]
+    """Return a few sentences for each correlation; the first of each ends with its colon."""
+    return [_describe_correlation(correlation) for correlation in found]
 
 
 def _number(side: MeasuredSide, sections: Mapping[str, Section]) -> str:
-    """What its number is called: as in its section, where that is the name of a probability."""
+    """Return the name of the side's number: the section's name if that is a probability."""
     called = sections[side.instrument].presentation.called
     if called.startswith("P(") and not side.finer:
         return called
@@ -112,33 +116,35 @@ def _number(side: MeasuredSide, sections: Mapping[str, Section]) -> str:
 
 
 def _called(side: MeasuredSide, number_called: str, model: str | None) -> str:
-    """Whose number it is, and what it is called."""
-    whose = f"{model}'s " if model else "" if number_called.startswith("P(") else "the "
-    return f"{whose}{number_called}{'' if side.only else f' by {side.instrument}'}"
+    """Return whose number it is, and what it is called."""
+    owner = f"{model}'s " if model else "" if number_called.startswith("P(") else "the "
+    return f"{owner}{number_called}{'' if side.only else f' by {side.instrument}'}"
 
 
 def _describe_correlation(one: Correlation) -> str:
     row = one.row
     first, second = map(_called, (one.first, one.second), one.called, one.models)
     # A model's name stays as it is.
-    begun = first if one.models[0] else f"{first[0].upper()}{first[1:]}"
+    capitalized = first if one.models[0] else f"{first[0].upper()}{first[1:]}"
     if row["effect"] is None:
-        return f"{begun} and {second} could not be correlated, because {row['reason']}."
+        return f"{capitalized} and {second} could not be correlated, because {row['reason']}."
     if one.unmeasurable:
-        why = "; ".join(f"{other.model} is {other.mark}" for other in one.unmeasurable)
-        return f"The correlation of {first} and {second} is not stated: {why}."
+        reasons = "; ".join(
+            f"{competence.model} is {competence.mark}" for competence in one.unmeasurable
+        )
+        return f"The correlation of {first} and {second} is not stated: {reasons}."
     head = {
-        1: f"{begun} and {second} rise together",
+        1: f"{capitalized} and {second} rise together",
         -1: f"As {first} rises, {second} falls",
-        0: f"{begun} and {second} show no clear relation",
+        0: f"{capitalized} and {second} show no clear relation",
     }[direction(row)]
     interval = ""
     if row["effect_low"] is not None:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {confidence(row['level'])} interval {ends(low, high)}"
     numbers = f"r = {number(row['effect'])}{interval}, {describe_corrected(row)}"
-    rest = (_related(one), _true_scores(one), _within(one), _covers(one), _as_in_study(one))
-    return f"{head} across {row['n']} {one.noun.many}: {numbers}.{''.join(rest)}"
+    details = (_related(one), _true_scores(one), _within(one), _covers(one), _as_in_study(one))
+    return f"{head} across {row['n']} {one.noun.many}: {numbers}.{''.join(details)}"
 
 
 def _related(one: Correlation) -> str:
@@ -151,15 +157,15 @@ def _related(one: Correlation) -> str:
 
 
 def _true_scores(one: Correlation) -> str:
-    """Return what r would be if both measured without error, or that this is not known.
+    """Return what r would be if both measured without error, or that this is unknown.
 
-    Two forms of one instrument share their sentences, and so their errors: of them nothing is said.
+    Two forms of one instrument share their sentences, and so their errors: for them it is empty.
     """
     value = one.row["second_effect"]
     if value is None:
-        apart = base_of(one.first.instrument) != base_of(one.second.instrument)
-        unknown = " Measurement error lowers r, shared causes raise it; we correct for neither."
-        return unknown if apart else ""
+        different_instruments = base_of(one.first.instrument) != base_of(one.second.instrument)
+        caveat = " Measurement error lowers r, shared causes raise it; we correct for neither."
+        return caveat if different_instruments else ""
     if number(value) == number(one.row["effect"]):
         return ""
     interval = ""
@@ -170,12 +176,12 @@ def _true_scores(one: Correlation) -> str:
 
 def _within(one: Correlation) -> str:
     """Return the correlation in each group: that over all may be the groups' difference."""
-    said = [
+    texts = [
         f"{number(row['effect'])} for {row['n']} {humanize(row['group'])}"
         for row in one.within
         if row["effect"] is not None
     ]
-    return f" Within groups, r is {join_words(said)} ones." if said else ""
+    return f" Within groups, r is {join_words(texts)} ones." if texts else ""
 
 
 def _as_in_study(one: Correlation) -> str:
@@ -191,7 +197,7 @@ def _as_in_study(one: Correlation) -> str:
 
 
 def _covers(one: Correlation) -> str:
-    """Return what the interval is over, where there is one."""
+    """Return what the interval is over, if there is one."""
     if one.row["effect_low"] is None:
         return ""
     return f" The interval covers other {one.noun.many}, not other sentences or wordings."

@@ -1,4 +1,4 @@
-"""What a run says: one screen for the terminal, what other analyses say, and every sentence."""
+"""What a run found: one screen for the terminal, other analyses' results, and every sentence."""
 
 from __future__ import annotations
 
@@ -38,16 +38,17 @@ WIDTH = 80
 """Columns of a screen."""
 
 CELLS, REACH = 21, 2.5
-"""Of a strip: its cells, and how many Δ it reaches to either side."""
+"""Of a strip: its number of cells, and how many Δ it reaches to either side."""
 
 FEW = 8
-"""So many models have a sentence below each row; of more, a line each with glyphs alone."""
+"""Up to this many models have a sentence below each row; with more, each has a line of glyphs
+alone."""
 
 UNTESTED = "–"
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 ASCII = str.maketrans("●◐=○✕·–░│━◂▸→Δ−⁰¹²³⁴⁵⁶⁷⁸⁹×…“”", '*o=?x.-.|-<>>D-0123456789x.""')
-"""What stands for the signs of a screen where a terminal has no UTF-8."""
+"""Replacements for the signs of a screen in a terminal without UTF-8."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,18 +58,18 @@ class MainResult:
     instrument: str
     """The instrument, with the mode of the result."""
     model: str
-    """As it is shown."""
+    """The model's name as it is shown."""
     finding: Finding
 
     @property
     def verdict(self) -> str:
-        """The verdict as people read it."""
+        """Return the verdict as it is printed."""
         unmeasured = self.finding.difference is None and self.finding.head == FAILED
         return NOT_MEASURABLE if unmeasured else self.finding.shown or NOT_TESTED
 
     @property
     def glyph(self) -> str:
-        """The sign that stands for the verdict."""
+        """Return the sign of the verdict."""
         return GLYPHS.get(self.verdict, UNTESTED)
 
     def entry(self) -> dict[str, Any]:
@@ -83,18 +84,18 @@ class MainResult:
             "low": finding.low,
             "high": finding.high,
             "margin": finding.margin,
-            "caveats": [one.id for one in finding.caveats],
+            "caveats": [caveat.id for caveat in finding.caveats],
         }
 
 
 ORDER: tuple[str, ...] = (
     RELEVANT, PRESENT, SENTENCES_ONLY, INCONCLUSIVE, NEGLIGIBLE, NOT_MEASURABLE, NOT_TESTED,
 )  # fmt: skip
-"""Verdicts, the one that says most first."""
+"""Verdicts, the most informative first."""
 
 
 def strength(result: MainResult) -> tuple[int, float]:
-    """Return the place of a result among others: by its verdict, then by its size in Δ."""
+    """Return a sort key of a result: by its verdict, then by its size in Δ."""
     finding = result.finding
     size = abs(finding.difference or 0.0) / (finding.margin or 1.0)
     return ORDER.index(result.verdict), -size
@@ -102,23 +103,26 @@ def strength(result: MainResult) -> tuple[int, float]:
 
 def main_results(sections: Mapping[str, Section]) -> list[MainResult]:
     """Return the main result of each instrument and model, model by model."""
-    found = [
-        MainResult(instrument=name, model=one.model, finding=one)
-        for name, section in sections.items()
-        for one in findings_of(section)
-        if section.is_main(one.model)
+    results = [
+        MainResult(instrument=instrument, model=finding.model, finding=finding)
+        for instrument, section in sections.items()
+        for finding in findings_of(section)
+        if section.is_main(finding.model)
     ]
-    order = {model: place for place, model in enumerate(dict.fromkeys(one.model for one in found))}
-    return sorted(found, key=lambda one: order[one.model])
+    order = {
+        model: position
+        for position, model in enumerate(dict.fromkeys(result.model for result in results))
+    }
+    return sorted(results, key=lambda result: order[result.model])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What a run says."""
+    """The results of a run."""
 
     results: tuple[MainResult, ...] = ()
     details: tuple[str, ...] = ()
-    """Every number and caveat of them, as lines of prose."""
+    """Every number and caveat of the results, as lines of prose."""
 
 
 def summarize(
@@ -126,7 +130,7 @@ def summarize(
     together: Sequence[Correlation],
     anchored: Sequence[AnchoredModel] = (),
 ) -> Summary:
-    """Return the main results of a run and what is said about them."""
+    """Return the main results of a run and their sentences."""
     details = tuple(_details(sections, together, anchored))
     return Summary(results=tuple(main_results(sections)), details=details)
 
@@ -135,59 +139,63 @@ def screen(results: Sequence[MainResult]) -> list[str]:
     """Return the lines of one screen: a row, a strip and a sentence for each main result."""
     if not results:
         return ["Nothing could be measured."]
-    many = len({one.model for one in results}) > FEW
-    lines = [*(_table(results) if many else _rows(sorted(results, key=strength)))]
-    sure = (
+    is_table = len({result.model for result in results}) > FEW
+    lines = [*(_table(results) if is_table else _rows(sorted(results, key=strength)))]
+    legend = (
         "━ 95% interval, which misses the truth 5 times in 100. ░ smaller than Δ, the smallest "
         "difference that matters. Associations in text, not proof of harm."
     )
-    return [*lines, "", *_wrapped(describe_counts(results)), *_wrapped(sure)]
+    return [*lines, "", *_wrapped(describe_counts(results)), *_wrapped(legend)]
 
 
 def _rows(results: Sequence[MainResult]) -> Iterator[str]:
     """Yield each model's results; ``results``: the strongest first, as on the page."""
-    models = list(dict.fromkeys(one.model for one in results))
-    notes = list(dict.fromkeys(note.short for one in results for note in one.finding.caveats))
+    models = list(dict.fromkeys(entry.model for entry in results))
+    notes = list(dict.fromkeys(note.short for entry in results for note in entry.finding.caveats))
     scale = [" "] * CELLS
     for value, sign in ((-1.0, "Δ"), (0.0, "0"), (1.0, "Δ")):
         scale[_cell(value)] = sign
     scale[_cell(-1.0) - 1] = "−"
-    head = "".join(scale)
+    header = "".join(scale)
     for model in models:
         # A name too long for one line with the scale has lines of its own.
-        *before, name = textwrap.wrap(model, WIDTH - CELLS - 2)
-        yield from before
-        yield f"{name:<{WIDTH - CELLS - 1}} {head if model == models[0] else ''}".rstrip()
-        for one in results:
-            if one.model != model:
+        *first_lines, name = textwrap.wrap(model, WIDTH - CELLS - 2)
+        yield from first_lines
+        yield f"{name:<{WIDTH - CELLS - 1}} {header if model == models[0] else ''}".rstrip()
+        for entry in results:
+            if entry.model != model:
                 continue
-            name = f"{base_of(one.instrument):<21.21} {one.verdict:<24}"
-            yield f"  {one.glyph} {name}{value_shown(one.finding):>8} {_strip(one)}".rstrip()
-            marks = sorted(notes.index(note.short) + 1 for note in one.finding.caveats)
-            marked = " ".join(map(str, marks)).translate(SUPERSCRIPTS)
-            yield from _wrapped(f"{one.finding.short or one.finding.head}. {marked}", "    ")
+            name = f"{base_of(entry.instrument):<21.21} {entry.verdict:<24}"
+            yield f"  {entry.glyph} {name}{value_shown(entry.finding):>8} {_strip(entry)}".rstrip()
+            marks = sorted(notes.index(note.short) + 1 for note in entry.finding.caveats)
+            superscripts = " ".join(map(str, marks)).translate(SUPERSCRIPTS)
+            yield from _wrapped(
+                f"{entry.finding.short or entry.finding.head}. {superscripts}", "    "
+            )
     if notes:
         yield ""
-    for place, note in enumerate(notes, start=1):
-        yield f" {str(place).translate(SUPERSCRIPTS)} {note}"
+    for position, note in enumerate(notes, start=1):
+        yield f" {str(position).translate(SUPERSCRIPTS)} {note}"
 
 
 def _table(results: Sequence[MainResult]) -> Iterator[str]:
-    """Yield a line of glyphs for each model: of many nobody reads sentences."""
-    instruments = list(dict.fromkeys(one.instrument for one in results))
-    glyphs = {(one.model, one.instrument): one.glyph for one in results}
-    models = list(dict.fromkeys(one.model for one in results))
+    """Yield a line of glyphs for each model: with many models nobody reads sentences."""
+    instruments = list(dict.fromkeys(result.instrument for result in results))
+    glyphs = {(result.model, result.instrument): result.glyph for result in results}
+    models = list(dict.fromkeys(result.model for result in results))
     width = min(max(map(len, models)), WIDTH - 4 * len(instruments) - 2)
-    for place, name in enumerate(instruments, start=1):
-        yield f"  {place} {name}"
-    yield f"{'':<{width}}  " + "".join(f"{place:<4}" for place in range(1, len(instruments) + 1))
+    for position, instrument in enumerate(instruments, start=1):
+        yield f"  {position} {instrument}"
+    yield f"{'':<{width}}  " + "".join(
+        f"{position:<4}" for position in range(1, len(instruments) + 1)
+    )
     for model in models:
-        row = "".join(f"{glyphs.get((model, name), ' '):<4}" for name in instruments)
+        row = "".join(f"{glyphs.get((model, instrument), ' '):<4}" for instrument in instruments)
         yield f"{model:<{width}.{width}}  {row}".rstrip()
 
 
 def value_shown(finding: Finding) -> str:
-    """Return the difference with its sign; of a log ratio, the ratio."""
+    """Return the difference with its sign; for a log ratio, the ratio."""
     if finding.difference is None:
         return ""
     if finding.unit.startswith("log"):
@@ -196,7 +204,7 @@ def value_shown(finding: Finding) -> str:
 
 
 def interval_shown(finding: Finding) -> str:
-    """Return the interval of a difference; of a log ratio, of the ratio."""
+    """Return the interval of a difference; for a log ratio, of the ratio."""
     if finding.low is None:
         return ""
     if finding.unit.startswith("log") and finding.high is not None:
@@ -205,7 +213,7 @@ def interval_shown(finding: Finding) -> str:
 
 
 def _cell(value: float) -> int:
-    """Return the cell of a value in units of Δ; those beyond the ends lie outside."""
+    """Return the cell of a value in units of Δ; values beyond the ends lie outside the strip."""
     return round((value + REACH) / (2 * REACH) * (CELLS - 1))
 
 
@@ -215,27 +223,27 @@ def _strip(result: MainResult) -> str:
     if not finding.margin or finding.difference is None:
         return ""
     ends = (finding.low, finding.difference, finding.high)
-    low, at, high = (None if end is None else end / finding.margin for end in ends)
-    assert at is not None  # noqa: S101 - there is a difference
+    low, position, high = (None if end is None else end / finding.margin for end in ends)
+    assert position is not None  # noqa: S101 - there is a difference
     cells = ["░" if _cell(-1) <= cell <= _cell(1) else " " for cell in range(CELLS)]
     cells[_cell(0)] = "│"
     if low is not None and high is not None:
         for cell in range(max(_cell(low), 0), min(_cell(high), CELLS - 1) + 1):
             cells[cell] = "━"
-    if 0 <= _cell(at) < CELLS:
-        cells[_cell(at)] = "●"
-        for beyond, cell, arrow in ((low, 0, "◂"), (high, -1, "▸")):
-            if beyond is not None and not 0 <= _cell(beyond) < CELLS:
+    if 0 <= _cell(position) < CELLS:
+        cells[_cell(position)] = "●"
+        for limit, cell, arrow in ((low, 0, "◂"), (high, -1, "▸")):
+            if limit is not None and not 0 <= _cell(limit) < CELLS:
                 cells[cell] = arrow
         return "".join(cells).rstrip()
-    far = f" {abs(at):.1f} Δ ▸" if at > 0 else f"◂ {abs(at):.1f} Δ "
-    kept = "".join(cells)[: CELLS - len(far)] if at > 0 else "".join(cells)[len(far) :]
-    return f"{kept}{far}" if at > 0 else f"{far}{kept}".rstrip()
+    label = f" {abs(position):.1f} Δ ▸" if position > 0 else f"◂ {abs(position):.1f} Δ "
+    visible = "".join(cells)[: CELLS - len(label)] if position > 0 else "".join(cells)[len(label) :]
+    return f"{visible}{label}" if position > 0 else f"{label}{visible}".rstrip()
 
 
 def describe_counts(results: Sequence[MainResult]) -> str:
-    """Return how many results have which verdict."""
-    counts = Counter(one.verdict for one in results)
+    """Return how many results have each verdict."""
+    counts = Counter(result.verdict for result in results)
     return " · ".join(f"{counts[word]} {word}" for word in (*GLYPHS, NOT_TESTED) if counts[word])
 
 
@@ -255,53 +263,65 @@ def _details(
     together: Sequence[Correlation],
     anchored: Sequence[AnchoredModel],
 ) -> list[str]:
-    lines = [line for name in sections for line in _details_of(sections, name)]
+    lines = [line for instrument in sections for line in _details_of(sections, instrument)]
     # Who rated the words, each once, with the instruments that it is true of.
     rated: dict[str, list[str]] = {}
-    for name, section in sections.items():
+    for instrument, section in sections.items():
         if section.ratings:
-            rated.setdefault(section.ratings, []).append(name)
-    stated = [one for one in together if one.row["effect"] is not None and not one.unmeasurable]
-    for heading, said in (
-        ("Do two measures agree?", describe_correlations(stated)),
+            rated.setdefault(section.ratings, []).append(instrument)
+    shown_correlations = [
+        correlation
+        for correlation in together
+        if correlation.row["effect"] is not None and not correlation.unmeasurable
+    ]
+    for heading, sentences in (
+        ("Do two measures agree?", describe_correlations(shown_correlations)),
         ("Compared with people", describe_anchors(anchored)),
-        ("Note", [f"{', '.join(names)}: {said}" for said, names in rated.items()]),
+        ("Note", [f"{', '.join(names)}: {ratings}" for ratings, names in rated.items()]),
     ):
-        lines += [*([heading] if said else []), *(f"  {line}" for line in said)]
+        lines += [*([heading] if sentences else []), *(f"  {line}" for line in sentences)]
     return lines
 
 
 def _details_of(sections: Mapping[str, Section], name: str) -> Iterator[str]:
     section = sections[name]
-    given = {section.names.model(model): model for model in section.main_modes}
-    for one in findings_of(section):
-        if not section.is_main(one.model):
+    model_ids = {section.names.model(model): model for model in section.main_modes}
+    for finding in findings_of(section):
+        if not section.is_main(finding.model):
             continue
-        yield f"{section.instrument}, {one.model}"
-        control = section.control(one.model)
+        yield f"{section.instrument}, {finding.model}"
+        control = section.control(finding.model)
         if control is None or control.passed:
             yield f"  {control.sentence if control else NO_CONTROLS}"
-        yield f"  {one.heading}"
-        for line in (f"{one.text} {one.why}", one.wording, one.robust, one.rest, *one.more):
+        yield f"  {finding.heading}"
+        for line in (
+            f"{finding.text} {finding.why}",
+            finding.wording,
+            finding.robust,
+            finding.rest,
+            *finding.more,
+        ):
             # Who rated the words is said once, at the end.
             if line.strip() and line != section.ratings:
                 yield f"  {line.strip()}"
-        if modes := describe_other_modes(sections, name, given.get(one.model, one.model)):
+        if modes := describe_other_modes(
+            sections, name, model_ids.get(finding.model, finding.model)
+        ):
             yield f"  {modes}"
 
 
 _LINE = "  {} {:<16.16} {:>8} {:>4} {:<17.17} {:<.28}"
-"""A row in 80 columns: glyph, instrument, result, analyses, their range, what matters most."""
+"""A row in 80 columns: glyph, instrument, result, analyses, their range, most important choice."""
 
 
 def stress_screen(sections: Mapping[str, Section]) -> list[str]:
-    """Return the lines of one screen: each main result, its range, and what matters most in it."""
+    """Return the lines of one screen: each main result, its range, its most important choice."""
     results = main_results(sections)
     lines = [
         _LINE.format(" ", "", "result", "n", "other analyses", "matters most, by share").rstrip()
     ]
-    for model in dict.fromkeys(one.model for one in results):
-        lines += [model, *(_line(one, sections) for one in results if one.model == model)]
+    for model in dict.fromkeys(result.model for result in results):
+        lines += [model, *(_line(result, sections) for result in results if result.model == model)]
     return [*lines, "", "A false finding holds in most other analyses, too: look at the range."]
 
 
@@ -309,25 +329,25 @@ def _line(result: MainResult, sections: Mapping[str, Section]) -> str:
     row = stressed_row(result, sections)
     name, value = base_of(result.instrument), value_shown(result.finding)
     if row is None or not row["analyses"]:
-        why = (row and row["reason"]) or "there are no other analyses"
-        return f"  {result.glyph} {name:<16.16} {value:>8}    – {why}"[:80].rstrip()
+        reason = (row and row["reason"]) or "there are no other analyses"
+        return f"  {result.glyph} {name:<16.16} {value:>8}    – {reason}"[:80].rstrip()
     span = replace(result.finding, low=row["lowest"], high=row["highest"])
-    counted = f"{row['analyses']:,}"
-    most = next(_choices(row), "")
-    reach = interval_shown(span) if row["lowest"] is not None else "–"
-    return _LINE.format(result.glyph, name, value, counted, reach, most).rstrip()
+    count = f"{row['analyses']:,}"
+    choice = next(_choices(row), "")
+    interval = interval_shown(span) if row["lowest"] is not None else "–"
+    return _LINE.format(result.glyph, name, value, count, interval, choice).rstrip()
 
 
 def _choices(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield each choice with its share of the variance, the one that matters most first."""
+    """Yield each choice with its share of the variance, the most important first."""
     shares: dict[str, float] = json.loads(row["explained"] or "{}")
-    for name, share in sorted(shares.items(), key=lambda one: -one[1]):
+    for choice, share in sorted(shares.items(), key=lambda item: -item[1]):
         # One choice alone explains all there is.
-        yield f"{share:.0%} {name}" if len(shares) > 1 else name
+        yield f"{share:.0%} {choice}" if len(shares) > 1 else choice
 
 
 def stressed_row(result: MainResult, sections: Mapping[str, Section]) -> dict[str, Any] | None:
-    """Return the row of stress.parquet of a main result; None: it was not stressed."""
+    """Return the row of stress.parquet of a main result; None if it was not stressed."""
     section = sections[result.instrument]
     rows = section.shown(section.stress).filter(model=result.model)
     return rows.row(0, named=True) if rows.height else None

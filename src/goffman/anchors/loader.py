@@ -33,25 +33,26 @@ _LIMITS = {"n": (1, 10**10), "n_effective": (1, 10**10), "year": (1800, 2200)}
 _WHOLE = ("n", "year")
 
 _NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,15})?")
-"""As a table has it: 0.35. No exponent and no thousands separator, which are mostly slips."""
+"""A number as a table has it: 0.35. No exponent and no thousands separator, which are mostly
+slips."""
 
 
 def read_values(
     path: Path, *, items: Sequence[str], bounds: tuple[float, float], faults: Faults
 ) -> tuple[AnchorValue, ...]:
-    """Every row that has no fault; ``items``: the ids that anchor.toml declares."""
+    """Return every row that has no fault; ``items``: the ids that anchor.toml declares."""
     rows = read_table(path, required=REQUIRED, optional=OPTIONAL, faults=faults)
     lines: dict[tuple[object, ...], int] = {}
     values = []
     for row in rows:
-        before = len(faults.found)
+        n_faults = len(faults.found)
         value = _value(row, items, bounds, faults)
-        if value is None or len(faults.found) > before:
+        if value is None or len(faults.found) > n_faults:
             continue
         key = (value.item, value.condition, value.gender, value.year)
         if key in lines:
-            said = ", ".join(str(part) for part in key if part is not None)
-            faults.add(row.file, row.number, f"{said} is in line {lines[key]} already.")
+            description = ", ".join(str(part) for part in key if part is not None)
+            faults.add(row.file, row.number, f"{description} is in line {lines[key]} already.")
         lines.setdefault(key, row.number)
         values.append(value)
     if rows and not faults.found:
@@ -66,7 +67,9 @@ def _value(
 ) -> AnchorValue | None:
     item = _item(row, items, faults)
     gender = row["gender"] or EVERYONE
-    known = faults.check_one_of(row.file, row.number, what="gender", given=gender, allowed=GENDERS)
+    known_gender = faults.check_one_of(
+        row.file, row.number, what="gender", given=gender, allowed=GENDERS
+    )
     if len(row["condition"]) > LONGEST_CONDITION:
         message = f"condition has more than {LONGEST_CONDITION} characters."
         faults.add(row.file, row.number, message)
@@ -74,12 +77,19 @@ def _value(
     numbers: dict[str, Any] = {
         column: _number(row, column, _LIMITS.get(column, bounds), faults) for column in columns
     }
-    value, low, high, apart = numbers["value"], numbers["low"], numbers["high"], row["set_apart"]
-    if apart not in {"", "yes"}:
-        faults.add(row.file, row.number, f"set_apart is '{apart[:40]}'. Allowed: yes, or nothing.")
+    value, low, high, set_apart = (
+        numbers["value"],
+        numbers["low"],
+        numbers["high"],
+        row["set_apart"],
+    )
+    if set_apart not in {"", "yes"}:
+        faults.add(
+            row.file, row.number, f"set_apart is '{set_apart[:40]}'. Allowed: yes, or nothing."
+        )
     if (low is None) != (high is None):
         faults.add(row.file, row.number, "low and high go together: give both or none.")
-    if value is None or item is None or known is None:
+    if value is None or item is None or known_gender is None:
         return None
     if low is not None and high is not None and not low <= value <= high:
         message = f"value is {value:g}. It must lie between low ({low:g}) and high ({high:g})."
@@ -87,18 +97,18 @@ def _value(
     return AnchorValue(
         item=item,
         condition=row["condition"],
-        gender=known,
+        gender=known_gender,
         named=row["named"] or None,
-        set_apart=apart == "yes",
+        set_apart=set_apart == "yes",
         **numbers,
     )
 
 
 def _item(row: Row, items: Sequence[str], faults: Faults) -> str | None:
-    """The item of a row; where there is one only, it goes without saying."""
-    given = row["item"]
-    if given:
-        return faults.check_one_of(row.file, row.number, what="item", given=given, allowed=items)
+    """Return the item of a row; if there is only one, the row may omit it."""
+    item = row["item"]
+    if item:
+        return faults.check_one_of(row.file, row.number, what="item", given=item, allowed=items)
     if len(items) == 1:
         return items[0]
     message = f"item is empty. Allowed: {', '.join(items) or 'none is declared'}."
@@ -109,17 +119,17 @@ def _item(row: Row, items: Sequence[str], faults: Faults) -> str | None:
 def _number(
     row: Row, column: str, limits: tuple[float, float], faults: Faults
 ) -> float | int | None:
-    """The number in a cell; None where it is empty, or with a fault noted."""
+    """Return the number in a cell; None if it is empty, or with a fault noted."""
     text, (least, most) = row[column], limits
     if not text:
         return None
-    whole = column in _WHOLE
-    if not _NUMBER.fullmatch(text) or (whole and "." in text):
-        kind = "a whole number" if whole else "a number such as 0.35"
+    is_whole = column in _WHOLE
+    if not _NUMBER.fullmatch(text) or (is_whole and "." in text):
+        kind = "a whole number" if is_whole else "a number such as 0.35"
         faults.add(row.file, row.number, f"{column} is '{text[:40]}'. It must be {kind}.")
         return None
     if least <= float(text) <= most:
-        return int(text) if whole else float(text)
+        return int(text) if is_whole else float(text)
     allowed = f"{least:g} to {most:g}"
     if math.isinf(most):
         allowed = f"{least:g} or more"
@@ -139,37 +149,37 @@ _TEXTS = (
 _NUMBERS = ("lowest", "highest", "design_effect")
 _LISTS = ("instruments", "limits", "items", "wordings", "own_texts")
 _SHORT = ("whose", "set_apart")
-"""Texts that may be left out; they stand in the middle of sentences."""
+"""Texts that may be left out; they are printed in the middle of sentences."""
 
 LONGEST_TEXT = 1_000
 LONGEST_NAME = 60
-"""Of an item: it stands in menus and in the middle of sentences."""
+"""The limit for an item's name: it is printed in menus and in the middle of sentences."""
 MOST_ITEMS = 100
 MOST_INSTRUMENTS = 100
 MOST_DESIGN_EFFECT = 10
 
 
 def builtin_anchors() -> tuple[str, ...]:
-    """The anchors that come with the package."""
+    """Return the anchors that come with the package."""
     return ("pachankis2018", "gss-vignettes", "bls-occupations")
 
 
 @cache
 def plugged_anchors() -> Mapping[str, Anchor]:
-    """By name: the anchors that other packages bring."""
+    """Return by name the anchors that other packages bring."""
     return plugged_folders(
         "goffman.anchors", what="anchor", known=builtin_anchors(), read=_load_folder
     )
 
 
 def every_anchor() -> tuple[Anchor, ...]:
-    """The built-in anchors, then those of other packages."""
+    """Return the built-in anchors, then those of other packages."""
     return (*(load_anchor(name) for name in builtin_anchors()), *plugged_anchors().values())
 
 
 def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
-    """Every anchor that is there, and those of the folders; InputError where two share an id."""
-    found = {one.id: one for one in every_anchor()}
+    """Return every known anchor and those of the folders; raise InputError if two share an id."""
+    anchors = {anchor.id: anchor for anchor in every_anchor()}
     for path in paths:
         if not os.path.isdir(path):  # noqa: PTH112
             raise InputError(
@@ -177,23 +187,23 @@ def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
                 "anchor. goffman's own anchors are always used."
             )
         anchor = load_anchor(path)
-        there = found.get(anchor.id)
-        if there is not None and there.digest != anchor.digest:
+        existing = anchors.get(anchor.id)
+        if existing is not None and existing.digest != anchor.digest:
             raise InputError(
                 f"{path} has the id '{anchor.id}', which another anchor already has. Change id in "
                 f"{ANCHOR_FILE}."
             )
-        found[anchor.id] = anchor
-    return tuple(found.values())
+        anchors[anchor.id] = anchor
+    return tuple(anchors.values())
 
 
 def anchor_names() -> tuple[str, ...]:
-    """The built-in anchors, then those of other packages."""
+    """Return the names of the built-in anchors, then of those of other packages."""
     return (*builtin_anchors(), *plugged_anchors())
 
 
 def is_anchor(given: str) -> bool:
-    """Whether what was given is an anchor's name, or the folder of one."""
+    """Return whether the text is an anchor's name, or the folder of an anchor."""
     # A path is not looked up, so that no other package's code runs for it.
     if ID.fullmatch(given) and given in anchor_names():
         return True
@@ -202,20 +212,20 @@ def is_anchor(given: str) -> bool:
 
 
 def load_anchor(name_or_path: str | Path) -> Anchor:
-    """The anchor of a name, or of a folder; AnchorError with every fault of it."""
-    given = str(name_or_path)
-    if given in builtin_anchors():
-        return _load_built_in(Path(__file__).parent / "data" / given)
+    """Return the anchor of a name or of a folder; raise AnchorError with every fault of it."""
+    text = str(name_or_path)
+    if text in builtin_anchors():
+        return _load_built_in(Path(__file__).parent / "data" / text)
     # A path is not looked up, so that no other package's code runs for it.
-    if ID.fullmatch(given) and given in plugged_anchors():
-        return plugged_anchors()[given]
-    if given and os.path.isdir(given):  # noqa: PTH112
-        return _load_folder(Path(given))
-    shown = given if len(given) <= 200 else f"{given[:200]}…"
-    known = anchor_names()
+    if ID.fullmatch(text) and text in plugged_anchors():
+        return plugged_anchors()[text]
+    if text and os.path.isdir(text):  # noqa: PTH112
+        return _load_folder(Path(text))
+    shown = text if len(text) <= 200 else f"{text[:200]}…"
+    names = anchor_names()
     raise InputError(
         f"There is no anchor '{shown}'. Give a folder, or one of these: "
-        f"{', '.join(known)}.{did_you_mean(given, known)}"
+        f"{', '.join(names)}.{did_you_mean(text, names)}"
     )
 
 
@@ -247,23 +257,23 @@ _load_built_in = cache(_load_folder)
 def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
     top = toml.top()
     top.require((*_TEXTS, "instruments", "limits", "items"))
-    others: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
-    given = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **others})
-    of_shares = given.get("compare") == "difference"
-    if "id" in given:
-        faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
-    header = {key: given[key] for key in (*_TEXTS, *_SHORT) if key in given}
+    other_keys: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
+    fields = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **other_keys})
+    has_shares = fields.get("compare") == "difference"
+    if "id" in fields:
+        faults.check_id(toml.name, top.lines.get("id"), what="id", given=fields["id"])
+    header = {key: fields[key] for key in (*_TEXTS, *_SHORT) if key in fields}
     for key, text in header.items():
         _check_length(top, key, key, text, LONGEST_NAME if key in _SHORT else LONGEST_TEXT, faults)
     for key, allowed in (("compare", COMPARES), ("of", OFS)):
-        if key in given:
+        if key in fields:
             row = top.lines.get(key)
-            faults.check_one_of(toml.name, row, what=key, given=given[key], allowed=allowed)
-    header |= _bounds(top, given, faults) | _design_effect(top, given, faults)
+            faults.check_one_of(toml.name, row, what=key, given=fields[key], allowed=allowed)
+    header |= _bounds(top, fields, faults) | _design_effect(top, fields, faults)
     lists = (("instruments", "vignettes"), ("wordings", "scale"), ("own_texts", "depression"))
     for key, example in lists:
         header[key] = _ids(top, key, example, faults)
-        if header[key] and key != "instruments" and not of_shares:
+        if header[key] and key != "instruments" and not has_shares:
             _only_for_shares(top, key, faults)
     header["limits"] = read_limits(top)
     return header
@@ -283,7 +293,7 @@ def _only_for_shares(top: TomlTable, key: str, faults: Faults) -> None:
 
 
 def _bounds(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
-    """The lowest and the highest value that the unit allows, as far as they are given."""
+    """Return the lowest and the highest value that the unit allows, as far as they are given."""
     bounds: dict[str, float] = {}
     for key in ("lowest", "highest"):
         if _is_number(given.get(key)):
@@ -299,7 +309,7 @@ def _bounds(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[st
 
 
 def _design_effect(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
-    """By how much the variance of a share is larger, where it is given."""
+    """Return by how much the variance of a share is larger, if it is given."""
     key = "design_effect"
     if key not in given:
         return {}
@@ -324,25 +334,25 @@ def _is_number(value: object) -> bool:
 
 
 def _ids(top: TomlTable, key: str, example: str, faults: Faults) -> tuple[str, ...]:
-    """The ids of a list, such as the instruments that it fits; they need not be here."""
+    """Return the ids of a list, such as the instruments that it fits; they need not exist here."""
     if key not in top.values:
         return ()
-    given, row = top.values[key], top.lines.get(key)
+    ids, row = top.values[key], top.lines.get(key)
     if (
-        not isinstance(given, list)
-        or not 0 < len(given) <= MOST_INSTRUMENTS
-        or not all(isinstance(id_, str) for id_ in given)
+        not isinstance(ids, list)
+        or not 0 < len(ids) <= MOST_INSTRUMENTS
+        or not all(isinstance(id_, str) for id_ in ids)
     ):
         message = f'{key} must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["{example}"].'
         faults.add(top.file, row, message)
         return ()
-    for id_ in given:
+    for id_ in ids:
         faults.check_id(top.file, row, what=f"an id in {key}", given=id_)
-    return tuple(given)
+    return tuple(ids)
 
 
 def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
-    """What people were asked; at least one."""
+    """Return what people were asked; at least one item."""
     keys = ("id", "name", "meaning")
     items: dict[str, AnchorItem] = {}
     tables = toml.tables("items")
@@ -352,17 +362,17 @@ def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
         return ()
     for table in tables:
         table.require(keys)
-        given = table.take(dict.fromkeys(keys, str))
+        fields = table.take(dict.fromkeys(keys, str))
         line = table.lines.get("id")
-        if len(given) < len(keys):
+        if len(fields) < len(keys):
             continue
-        faults.check_id(toml.name, line, what="id in [[items]]", given=given["id"])
-        if given["id"] in items:
-            faults.add(toml.name, line, f"the item '{given['id']}' appears twice.")
+        faults.check_id(toml.name, line, what="id in [[items]]", given=fields["id"])
+        if fields["id"] in items:
+            faults.add(toml.name, line, f"the item '{fields['id']}' appears twice.")
         for key, most in (("name", LONGEST_NAME), ("meaning", LONGEST_TEXT)):
-            _check_length(table, key, f"{key} in [[items]]", given[key], most, faults)
-        if given["name"] in {item.name for item in items.values()}:
-            message = f"the name '{given['name']}' appears twice."
+            _check_length(table, key, f"{key} in [[items]]", fields[key], most, faults)
+        if fields["name"] in {item.name for item in items.values()}:
+            message = f"the name '{fields['name']}' appears twice."
             faults.add(toml.name, table.lines.get("name"), message)
-        items[given["id"]] = AnchorItem(**given)
+        items[fields["id"]] = AnchorItem(**fields)
     return tuple(items.values())

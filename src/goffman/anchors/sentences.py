@@ -1,4 +1,4 @@
-"""Sentences about a model beside an anchor: correlations and shares."""
+"""Sentences about a model compared with an anchor: correlations and shares."""
 
 from __future__ import annotations
 
@@ -41,87 +41,87 @@ CALLED = {
     "she-over-he": "preference for “she” over “he”",
     "she-minus-he": "accuracy with “she” minus accuracy with “he”",
 }
-"""Numbers that are not those by which a measure is known."""
+"""Names of numbers other than those by which a measure is known."""
 
 UNITS = {"she-over-he": " (log ratio; below 0, “he” is preferred)"}
-"""What the values of some of them are."""
+"""The units of some of these numbers."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnchoredModel:
-    """What was found for one model, instrument and anchor."""
+    """The results for one model, instrument and anchor."""
 
     anchor: str
-    """Its id."""
+    """The anchor's id."""
     about: UsedAnchor
     section: Section
     model: str
-    """As the user gave it."""
+    """The model's name as the user gave it."""
     estimates: pl.DataFrame
-    """The columns CONTRASTS and ESTIMATES: of this model, instrument and anchor."""
+    """The columns CONTRASTS and ESTIMATES, of this model, instrument and anchor."""
     points: pl.DataFrame
     """The columns ANCHOR_POINTS, likewise."""
 
     @property
     def shown(self) -> str:
-        """The model as it is shown."""
+        """Return the model's name as it is shown."""
         return self.section.names.model(self.model)
 
     @property
     def unmeasurable(self) -> Competence | None:
-        """How the model failed the controls; None: it did not."""
+        """Return how the model failed the controls; None if it passed."""
         return self.section.unmeasurable().get(self.model)
 
     @property
     def quantity(self) -> str:
-        """What the model's number is called."""
+        """Return the name of the model's number."""
         return CALLED.get(self.estimates["quantity"][0], self.section.presentation.called)
 
     @property
     def unit(self) -> str:
-        """What its values are, in brackets after its name; empty: the name says it."""
+        """Return the unit in brackets, to follow the number's name; empty if the name says it."""
         return UNITS.get(self.estimates["quantity"][0], "")
 
     @property
     def many(self) -> str:
-        """What the points are, in the plural."""
+        """Return the name of the points, in the plural."""
         return self.section.noun.many if self.about.point == "condition" else f"{self.about.point}s"
 
     @property
     def one(self) -> str:
-        """The same in the singular."""
+        """Return the name of the points, in the singular."""
         return self.section.noun.one if self.about.point == "condition" else self.about.point
 
     def rows(self, kind: str) -> Sequence[Row]:
-        """The estimates of a kind that have a value, the strongest first."""
+        """Return the estimates of a kind that have a value, the strongest first."""
         rows = self.estimates.filter(pl.col("kind") == kind, pl.col("effect").is_not_null())
         order = pl.col("effect").abs()
         return rows.sort(order, descending=True, maintain_order=True).to_dicts()
 
     def differences(self, kind: str) -> Sequence[Row]:
-        """The differences of a kind, in the order of the table."""
-        of_kind = pl.col("kind") == kind
-        return self.estimates.filter(of_kind, pl.col("difference").is_not_null()).to_dicts()
+        """Return the differences of a kind, in the order of the table."""
+        is_kind = pl.col("kind") == kind
+        return self.estimates.filter(is_kind, pl.col("difference").is_not_null()).to_dicts()
 
     def row(self, kind: str, item: str) -> Row | None:
-        """The estimate of a kind for an item of the anchor, over all conditions."""
+        """Return the estimate of a kind for an item of the anchor, over all conditions."""
         return next((row for row in self.rows(kind) if row["dimension"] == item), None)
 
     def item(self, name: str) -> str:
-        """An item of the anchor, as it is shown."""
-        known = self.about.items.get(name)
-        return printable(known["name"]) if known else humanize(name)
+        """Return an item of the anchor, as it is shown."""
+        entry = self.about.items.get(name)
+        return printable(entry["name"]) if entry else humanize(name)
 
     def explained(self, name: str) -> str:
-        """An item of the anchor, with what it means."""
-        known = self.about.items.get(name)
-        meaning = printable(known.get("meaning", "")) if known else ""
-        said = self.item(name)
+        """Return an item of the anchor, with what it means."""
+        entry = self.about.items.get(name)
+        meaning = printable(entry.get("meaning", "")) if entry else ""
+        item_name = self.item(name)
         # A phrase says by itself what it means.
-        return said if not meaning or " " in said else f"“{said}” ({meaning})"
+        return item_name if not meaning or " " in item_name else f"“{item_name}” ({meaning})"
 
     def called(self, condition: str) -> str:
-        """A condition, or an occupation, as it is shown."""
+        """Return a condition, or an occupation, as it is shown."""
         if self.about.point != "condition":
             return printable(condition)
         return self.section.called(condition)
@@ -133,24 +133,24 @@ def anchored_models(
     anchors: Mapping[str, UsedAnchor],
     sections: Mapping[str, Section],
 ) -> list[AnchoredModel]:
-    """Anchor by anchor, then instrument by instrument, then model by model."""
+    """Return the results of each anchor, instrument and model, in this order."""
     if estimates is None or points is None:
         return []
-    found = []
-    for (name, about), (instrument, section) in product(anchors.items(), sections.items()):
-        rows = estimates.filter(pl.col("second") == name, of_asked(instrument))
+    results = []
+    for (anchor, about), (instrument, section) in product(anchors.items(), sections.items()):
+        rows = estimates.filter(pl.col("second") == anchor, of_asked(instrument))
         for model in rows["model"].drop_nulls().unique(maintain_order=True):
-            mine = pl.col("model") == model
-            one = AnchoredModel(
-                anchor=name,
+            is_model = pl.col("model") == model
+            anchored = AnchoredModel(
+                anchor=anchor,
                 about=about,
                 section=section,
                 model=model,
-                estimates=rows.filter(mine),
-                points=points.filter(pl.col("anchor") == name, of_asked(instrument), mine),
+                estimates=rows.filter(is_model),
+                points=points.filter(pl.col("anchor") == anchor, of_asked(instrument), is_model),
             )
-            found.append(one)
-    return found
+            results.append(anchored)
+    return results
 
 
 INDIFFERENT_HEAD = "Not compared with people's: its answers hardly leave the middle"
@@ -158,8 +158,8 @@ INDIFFERENT_HEAD = "Not compared with people's: its answers hardly leave the mid
 
 def in_points(value: float) -> str:
     """Return a difference of shares in percentage points, with its sign."""
-    whole = f"{abs(value) * 100:.0f}"
-    return whole if whole == "0" else f"{'+' if value > 0 else '−'}{whole}"
+    digits = f"{abs(value) * 100:.0f}"
+    return digits if digits == "0" else f"{'+' if value > 0 else '−'}{digits}"
 
 
 def percent(value: float) -> str:
@@ -168,7 +168,7 @@ def percent(value: float) -> str:
 
 
 def _difference(row: Row) -> str:
-    """Return the difference in points, with its interval where it has one."""
+    """Return the difference in points, with its interval if it has one."""
     points, interval = in_points(row["difference"]), ""
     if row["low"] is not None:
         ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
@@ -177,9 +177,9 @@ def _difference(row: Row) -> str:
 
 
 def _named(one: AnchoredModel, name: str) -> str:
-    """Return a condition, and that people were told of it in another text where that is so."""
-    own = f" (our own {one.one})" if name in one.about.own_texts else ""
-    return f"{one.called(name).lower()}{own}"
+    """Return a condition, and whether models were told of it in a text that is not people's."""
+    own_text = f" (our own {one.one})" if name in one.about.own_texts else ""
+    return f"{one.called(name).lower()}{own_text}"
 
 
 def _listed(one: AnchoredModel, rows: Sequence[Row]) -> str:
@@ -187,15 +187,15 @@ def _listed(one: AnchoredModel, rows: Sequence[Row]) -> str:
 
 
 def describe_shares(one: AnchoredModel) -> tuple[str, str, str]:
-    """Return heading, numbers, and what the intervals say nothing about."""
-    overall, every = one.differences(OVERALL), one.differences(DIFFERENCE)
+    """Return heading, numbers, and what the intervals do not cover."""
+    overall, differences = one.differences(OVERALL), one.differences(DIFFERENCE)
     tested = [row for row in overall if row["reason"] != UNANSWERED]
-    if any(row["reason"] == INDIFFERENT for row in every):
+    if any(row["reason"] == INDIFFERENT for row in differences):
         return INDIFFERENT_HEAD, _indifferent(one, tested), ""
     if not tested:
-        asked = "There are too few answers to compare it with people over all questions"
-        missing = " ".join(_left_out(one, overall, every))
-        return asked if every else "No question was asked of both", missing, ""
+        head = "There are too few answers to compare it with people over all questions"
+        reasons = " ".join(_left_out(one, overall, differences))
+        return head if differences else "No question was asked of both", reasons, ""
     numbers = "; ".join(
         f"{_both_sides(one, row)} ({_difference(row)}, {describe_corrected(row)})" for row in tested
     )
@@ -203,20 +203,20 @@ def describe_shares(one: AnchoredModel) -> tuple[str, str, str]:
         [
             f"Over the questions that count as stigma: {numbers}.",
             *_not_ruled_out(tested),
-            *_left_out(one, overall, every),
-            *_questions(every),
+            *_left_out(one, overall, differences),
+            *_questions(differences),
             *_silence(one),
         ]
     )
     if all(row["reason"] == FEW_TEXTS for row in tested):
-        few = f"There are fewer than three {one.many} of the same, so nothing is tested"
-        return few, text, ""
+        few_texts = f"There are fewer than three {one.many} of the same, so nothing is tested"
+        return few_texts, text, ""
     not_covered = "The intervals say nothing about other questions, wordings or names."
     return _share_head(one, tested), text, not_covered
 
 
 def _both_sides(one: AnchoredModel, row: Row) -> str:
-    """Return the model's share and people's of one condition."""
+    """Return the model's share and people's for one condition."""
     return (
         f"{_named(one, row['group'])} {percent(row['mean_first'])}, people{_in_year(one, [row])} "
         f"{percent(row['mean_second'])}"
@@ -226,24 +226,24 @@ def _both_sides(one: AnchoredModel, row: Row) -> str:
 def _indifferent(one: AnchoredModel, overall: Sequence[Row]) -> str:
     """Return why nothing is compared: what people with as little decision would have answered."""
     control = one.section.competence[one.model]
-    sure = control.decided or 0.0
+    decided = control.decided or 0.0
     low, high = control.decided_ends
     interval = "" if low is None else f" (95% interval {percent(low)} to {percent(high or 0.0)})"
-    said = (
-        f"On control items with an obvious answer, {percent(sure)} of its answers are on the "
+    text = (
+        f"On control items with an obvious answer, {percent(decided)} of its answers are on the "
         f"obvious side{interval}. 50% is indifference, and {percent(LEAST_DECIDED)} is needed to "
         "compare its shares with people's."
     )
     shares = "; ".join(
         f"{_both_sides(one, row)}, people with as much indifference "
-        f"{percent(0.5 + (2 * sure - 1) * (row['mean_second'] - 0.5))}"
+        f"{percent(0.5 + (2 * decided - 1) * (row['mean_second'] - 0.5))}"
         for row in overall
     )
-    return f"{said} Over the questions that count as stigma: {shares}." if shares else said
+    return f"{text} Over the questions that count as stigma: {shares}." if shares else text
 
 
 def _not_ruled_out(tested: Sequence[Row]) -> Iterator[str]:
-    """Yield how large a difference could be where none is clear."""
+    """Yield how large a difference could be if none is clear."""
     ends = [abs(end) for row in tested for end in (row["low"], row["high"]) if end is not None]
     if ends and not any(direction(row) for row in tested):
         yield f"Differences of up to {max(ends) * 100:.0f} points are not ruled out."
@@ -252,90 +252,93 @@ def _not_ruled_out(tested: Sequence[Row]) -> Iterator[str]:
 def _share_head(one: AnchoredModel, tested: Sequence[Row]) -> str:
     """Return about whom the answers differ from people's; first, how women and men differ.
 
-    Over women and men the level may be people's where neither alone is.
+    Averaged over women and men, the level may be people's although that of neither alone is.
     """
     gap = _gap_in_head(one)
-    who = "averaged over women and men, its answers" if gap else "Its answers"
+    subject = "averaged over women and men, its answers" if gap else "Its answers"
     people = f"people's{_in_year(one, tested)}"
     # People with the model's indifference would not clearly differ from it this way.
     limit = FALSE / 2
     within = [row for row in tested if direction(row) and (row["indifference_p"] or 0.0) >= limit]
     parts = [
         f"{word} stigmatizing than {people} about {_described(one, rows)}"
-        for way, word in ((1, "more"), (-1, "less"))
-        if (rows := [row for row in tested if direction(row) == way and row not in within])
+        for sign, word in ((1, "more"), (-1, "less"))
+        if (rows := [row for row in tested if direction(row) == sign and row not in within])
     ]
     if within:
         parts.append(
             f"unlike {people} about {_described(one, within)}, but by no more than its "
             "indifference may explain"
         )
-    head = f"{who} differ clearly from {people} about none of {len(tested)} {one.many}"
-    return "; ".join([*gap, f"{who} are {', and '.join(parts)}" if parts else head])
+    head = f"{subject} differ clearly from {people} about none of {len(tested)} {one.many}"
+    return "; ".join([*gap, f"{subject} are {', and '.join(parts)}" if parts else head])
 
 
 def _described(one: AnchoredModel, rows: Sequence[Row]) -> str:
-    """Return whom a heading is about: not everyone with a condition, but those of the texts."""
+    """Return whom a heading is about: people in the texts, not everyone with a condition."""
     if one.one != "description":
         return _listed(one, rows)
-    who = "the person" if len(rows) == 1 else "people"
-    return f"{who} described with {_listed(one, rows)}"
+    noun = "the person" if len(rows) == 1 else "people"
+    return f"{noun} described with {_listed(one, rows)}"
 
 
 def _in_year(one: AnchoredModel, rows: Sequence[Row]) -> str:
-    """Return the year of people's answers; empty: not known, or not the same for all of these."""
+    """Return the year of people's answers; empty if unknown or not the same in all these rows."""
     latest: dict[str, str] = {row["group"]: "" for row in rows}
     for row in one.differences(IN_YEAR):
         if row["group"] in latest:
             latest[row["group"]] = max(latest[row["group"]], row["variant"])
     years = {*latest.values()}
-    only = years.pop() if len(years) == 1 else ""
-    return f" in {only}" if only else ""
+    year = years.pop() if len(years) == 1 else ""
+    return f" in {year}" if year else ""
 
 
 def _gap_in_head(one: AnchoredModel) -> list[str]:
-    """Return that a man and a woman are told apart otherwise than by people, and which way."""
+    """Return that the model tells a man and a woman apart otherwise than people, and which way."""
     tested = [row for row in one.differences(GENDER) if row["p"] is not None]
     # 1: clearly more about a man, −1: about a woman.
-    leans = {
+    directions = {
         row["group"]: direction(row)
         for row in one.differences(GENDER_SIDE)
         if row["variant"] == MODEL
     }
 
     def whom(rows: Sequence[Row]) -> str:
-        every = len(rows) == len(tested) > 1
-        return f"all {len(tested)} {one.many}" if every else _listed(one, rows)
+        is_all = len(rows) == len(tested) > 1
+        return f"all {len(tested)} {one.many}" if is_all else _listed(one, rows)
 
     clear = [row for row in tested if direction(row)]
     parts = []
     for sign, (more, less) in ((-1, ("woman", "man")), (1, ("man", "woman"))):
-        rows = [row for row in clear if leans.get(row["group"], 0) == sign]
-        also = [row["mean_second"] * sign > 0 for row in rows]
+        rows = [row for row in clear if directions.get(row["group"], 0) == sign]
+        same_sign = [row["mean_second"] * sign > 0 for row in rows]
         people = "clearly unlike people's"
-        if any(also):
-            people = "more so than people's" if all(also) else "otherwise than people's"
+        if any(same_sign):
+            people = "more so than people's" if all(same_sign) else "otherwise than people's"
         if rows:
             parts.append(
                 f"more stigmatizing about a {more} than about a {less} for {whom(rows)}, {people}"
             )
-    said = [f"Its answers are {', and '.join(parts)}"] if parts else []
-    if rows := [row for row in clear if not leans.get(row["group"])]:
+    sentences = [f"Its answers are {', and '.join(parts)}"] if parts else []
+    if rows := [row for row in clear if not directions.get(row["group"])]:
         changes = "A man instead of a woman changes its answers otherwise than people's for"
-        said.append(f"{changes} {whom(rows)}")
-    return said
+        sentences.append(f"{changes} {whom(rows)}")
+    return sentences
 
 
 def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) -> Iterator[str]:
-    """Yield whom no mean over the questions is about, and why."""
-    whole = {row["group"]: row["reason"] for row in overall}
-    rows = [{"group": name} for name in dict.fromkeys(row["group"] for row in every)]
-    gaps = [row for row in rows if row["group"] not in whole]
-    few = [row for row in rows if whole.get(row["group"]) == UNANSWERED]
-    for without, why in ((gaps, "a question has no answer"), (few, "too much is no answer")):
-        if without:
-            whom = _listed(one, without)
-            yield f"Over these questions nothing is said about {whom}, because {why}."
+    """Yield the conditions without a mean over the questions, and why."""
+    reasons = {row["group"]: row["reason"] for row in overall}
+    rows = [{"group": group} for group in dict.fromkeys(row["group"] for row in every)]
+    gaps = [row for row in rows if row["group"] not in reasons]
+    unanswered = [row for row in rows if reasons.get(row["group"]) == UNANSWERED]
+    for left_out, reason in (
+        (gaps, "a question has no answer"),
+        (unanswered, "too much is no answer"),
+    ):
+        if left_out:
+            names = _listed(one, left_out)
+            yield f"Over these questions nothing is said about {names}, because {reason}."
 
 
 def _questions(rows: Sequence[Row]) -> Iterator[str]:
@@ -349,32 +352,32 @@ def _questions(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _silence(one: AnchoredModel) -> Iterator[str]:
-    """Yield how much of what the model says is no answer, which people hardly ever gave."""
-    silent = one.points["unanswered"].drop_nulls().to_list()
-    if any(silent):
-        share = percent(sum(silent) / len(silent))
+    """Yield how much of the model's output is no answer, which people hardly ever gave."""
+    shares = one.points["unanswered"].drop_nulls().to_list()
+    if any(shares):
+        share = percent(sum(shares) / len(shares))
         yield f"“Don't know” or no answer: {share} of its answers; shares are of the rest."
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnchorSentences:
-    """What is said of one model, instrument and anchor."""
+    """The sentences about one model, instrument and anchor."""
 
     instrument: str
     model: str
-    """As it is shown."""
+    """The model's name as it is shown."""
     anchor: str
-    """Its id."""
+    """The anchor's id."""
     head: str
     """In a few words: the strongest relation, or that there is no clear one."""
     text: str = ""
-    """Its numbers."""
+    """The numbers."""
     not_covered: str = ""
-    """What its intervals say nothing about."""
+    """What the intervals do not cover."""
 
 
 def describe_anchor(one: AnchoredModel) -> AnchorSentences:
-    """Return the sentences for one model; of one that cannot do the task, only that."""
+    """Return the sentences for one model; for a model that cannot do the task, only that."""
     rows = one.rows("anchor")
     text, not_covered, style = "", "", one.section.presentation.style
     if failing := one.unmeasurable:
@@ -383,8 +386,8 @@ def describe_anchor(one: AnchoredModel) -> AnchorSentences:
         head, text, not_covered = describe_shares(one)
     elif not rows:
         reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
-        why = reasons[0] if reasons else "there are too few values"
-        head, style = f"Nothing could be correlated: {why}", None
+        reason = reasons[0] if reasons else "there are too few values"
+        head, style = f"Nothing could be correlated: {reason}", None
     else:
         head, text = _head(one, rows)
         not_covered = _not_covered(one, _best(rows))
@@ -412,46 +415,49 @@ def _numbers(row: Row, sign: str = "r") -> str:
 def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     """Return the strongest clear relation, or that there is none; and its numbers.
 
-    Without reservation is said only what ranks and conditions of the same category say too.
+    A relation is stated without reservation only if ranks and conditions of the same category show
+    it too.
     """
     best = _best(rows)
-    whole = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
-    every, its = f"{best['n']}{whole} {one.many}", f"Its {one.quantity}"
-    item, way = one.explained(best["dimension"]), direction(best)
-    numbers = f"Across {every}: {_numbers(best)}."
+    total = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
+    counted, subject = f"{best['n']}{total} {one.many}", f"Its {one.quantity}"
+    item, sign = one.explained(best["dimension"]), direction(best)
+    numbers = f"Across {counted}: {_numbers(best)}."
     checks = " ".join([numbers, *_checks(one, best), *_sides(one)])
-    if way:
+    if sign:
         clear = sum(bool(direction(row)) for row in rows) - 1
-        also = f"; r is also clear for {clear} other dimension{'s' * (clear > 1)}" if clear else ""
-        moves = f"{'rises' if way > 0 else 'falls'} as {item} rises"
-        if doubted := doubted_by(one, best):
-            return f"{its} {moves}, but not clearly {' or '.join(doubted)}{also}", checks
-        return f"{its} {moves}{also}", checks
+        addition = (
+            f"; r is also clear for {clear} other dimension{'s' * (clear > 1)}" if clear else ""
+        )
+        predicate = f"{'rises' if sign > 0 else 'falls'} as {item} rises"
+        if doubts := doubted_by(one, best):
+            return f"{subject} {predicate}, but not clearly {' or '.join(doubts)}{addition}", checks
+        return f"{subject} {predicate}{addition}", checks
     if len(rows) == 1:
-        head = f"{its} does not clearly follow {item}"
+        head = f"{subject} does not clearly follow {item}"
         within = one.row("anchor-partial", best["dimension"])
         if within is not None and direction(within):
-            turns = "rises" if direction(within) > 0 else "falls"
-            head += f" overall; {_alike(one)}, it {turns} with it"
+            verb = "rises" if direction(within) > 0 else "falls"
+            head += f" overall; {_alike(one)}, it {verb} with it"
         return head, checks
-    strongest = f"Across {every}, the strongest correlation is with {item}: {_numbers(best)}."
-    return f"{its} has no clear relation with any of {len(rows)} dimensions", strongest
+    strongest = f"Across {counted}, the strongest correlation is with {item}: {_numbers(best)}."
+    return f"{subject} has no clear relation with any of {len(rows)} dimensions", strongest
 
 
 def _best(rows: Sequence[Row]) -> Row:
-    """Return the strongest clear one, or the strongest; ``rows``: the strongest first."""
+    """Return the strongest clear estimate, or the strongest; ``rows``: the strongest first."""
     return next((row for row in rows if direction(row)), rows[0])
 
 
 def _alike(one: AnchoredModel) -> str:
-    """Return how points are compared where only those of the same kind are."""
+    """Return how points are compared if only those of the same kind are."""
     if one.about.point == "condition":
         return f"among {one.many} of the same category"
     return f"within women's and men's {one.many} taken separately"
 
 
 def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
-    """Return the checks that do not clearly say the same as the correlation."""
+    """Return the checks that do not clearly agree with the correlation."""
     checks = {"anchor-rank": "by ranks", "anchor-partial": _alike(one)}
     return [
         name
@@ -461,16 +467,16 @@ def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
 
 
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
-    """Yield the same by ranks, and with the category held constant."""
+    """Yield the same correlation by ranks, and with the category held constant."""
     if ranks := one.row("anchor-rank", row["dimension"]):
         yield f"By ranks: {_numbers(ranks, 'ρ')}."
     if partial := one.row("anchor-partial", row["dimension"]):
-        alike = _alike(one)
-        yield f"{alike[0].upper()}{alike[1:]} ({partial['n']}): {_numbers(partial)}."
+        comparison = _alike(one)
+        yield f"{comparison[0].upper()}{comparison[1:]} ({partial['n']}): {_numbers(partial)}."
 
 
 def _sides(one: AnchoredModel) -> Iterator[str]:
-    """Yield of occupations the means of both sides, where opposite patterns can cancel out."""
+    """Yield for occupations the means of both sides, since opposite patterns can cancel out."""
     groups = one.points.filter(pl.col("item").is_not_null(), pl.col("group").is_not_null())
     means = groups.group_by("group").agg(pl.col("value", "people").mean()).sort("group").rows()
     if one.about.point == "condition" or len(means) < 2:
@@ -486,33 +492,33 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
 
 
 def _not_covered(one: AnchoredModel, best: Row) -> str:
-    """Return what the intervals say nothing about, and why; empty: they cover all."""
+    """Return what the intervals do not cover, and why; empty if they cover everything."""
     over = (best["interval_over"] or "").replace("conditions", one.many)
     sampled, _, fixed = over.partition(f"; {FIXED}: ")
     missing = [name for name in ("items", "wordings") if name not in sampled]
     if not over or not missing:
         return ""
-    others = "sentences" if len(missing) == 2 else missing[0]
-    why = f"Only {fixed} were asked, so the" if fixed else "The"
-    return f"{why} intervals say nothing about other {others}."
+    uncovered = "sentences" if len(missing) == 2 else missing[0]
+    reason = f"Only {fixed} were asked, so the" if fixed else "The"
+    return f"{reason} intervals say nothing about other {uncovered}."
 
 
 def describe_anchors(found: Sequence[AnchoredModel]) -> list[str]:
     """Return a line for each instrument, model and anchor, for the terminal.
 
-    What is not measurable is said there already.
+    Models that are not measurable are left out: the terminal reports them elsewhere.
     """
-    every = [describe_anchor(one) for one in found if one.unmeasurable is None]
+    entries = [describe_anchor(anchored) for anchored in found if anchored.unmeasurable is None]
     return [
         " ".join(
             filter(
                 None,
                 (
-                    f"{said.instrument}, {said.model} ({said.anchor}): {said.head}.",
-                    said.text,
-                    said.not_covered,
+                    f"{entry.instrument}, {entry.model} ({entry.anchor}): {entry.head}.",
+                    entry.text,
+                    entry.not_covered,
                 ),
             )
         )
-        for said in every
+        for entry in entries
     ]

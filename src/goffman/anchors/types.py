@@ -1,4 +1,4 @@
-"""What an anchor is: numbers of people, to set those of models beside."""
+"""What an anchor is: people's numbers, to compare those of models with."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AnchorItem:
 
     id: str
     name: str
-    """In a sentence: “peril”, “the share of women”."""
+    """The name in a sentence: “peril”, “the share of women”."""
     meaning: str
     """What a higher value means: completes “higher: …”."""
 
@@ -42,36 +42,37 @@ class AnchorValue:
     condition: str
     """The condition's id in the instruments; or an occupation, as it stands in sentences."""
     gender: Gender = EVERYONE
-    """Of the person whom people were told of."""
+    """The gender of the person described to people."""
     year: int | None = None
     value: float
     n: int | None = None
-    """People."""
+    """The number of people."""
     n_effective: float | None = None
-    """As many people drawn one by one with equal weights would be as sure."""
+    """The number of people who, drawn one by one with equal weights, would give the same
+    precision."""
     low: float | None = None
     """Lower end of the value's 95% interval."""
     high: float | None = None
     named: str | None = None
-    """What the source calls the condition, where that is not its name here."""
+    """The source's name for the condition, if it is not its name here."""
     set_apart: bool = False
     """Whether the condition is left out in a check: see Anchor.set_apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Anchor:
-    """What people said, of what, how many, from where."""
+    """People's answers: about what, of how many people, and from which source."""
 
     id: str
     version: str
     title: str
     citation: str
     terms: str
-    """Under which it may be passed on."""
+    """The terms on which it may be passed on."""
     country: str
     year: str
     population: str
-    """Who said it."""
+    """The people who answered."""
     unit: str
     """What a value is: mean rating, share of respondents."""
     lowest: float | None = None
@@ -80,18 +81,18 @@ class Anchor:
     compare: Compare
     of: Of
     instruments: tuple[str, ...]
-    """The ids of those that ask about the same; their forms belong to them."""
+    """The ids of the instruments that ask about the same; their forms belong to them."""
     wordings: tuple[str, ...] = ()
-    """The ids of the wordings that put people's question, where shares are compared; empty: all."""
+    """The ids of the wordings that ask people's question, if shares are compared; empty: all."""
     own_texts: tuple[str, ...] = ()
     """Conditions that models are told of in a text that is not people's in other words."""
     design_effect: float = 1.0
-    """How much larger the variance of a share is than if people had been drawn one by one, by what
-    their intervals leave out, such as that places were drawn first."""
+    """How much larger the variance of a share is than if people had been drawn one by one, because
+    of what their intervals leave out, such as that places were drawn first."""
     whose: str = "people"
-    """Whose numbers they are, in headings: people, labor statistics."""
+    """The owner of the numbers, in headings: people, labor statistics."""
     set_apart: str | None = None
-    """What the conditions are, in the plural, without which everything is computed once more, since
+    """The name, in the plural, of conditions without which everything is computed once more, since
     they might make a relation by themselves; None: there are none."""
     limits: tuple[str, ...]
     items: tuple[AnchorItem, ...]
@@ -100,25 +101,25 @@ class Anchor:
     """sha256 of its files."""
 
     def conditions(self) -> tuple[str, ...]:
-        """What it has values for, in the order of its file."""
-        return tuple(dict.fromkeys(one.condition for one in self.values))
+        """Return the conditions that have values, in the order of its file."""
+        return tuple(dict.fromkeys(value.condition for value in self.values))
 
     def years(self) -> tuple[int, ...]:
-        """Of its values, the earliest first."""
-        return tuple(sorted({one.year for one in self.values if one.year is not None}))
+        """Return the years of its values, the earliest first."""
+        return tuple(sorted({value.year for value in self.values if value.year is not None}))
 
     def latest(self) -> tuple[AnchorValue, ...]:
-        """Of each item, condition and gender the value of its latest year."""
-        found: dict[tuple[str, str, str], AnchorValue] = {}
-        for one in self.values:
-            key = (one.item, one.condition, one.gender)
-            if key not in found or (one.year or 0) > (found[key].year or 0):
-                found[key] = one
-        return tuple(found.values())
+        """Return the latest year's value of each item, condition and gender."""
+        latest_values: dict[tuple[str, str, str], AnchorValue] = {}
+        for value in self.values:
+            key = (value.item, value.condition, value.gender)
+            if key not in latest_values or (value.year or 0) > (latest_values[key].year or 0):
+                latest_values[key] = value
+        return tuple(latest_values.values())
 
 
 def interval_of(value: AnchorValue, anchor: Anchor) -> tuple[float, float] | None:
-    """The 95% interval of what people said; Wilson's of a share; None: not known."""
+    """Return the 95% interval of people's number, Wilson's for a share; None if unknown."""
     if value.low is not None and value.high is not None:
         return value.low, value.high
     n = value.n_effective or value.n
@@ -128,6 +129,6 @@ def interval_of(value: AnchorValue, anchor: Anchor) -> tuple[float, float] | Non
 
 
 def error_of(value: AnchorValue, anchor: Anchor) -> float | None:
-    """The standard error of what people said; None: not known."""
+    """Return the standard error of people's number; None if unknown."""
     interval = interval_of(value, anchor)
     return None if interval is None else (interval[1] - interval[0]) / (2 * Z)

@@ -1,4 +1,4 @@
-"""What a user tells an audit, from the command line or from Python, checked and put together."""
+"""Check what a user gives an audit, from the command line or from Python, and assemble it."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ MODELS_ALLOWED = (
 
 
 def texts(option: str, given: Several | None) -> tuple[str, ...]:
-    """One value, or several, as a tuple; InputError where one can be no value of the option."""
+    """Return one value, or several, as a tuple; raise InputError if one cannot be a value."""
     if given is None:
         return ()
     values: Any = given
     if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable):
         values = (given,)
-    several = tuple(values)
-    for one in several:
-        if not isinstance(one, str | os.PathLike):
+    items = tuple(values)
+    for item in items:
+        if not isinstance(item, str | os.PathLike):
             if option == "MODEL":
-                # In full, that of a model may be pages long.
-                called = f"an object of type {type(one).__name__}"
-                if isinstance(one, int | float | None):
-                    called = repr(one)
-                raise InputError(f"The model is {called}. {MODELS_ALLOWED}")
-            raise InputError(f"{option} has {one!r}. Allowed: a text, or several.")
-        check_text(option, os.fspath(one))
-    return tuple(os.fspath(one) for one in several)
+                # The repr of a model may be pages long.
+                description = f"an object of type {type(item).__name__}"
+                if isinstance(item, int | float | None):
+                    description = repr(item)
+                raise InputError(f"The model is {description}. {MODELS_ALLOWED}")
+            raise InputError(f"{option} has {item!r}. Allowed: a text, or several.")
+        check_text(option, os.fspath(item))
+    return tuple(os.fspath(item) for item in items)
 
 
 def paths(option: str, given: Several | None) -> tuple[Path, ...]:
-    """The same as paths."""
+    """Return the values of an option as paths."""
     return tuple(map(Path, texts(option, given)))
 
 
 def path(option: str, given: Text | None) -> Path | None:
-    """One path; None: not given."""
+    """Return one path; None if none is given."""
     return next(iter(paths(option, given)), None)
 
 
 def models_asked(given: Several, instruments: Sequence[str]) -> tuple[str, ...]:
-    """The models; where none is given, those bundled ones that can answer."""
+    """Return the models; if none is given, those bundled models that can answer."""
     if asked := texts("MODEL", given):
         return asked
     bundled = [f"bundled:{name}" for name in BUNDLED]
@@ -71,24 +71,24 @@ def models_asked(given: Several, instruments: Sequence[str]) -> tuple[str, ...]:
 def correlated(
     given: Sequence[str | tuple[str, str]], models: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Base models with their classifiers: those given, or the bundled two where both are asked."""
-    pairs = [one.partition("=")[::2] if isinstance(one, str) else tuple(one) for one in given]
+    """Return base models with classifiers: those given, or the bundled two if both are asked."""
+    pairs = [pair.partition("=")[::2] if isinstance(pair, str) else tuple(pair) for pair in given]
     for shown, pair in zip(given, pairs, strict=True):
         if len(pair) != 2 or not all(pair):
-            said = shown if isinstance(shown, str) else "=".join(map(str, shown))
+            text = shown if isinstance(shown, str) else "=".join(map(str, shown))
             raise InputError(
-                f"--correlate is '{said}'. Write BASE=CLASSIFIER, such as --correlate "
+                f"--correlate is '{text}'. Write BASE=CLASSIFIER, such as --correlate "
                 "roberta-base=org/classifier. The classifier must be fine-tuned from the base "
                 "model."
             )
-    found = tuple((base, classifier) for base, classifier in pairs)
-    return found or ((BUNDLED_PAIR,) if {*BUNDLED_PAIR} <= {*models} else ())
+    correlated_pairs = tuple((base, classifier) for base, classifier in pairs)
+    return correlated_pairs or ((BUNDLED_PAIR,) if {*BUNDLED_PAIR} <= {*models} else ())
 
 
 def loading(
     *, device: str, precision: Precision, trust_remote_code: bool, labels: Mapping[str, str] | None
 ) -> LoadOptions:
-    """How models are loaded."""
+    """Return the options for loading models."""
     return LoadOptions(
         device=device,
         precision=precision,
@@ -99,7 +99,7 @@ def loading(
 
 
 def batch_size(given: int | str) -> int | None:
-    """How many sentences a batch has; None: what suits the device."""
+    """Return the number of sentences in a batch; None for the number that suits the device."""
     if given == "auto":
         return None
     if isinstance(given, int) and not isinstance(given, bool):
@@ -108,7 +108,7 @@ def batch_size(given: int | str) -> int | None:
 
 
 def target_words(given: Sequence[str]) -> tuple[str, ...]:
-    """Words whose probability is kept: likely,unlikely is two; each text may hold several."""
+    """Return words whose probability is kept; each text may hold several, as in likely,unlikely."""
     words = [word.strip() for text in given for word in text.split(",")]
     if not all(words):
         raise InputError(
@@ -119,7 +119,7 @@ def target_words(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def system_prompt(given: Text | None, persona_name: Text | None) -> str | None:
-    """The system prompt: a persona's, a file's text where there is such a file, or as given."""
+    """Return the system prompt: a persona's, the text of a file if it is one, or as given."""
     text = None if given is None else os.fspath(given)
     if persona_name is not None:
         if text is not None:
@@ -130,9 +130,9 @@ def system_prompt(given: Text | None, persona_name: Text | None) -> str | None:
         return persona(os.fspath(persona_name)).text
     if text is None or not text.strip():
         return None
-    # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
+    # os.path.isfile returns False for names that no system allows, where Path.is_file fails.
     if not os.path.isfile(text):  # noqa: PTH113
-        # One word with a file's ending is no system prompt.
+        # One word with a file's ending is not a system prompt.
         if re.fullmatch(r"\S+\.[A-Za-z]{1,8}", text.strip()):
             raise InputError(
                 f"--system is '{text}', which looks like a file, but there is no such file. "
@@ -146,12 +146,12 @@ def system_prompt(given: Text | None, persona_name: Text | None) -> str | None:
 
 
 def keys(models: Sequence[str], key_env: str | None) -> Calling:
-    """The keys that the models' servers want: each goes to one host alone."""
+    """Return the keys that the models' servers need: each key goes to one host alone."""
     addresses = [parse_address(model) for model in models if behind_server(model)]
     openai = any(address.openai for address in addresses)
-    own = os.environ.get("OPENAI_API_KEY") if openai else None
+    openai_key = os.environ.get("OPENAI_API_KEY") if openai else None
     if key_env is None:
-        return Calling(openai_key=own)
+        return Calling(openai_key=openai_key)
     hosts = list(dict.fromkeys(address.url for address in addresses if not address.openai))
     if key_env == "OPENAI_API_KEY":
         raise InputError(
@@ -159,22 +159,22 @@ def keys(models: Sequence[str], key_env: str | None) -> Calling:
             "Put the key of another server into another variable."
         )
     if len(hosts) != 1:
-        found = "you gave none"
+        reason = "you gave none"
         if hosts:
-            found = f"your models are on {len(hosts)}: {', '.join(hosts)}"
+            reason = f"your models are on {len(hosts)}: {', '.join(hosts)}"
         raise InputError(
-            f"--key-env is for models on one server (http://HOST/v1#NAME), but {found}."
+            f"--key-env is for models on one server (http://HOST/v1#NAME), but {reason}."
         )
     if key_env not in os.environ:
         raise InputError(
             f"There is no environment variable {key_env} (--key-env). Put the key of {hosts[0]} "
             "there."
         )
-    return Calling(openai_key=own, key=os.environ[key_env], key_name=key_env)
+    return Calling(openai_key=openai_key, key=os.environ[key_env], key_name=key_env)
 
 
 def prices(question: float | None, reply: float | None) -> Prices | None:
-    """What a server takes; None: not known."""
+    """Return a server's prices; None if they are not known."""
     if question is None and reply is None:
         return None
     if question is None or reply is None:

@@ -38,26 +38,26 @@ def run_html(run: MeasuredRun, summary: Sequence[str]) -> str:
 
 def results_html(results: Sequence[MainResult]) -> str:
     """Return a row for each result with its strip on one axis, and numbered footnotes."""
-    notes = list(dict.fromkeys(note.short for one in results for note in one.finding.caveats))
-    drawn = forest([one.finding for one in results])
+    notes = list(dict.fromkeys(note.short for result in results for note in result.finding.caveats))
+    plot = forest([result.finding for result in results])
     rows = []
-    for one, mark in zip(results, drawn.marks, strict=True):
-        finding = one.finding
+    for result, mark in zip(results, plot.marks, strict=True):
+        finding = result.finding
         marks = " ".join(str(notes.index(note.short) + 1) for note in finding.caveats)
-        whose = f"{one.instrument} · {one.model}"
+        source = f"{result.instrument} · {result.model}"
         cells = (
-            f"<b>{text(finding.short or finding.head)}</b><sup>{marks}</sup><br>{text(whose)}",
-            f"{one.glyph} {text(one.verdict)}",
-            strip(drawn, mark) if mark else "",
+            f"<b>{text(finding.short or finding.head)}</b><sup>{marks}</sup><br>{text(source)}",
+            f"{result.glyph} {text(result.verdict)}",
+            strip(plot, mark) if mark else "",
             f"<b>{text(value_shown(finding))}</b><br>{text(interval_shown(finding))}",
         )
         rows.append("".join(f'<td style="text-align: left">{cell}</td>' for cell in cells))
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    below = "".join(f"<li>{text(note)}</li>" for note in notes)
+    footnotes = "".join(f"<li>{text(note)}</li>" for note in notes)
     return (
         f"<p>{text(describe_counts(results))}. Shaded: too small to matter. Line: 95% "
         "interval. Associations in text, not proof of harm.</p>"
-        f"<table><tbody>{body}</tbody></table>{f'<ol>{below}</ol>' if notes else ''}"
+        f"<table><tbody>{body}</tbody></table>{f'<ol>{footnotes}</ol>' if notes else ''}"
     )
 
 
@@ -77,7 +77,7 @@ def strip(drawn: Forest, mark: Mark) -> str:
 
 
 def estimate_html(one: NamedEstimate) -> str:
-    """An estimate with everything that is needed to doubt it."""
+    """Return an estimate with everything that is needed to doubt it."""
     row = one.row
     level = confidence(row["level"]) if row["level"] is not None else "95%"
     tested = row["test"] or f"not tested: {row['reason'] or 'the method has no test'}"
@@ -106,7 +106,7 @@ def estimate_html(one: NamedEstimate) -> str:
 
 
 def comparison_html(parts: Sequence[Comparison], notes: Sequence[str]) -> str:
-    """What the command prints of a comparison: sentences, and what changed most."""
+    """Return what the command prints of a comparison: sentences, and what changed most."""
     shown = [results_html(change_results(parts))]
     if rows := top_of(parts):
         shown.append(f"<p><b>What changed most</b></p>{table(rows)}")
@@ -115,7 +115,7 @@ def comparison_html(parts: Sequence[Comparison], notes: Sequence[str]) -> str:
 
 
 def table(rows: Iterable[Mapping[str, object]]) -> str:
-    """Rows as an HTML table; nothing where there are none."""
+    """Return rows as an HTML table; empty if there are none."""
     rows = list(rows)
     if not rows:
         return ""
@@ -130,5 +130,5 @@ def table(rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def text(given: str) -> str:
-    """A text of a user or a model, which can be no markup and plays no tricks."""
+    """Return a user's or model's text, printable and escaped, so that it can be no markup."""
     return escape(printable(given))

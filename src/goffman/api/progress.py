@@ -1,4 +1,4 @@
-"""Who is told how far an audit is: a terminal, a log, or a notebook, whose output is renewed."""
+"""Show how far an audit is: in a terminal, a log, or a notebook, whose output is updated."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from goffman.progress import Expected, Progress
 
 EVERY = 0.25
-"""Seconds between two pictures of a bar in a notebook."""
+"""Seconds between two updates of a bar in a notebook."""
 
 Display = Callable[[object], Callable[[object], None]]
-"""Shows an object and returns what shows another in its place."""
+"""A function that shows an object and returns a function that replaces it by another."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressReporter:
-    """The listener of an audit, and every sentence that it was told."""
+    """The listener of an audit, and every message that it received."""
 
     listener: Listener
     notes: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class ProgressReporter:
 
 @contextmanager
 def reporting(*, shown: bool, verbose: bool = False) -> Iterator[ProgressReporter]:
-    """Yield the reporter of an audit; ``shown``: somebody sees it, and if ``verbose`` details."""
+    """Yield the reporter of an audit; ``shown``: to a person, who sees details if ``verbose``."""
     notes: list[str] = []
     if not shown:
         listener = Listener(note=notes.append, detail=notes.append)
@@ -59,18 +59,18 @@ def reporting(*, shown: bool, verbose: bool = False) -> Iterator[ProgressReporte
 
 
 def notebook_display() -> Display | None:
-    """What shows things in the notebook that this is run in; None: it is run in none.
+    """Return the function that shows things in the notebook that this runs in; None outside of one.
 
-    Nothing is imported for it that a notebook has not imported.
+    It imports only what a notebook has imported already.
     """
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if getattr(shell, "kernel", None) is None:
         return None
-    shows = importlib.import_module("IPython.display").display
+    show = importlib.import_module("IPython.display").display
 
     def display(what: object) -> Callable[[object], None]:
-        update: Callable[[object], None] = shows(what, display_id=True).update
+        update: Callable[[object], None] = show(what, display_id=True).update
         return update
 
     return display
@@ -78,7 +78,7 @@ def notebook_display() -> Display | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """The bar and the notes as they are at a moment."""
+    """The bar and the notes at one moment."""
 
     text: str
     share: float
@@ -95,7 +95,7 @@ class Picture:
 
 
 class Bar:
-    """One bar for an audit, in a place of a notebook's output that is renewed."""
+    """One bar for an audit, in one place of a notebook's output that is updated."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
@@ -123,12 +123,12 @@ class Bar:
         self._audit = AuditProgress(expected)
 
     def stage(self, text: str) -> None:
-        """Show what is done after the asking."""
+        """Show what is done after the models have answered."""
         self._stage = text
         self._draw()
 
     def show(self, progress: Progress) -> None:
-        """Show how far the audit is, if that was not shown just now."""
+        """Show how far the audit is, unless that was shown just now."""
         self._audit.add(progress)
         if time.monotonic() - self._drawn >= EVERY or self._audit.share == 1:
             self._draw()

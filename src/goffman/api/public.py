@@ -27,78 +27,80 @@ def audit(
     progress: bool = True,
     **options: Unpack[AuditOptions],
 ) -> Run:
-    """Return the run of an audit: models are asked, their answers measured, a report written.
+    """Ask models, measure their answers, write a report, and return the run.
 
-    Every option is one of ``goffman audit`` and means the same; ``config`` holds several, and
-    those given by name count over it. The same call again resumes a run that was stopped, and asks
-    nothing twice. GoffmanError says what cannot be used.
+    Every option is one of ``goffman audit`` and means the same. ``config`` holds several options;
+    options given by name take precedence over it. The same call again resumes a run that was
+    stopped, and asks nothing twice. Raise GoffmanError with what cannot be used.
 
-    ``models``: names on Hugging Face, folders, ``bundled:`` names, addresses of servers; none: the
-    models that come with goffman. ``correlate``: (base, classifier) pairs, or "BASE=CLASSIFIER".
-    ``labels``: a classifier's own labels → negative, neutral, positive. ``progress``: show how far
-    it is.
+    ``models``: names on Hugging Face, folders, ``bundled:`` names, or addresses of servers; if none
+    are given, the models that come with goffman. ``correlate``: (base, classifier) pairs, or
+    "BASE=CLASSIFIER". ``labels``: a classifier's own labels → negative, neutral, positive.
+    ``progress``: show how far the audit is.
     """
-    told = with_defaults({**(config or {}), **options})
-    of = arguments.texts("--instrument", told.instruments)
-    asked = arguments.models_asked(models, of)
+    settings = with_defaults({**(config or {}), **options})
+    instruments = arguments.texts("--instrument", settings.instruments)
+    asked = arguments.models_asked(models, instruments)
     chats = ChatOptions(
-        trials=told.trials,
+        trials=settings.trials,
         sampling=Sampling(
-            temperature=told.temperature, max_tokens=told.max_tokens, top_p=told.top_p
+            temperature=settings.temperature, max_tokens=settings.max_tokens, top_p=settings.top_p
         ),
         calling=replace(
-            arguments.keys(asked, told.key_env),
-            concurrency=told.concurrency,
-            per_minute=told.max_requests_per_minute,
-            timeout=told.timeout,
+            arguments.keys(asked, settings.key_env),
+            concurrency=settings.concurrency,
+            per_minute=settings.max_requests_per_minute,
+            timeout=settings.timeout,
         ),
-        prices=arguments.prices(told.price_in, told.price_out),
+        prices=arguments.prices(settings.price_in, settings.price_out),
     )
     loading = arguments.loading(
-        device=told.device,
-        precision=told.precision,
-        trust_remote_code=told.trust_remote_code,
-        labels=told.labels,
+        device=settings.device,
+        precision=settings.precision,
+        trust_remote_code=settings.trust_remote_code,
+        labels=settings.labels,
     )
-    loading = replace(loading, workers=told.workers, mixed_hardware=told.allow_mixed_hardware)
+    loading = replace(
+        loading, workers=settings.workers, mixed_hardware=settings.allow_mixed_hardware
+    )
     asking = AskOptions(
-        top_k=told.top_k,
-        limit=told.limit,
-        targets=arguments.target_words(arguments.texts("--targets", told.targets)),
-        batch_size=arguments.batch_size(told.batch_size),
-        seed=told.seed,
-        paraphrases=told.paraphrases,
-        cross=None if told.cross is None else identities(str(told.cross)),
-        controls=told.controls,
-        modes=arguments.texts("--mode", told.modes),
-        sample=told.sample,
-        system=arguments.system_prompt(told.system, told.persona),
-        persona=None if told.persona is None else str(told.persona),
-        settings=dict(told.settings or {}),
-        no_answer=False if told.forced_choice else None,
+        top_k=settings.top_k,
+        limit=settings.limit,
+        targets=arguments.target_words(arguments.texts("--targets", settings.targets)),
+        batch_size=arguments.batch_size(settings.batch_size),
+        seed=settings.seed,
+        paraphrases=settings.paraphrases,
+        cross=None if settings.cross is None else identities(str(settings.cross)),
+        controls=settings.controls,
+        modes=arguments.texts("--mode", settings.modes),
+        sample=settings.sample,
+        system=arguments.system_prompt(settings.system, settings.persona),
+        persona=None if settings.persona is None else str(settings.persona),
+        settings=dict(settings.settings or {}),
+        no_answer=False if settings.forced_choice else None,
         chats=chats,
-        dry_run=told.dry_run,
-        given=changed(told),
+        dry_run=settings.dry_run,
+        given=changed(settings),
     )
     measuring = MeasureOptions(
-        ratings=arguments.paths("--ratings", told.ratings),
-        anchors=arguments.paths("--anchor", told.anchors),
-        gender_words=arguments.path("--gender-words", told.gender_words),
-        parser=told.parser,
-        pairs=arguments.correlated(told.correlate, asked),
+        ratings=arguments.paths("--ratings", settings.ratings),
+        anchors=arguments.paths("--anchor", settings.anchors),
+        gender_words=arguments.path("--gender-words", settings.gender_words),
+        parser=settings.parser,
+        pairs=arguments.correlated(settings.correlate, asked),
     )
-    with reporting(shown=progress, verbose=told.verbose) as teller:
-        done = ask_and_measure(
+    with reporting(shown=progress, verbose=settings.verbose) as reporter:
+        audited = ask_and_measure(
             asked,
-            instruments=of,
-            output=arguments.path("--output", told.output),
+            instruments=instruments,
+            output=arguments.path("--output", settings.output),
             loading=loading,
             options=asking,
             measuring=measuring,
-            listener=teller.listener,
-            report=told.report,
+            listener=reporter.listener,
+            report=settings.report,
         )
-    return Run(folder=done.folder, audited=done, notes=tuple(teller.notes))
+    return Run(folder=audited.folder, audited=audited, notes=tuple(reporter.notes))
 
 
 def _signature() -> inspect.Signature:
@@ -107,9 +109,9 @@ def _signature() -> inspect.Signature:
     types = get_type_hints(AuditOptions)
     options = [
         inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=types[name]
+            name, inspect.Parameter.KEYWORD_ONLY, default=parameter.default, annotation=types[name]
         )
-        for name, one in audit_options().items()
+        for name, parameter in audit_options().items()
     ]
     return inspect.Signature([*list(own.values())[:-1], *options], return_annotation=Run)
 
@@ -118,26 +120,29 @@ audit.__signature__ = _signature()  # type: ignore[attr-defined]
 
 
 def open_run(folder: Text) -> Run:
-    """The run in a folder that goffman wrote; RunError where there is none, or it is damaged."""
+    """Return the run in a folder that goffman wrote.
+
+    Raise RunError if there is no run, or if it is damaged.
+    """
     (path,) = arguments.paths("RUN", folder)
     run = Run(folder=path)
-    # Now, and not when somebody first asks for a number.
+    # Read it now, not when somebody first asks for a number.
     _ = run.measured
     return run
 
 
 def compare(first: Run | Text, *later: Run | Text, models: str | Sequence[str] = ()) -> Comparison:
-    """Each later run compared with the first one, prompt by prompt.
+    """Return the comparison of each later run with the first one, prompt by prompt.
 
-    ``models``: only these; NAME=OTHER where the later runs call it OTHER. GoffmanError says why
-    runs cannot be compared.
+    ``models``: compare only these; write NAME=OTHER if the later runs call the model OTHER. Raise
+    GoffmanError with the reason if runs cannot be compared.
     """
-    runs = [one if isinstance(one, Run) else open_run(one) for one in (first, *later)]
+    runs = [run if isinstance(run, Run) else open_run(run) for run in (first, *later)]
     for place, run in enumerate(runs):
-        if run.folder.resolve() in {other.folder.resolve() for other in runs[:place]}:
+        if run.folder.resolve() in {earlier.folder.resolve() for earlier in runs[:place]}:
             raise InputError(f"You gave the same run twice: {run.folder}. Give two different runs.")
     notes: list[str] = []
     texts = arguments.texts("--model", models)
-    found = compare_runs([run.measured for run in runs], models=texts, note=notes.append)
-    said = dict.fromkeys([*notes, *describe_verdicts(found)])
-    return Comparison(runs=tuple(runs), parts=tuple(found), notes=tuple(said))
+    parts = compare_runs([run.measured for run in runs], models=texts, note=notes.append)
+    messages = dict.fromkeys([*notes, *describe_verdicts(parts)])
+    return Comparison(runs=tuple(runs), parts=tuple(parts), notes=tuple(messages))

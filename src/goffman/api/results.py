@@ -43,16 +43,16 @@ class Figure:
     """A figure of a run: notebooks draw it, ``save()`` writes it to a file."""
 
     name: str
-    """As ``run.figures`` lists it: social-distance.conditions."""
+    """The name as in ``run.figures``: social-distance.conditions."""
     title: str
     description: str
-    """How to read it."""
+    """How to read the figure."""
     spec: Mapping[str, Any]
     """The Vega-Lite specification with its numbers."""
 
     @cached_property
     def svg(self) -> str:
-        """The drawing."""
+        """Return the drawing as SVG."""
         return svg_of(dict(self.spec))
 
     def _repr_svg_(self) -> str:
@@ -62,7 +62,7 @@ class Figure:
         return f"<Figure {self.name}: {self.title}>"
 
     def save(self, file: Text) -> Path:
-        """The path of the file, in which the figure now is: .svg, .png (300 dpi), .pdf or .json."""
+        """Write the figure to a .svg, .png (300 dpi), .pdf or .json file, and return its path."""
         (target,) = paths("file", file)
         ending = target.suffix.lower()
         if ending not in ENDINGS:
@@ -86,14 +86,14 @@ class Figure:
 def figure_named(
     name: str, known: Mapping[str, presented.Figure], chosen: Mapping[str, str]
 ) -> Figure:
-    """The figure of that name; ``chosen``: what its menus on the page let a reader choose."""
+    """Return the figure of that name; ``chosen``: the options chosen in its menus on the page."""
     if name not in known:
         raise InputError(
             f"This run has no figure '{name}'.{did_you_mean(name, known)} Figures: "
             f"{', '.join(known)}."
         )
     figure = known[name]
-    menus = {one.field: one for one in figure.choices}
+    menus = {menu.field: menu for menu in figure.choices}
     for field, option in chosen.items():
         if field not in menus:
             allowed = f"Its menus: {', '.join(menus)}." if menus else "It has none."
@@ -103,44 +103,44 @@ def figure_named(
                 f"{field} is '{option}'.{did_you_mean(option, menus[field].options)} Allowed: "
                 f"{', '.join(menus[field].options)}."
             )
-    wanted = "-".join(chosen.get(one.field, one.options[0]) for one in figure.choices)
+    wanted = "-".join(chosen.get(menu.field, menu.options[0]) for menu in figure.choices)
     specs = dict(figure.drawn())
     return Figure(name=name, title=figure.title, description=figure.description, spec=specs[wanted])
 
 
 def png_of(svg: str) -> bytes:
-    """A drawing made for a page of 96 pixels to an inch, with 300, as journals want them."""
+    """Return a drawing made for a page of 96 pixels per inch as PNG with 300, as journals want."""
     import vl_convert
 
-    # Of 72 points to an inch.
+    # The drawing has 72 points per inch.
     content: bytes = vl_convert.svg_to_png(svg, scale=72 / 96, ppi=300)
     return content
 
 
 def instrument_of(figure: presented.Figure, instruments: Iterable[str]) -> str | None:
-    """Whose numbers a figure shows; None: those of no one instrument."""
-    # Of two instruments the longer name: coreference/pronouns, not coreference.
-    about = [name for name in instruments if figure.id.startswith(f"{slug_of(name)}-")]
-    return figure.instrument or max(about, key=len, default=None)
+    """Return the instrument whose numbers a figure shows; None if it is not a single one."""
+    # If two instruments match, the longer name counts: coreference/pronouns, not coreference.
+    names = [name for name in instruments if figure.id.startswith(f"{slug_of(name)}-")]
+    return figure.instrument or max(names, key=len, default=None)
 
 
 def figures_by_name(
     figures: list[presented.Figure], instruments: list[str]
 ) -> dict[str, presented.Figure]:
-    """Figures by their names: the instrument, a dot, and what is shown of it."""
-    found = {}
-    for one in figures:
-        whose = instrument_of(one, instruments) or ""
-        rest = one.id.removeprefix(f"{slug_of(whose)}-")
-        found[f"{whose}.{rest}" if whose else rest] = one
-    return found
+    """Return figures by their names: the instrument, a dot, and what is shown of it."""
+    by_name = {}
+    for drawn_figure in figures:
+        instrument = instrument_of(drawn_figure, instruments) or ""
+        shown = drawn_figure.id.removeprefix(f"{slug_of(instrument)}-")
+        by_name[f"{instrument}.{shown}" if instrument else shown] = drawn_figure
+    return by_name
 
 
 class Frame(pl.DataFrame):
     """A Polars frame. ``to_pandas()`` needs the packages pandas and pyarrow."""
 
     def to_pandas(self, *args: Any, **kwargs: Any) -> Any:
-        """The same rows as a pandas frame; InputError where a package for it is missing."""
+        """Return the rows as a pandas frame; raise InputError if a package for it is missing."""
         missing = [name for name in ("pandas", "pyarrow") if find_spec(name) is None]
         if missing:
             raise InputError(
@@ -161,62 +161,65 @@ class Estimate:
 
     @property
     def name(self) -> str:
-        """As ``goffman check --list`` has it: social-distance.gap[roberta-base]."""
+        """Return the name as in ``goffman check --list``: social-distance.gap[roberta-base]."""
         return self.named.name
 
     @property
     def value(self) -> float | None:
-        """The difference; of a correlation r."""
+        """Return the difference; for a correlation, r."""
         return self.named.value("value")
 
     @property
     def low(self) -> float | None:
-        """The lower end of its interval."""
+        """Return the lower end of the interval."""
         return self.named.value("low")
 
     @property
     def high(self) -> float | None:
-        """The upper end of its interval."""
+        """Return the upper end of the interval."""
         return self.named.value("high")
 
     @property
     def p(self) -> float | None:
-        """Corrected over its family of tests; the one without correction is in ``row``."""
+        """Return p, corrected over its family of tests; ``row`` has the uncorrected p."""
         return self.named.value("p_adjusted")
 
     @property
     def effect(self) -> float | None:
-        """The effect size; ``row["effect_name"]`` says which."""
+        """Return the effect size; ``row["effect_name"]`` names the kind of effect."""
         return self.named.value("effect")
 
     @property
     def verdict(self) -> str | None:
-        """As people read it: relevant, negligible …; None: no smallest difference is known."""
+        """Return the verdict as people read it, or None: no smallest difference is known.
+
+        Verdicts are relevant, negligible …
+        """
         return self.named.verdict
 
     @property
     def not_measurable(self) -> str | None:
-        """Which model cannot do the task, so that the number means nothing; None: none."""
+        """Return which model cannot do the task, so that the number means nothing, or None."""
         return self.named.not_measurable
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Of a main result the ids of its caveats, the weightiest first."""
+        """Return the ids of a main result's caveats, the weightiest first."""
         return self.named.caveats
 
     @property
     def row(self) -> Mapping[str, Any]:
-        """Every column of ``run.estimates``."""
+        """Return the values of every column of ``run.estimates``."""
         return dict(self.named.row)
 
     def __repr__(self) -> str:
         row = self.named.row
-        said = describe_difference(row)
+        text = describe_difference(row)
         if row["difference"] is None and self.value is not None:
-            said = f"{row['effect_name']} = {number(self.value)} ({ends(self.low, self.high)})"
+            text = f"{row['effect_name']} = {number(self.value)} ({ends(self.low, self.high)})"
         verdict = f"; {self.verdict}" if self.verdict else ""
         doubt = f"; not measurable: {self.not_measurable}" if self.not_measurable else ""
-        return f"<Estimate {self.name}: {said}{verdict}{doubt}>"
+        return f"<Estimate {self.name}: {text}{verdict}{doubt}>"
 
     def _repr_html_(self) -> str:
         return notebook.estimate_html(self.named)
@@ -231,50 +234,50 @@ class Run:
 
     folder: Path
     audited: Audit | None = None
-    """What the audit that this comes from asked; None: the run was opened."""
+    """The audit that made this run; None if the run was opened from a folder."""
     notes: tuple[str, ...] = ()
-    """What that audit told its user: what was left out, repaired, asked again."""
+    """The audit's messages to its user: what was left out, repaired, asked again."""
 
     @cached_property
     def measured(self) -> MeasuredRun:
-        """Everything that goffman itself reads of the run."""
+        """Return everything that goffman itself reads of the run."""
         return read_run(self.folder)
 
     @property
     def models(self) -> list[str]:
-        """The models that were asked."""
+        """Return the models that were asked."""
         return list(self.measured.manifest.models)
 
     @property
     def instruments(self) -> list[str]:
-        """The instruments that have scores, in the order in which they were asked."""
+        """Return the instruments that have scores, in the order in which they were asked."""
         return list(self.measured.sections)
 
     @property
     def report(self) -> Path | None:
-        """The page that shows the run; None: there is none."""
+        """Return the page that shows the run; None if there is none."""
         page = self.folder / "report.html"
         return page if page.is_file() else None
 
     @property
     def prompts(self) -> Frame:
-        """What was asked: a row a prompt."""
+        """Return what was asked: one row for each prompt."""
         return Frame(self.measured.prompts)
 
     @property
     def scores(self) -> Frame:
-        """The numbers: those of each prompt, then the means over them (see ``level``)."""
+        """Return the numbers: those of each prompt, then the means over them (see ``level``)."""
         return Frame(self.measured.scores)
 
     @cached_property
     def estimates(self) -> Frame:
-        """Every contrast with its name, interval, test and verdict."""
+        """Return every contrast with its name, interval, test and verdict."""
         frame = self.measured.every_estimate
-        beside = {"name": [one.name for one in self._named]}
-        doubts = pl.Series("not_measurable", [one.not_measurable for one in self._named], pl.String)
-        return Frame(
-            pl.DataFrame(beside, schema={"name": pl.String}).hstack(frame).hstack([doubts])
+        names = {"name": [estimate.name for estimate in self._named]}
+        doubts = pl.Series(
+            "not_measurable", [estimate.not_measurable for estimate in self._named], pl.String
         )
+        return Frame(pl.DataFrame(names, schema={"name": pl.String}).hstack(frame).hstack([doubts]))
 
     @cached_property
     def _named(self) -> list[NamedEstimate]:
@@ -282,38 +285,39 @@ class Run:
         return with_doubts(named_estimates(measured.every_estimate, measured.manifest), measured)
 
     def estimate(self, name: str) -> Estimate:
-        """One estimate, mean or score on control items, by a name that ``goffman check`` takes.
+        """Return one estimate, mean or score on control items, by a name for ``goffman check``.
 
-        A name without brackets, or without its instrument, where only one has it.
+        The brackets, or the instrument, may be left out of the name if only one estimate then has
+        it.
         """
-        found = meant_by(name, self._checkable)
-        if len(found) == 1:
-            return Estimate(named=found[0])
-        several = [one.name for one in found]
-        more = f" … and {len(several) - NAMES_SHOWN} more" if several[NAMES_SHOWN:] else ""
+        matches = meant_by(name, self._checkable)
+        if len(matches) == 1:
+            return Estimate(named=matches[0])
+        names = [match.name for match in matches]
+        more = f" … and {len(names) - NAMES_SHOWN} more" if names[NAMES_SHOWN:] else ""
         raise InputError(
-            f"This run has {len(found)} estimates '{name}'. Give one of these names: "
-            f"{', '.join(several[:NAMES_SHOWN])}{more}."
+            f"This run has {len(matches)} estimates '{name}'. Give one of these names: "
+            f"{', '.join(names[:NAMES_SHOWN])}{more}."
         )
 
     @cached_property
     def _checkable(self) -> Sequence[NamedEstimate]:
-        """Everything that goffman check --list lists."""
+        """Return everything that goffman check --list lists."""
         return gate_input(self.measured).known
 
     def answers(self, *, model: str | None = None, instrument: str | None = None) -> Frame:
-        """Every answer: a row a word, label, reply or option, as ``table`` says.
+        """Return every answer: one row for each word, label, reply or option, as ``table`` says.
 
-        ``model``, ``instrument``: only those of this one.
+        ``model``, ``instrument``: only answers of this model, to this instrument.
         """
         answered = self.measured.manifest.answers
         if model is not None:
             model = the_model_called(model, list(answered), who="the run has")
-        known = sorted({each for one in answered.values() for each in one})
-        if instrument is not None and instrument not in known:
+        instruments = sorted({asked_id for entries in answered.values() for asked_id in entries})
+        if instrument is not None and instrument not in instruments:
             raise InputError(
                 f"instrument is '{instrument}', but the run has no answers of it."
-                f"{did_you_mean(instrument, known)} Allowed: {', '.join(known)}."
+                f"{did_you_mean(instrument, instruments)} Allowed: {', '.join(instruments)}."
             )
         modes = dict(self.measured.prompts.select(asked_ids(), "mode").unique().rows())
         frames = [
@@ -337,7 +341,7 @@ class Run:
 
     @property
     def summary(self) -> str:
-        """What the run says, in sentences: what ``goffman show`` prints."""
+        """Return the run's results in sentences: what ``goffman show`` prints."""
         return "\n".join(self._summary.details)
 
     @cached_property
@@ -346,11 +350,11 @@ class Run:
 
     @property
     def figures(self) -> list[str]:
-        """The names of its figures."""
+        """Return the names of the run's figures."""
         return list(self._figures)
 
     def figure(self, name: str, **chosen: str) -> Figure:
-        """A figure by its name; ``chosen``: what a menu of the page offers, by its field."""
+        """Return a figure by its name; ``chosen``: options of its menus on the page, by field."""
         return figure_named(name, self._figures, chosen)
 
     def __repr__(self) -> str:
@@ -362,7 +366,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
-    """Runs compared: each later one with the first, instrument by instrument."""
+    """A comparison of runs: each later run with the first, instrument by instrument."""
 
     runs: tuple[Run, ...]
     """In the order in which they were given."""
@@ -373,24 +377,24 @@ class Comparison:
 
     @property
     def estimates(self) -> Frame:
-        """Every difference and change, with who is compared with whom."""
+        """Return every difference and change, with the runs and models that are compared."""
         frames = [
-            one.estimates.select(
-                pl.lit(str(one.reference)).alias("reference"),
-                pl.lit(str(one.run)).alias("run"),
-                pl.lit(one.models[0]).alias("reference_model"),
-                pl.lit(one.models[1]).alias("run_model"),
+            part.estimates.select(
+                pl.lit(str(part.reference)).alias("reference"),
+                pl.lit(str(part.run)).alias("run"),
+                pl.lit(part.models[0]).alias("reference_model"),
+                pl.lit(part.models[1]).alias("run_model"),
                 pl.all(),
-                pl.lit("; ".join(one.unmeasurable) or None, pl.String).alias("not_measurable"),
+                pl.lit("; ".join(part.unmeasurable) or None, pl.String).alias("not_measurable"),
             )
-            for one in self.parts
+            for part in self.parts
         ]
         return Frame(pl.concat(frames))
 
     def __repr__(self) -> str:
-        pairs = dict.fromkeys((str(one.reference), str(one.run)) for one in self.parts)
-        said = "; ".join(f"{run} with {reference}" for reference, run in pairs)
-        return f"<Comparison of {said}>"
+        pairs = dict.fromkeys((str(part.reference), str(part.run)) for part in self.parts)
+        text = "; ".join(f"{run} with {reference}" for reference, run in pairs)
+        return f"<Comparison of {text}>"
 
     def _repr_html_(self) -> str:
         return notebook.comparison_html(self.parts, self.notes)

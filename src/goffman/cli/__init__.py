@@ -1,1 +1,1 @@
-"""The commands: what they are told, and what they print."""
+"""The commands: their arguments and options, and what they print."""

@@ -58,32 +58,34 @@ def audit(
 
 def _parameters() -> Iterator[inspect.Parameter]:
     """Yield the parameters of the command: models, every option of an audit, and --json."""
-    positional, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     models = Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_MODELS)]
     yield inspect.Parameter("models", positional, default=None, annotation=models)
-    for name, one in audit_options().items():
-        default = None if one.several else one.default
-        kind: Any = one.kind
-        if one.kind is bool:
+    for name, of_audit in audit_options().items():
+        default = None if of_audit.several else of_audit.default
+        kind: Any = of_audit.kind
+        if of_audit.kind is bool:
             default = False
-        elif one.several:
+        elif of_audit.several:
             kind = list[kind] | None
         elif default is None:
             kind = kind | None
         yield inspect.Parameter(
-            name, named, default=default, annotation=Annotated[kind, option(name)]
+            name, keyword, default=default, annotation=Annotated[kind, option(name)]
         )
         if name == "report":
             json = typer.Option(
                 "--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT
             )
             yield inspect.Parameter(
-                "as_json", named, default=False, annotation=Annotated[bool, json]
+                "as_json", keyword, default=False, annotation=Annotated[bool, json]
             )
-    every = typer.Option(
+    help_all = typer.Option(
         "--help-all", help="Show every option, and the settings.", is_eager=True, callback=show_all
     )
-    yield inspect.Parameter("help_all", named, default=False, annotation=Annotated[bool, every])
+    yield inspect.Parameter(
+        "help_all", keyword, default=False, annotation=Annotated[bool, help_all]
+    )
 
 
 audit.__signature__ = inspect.Signature([*_parameters()])  # type: ignore[attr-defined]
@@ -110,37 +112,39 @@ def print_done(
     as_json: bool,
     seconds: float = 0,
 ) -> None:
-    """Print what was asked, what it says, and where it lies; ``rows``: what was asked, for JSON.
+    """Print what was asked, the results, and where they are; ``rows``: what was asked, for JSON.
 
-    ``seconds``: how long it took; 0: it asked nobody.
+    ``seconds``: how long it took; 0 if no model was asked.
     """
     if as_json:
-        told = ("model", "instrument", "sentences", "rows")
-        counted = [[getattr(one, name) for name in told] for one in done.asked]
+        fields = ("model", "instrument", "sentences", "rows")
+        counted = [[getattr(asked, name) for name in fields] for asked in done.asked]
         names = ("model", "instrument", "prompts", "answers")
-        rows = rows or [dict(zip(names, each, strict=True)) for each in counted]
-        found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
-        found |= {"results": [one.entry() for one in done.results], "summary": done.summary}
-        print(json_text(found | {"report": done.report and str(done.report)}))
+        rows = rows or [
+            dict(zip(names, counts_of_model, strict=True)) for counts_of_model in counted
+        ]
+        entry: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
+        entry |= {"results": [result.entry() for result in done.results], "summary": done.summary}
+        print(json_text(entry | {"report": done.report and str(done.report)}))
         return
     counts = (
         (len({asked.model for asked in done.asked}), "model"),
         (len({base_of(asked.instrument.partition(",")[0]) for asked in done.asked}), "instrument"),
         (sum(asked.sentences for asked in done.asked), "sentence"),
     )
-    about = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts]
+    facts = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts]
     if not any(asked.asked_now for asked in done.asked):
-        about.append("nothing was left to ask")
+        facts.append("nothing was left to ask")
     elif seconds:
-        about.append(duration(seconds))
-    print_screen(done.folder, done.results, report=done.report, about=about)
+        facts.append(duration(seconds))
+    print_screen(done.folder, done.results, report=done.report, about=facts)
 
 
 def _labels(given: str | None) -> dict[str, str] | None:
-    """LABEL_0=negative,LABEL_1=positive as a mapping."""
+    """Return LABEL_0=negative,LABEL_1=positive as a mapping."""
     if given is None:
         return None
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for pair in given.split(","):
         own, _, meaning = (part.strip() for part in pair.partition("="))
         if not (own and meaning):
@@ -149,9 +153,9 @@ def _labels(given: str | None) -> dict[str, str] | None:
                 "LABEL_0=negative,LABEL_1=positive. The meanings are negative, neutral and "
                 "positive."
             )
-        if own in found:
+        if own in meanings:
             raise InputError(
-                f"--labels gives '{own}' two meanings, {found[own]} and {meaning}. Give it one."
+                f"--labels gives '{own}' two meanings, {meanings[own]} and {meaning}. Give it one."
             )
-        found[own] = meaning
-    return found
+        meanings[own] = meaning
+    return meanings

@@ -66,15 +66,17 @@ def models(
         for row in model_kinds().values()
         if row.form
     }
-    there = fetched(models_folder(os.environ, sys.platform))
+    fetched_models = fetched(models_folder(os.environ, sys.platform))
     rows = [
         {"model": f"bundled:{name}", "what": "ships with goffman", "state": "ready"}
         for name in BUNDLED
     ]
-    for name, what in FETCHABLE.items():
-        ready = f"in {there[name]}" if name in there else f"goffman models get {name}"
-        about = f"chat model {what.model}, {what.megabytes} MB, {what.licence}"
-        rows.append({"model": name, "what": about, "state": ready})
+    for name, fetchable in FETCHABLE.items():
+        ready = (
+            f"in {fetched_models[name]}" if name in fetched_models else f"goffman models get {name}"
+        )
+        description = f"chat model {fetchable.model}, {fetchable.megabytes} MB, {fetchable.licence}"
+        rows.append({"model": name, "what": description, "state": ready})
     if as_json:
         listed = [{"model": form, "what": what} for form, what in forms.items()]
         print(json_text({"models": rows, "forms": listed}))
@@ -133,10 +135,10 @@ def anchors(
     }
     lines = [f"{anchor.id} {anchor.version}: {anchor.title}"]
     lines += [f"{key}: {value}" for key, value in facts.items()]
-    lines += [f"  {one.id}: {one.meaning}" for one in anchor.items]
+    lines += [f"  {item.id}: {item.meaning}" for item in anchor.items]
     lines += ["Limits:", *(f"  {text}" for text in anchor.limits)]
     sys.stdout.write("".join(f"{printable(line)}\n" for line in lines) + "\n")
-    rows = [asdict(one) for one in anchor.values]
+    rows = [asdict(value) for value in anchor.values]
     shown = [name for name in _VALUES if any(row[name] not in {None, EVERYONE} for row in rows)]
     sys.stdout.write(table_text(rows, shown))
 
@@ -146,23 +148,23 @@ def _list(found: Sequence[Anchor], *, as_json: bool) -> None:
 
     rows: list[dict[str, Any]] = [
         {
-            "anchor": one.id,
-            "built_in": one.id in builtin_anchors(),
-            "version": one.version,
-            "title": one.title,
-            "country": one.country,
-            "year": one.year,
-            "population": one.population,
-            "unit": one.unit,
-            "compare": one.compare,
-            "instruments": list(one.instruments),
-            "items": [item.id for item in one.items],
-            "conditions": len(one.conditions()),
-            "values": len(one.values),
-            "citation": one.citation,
-            "terms": one.terms,
+            "anchor": anchor.id,
+            "built_in": anchor.id in builtin_anchors(),
+            "version": anchor.version,
+            "title": anchor.title,
+            "country": anchor.country,
+            "year": anchor.year,
+            "population": anchor.population,
+            "unit": anchor.unit,
+            "compare": anchor.compare,
+            "instruments": list(anchor.instruments),
+            "items": [item.id for item in anchor.items],
+            "conditions": len(anchor.conditions()),
+            "values": len(anchor.values),
+            "citation": anchor.citation,
+            "terms": anchor.terms,
         }
-        for one in found
+        for anchor in found
     ]
     if as_json:
         print(json_text(rows))
@@ -176,14 +178,14 @@ def _list(found: Sequence[Anchor], *, as_json: bool) -> None:
 
 
 def validate_anchor(path: str, *, as_json: bool) -> None:
-    """Print whether an anchor is valid, or every fault of it; exit code 2 where it is not."""
+    """Print whether an anchor is valid, or all of its faults; exit with code 2 if it is not."""
     from goffman.anchors.loader import load_anchor
 
     faults: Sequence[Fault] = ()
-    found: dict[str, Any] = {"anchor": path, "values": 0}
+    entry: dict[str, Any] = {"anchor": path, "values": 0}
     try:
         anchor = load_anchor(path)
-        found["values"] = len(anchor.values)
+        entry["values"] = len(anchor.values)
         values, items, conditions = (
             f"{len(things):,} {noun}{'' if len(things) == 1 else 's'}"
             for things, noun in (
@@ -192,16 +194,16 @@ def validate_anchor(path: str, *, as_json: bool) -> None:
                 (anchor.conditions(), anchor.of),
             )
         )
-        said = f"{printable(path)} is valid: {values} ({items}, {conditions})."
+        message = f"{printable(path)} is valid: {values} ({items}, {conditions})."
     except AnchorError as error:
-        faults, said = error.faults, ""
+        faults, message = error.faults, ""
         if not as_json:
             say(*error.lines)
     if as_json:
-        found["faults"] = [vars(one) for one in faults]
-        print(json_text(found))
-    elif said:
-        print(said)
+        entry["faults"] = [vars(fault) for fault in faults]
+        print(json_text(entry))
+    elif message:
+        print(message)
     if faults:
         raise typer.Exit(2)
 
@@ -253,25 +255,30 @@ def replicate(
         from goffman.replicate import download as downloading
 
         into = folder_above(folder, studies)
-        # Another server with the same files: a mirror, or the one of the tests.
+        # A server with the same files in the place of GitHub: a mirror, or the tests' server.
         base = os.environ.get("GOFFMAN_GITHUB", downloading.GITHUB)
         files = downloading.published_files(studies)
         with counting(sys.stderr, "files") as progress:
             fetched = downloading.download(files, into, base=base, progress=progress)
-        what = f"{fetched:,} files were downloaded" if fetched else "All files are already there"
-        said = [f"{what}. They are in {printable(str(into))}.", *downloading.not_fetched(studies)]
-        print("\n".join(said), file=sys.stderr)
+        downloaded = (
+            f"{fetched:,} files were downloaded" if fetched else "All files are already there"
+        )
+        messages = [
+            f"{downloaded}. They are in {printable(str(into))}.",
+            *downloading.not_fetched(studies),
+        ]
+        print("\n".join(messages), file=sys.stderr)
     if study and output:
         _make_run(study, folder, output, ratings, as_json=as_json)
         return
-    done = [replicate_study(name, folder, ratings=ratings) for name in studies]
+    replications = [replicate_study(name, folder, ratings=ratings) for name in studies]
     if as_json:
-        entries = [each.entry() for each in done]
-        found = entries[0] if study else entries
-        print(json_text(found))
+        entries = [replication.entry() for replication in replications]
+        document = entries[0] if study else entries
+        print(json_text(document))
     else:
-        print("\n".join(_text(each) for each in done), end="")
-    if any(each.differing for each in done):
+        print("\n".join(_text(replication) for replication in replications), end="")
+    if any(replication.differing for replication in replications):
         raise typer.Exit(1)
 
 
@@ -281,20 +288,20 @@ def _make_run(
     """Make the run of a study's published answers, and print what it says."""
     from goffman.api.progress import reporting
 
-    with reporting(shown=True) as teller:
-        done = published_run(study, folder, output, ratings=ratings, listener=teller.listener)
+    with reporting(shown=True) as reporter:
+        done = published_run(study, folder, output, ratings=ratings, listener=reporter.listener)
     print_done(done, as_json=as_json)
 
 
 def published_folder(environment: Mapping[str, str], platform: str) -> Path:
-    """Where the authors' files lie on this machine: GOFFMAN_PUBLISHED, or the user's cache."""
-    if given := environment.get("GOFFMAN_PUBLISHED"):
-        return Path(given)
+    """Return the folder of the authors' files: GOFFMAN_PUBLISHED, or the user's cache."""
+    if folder := environment.get("GOFFMAN_PUBLISHED"):
+        return Path(folder)
     return cache_folder(environment, platform) / "published"
 
 
 def _text(done: Replication) -> str:
-    """The table of a study, and how many of its rows agree."""
+    """Return the table of a study, and how many of its rows agree."""
     rows = [
         {
             done.study: row.name,
@@ -307,11 +314,11 @@ def _text(done: Replication) -> str:
     ]
     table = table_text(rows, (done.study, "published", "recomputed", "", "note"))
     agreeing = sum(row.agrees is True for row in done.rows)
-    known = sum(_mark(row) == _KNOWN for row in done.rows)
-    rest = len(done.rows) - agreeing - len(done.differing) - known
+    explained = sum(_mark(row) == _KNOWN for row in done.rows)
+    incomparable = len(done.rows) - agreeing - len(done.differing) - explained
     return (
-        f"{table}{agreeing} numbers agree, {len(done.differing)} differ, {known} differ for a "
-        f"known reason (see note),\n{rest} cannot be compared.\n"
+        f"{table}{agreeing} numbers agree, {len(done.differing)} differ, {explained} differ for a "
+        f"known reason (see note),\n{incomparable} cannot be compared.\n"
     )
 
 
@@ -325,7 +332,7 @@ def _mark(row: Row) -> str:
 
 
 def _shown(value: Number | None, digits: int) -> str:
-    """A number with so many decimals; nothing for none."""
+    """Return a number with this many decimals; nothing if there is none."""
     if value is None:
         return "–"
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

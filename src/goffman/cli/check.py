@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from goffman.gate.rules import Condition
 
 BROKEN = 3
-"""The exit code where goffman itself failed, so that nothing is known; 1 is that of a gate that
-failed."""
+"""The exit code if goffman itself failed, so that nothing is known; a failed gate exits with 1."""
 
 
 def check(
@@ -128,22 +127,22 @@ def check(
         if model and baseline is None:
             raise InputError("--model needs --baseline: it says which models to compare.")
         conditions = [] if show else _rules(fail_if or (), thresholds)
-        found = gate_input(
+        estimates = gate_input(
             read_run(run),
             baseline=None if baseline is None else read_run(baseline),
             models=model or (),
             note=say,
         )
         if show:
-            _print(names_json(found) if chosen is GateFormat.JSON else names_text(found))
+            _print(names_json(estimates) if chosen is GateFormat.JSON else names_text(estimates))
             return
-        checked = Checked(run=run, baseline=baseline, outcomes=found.gate(conditions))
+        checked = Checked(run=run, baseline=baseline, outcomes=estimates.gate(conditions))
         _print(written(checked, chosen))
         if output is not None:
             write_output(output, written(checked, ENDINGS[output.suffix.lower()]))
         place = os.environ.get("GITHUB_STEP_SUMMARY")
         if chosen is GateFormat.GITHUB and place:
-            # What is there already stays.
+            # What the file has already stays.
             with Path(place).open("a", encoding="utf-8") as file:
                 file.write(written(checked, GateFormat.MARKDOWN) + "\n")
     if code := exit_code(checked.outcomes):
@@ -151,7 +150,7 @@ def check(
 
 
 def _rules(fail_if: Sequence[str], thresholds: Path | None) -> list[Condition]:
-    """Those given by themselves, then those of the file; InputError where there are none."""
+    """Return the rules given by themselves, then the file's; raise InputError if there are none."""
     from goffman.gate.rules import DEFAULT, parse, read_thresholds
 
     conditions = [parse(text) for text in fail_if]
@@ -168,30 +167,30 @@ def _rules(fail_if: Sequence[str], thresholds: Path | None) -> list[Condition]:
 
 @contextmanager
 def _undecided_where_broken(style: GateFormat) -> Iterator[None]:
-    """A failure of goffman's own must not read as a gate that failed: both would exit with 1."""
+    """Keep goffman's own failures from reading as a failed gate: both would exit with 1."""
     try:
         yield
     except typer.Exit:
         raise
     except (GoffmanError, OSError) as error:
-        told = system_error(error) if isinstance(error, OSError) else error
-        say(*told.lines)
-        _annotate(told.lines, style)
-        code = BROKEN if told.exit_code == 1 else told.exit_code
+        failure = system_error(error) if isinstance(error, OSError) else error
+        say(*failure.lines)
+        _annotate(failure.lines, style)
+        code = BROKEN if failure.exit_code == 1 else failure.exit_code
         raise typer.Exit(code) from error
     except Exception as error:
-        # Not as it is: a line of it could be one that GitHub reads as its own.
+        # Each line has a prefix: GitHub could read a bare line as a command of its own.
         say(*(f"| {line}" for line in traceback.format_exc().splitlines()))
-        said = (
+        message = (
             "goffman itself failed, so the check has no result (exit code 3). Please report this."
         )
-        say(said)
-        _annotate([said], style)
+        say(message)
+        _annotate([message], style)
         raise typer.Exit(BROKEN) from error
 
 
 def _annotate(lines: Iterable[str], style: GateFormat) -> None:
-    """The lines where GitHub shows it, if the outcomes were to be shown there."""
+    """Print the lines as an annotation for GitHub, if the outcomes are printed in that format."""
     if style is GateFormat.GITHUB:
         from goffman.gate.formats import annotation
 
@@ -200,7 +199,7 @@ def _annotate(lines: Iterable[str], style: GateFormat) -> None:
 
 
 def _print(text: str) -> None:
-    """The text on the output; a reader that has gone (head) does not change the exit code."""
+    """Print the text; a reader that has gone (head) does not change the exit code."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

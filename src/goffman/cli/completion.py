@@ -11,13 +11,13 @@ SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
 def check_completion(arguments: Sequence[str]) -> None:
-    """InputError where completion is asked for in a shell for which it cannot be made."""
+    """Raise InputError if completion is requested in a shell for which it cannot be made."""
     if arguments and arguments[0] in COMPLETION:
         check_shell(this_shell())
 
 
 def this_shell() -> str | None:
-    """The shell that the command was typed in; None: it cannot be told."""
+    """Return the shell in which the command was typed; None if it cannot be determined."""
     import shellingham
 
     try:
@@ -27,10 +27,10 @@ def this_shell() -> str | None:
 
 
 def check_shell(shell: str | None) -> None:
-    """InputError where completion cannot be made for the shell."""
+    """Raise InputError if completion cannot be made for the shell."""
     if shell not in SHELLS:
-        here = "an unknown shell" if shell is None else f"'{shell}'"
+        name = "an unknown shell" if shell is None else f"'{shell}'"
         raise InputError(
-            f"Completion cannot be made for {here}. Run this command directly in one of these: "
+            f"Completion cannot be made for {name}. Run this command directly in one of these: "
             f"{', '.join(SHELLS)}."
         )

@@ -1,4 +1,4 @@
-"""The commands that hand runs over and take logs in: export, read."""
+"""The commands that export runs and import logs: export, read."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Export(StrEnum):
 
 
 FOLDERS = (Export.PAPER, Export.FIGURES, Export.TABLES)
-"""What is written into a folder, of all models of a run."""
+"""Exports that are written into a folder, for all models of a run."""
 
 RESULTS = (Export.MODEL_CARD, Export.LM_EVAL, *FOLDERS)
-"""What a run is needed for."""
+"""Exports that need a run."""
 
 
 def export(
@@ -103,20 +103,20 @@ def export(
     if target is None:
         *others, last = Export
         raise InputError(f"Say in which format: add --to {', '.join(others)} or {last}.")
-    given = what or []
+    sources = what or []
     if target not in RESULTS:
         if model is not None:
             raise InputError(f"--to {target} exports questions, not results. Leave out --model.")
-        _export_questions(given, target, output, mode=mode or (), limit=limit, sample=sample)
+        _export_questions(sources, target, output, mode=mode or (), limit=limit, sample=sample)
         return
     if mode or limit is not None or sample:
         raise InputError(
             f"--mode, --limit and --sample choose questions, but --to {target} exports results. "
             "Leave them out."
         )
-    if len(given) != 1:
-        raise InputError(f"--to {target} exports the results of one run. You gave {len(given)}.")
-    run = Path(given[0])
+    if len(sources) != 1:
+        raise InputError(f"--to {target} exports the results of one run. You gave {len(sources)}.")
+    run = Path(sources[0])
     if target in FOLDERS:
         _export_folder(run, target, model=model, output=output)
     else:
@@ -189,7 +189,7 @@ def _export_questions(
         say=say,
     )
     write(several, output)
-    prompts = sum(one.note.prompts for one in several)
+    prompts = sum(task.note.prompts for task in several)
     say(
         f"{count_of(len(several), 'task')} in {output}, with {prompts:,} prompts. Begin with "
         f"{output / 'README.md'}."
@@ -233,13 +233,13 @@ def read(
     from goffman.api.progress import reporting
     from goffman.harness.import_run import read_logs
 
-    with reporting(shown=True) as teller:
+    with reporting(shown=True) as reporter:
         done = read_logs(
             logs,
             instruments=instrument or (),
             model=model,
             output=output,
-            listener=teller.listener,
+            listener=reporter.listener,
             report=not no_report,
         )
     print_done(done, as_json=as_json)

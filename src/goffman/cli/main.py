@@ -1,6 +1,6 @@
-"""The command line: one function a command, each of which parses, calls and prints.
+"""The command line: one function for each command, which parses, calls and prints.
 
-Here are ls, prompts and validate; the other modules of this folder hold the rest.
+This module has ls, prompts and validate; the other modules of this folder have the other commands.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ def validate(
             raise
         faults = [Fault(file=path, message=str(error))]
     if as_json:
-        found = {"instrument": path, "prompts": count, "controls": controls}
-        found |= {"modes": further, "faults": [vars(f) for f in faults]}
-        print(json_text(found))
+        entry = {"instrument": path, "prompts": count, "controls": controls}
+        entry |= {"modes": further, "faults": [vars(f) for f in faults]}
+        print(json_text(entry))
     elif not faults:
         beside = f"{controls:,} control prompts" if controls else "no control items"
         print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
@@ -108,18 +108,18 @@ def validate(
 
 
 def _instrument_to_validate(given: str) -> Instrument:
-    """The instrument; InputError where nothing is called so, neither it nor an anchor."""
+    """Return the instrument; raise InputError if no instrument or anchor has this name."""
     from goffman.anchors.loader import anchor_names
     from goffman.instruments.loader import builtin_names, load_instrument, plugged_instruments
 
     names = (*builtin_names(), *plugged_instruments())
-    # os.path, which says no to names that no system allows, where Path fails.
+    # os.path returns False for names that no system allows, where Path fails.
     if given in names or os.path.isdir(given):  # noqa: PTH112
         return load_instrument(given)
-    known = (*names, *anchor_names())
+    known_names = (*names, *anchor_names())
     raise InputError(
         f"There is no instrument or anchor '{given[:200]}'. Give a folder, or one of these: "
-        f"{', '.join(known)}.{did_you_mean(given, known)}"
+        f"{', '.join(known_names)}.{did_you_mean(given, known_names)}"
     )
 
 
@@ -169,7 +169,7 @@ ASKS = 27
 """Columns for what an instrument asks."""
 
 ABLE = ("masked", "classifier", "qa", "nli", "causal", "chat")
-"""The kinds of model that the meaning of a mode may name."""
+"""The kinds of models that the meaning of a mode may name."""
 
 
 def list_instruments(
@@ -209,8 +209,8 @@ def list_instruments(
         return
     for row in rows:
         row["instrument"] += "" if row["built_in"] else " (plug-in)"
-        said = " ".join(MEANINGS[mode] for mode in row["modes"]).split()
-        row["models"] = ", ".join(kind for kind in ABLE if kind in said)
+        words = " ".join(MEANINGS[mode] for mode in row["modes"]).split()
+        row["models"] = ", ".join(kind for kind in ABLE if kind in words)
     if cite:
         for row in rows:
             facts = (row["title"], f"Modes: {', '.join(row['modes'])}", row["citation"])
@@ -294,7 +294,7 @@ def prompts(
             f"'{name}' already names a mode of {instrument.id}. Give {instrument.id} with "
             f"--mode, or {name} alone."
         )
-    # Of an instrument that has nothing but choices, the first way of asking them.
+    # If an instrument has nothing but choices, the first way of asking them.
     instrument = forms[0] if mode is None else mode_of(instrument, mode)
     having = {instrument.base: setting_names(instrument)}
     changed = settings_by_instrument(settings_given(settings), having)
@@ -331,16 +331,16 @@ def prompts(
             "system",
             "prefill",
         )
-        there = [column for column in (*shown, "text") if rows and column in rows[0]]
-        text = table_text(rows, there)
+        columns = [column for column in (*shown, "text") if rows and column in rows[0]]
+        text = table_text(rows, columns)
     else:
         text = rows_text(rows, chosen)
     if output is None:
         sys.stdout.write(text)
     else:
         write_output(output, text)
-        known = {".csv", ".json", ".jsonl"}
-        odd = style is None and not as_json and output.suffix.lower() not in known
+        endings = {".csv", ".json", ".jsonl"}
+        odd = style is None and not as_json and output.suffix.lower() not in endings
         say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
 
 
@@ -351,7 +351,7 @@ COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Rate words": (rate, agree),
     "Instruments and models": (list_instruments, prompts, validate, anchors),
 }
-"""Every command but models, by the heading that the help has it under."""
+"""Every command but models, by its heading in the help."""
 
 for heading, commands in COMMANDS.items():
     for command in commands:
@@ -364,20 +364,20 @@ app.add_typer(models_app, name="models", rich_help_panel=heading)
 def main() -> None:
     """Run the command line; every failure ends with a sentence and an exit code."""
     # Read when torch is loaded. By default, a thread that waits for another one keeps its core
-    # busy; on cores that others use too, it may be waiting for the very thread that it keeps off.
+    # busy; on cores shared with others, it may block the very thread that it waits for.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if sys.stdout is None:
-        # Closed by the caller: there is nobody to print for.
+        # The caller closed the output: nobody reads what is printed.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal that does not know a sign gets its number.
+            # A terminal that does not know a character gets its number.
             stream.reconfigure(errors="backslashreplace")
     try:
         code = _run()
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output (head, less) has gone; there is nobody left to tell.
+        # The reader of the output (head, less) has gone; nobody is left to read a message.
         code = 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
@@ -386,24 +386,24 @@ def main() -> None:
             code = 1
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         else:
-            told = system_error(error)
-            say(*told.lines)
-            code = told.exit_code
+            failure = system_error(error)
+            say(*failure.lines)
+            code = failure.exit_code
     sys.exit(code)
 
 
 def _run() -> int:
-    """The exit code of the command that was given; what is to be said of a failure was said."""
+    """Run the command that was given, print any failure, and return the exit code."""
     stdout = sys.stdout
     try:
         check_system()
         check_completion(sys.argv[1:])
         with commanded(sys.argv[1:]):
-            # The same name however it was started: scripts for shells are made with it.
+            # The same name however the command was started: scripts for shells are made with it.
             app(prog_name="goffman")
     except SystemExit as end:
         if sys.stdout is not stdout:
-            # typer puts another in its place where the reader (head, less) has gone.
+            # typer replaces the output if its reader (head, less) has gone.
             return 0
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:

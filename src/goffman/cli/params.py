@@ -1,4 +1,4 @@
-"""Options that several commands have, spelled and explained once, and what no option can be."""
+"""Options of several commands, spelled and explained once, and values that no option can have."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from goffman.errors import InputError, did_you_mean
 from goffman.validation import allowed_numbers, check_size, check_text
 
 VALUES = {int: "N", float: "NUMBER", Path: "FILE", str: "NAME"}
-"""What stands for a value in the help, by its type; not what Python calls it."""
+"""What stands for a value in the help, by the value's type; not Python's names of types."""
 
 MEANT = {"--format": "--to"}
-"""What other commands call an option, and what it is called where they do not know it."""
+"""Names of options in other commands → their names in commands that do not know those."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 RUN_HELP = "A run: the folder that goffman audit wrote."
@@ -28,75 +28,75 @@ RUN_HELP = "A run: the folder that goffman audit wrote."
 
 def option(name: str) -> Any:
     """Return an option of an audit as typer declares it."""
-    one = audit_options()[name]
+    audit_option = audit_options()[name]
     return typer.Option(
         flag_of(name),
-        help=one.help,
-        metavar=one.metavar,
-        min=one.minimum,
-        max=one.maximum,
-        rich_help_panel=one.panel,
+        help=audit_option.help,
+        metavar=audit_option.metavar,
+        min=audit_option.minimum,
+        max=audit_option.maximum,
+        rich_help_panel=audit_option.panel,
     )
 
 
 _WHOLE = "\ue000"
-"""Stands for a hyphen while lines are broken, which would break there."""
+"""Stands for a hyphen while lines are broken, so that they are not broken there."""
 
 
 class Command(TyperCommand):
-    """A command that refuses, before it does anything, what can be the value of no option."""
+    """A command that, before it does anything, rejects values that no option can have."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """[OPTIONS] RUN, as a person writes it."""
-        arguments = [one for one in self.get_params(ctx) if not _is_option(one)]
-        pieces = [_name_in_full(one) for one in arguments]
+        """Return the usage as a person writes it: [OPTIONS] RUN."""
+        arguments = [argument for argument in self.get_params(ctx) if not _is_option(argument)]
+        pieces = [_name_in_full(argument) for argument in arguments]
         optional = [
-            piece if one.required else f"[{piece}]"
-            for one, piece in zip(arguments, pieces, strict=True)
+            piece if argument.required else f"[{piece}]"
+            for argument, piece in zip(arguments, pieces, strict=True)
         ]
         return ["[OPTIONS]", *optional]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Options under the headings that they were given, in the order of their declaration."""
+        """Write options under their headings, in the order of their declaration."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.shown(ctx):
             heading = getattr(param, "rich_help_panel", None) or "Options"
             heading = heading if _is_option(param) else "Arguments"
-            spelled, about = help_row(param)
-            groups.setdefault(heading, []).append((spelled, about.replace("-", _WHOLE)))
+            spelled, help_text = help_row(param)
+            groups.setdefault(heading, []).append((spelled, help_text.replace("-", _WHOLE)))
         for heading, records in groups.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
 
     def shown(self, ctx: Any) -> list[Any]:
-        """The options and arguments that the help shows."""
+        """Return the options and arguments that the help shows."""
         return list(self.get_params(ctx))
 
     def get_help(self, ctx: Any) -> str:
-        """The help, with names such as social-distance.gap each on one line, to be copied."""
+        """Return the help; names such as social-distance.gap stay on one line, to be copied."""
         return str(super().get_help(ctx)).replace(_WHOLE, "-")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """What is left of the arguments, as typer has it; InputError names the option."""
+        """Return the remaining arguments, as typer does; raise InputError that names the option."""
         if ctx.resilient_parsing:
-            # A line that is still being typed, for a shell to complete.
+            # A line that is still being typed, which a shell completes.
             unfinished: list[str] = super().parse_args(ctx, args)
             return unfinished
         args = list(args)
-        # As it was given: an empty path is the current folder once it is converted.
-        given = self._given(ctx, args)
+        # Texts as they were given: an empty path becomes the current folder once it is converted.
+        texts_given = self._given(ctx, args)
         for param in self.params:
-            raw = given.get(param.name)
+            raw = texts_given.get(param.name)
             for text in raw if isinstance(raw, list | tuple) else [raw]:
                 if isinstance(text, str):
                     check_text(_name(param), text)
         try:
-            rest: list[str] = super().parse_args(ctx, args)
+            remaining: list[str] = super().parse_args(ctx, args)
         except typer.BadParameter as error:
             wrong: Any = error.param
-            if wrong is not None and not _is_option(wrong) and not given.get(wrong.name):
+            if wrong is not None and not _is_option(wrong) and not texts_given.get(wrong.name):
                 raise InputError(_missing(ctx, wrong)) from error
-            allowed, text = _allowed(wrong), given.get(wrong.name)
+            allowed, text = _allowed(wrong), texts_given.get(wrong.name)
             # Without a text the parameter is missing, not wrong.
             if allowed is None or not isinstance(text, str):
                 raise
@@ -105,29 +105,29 @@ class Command(TyperCommand):
             raise InputError(f"{_name(wrong)} is {shown}. Allowed: {allowed}.{near}") from error
         for param in self.params:
             check_size(_name(param), ctx.params.get(param.name))
-        return rest
+        return remaining
 
     def _given(self, ctx: Any, args: Sequence[str]) -> dict[str, Any]:
-        """What was given for each parameter, as text."""
+        """Return what was given for each parameter, as text."""
         try:
             return dict(self.make_parser(ctx).parse_args(args=list(args))[0])
         except NoSuchOption as error:
-            other = MEANT.get(error.option_name)
-            if not any(other in param.opts for param in self.params):
+            meant = MEANT.get(error.option_name)
+            if not any(meant in param.opts for param in self.params):
                 raise
             raise InputError(
-                f"{error.option_name} is not an option here. Did you mean {other}?"
+                f"{error.option_name} is not an option here. Did you mean {meant}?"
             ) from error
 
 
 class CommandGroup(TyperGroup):
-    """The commands under the headings that they were given."""
+    """The commands under their headings."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's own
-        """Name and first sentence of each command."""
+        """Write the name and first sentence of each command."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for name, command in self.commands.items():
-            # Of one length, so that all groups have the same columns.
+            # Names are padded to one length, so that all groups have the same columns.
             row = (f"{name:<9}", command.get_short_help_str(limit=80))
             groups.setdefault(getattr(command, "rich_help_panel", ""), []).append(row)
         for heading, rows in groups.items():
@@ -136,16 +136,21 @@ class CommandGroup(TyperGroup):
 
 
 class AuditCommand(Command):
-    """The command whose help shows the usual options; --help-all shows all."""
+    """The audit command, whose help shows the usual options; --help-all shows all."""
 
     def shown(self, ctx: Any) -> list[Any]:
-        """The options that are shown first, or all."""
-        rare = {"as_json", *(name for name, one in audit_options().items() if not one.first)}
-        every = super().shown(ctx)
-        return every if ctx.meta.get(ALL) else [one for one in every if one.name not in rare]
+        """Return the options that are shown first, or all."""
+        rare = {
+            "as_json",
+            *(name for name, audit_option in audit_options().items() if not audit_option.first),
+        }
+        params = super().shown(ctx)
+        return (
+            params if ctx.meta.get(ALL) else [param for param in params if param.name not in rare]
+        )
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The options; with all of them, the settings of instruments, too."""
+        """Write the options, and the settings of instruments if all options are shown."""
         super().format_options(ctx, formatter)
         if ctx.meta.get(ALL):
             with formatter.section("Settings of instruments (--set INSTRUMENT.NAME=VALUE)"):
@@ -165,7 +170,7 @@ def show_all(ctx: typer.Context, value: bool) -> None:
 
 
 def setting_rows() -> list[tuple[str, str]]:
-    """The settings of instruments, and what the help says about them."""
+    """Return the settings of instruments, and what the help says about them."""
     return [
         (f"{instrument}.{name}={setting.metavar}", setting.help)
         for name, setting in INSTRUMENT_SETTINGS.items()
@@ -174,47 +179,49 @@ def setting_rows() -> list[tuple[str, str]]:
 
 
 def _missing(ctx: Any, param: Any) -> str:
-    """What is missing; of a run, which there are."""
+    """Return what is missing; if that is a run, also which runs there are."""
     name = _name(param)
-    said = f"goffman {ctx.info_name} needs {name}: goffman {ctx.info_name} {_name_in_full(param)}"
+    message = (
+        f"goffman {ctx.info_name} needs {name}: goffman {ctx.info_name} {_name_in_full(param)}"
+    )
     if name != "RUN":
-        return said
+        return message
     runs = sorted(Path("runs").glob("*/manifest.json"), key=lambda file: -file.stat().st_mtime)
     if not runs:
-        return f"{said}. There are no runs in the folder runs; goffman audit writes them."
+        return f"{message}. There are no runs in the folder runs; goffman audit writes them."
     shown = ", ".join(str(file.parent) for file in runs[:8])
     more = f" and {len(runs) - 8} more" if len(runs) > 8 else ""
-    return f"{said}. Runs here, newest first: {shown}{more}."
+    return f"{message}. Runs here, newest first: {shown}{more}."
 
 
 def settings_given(texts: Sequence[str] | None) -> dict[str, list[str]]:
-    """The values of --set by their names; InputError where one has no value."""
-    found: dict[str, list[str]] = {}
+    """Return the values of --set by their names; raise InputError if one has no value."""
+    values: dict[str, list[str]] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(
                 f"--set is '{text}'. Write INSTRUMENT.NAME=VALUE, such as coreference.pairs=50."
             )
-        found.setdefault(name.strip(), []).append(value)
-    return found
+        values.setdefault(name.strip(), []).append(value)
+    return values
 
 
 def help_row(param: Any) -> tuple[str, str]:
-    """An option or argument with what stands for its value, and what the help says about it."""
+    """Return an option or argument with what stands for its value, and its help text."""
     default = getattr(param.default, "value", param.default)
-    about = str(param.help or "")
-    if default is not None and not getattr(param, "is_flag", False) and "Default:" not in about:
-        about += (
+    help_text = str(param.help or "")
+    if default is not None and not getattr(param, "is_flag", False) and "Default:" not in help_text:
+        help_text += (
             f" Default: {default:g}." if isinstance(default, float) else f" Default: {default}."
         )
     if param.required and _is_option(param):
-        about += " Required."
-    return _name_in_full(param), about
+        help_text += " Required."
+    return _name_in_full(param), help_text
 
 
 def _name_in_full(param: Any) -> str:
-    """-h, --help; --output FILE; RUN."""
+    """Return the full spelling in the help: -h, --help; --output FILE; RUN."""
     if not _is_option(param):
         return str(param.metavar or param.name.upper())
     spelled = ", ".join(sorted(param.opts, key=len))
@@ -222,19 +229,19 @@ def _name_in_full(param: Any) -> str:
 
 
 def _choices(param: Any) -> list[str]:
-    """The texts that a parameter may be; none: it is no choice."""
+    """Return the texts that a parameter may be; empty if it is not a choice."""
     kind: Any = getattr(getattr(param, "type_descriptor", None), "annotation", None)
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return [str(one.value) for one in kind]
+        return [str(member.value) for member in kind]
     return list(get_args(kind)) if get_origin(kind) is Literal else []
 
 
 def _value_of(param: Any) -> str:
-    """What stands for the value of an option: its choices, or a word by its type."""
+    """Return what stands for an option's value: its choices, or a word for its type."""
     if choices := _choices(param):
         return "|".join(choices)
     kind: Any = getattr(getattr(param, "type_descriptor", None), "annotation", None)
-    # Of an option that may be repeated, the type of each value.
+    # For an option that may be repeated, the type of each value.
     return VALUES.get(next(iter(get_args(kind)), kind), "VALUE")
 
 
@@ -243,14 +250,14 @@ def _is_option(param: Any) -> bool:
 
 
 def _name(param: Any) -> str:
-    """--output, or RUN where it has no option's name."""
+    """Return --output, or RUN if the parameter is an argument."""
     option = str(param.opts[0])
     shown = str(param.metavar or option.upper())
     return option if option.startswith("-") else shown.split(maxsplit=1)[0]
 
 
 def _allowed(param: Any) -> str | None:
-    """What a number or a choice may be, in words; None: the parameter is something else."""
+    """Return in words what a number or a choice may be; None if the parameter is neither."""
     if choices := _choices(param):
         return ", ".join(choices)
     kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)

@@ -62,17 +62,17 @@ def rate(
     chosen = instrument or ()
     _check_rated(run, chosen)
     offer: Offer = "all" if everything else "unrated" if unrated else "most"
-    # People rate what language models have rated, so that only --unrated asks what those lack.
+    # People also rate words that language models have rated; only --unrated leaves those out.
     shipped = unrated and asked_in_english(run, chosen)
     attitudes = load_attitudes(ratings or (), shipped=shipped)
-    work = words_to_rate(run, attitudes, instruments=chosen, offer=offer)
-    with rating(run, work, rater=rater or _login()) as desk:
+    worklist = words_to_rate(run, attitudes, instruments=chosen, offer=offer)
+    with rating(run, worklist, rater=rater or _login()) as desk:
         _show_page(desk, port=port, browser=not no_browser)
         say(desk.summary())
 
 
 def _check_rated(run: Path, instruments: Sequence[str]) -> None:
-    """Nothing, or InputError where an instrument does not count words by their ratings."""
+    """Raise InputError if an instrument does not count words by their ratings."""
     from goffman.errors import InputError
     from goffman.runs.manifest import read_manifest
     from goffman.scoring import measures_of
@@ -122,20 +122,20 @@ def agree(
 
     if export:
         raters = read_raters(sources)
-        every = raters.ratings()
-        write_output(export, ratings_csv(every))
-        say(f"{count_of(len(every), 'rating')} in {export}.")
+        single_ratings = raters.ratings()
+        write_output(export, ratings_csv(single_ratings))
+        say(f"{count_of(len(single_ratings), 'rating')} in {export}.")
         if len(raters.names) < 2 and not settle:
             return
-    found = compare(sources)
+    comparison = compare(sources)
     if as_json:
-        print(json_text(found.as_json()))
+        print(json_text(comparison.as_json()))
     else:
-        sys.stdout.write(agreement_text(found))
+        sys.stdout.write(agreement_text(comparison))
     if settle:
         sys.stdout.flush()
         file = settled_path(sources, output)
-        with settling(found.raters, sources, output=file) as desk:
+        with settling(comparison.raters, sources, output=file) as desk:
             _show_page(desk, port=port, browser=not no_browser)
             say(f"{desk.summary()} The settled ratings are in {file}.")
 
@@ -152,7 +152,7 @@ def _login() -> str:
 
 
 def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
-    """Nothing, after Ctrl-C; at once where there is nothing to show."""
+    """Show the page until Ctrl-C; return at once if there is nothing to show."""
     import webbrowser
 
     from goffman.rating.server import serve

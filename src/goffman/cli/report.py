@@ -47,22 +47,22 @@ def report(
     written = write_report(run)
     say(*written.notes)
     if as_json:
-        found = {
+        entry = {
             "report": str(written.page),
-            "results": [one.entry() for one in written.summary.results],
+            "results": [result.entry() for result in written.summary.results],
             "summary": list(written.summary.details),
         }
-        print(json_text(found))
+        print(json_text(entry))
         return
     print_screen(run, written.summary.results, report=written.page)
 
 
 MOST_WORKERS = 8
-"""Each has a copy of one model's answers to one instrument in memory."""
+"""Each process has a copy of one model's answers to one instrument in memory."""
 
 
 PROGRESS = "calculations done (with other choices, without one word, or with wrong labels)"
-"""What the bar counts: more than the analyses that the sentences speak of."""
+"""What the bar counts: more than the analyses that the sentences mention."""
 
 
 def stress(
@@ -111,11 +111,11 @@ def _rows(run: MeasuredRun) -> list[dict[str, object]]:
     from goffman.analysis.summary import main_results, stressed_row
 
     rows = []
-    for one in main_results(run.sections):
-        row = stressed_row(one, run.sections)
+    for main_result in main_results(run.sections):
+        row = stressed_row(main_result, run.sections)
         if row is not None:
             explained = json.loads(row["explained"]) if row["explained"] else None
-            entry = {name: one.entry()[name] for name in ("finding", "caveats")}
+            entry = {name: main_result.entry()[name] for name in ("finding", "caveats")}
             rows.append({**row, "explained": explained, **entry})
     return rows
 
@@ -150,14 +150,14 @@ def compare(
     if output is not None and output.suffix.lower() not in allowed:
         raise InputError(f"--output is {output}. Its name must end in {' or '.join(allowed)}.")
     comparison = compare_runs(*runs, models=model or ())
-    found, notes = comparison.parts, comparison.notes
+    parts, notes = comparison.parts, comparison.notes
     say(*notes)
     if output is not None:
-        _write_comparison(output, found, [run.measured for run in comparison.runs], notes)
+        _write_comparison(output, parts, [run.measured for run in comparison.runs], notes)
     if as_json:
-        print(json_text(json_of(found)))
+        print(json_text(json_of(parts)))
         return
-    print_lines(screen_of(found))
+    print_lines(screen_of(parts))
     say(
         f"Everything is in {output}."
         if output

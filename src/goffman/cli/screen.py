@@ -1,4 +1,4 @@
-"""One screen: the main results of a run in the terminal; and the command show, the rest."""
+"""One screen of a run's main results in the terminal; and the command show, for all else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from goffman.analysis.summary import MainResult
 
 COLORS = {"●": "magenta", "◐": "blue", "=": "green", "✕": "red"}
-"""By glyph, on dark and light screens; the glyph carries the meaning, and color repeats it."""
+"""Colors by glyph, on dark and light screens; the glyph carries the meaning, the color repeats
+it."""
 
 
 def print_screen(
@@ -34,27 +35,27 @@ def print_screen(
     report: Path | None = None,
     about: Sequence[str] = (),
 ) -> None:
-    """Print the main results of a run, where the report is, and what one may do next."""
+    """Print the main results of a run, where the report is, and possible next commands."""
     from goffman.analysis.summary import WIDTH, screen
     from goffman.presentation.caveats import QUICK
 
     where = str(folder)
-    quick = any(note in QUICK for one in results for note in one.finding.caveats)
+    quick = any(note in QUICK for result in results for note in result.finding.caveats)
     first_look = ["first look"] if quick else []
     head = " · ".join([f"goffman {version('goffman')}", *about, *first_look])
     lines = [*textwrap.wrap(head, WIDTH), "", *screen(results), ""]
     lines += [f"Report   {report}"] if report else [f"Run      {where}"]
     further = {"Next     goffman show": "every number and caveat"}
     further["         goffman stress"] = "do other analyses agree?"
-    for command, what in further.items():
+    for command, purpose in further.items():
         line = f"{command} {where}"
-        # What it is for, where there is room.
-        lines.append(f"{line:<44} {what}" if len(line) <= WIDTH - len(what) - 1 else line)
-    print_lines(lines, models={one.model for one in results})
+        # The purpose is added if there is room.
+        lines.append(f"{line:<44} {purpose}" if len(line) <= WIDTH - len(purpose) - 1 else line)
+    print_lines(lines, models={result.model for result in results})
 
 
 def print_lines(lines: Sequence[str], *, models: Collection[str] = ()) -> None:
-    """Print lines as far as the terminal has their signs and colors; ``models``: in bold."""
+    """Print lines with the signs and colors that the terminal has; ``models``: shown in bold."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     color = sys.stdout.isatty() and not plain
     for line in lines:
@@ -100,13 +101,17 @@ def show(
     measured = read_run(run)
     sections = measured.sections
     if instrument is not None:
-        named = {name: one for name, one in sections.items() if instrument in (name, base_of(name))}
-        if not named:
+        chosen = {
+            name: section
+            for name, section in sections.items()
+            if instrument in (name, base_of(name))
+        }
+        if not chosen:
             raise InputError(
                 f"{run} has no results of '{instrument}'.{did_you_mean(instrument, sections)} It "
                 f"has {', '.join(sections)}."
             )
-        sections = named
+        sections = chosen
     together = measured.correlations if instrument is None else ()
     anchored = measured.anchored if instrument is None else ()
     width = min(shutil.get_terminal_size().columns, 100)

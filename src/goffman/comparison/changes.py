@@ -1,6 +1,7 @@
-"""What changed between two runs' answers to one instrument: the numbers, before any words.
+"""Compute what changed between two runs' answers to one instrument: the numbers, before any words.
 
-The change of each prompt is put in the place of its score; the audit's contrasts are made of it.
+Each prompt's score is replaced by its change; the audit's contrasts are computed from these
+changes.
 """
 
 from __future__ import annotations
@@ -28,63 +29,66 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
 _REFERENCE, _RUN = "b", "a"
-"""Two models' names while their scores lie in one table: the contrasts go by the alphabet."""
+"""Names of two models while their scores are in one table: contrasts go by the alphabet."""
 
 _ONE_SIDED = "one of the two runs has no value"
 
 HEADINGS = f"change of {PRIMARY}"
-"""What the column ``family`` of the changes that headings are about begins with."""
+"""How the column ``family`` of the changes that headings are about begins."""
 
 
 class ChangeContext(MeasuredInstrument):
-    """An instrument that two runs asked: how its numbers become estimates."""
+    """An instrument that both runs asked: it turns their numbers into estimates."""
 
     def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
-        """The audit's contrasts, of the run's values minus the reference's."""
-        each = _scores(both, pl.col("now") - pl.col("before"), model)
+        """Return the audit's contrasts of the run's values minus the reference's."""
+        scores = _scores(both, pl.col("now") - pl.col("before"), model)
         return estimates(
-            pl.concat([each, self.measure.aggregate(each)]),
+            pl.concat([scores, self.measure.aggregate(scores)]),
             {self.id: self.measure},
             wordings={self.id: self.wordings},
             sharing={self.id: self.sharing},
         )
 
     def levels(self, scores: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
-        """The measured number in the run against the reference: of groups, then of conditions.
+        """Compare the run's measured number with the reference's: of groups, then of conditions.
 
-        ``scores``: of two runs.
+        ``scores``: of both runs.
         """
-        found: list[tuple[Contrast, Estimate]] = []
+        contrasts: list[tuple[Contrast, Estimate]] = []
         for quantity, _ in self.measure.contrasts:
             for kind in self.measure.between_runs:
-                found += kind(self.score_table(scores, quantity))
+                contrasts += kind(self.score_table(scores, quantity))
         # Settings are compared one by one above.
         if self.measure.unit == "condition":
             prompts = scores.filter(pl.col("level") == "prompt", IN_MAIN_VARIANT)
             if scores.filter(pl.col("level") == "condition")["wording"].count():
-                # Then a condition's number is that of one wording, in the report's tables too.
+                # Then the number of a condition is that of one wording, as in the report's tables.
                 prompts = prompts.filter(pl.col("wording") == self.wordings[0])
             quantity = self.measure.presentation.quantity
-            found += models_by_condition(self.score_table(prompts, quantity))
+            contrasts += models_by_condition(self.score_table(prompts, quantity))
         names = {_RUN: labels[1], _REFERENCE: labels[0]}
         measures = {self.id: self.measure}
-        return judged([(_between_runs(says, names), one) for says, one in found], measures)
+        return judged(
+            [(_between_runs(contrast, names), estimate) for contrast, estimate in contrasts],
+            measures,
+        )
 
     def headlines(self, scores: pl.DataFrame) -> tuple[float | None, float | None]:
-        """Return what headings are about, before and after, of prompts that both have.
+        """Return the value that headings are about, before and after, of prompts in both runs.
 
-        ``scores``: of two runs.
+        ``scores``: of both runs.
         """
         sides = (scores.filter(pl.col("model") == side) for side in (_REFERENCE, _RUN))
         before, after = (self.headline(side) for side in sides)
         return before and before[1].difference, after and after[1].difference
 
     def by_item(self, both: pl.DataFrame) -> Interaction | None:
-        """Return whether the gap changed alike in every item; None: not every cell has a value."""
+        """Return whether the gap changed alike in every item; None if a cell has no value."""
         rows = both.filter(pl.col("condition") != BASELINE, IN_MAIN_VARIANT)
-        known = {*rows["quantity"]}
+        quantities = {*rows["quantity"]}
         wanted = (self.measure.primary_contrast[1], self.measure.quantity)
-        quantity = next((name for name in wanted if name in known), None)
+        quantity = next((name for name in wanted if name in quantities), None)
         if self.measure.unit != "condition" or quantity is None:
             return None
         rows = rows.filter(pl.col("quantity") == quantity)
@@ -94,25 +98,29 @@ class ChangeContext(MeasuredInstrument):
         cells = rows.group_by("group", "condition", "item").agg(value=pl.when(whole).then(change))
         items, tables = in_order(cells, "item"), []
         for group in (self.measure.contrast, self.measure.against):
-            mine = cells.filter(pl.col("group") == group)
-            tables.append(cube(mine, {"condition": in_order(mine, "condition"), "item": items}))
+            group_cells = cells.filter(pl.col("group") == group)
+            tables.append(
+                cube(group_cells, {"condition": in_order(group_cells, "condition"), "item": items})
+            )
         return interaction(tables, items)
 
     def two_runs(self, both: pl.DataFrame) -> pl.DataFrame:
-        """The scores of both, of every level, as if they were of two models."""
+        """Return the scores of both runs at every level, as if they were of two models."""
         sides = (("before", _REFERENCE), ("now", _RUN))
-        each = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
-        # Means over both runs are of neither. The prompts are not copied: there may be very many.
-        return pl.concat([each, self.measure.aggregate(each).filter(pl.col("model").is_not_null())])
+        scores = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
+        # Means over both runs belong to neither. Prompts are not copied: there may be very many.
+        return pl.concat(
+            [scores, self.measure.aggregate(scores).filter(pl.col("model").is_not_null())]
+        )
 
 
 def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:
-    """SCORES of the level prompt with another value, under a model's name."""
+    """Return SCORES of the level prompt with another value, under a model's name."""
     return scores_with(both, value, model=pl.lit(model), one_sided=_ONE_SIDED)
 
 
 def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:
-    """A contrast between two models as one between two runs."""
+    """Return a contrast between two models as one between two runs."""
     if contrast.kind == BY_CONDITION:
         return replace(contrast, second=f"the same in {names[contrast.second]}")
     sides = names[contrast.first], names[contrast.second]
@@ -121,46 +129,46 @@ def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """The comparisons of one model and instrument, each with the first run."""
+    """The comparisons of one model and instrument: each later run with the first run."""
 
     id: str
     """Unique on a page."""
     section: Section
     """Of the last run."""
     model: str
-    """As it is shown; in the first run."""
+    """As shown to people; the model of the first run."""
     steps: tuple[Comparison, ...]
-    """In the order in which the runs were given; none is refused."""
+    """In the order in which the runs were given; no comparison here is refused."""
     labels: tuple[str, ...]
-    """What the first run is called, and then each of the steps'."""
+    """The label of the first run, then the label of each step's run."""
 
     @property
     def labeled(self) -> list[tuple[Comparison, str]]:
-        """Each step with what its run is called."""
+        """Return each step with the label of its run."""
         return list(zip(self.steps, self.labels[1:], strict=True))
 
 
 def courses(found: Sequence[Comparison]) -> list[Course]:
-    """Every model and instrument that was compared."""
-    called = labels_of(found)
+    """Return one course for each model and instrument that was compared."""
+    labels = labels_of(found)
     kept: dict[tuple[str, str], list[Comparison]] = {}
     sections: dict[str, Section] = {}
-    for one in found:
-        if not one.verdict.refusals and one.section is not None:
-            kept.setdefault((one.instrument, one.models[0]), []).append(one)
-            sections[one.instrument] = one.section
+    for comparison in found:
+        if not comparison.verdict.refusals and comparison.section is not None:
+            kept.setdefault((comparison.instrument, comparison.models[0]), []).append(comparison)
+            sections[comparison.instrument] = comparison.section
     models = short_names(dict.fromkeys(model for _, model in kept))
-    made: list[Course] = []
+    entries: list[Course] = []
     for (instrument, model), steps in kept.items():
-        before = sum(one.section.instrument == instrument for one in made)
-        runs = (steps[0].reference, *(one.run for one in steps))
-        made.append(
+        before = sum(course.section.instrument == instrument for course in entries)
+        runs = (steps[0].reference, *(step.run for step in steps))
+        entries.append(
             Course(
                 id=slug_of(f"{instrument}-{before + 1}" if before else instrument),
                 section=sections[instrument],
                 model=models[model],
                 steps=tuple(steps),
-                labels=tuple(called[str(run)] for run in runs),
+                labels=tuple(labels[str(run)] for run in runs),
             )
         )
-    return made
+    return entries

@@ -1,4 +1,4 @@
-"""Whether the numbers of two runs may be set against each other, and what must be said of it."""
+"""Decide whether the numbers of two runs may be compared, and what must be said with them."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
     from goffman.runs.manifest import LexiconEntries
 
 HARMLESS = ("settings: targets", "controls")
-"""Further words whose probability was kept: no measure's top k depends on them. And controls, which
-are in no number that is compared."""
+"""Entries that may differ: further words whose probability was kept (no measure's top k depends on
+them), and controls (they are in no number that is compared)."""
 
 
 PROMPTS = {"prompts", "prompts_sha256"}
-"""What says which prompts were asked: one clause for both."""
+"""The entries that say which prompts were asked: one clause for both."""
 
 CHECKSUMS = {"digest": "files of the instrument"}
-"""What a checksum is of: the two numbers themselves would tell nobody anything."""
+"""What a checksum is of; the two checksums themselves would tell readers nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What is to be said before two runs' numbers of one instrument."""
+    """What must be said before two runs' numbers of one instrument."""
 
     refusals: tuple[str, ...] = ()
-    """Why they cannot be compared; none: they can."""
+    """Reasons why they cannot be compared; empty if they can."""
     marks: tuple[str, ...] = ()
-    """What, beside the models, may be behind a difference."""
+    """What, beside the models, may explain a difference."""
 
 
 def verdict(
     first: MeasuredRun, second: MeasuredRun, instrument: str, *, models: tuple[str, str]
 ) -> Verdict:
-    """Whether the answers of two models to an instrument may be compared."""
-    here, there = (_flat(run.manifest.instruments[instrument].entry()) for run in (first, second))
+    """Return whether the answers of two models to an instrument may be compared."""
+    before, after = (_flat(run.manifest.instruments[instrument].entry()) for run in (first, second))
     differing = {
-        name: (here.get(name), there.get(name))
-        for name in {**here, **there}
-        if here.get(name) != there.get(name) and not name.startswith(HARMLESS)
+        name: (before.get(name), after.get(name))
+        for name in {**before, **after}
+        if before.get(name) != after.get(name) and not name.startswith(HARMLESS)
     }
     marks = tuple(_marks(first, second, instrument, models=models))
     refusals = tuple(_refusals(differing, first.folder, second.folder))
@@ -54,17 +54,17 @@ def verdict(
 
 
 def _refusals(differing: dict[str, tuple[Any, Any]], first: Path, second: Path) -> Iterator[str]:
-    """What differs in how two runs were asked, each in a clause."""
+    """Yield one clause for each difference in how two runs were asked."""
     if PROMPTS & {*differing}:
         counts = differing.get("prompts")
         numbers = f" ({counts[0]:,} in {first}, {counts[1]:,} in {second})" if counts else ""
         yield f"the runs asked different prompts{numbers}"
-    for name, (here, there) in differing.items():
+    for name, (before, after) in differing.items():
         if name in CHECKSUMS:
             yield f"the runs have different {CHECKSUMS[name]}"
         elif name not in PROMPTS:
-            called = name.replace("_", " ")
-            yield f"{called} differs ({_shown(here)} in {first}, {_shown(there)} in {second})"
+            label = name.replace("_", " ")
+            yield f"{label} differs ({_shown(before)} in {first}, {_shown(after)} in {second})"
 
 
 def _marks(
@@ -98,7 +98,9 @@ def _marks(
             )
     versions = [
         " and ".join(
-            dict.fromkeys(made.versions.get("goffman", "unknown") for made in run.manifest.sessions)
+            dict.fromkeys(
+                session.versions.get("goffman", "unknown") for session in run.manifest.sessions
+            )
         )
         for run in runs
     ]
@@ -107,20 +109,24 @@ def _marks(
 
 
 def _files(lexicons: LexiconEntries, meaning: str) -> str:
-    """The files that say what words mean, with enough of their checksums to tell two apart."""
+    """Return the files that say what words mean, with the start of each file's checksum."""
     gender = (lexicons.gender,) if lexicons.gender else ()
     files = lexicons.attitudes if meaning == "attitudes" else gender
-    return ", ".join(f"{one.file} ({one.sha256[:12]}…)" for one in files) or "no file"
+    return ", ".join(f"{file.file} ({file.sha256[:12]}…)" for file in files) or "no file"
 
 
 def _flat(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An instrument's entry with what is within its settings and measure brought up."""
+    """Return an instrument's entry with its settings and measure as entries at the top level."""
     flat: dict[str, Any] = {}
     for name, value in entry.items():
         if name in REMARKS:
             continue
         inner = value.items() if isinstance(value, dict) else None
-        flat |= {name: value} if inner is None else {f"{name}: {key}": of for key, of in inner}
+        flat |= (
+            {name: value}
+            if inner is None
+            else {f"{name}: {key}": setting for key, setting in inner}
+        )
     return flat
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goffman.comparison.runs import Comparison
 
 FIRST_AND_LAST = 15
-"""So many of the largest rises, and as many of the largest falls, are drawn."""
+"""How many of the largest rises, and of the largest falls, are drawn."""
 
 _SCHEMA = {
     **dict.fromkeys(("run", "set", "clear", "verdict"), pl.String),
@@ -41,29 +41,32 @@ _SCHEMA = {
 
 
 def figures_of(course: Course) -> Iterator[Figure]:
-    """Every figure that a course allows."""
-    if any(one.unmeasurable for one in course.steps) or all(one.same for one in course.steps):
+    """Yield every figure that can be drawn of a course."""
+    if any(step.unmeasurable for step in course.steps) or all(step.same for step in course.steps):
         return
-    for drawn in (_headline(course), _groups(course), _conditions(course)):
-        if drawn is not None:
-            yield replace(drawn, id=f"{course.id}-{drawn.id[len(course.section.instrument) + 1 :]}")
+    for made_figure in (_headline(course), _groups(course), _conditions(course)):
+        if made_figure is not None:
+            yield replace(
+                made_figure,
+                id=f"{course.id}-{made_figure.id[len(course.section.instrument) + 1 :]}",
+            )
 
 
 def _headline(course: Course) -> Figure | None:
-    """The contrast that headings are about, from run to run."""
+    """Return the figure of the contrast that headings are about, from run to run."""
     rows: list[dict[str, Any]] = []
-    found: tuple[Comparison, dict[str, Any], float] | None = None
-    for one, label in course.labeled:
-        row, (before, after) = one.headline, one.sides
+    start: tuple[Comparison, dict[str, Any], float] | None = None
+    for comparison, label in course.labeled:
+        row, (before, after) = comparison.headline, comparison.sides
         if row is None or before is None or after is None:
             continue
-        found = found or (one, row, before)
+        start = start or (comparison, row, before)
         rows += [_start(course, before)] if not rows else []
         rows.append(_step(row, label, before, after))
-    if found is None:
+    if start is None:
         return None
-    one, row, before = found
-    what = what_of(one, row)
+    comparison, row, before = start
+    what = what_of(comparison, row)
     heads = " ".join(
         f"{f'{label}: ' if len(course.steps) > 1 else ''}{change_sentences(step).head}."
         for step, label in course.labeled
@@ -78,46 +81,46 @@ def _headline(course: Course) -> Figure | None:
 
 
 def _groups(course: Course) -> Figure | None:
-    """The measured number of each group, from run to run."""
+    """Return the figure of each group's measured number, from run to run."""
     rows: list[dict[str, Any]] = []
-    for one, label in course.labeled:
-        for row in levels_of(one):
+    for comparison, label in course.labeled:
+        for row in levels_of(comparison):
             group = humanize(row["group"] or "all")
-            if not any(of["set"] == group for of in rows):
+            if not any(point["set"] == group for point in rows):
                 rows.append(_start(course, row["mean_second"], group))
             rows.append(_step(row, label, row["mean_second"], row["mean_first"], group))
     if not rows:
         return None
-    said = change_sentences(course.steps[-1])
+    sentences = change_sentences(course.steps[-1])
     return figure(
         course.section,
         "groups",
         title=f"{course.section.presentation.called} of each group, from run to run",
-        description=f"{said.groups} {_how_to_read()}".strip(),
+        description=f"{sentences.groups} {_how_to_read()}".strip(),
         spec=slopes(rows, along=_runs(course), axis=course.section.presentation.axis),
     )
 
 
 def _how_to_read(row: dict[str, Any] | None = None) -> str:
-    said = (
+    text = (
         "Each bar is the 95% interval of the change since the first run, paired by prompt and "
         "drawn from the first run’s value. The interval of a filled mark excludes 0."
     )
     if row is None or not row["margin"]:
-        return said
+        return text
     least = number(row["margin"])
-    return f"{said} In the shaded band, changes are too small to matter (up to {least})."
+    return f"{text} In the shaded band, changes are too small to matter (up to {least})."
 
 
 def _start(course: Course, value: float, group: str = "") -> dict[str, Any]:
-    """The first run: nothing has changed yet."""
+    """Return the row of the first run, where nothing has changed yet."""
     return {"run": course.labels[0], "set": group, "value": value}
 
 
 def _step(
     row: dict[str, Any], label: str, before: float, after: float, group: str = ""
 ) -> dict[str, Any]:
-    """A later run: its value, and the paired interval set onto the first run's value."""
+    """Return a later run's row: its value, and the paired interval around the first run's value."""
     ends = {name: None if row[name] is None else before + row[name] for name in ("low", "high")}
     return {
         "run": label,
@@ -132,7 +135,7 @@ def _step(
 
 
 def _runs(course: Course) -> Spec:
-    """The runs along the bottom, in their order."""
+    """Return the axis of runs along the bottom, in their order."""
     run: Spec = {"field": "run", "type": "nominal", "sort": list(course.labels), "title": None}
     axis = {"labelAngle": 0, "labelLimit": 150, "domain": True}
     return run | {"axis": axis, "scale": {"padding": 0.4}}
@@ -146,15 +149,16 @@ def slopes(
     around: tuple[float, float | None] | None = None,
     called: str = "Change",
 ) -> Spec:
-    """Lines from run to run; ``along``: the axis of ``run``, ``called``: what a mark is.
+    """Return lines from run to run; ``along``: the axis of ``run``, ``called``: what a mark is.
 
-    ``around``: the value that marks are read against, with the band that would not matter.
+    ``around``: the first run's value, which marks are read against, and the margin that would not
+    matter.
     """
     stepped = along["type"] == "quantitative"
     schema = _SCHEMA | ({"run": pl.Int64} if stepped else {})
     frame = pl.DataFrame(rows, schema=schema)
     frame = frame.with_columns(pl.selectors.float().round_sig_figs(6))
-    groups = [one for one in dict.fromkeys(frame["set"]) if one]
+    groups = [group for group in dict.fromkeys(frame["set"]) if group]
     colour = coloured("set", groups, legend=False) if groups else {}
     layers: list[Spec] = _around(*around) if around else []
     layers.append(
@@ -166,15 +170,15 @@ def slopes(
     if frame["low"].count():
         ends = {"y": _axis_up(axis, "low"), "y2": {"field": "high"}, **_only(colour, "color")}
         layers.append({"mark": {"type": "rule", "style": "interval"}, "encoding": ends})
-    whose = ("run", "Step" if stepped else "Run")
-    about = estimate_tip(whose, *([("set", "Group")] if groups else []), called=called)
+    run_field = ("run", "Step" if stepped else "Run")
+    tooltip = estimate_tip(run_field, *([("set", "Group")] if groups else []), called=called)
     stroke = {"stroke": colour["color"]} if colour else {}
     first = {"transform": [{"filter": "!isValid(datum.difference)"}]}
     shape = {
         "mark": {"type": "point", "style": "estimate", "size": 60},
-        "encoding": {"tooltip": about, **colour, **stroke},
+        "encoding": {"tooltip": tooltip, **colour, **stroke},
     }
-    # The names at the ends of the lines are in the place of a legend.
+    # The names at the ends of the lines serve as a legend.
     quiet = {name: colour.get(name) or colour.get("color") for name in ("color", "shape", "stroke")}
     later = [
         {
@@ -183,7 +187,7 @@ def slopes(
             | {name: quiet[name] for name in quiet if name in layer["encoding"]},
             "transform": [{"filter": "isValid(datum.difference)"}],
         }
-        for layer in dots(about, size=60, colour=("set", groups) if groups else None)
+        for layer in dots(tooltip, size=60, colour=("set", groups) if groups else None)
     ]
     layers += [{**shape, **first}, *later, *_labels(frame, colour)]
     return view(
@@ -195,13 +199,13 @@ def slopes(
 
 
 def _labels(frame: pl.DataFrame, colour: Spec) -> list[Spec]:
-    """Return the name of each group at the end of its line, in the place of a legend."""
+    """Return the name of each group at the end of its line, as a legend."""
     if not colour:
         return []
     last = frame.group_by("set", maintain_order=True).last().sort("value", descending=True)
     mark = {"type": "text", "align": "left", "dx": 12, "fontWeight": 600, "aria": False}
     text: Spec = {"text": {"field": "set", "type": "nominal"}, "color": colour["color"]}
-    # Apart also where the ends are not.
+    # Names are kept apart even where the ends of lines are not.
     return [
         {
             "mark": {**mark, "dy": 12 * (place - (last.height - 1) / 2), "tooltip": None},
@@ -217,15 +221,15 @@ def _only(encoding: Spec, name: str) -> Spec:
 
 
 def _axis_up(title: str, field_: str) -> Spec:
-    """A number up the side, which needs little room there."""
+    """Return the axis of a number up the side, which needs little room there."""
     side = {"minExtent": 30, "maxExtent": 60, "grid": True}
     return axis_x(title, field_=field_) | {"axis": side, "scale": {"zero": True, "nice": True}}
 
 
 def _around(value: float, margin: float | None) -> list[Spec]:
-    """A line at the first run's value, over the band of changes that would not matter.
+    """Return a line at the first run's value, over the band of changes that would not matter.
 
-    A bar that leaves the line out is a change.
+    A bar that does not cross the line is a change.
     """
     quiet, across = {"tooltip": None, "aria": False}, {"x": {"value": 0}, "x2": {"value": "width"}}
     layers: list[Spec] = []
@@ -241,12 +245,12 @@ def _around(value: float, margin: float | None) -> list[Spec]:
 
 
 def _conditions(course: Course) -> Figure | None:
-    """What changed most by condition: the largest rises, and the largest falls."""
+    """Return the figure of the conditions that changed most: largest rises, largest falls."""
     section, rows = course.section, []
-    for one, label in course.labeled:
+    for comparison, label in course.labeled:
         rows += [
             row | {"run": label, "clear": "yes" if direction(row) else "no"}
-            for row in first_and_last(conditions_of(one))
+            for row in first_and_last(conditions_of(comparison))
         ]
     if not rows or not any(row["difference"] for row in rows):
         return None
@@ -257,10 +261,10 @@ def _conditions(course: Course) -> Figure | None:
     frame = frame.with_columns(pl.selectors.float().round_sig_figs(6))
     of_settings = section.unit != "condition"
     frame = frame.with_columns(group=pl.lit("setting")) if of_settings else frame
-    groups = [one for one in section.groups() if one in {*frame["group"]}] or ["setting"]
+    groups = [group for group in section.groups() if group in {*frame["group"]}] or ["setting"]
     choices = choice("run", "Run", course.labels[1:])
     noun = section.noun
-    about = estimate_tip(("name", noun.headed.one), ("group", "Group"), called="Change")
+    tooltip = estimate_tip(("name", noun.headed.one), ("group", "Group"), called="Change")
     return figure(
         section,
         "changes",
@@ -274,7 +278,7 @@ def _conditions(course: Course) -> Figure | None:
                 *band(frame),
                 at(0, "zero"),
                 *interval(frame, color=coloured("group", groups)["color"]),
-                *dots(about, size=34, colour=("group", groups), leads=True),
+                *dots(tooltip, size=34, colour=("group", groups), leads=True),
             ],
             height={"step": 15},
             encoding={
@@ -287,19 +291,19 @@ def _conditions(course: Course) -> Figure | None:
 
 
 def first_and_last(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The largest rises and the largest falls; all where they are no more than these."""
+    """Return the largest rises and falls, or all rows if there are no more than these."""
     if len(rows) <= 2 * FIRST_AND_LAST:
         return list(rows)
     return [*rows[:FIRST_AND_LAST], *rows[-FIRST_AND_LAST:]]
 
 
 def _which(course: Course) -> str:
-    """Which conditions are drawn, and that the extremes of many are partly chance."""
-    every, noun = len(conditions_of(course.steps[-1])), course.section.noun
+    """Return which conditions are drawn, and that the extremes of many are partly chance."""
+    count, noun = len(conditions_of(course.steps[-1])), course.section.noun
     lines = "Lines are 95% intervals over items and wordings."
-    if every <= 2 * FIRST_AND_LAST:
+    if count <= 2 * FIRST_AND_LAST:
         return lines
     return (
-        f"Shown are the {FIRST_AND_LAST} highest and the {FIRST_AND_LAST} lowest of {every} "
+        f"Shown are the {FIRST_AND_LAST} highest and the {FIRST_AND_LAST} lowest of {count} "
         f"{noun.many}. Extremes of so many are partly chance. {lines}"
     )

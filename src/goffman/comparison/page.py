@@ -1,4 +1,4 @@
-"""A comparison of runs as a page, with the answers behind each change."""
+"""The page of a comparison of runs, with the answers behind each change."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Side:
     """One model in one run."""
 
     id: str
-    """In the place of the model's name: two runs may have one of the same name."""
+    """Used in place of the model's name: two runs may have a model of the same name."""
     label: str
     section: Section
     model: str
@@ -64,12 +64,12 @@ class _Side:
 
     @property
     def answers(self) -> Iterator[Answers]:
-        """Read from the run's folder, each time anew."""
+        """Return the answers, read from the run's folder anew each time."""
         return answers_of(self.run, self.section, model=self.model)
 
     @property
     def numbers(self) -> pl.DataFrame:
-        """The main number of each prompt."""
+        """Return the main number of each prompt."""
         return self.section.scores.filter(
             pl.col("model") == self.model,
             pl.col("level") == "prompt",
@@ -78,21 +78,28 @@ class _Side:
 
     @property
     def ranks(self) -> Iterator[pl.Series]:
-        """Of these answers alone, which are let go at once."""
+        """Yield the ranks of these answers alone; each table of answers is released at once."""
         return map(ranks_of, self.answers)
 
 
 def evidence_of_runs(
     found: Sequence[Comparison], runs: Sequence[MeasuredRun], *, rows: int = ROWS
 ) -> tuple[list[Evidence], list[str]]:
-    """Of each instrument the evidence of all its sides; and what the page could not show."""
+    """Return each instrument's evidence of all its sides, and what the page could not show."""
     lexicons = {run.folder: words_or_why(run.manifest) for run in runs}
     sides = _sides(found, {run.folder: run for run in runs}, lexicons)
-    # Read twice, first to count: all answers together would fill the memory.
-    ranks = (of for several in sides.values() for side in several for of in side.ranks)
+    # Answers are read twice, first to count: all answers together would fill the memory.
+    ranks = (
+        ranks_of_side
+        for instrument_sides in sides.values()
+        for side in instrument_sides
+        for ranks_of_side in side.ranks
+    )
     most = words_per_prompt(ranks, rows)
-    notes = [note for _, said in lexicons.values() for note in said]
-    return [_evidence(of, most) for of in sides.values()], [*dict.fromkeys(notes)]
+    notes = [note for _, messages in lexicons.values() for note in messages]
+    return [_evidence(instrument_sides, most) for instrument_sides in sides.values()], [
+        *dict.fromkeys(notes)
+    ]
 
 
 def _sides(
@@ -100,16 +107,22 @@ def _sides(
     runs: Mapping[Path, MeasuredRun],
     lexicons: Mapping[Path, tuple[Lexicons | None, Sequence[str]]],
 ) -> dict[str, list[_Side]]:
-    """By instrument: every model of every run in it, in the order of the runs."""
-    compared = [one for one in found if not one.verdict.refusals and one.section is not None]
+    """Return by instrument every model of every run in it, in the order of the runs."""
+    compared = [
+        comparison
+        for comparison in found
+        if not comparison.verdict.refusals and comparison.section is not None
+    ]
     labels = labels_of(found)
-    models = short_names(dict.fromkeys(name for one in compared for name in one.models))
-    every: dict[str, list[_Side]] = {}
-    for instrument in dict.fromkeys(one.instrument for one in compared):
-        of = [one for one in compared if one.instrument == instrument]
-        there = [(one.reference, one.models[0]) for one in of]
-        there += [(one.run, one.models[1]) for one in of]
-        for place, (folder, model) in enumerate(dict.fromkeys(there)):
+    models = short_names(
+        dict.fromkeys(name for comparison in compared for name in comparison.models)
+    )
+    sides: dict[str, list[_Side]] = {}
+    for instrument in dict.fromkeys(comparison.instrument for comparison in compared):
+        comparisons = [comparison for comparison in compared if comparison.instrument == instrument]
+        pairs = [(comparison.reference, comparison.models[0]) for comparison in comparisons]
+        pairs += [(comparison.run, comparison.models[1]) for comparison in comparisons]
+        for place, (folder, model) in enumerate(dict.fromkeys(pairs)):
             section = runs[folder].sections[instrument]
             side = _Side(
                 id=str(place),
@@ -119,30 +132,33 @@ def _sides(
                 run=runs[folder],
                 words=lexicons[folder][0],
             )
-            every.setdefault(instrument, []).append(side)
-    return every
+            sides.setdefault(instrument, []).append(side)
+    return sides
 
 
 def _evidence(sides: Sequence[_Side], most: int) -> Evidence:
-    """One instrument's block, in which each side is a model."""
+    """Return one instrument's block, in which each side is a model."""
     tables = [pl.DataFrame(schema=EVIDENCE)]
     scores = []
-    there = 0
+    total = 0
     for side in sides:
-        named = {"model": pl.lit(side.id)}
+        model_column = {"model": pl.lit(side.id)}
         shown = side.section.presentation.evidence
-        # A comprehension lets go of the answers of one side before those of the next are read.
+        # A comprehension releases the answers of one side before those of the next are read.
         rows = [
-            (shown(one, side.section, side.words, most).with_columns(**named), rows_there(one))
-            for one in side.answers
+            (
+                shown(answers, side.section, side.words, most).with_columns(**model_column),
+                rows_there(answers),
+            )
+            for answers in side.answers
         ]
-        tables += [of for of, _ in rows]
-        there += sum(count for _, count in rows)
-        scores.append(side.numbers.with_columns(**named))
+        tables += [table for table, _ in rows]
+        total += sum(count for _, count in rows)
+        scores.append(side.numbers.with_columns(**model_column))
     last = sides[-1].section
     names = replace(last.names, models={side.id: side.label for side in sides})
     section = replace(last, names=names, scores=pl.concat(scores))
-    return packed(section, pl.concat(tables), there)
+    return packed(section, pl.concat(tables), total)
 
 
 SCRIPTS = (*SHARED, "sides.js", "compare.js")  # fmt: skip
@@ -165,25 +181,25 @@ COLUMNS = (
 def compare_page(
     found: Sequence[Comparison], runs: Sequence[MeasuredRun], *, notes: Sequence[str] = ()
 ) -> str:
-    """The whole page; ``notes``: what only one of the runs has."""
-    every = courses(found)
+    """Return the whole page; ``notes``: what only one of the runs has."""
+    all_courses = courses(found)
     labels = labels_of(found)
-    figures = [figure for course in every for figure in figures_of(course)]
+    figures = [figure for course in all_courses for figure in figures_of(course)]
     evidence, unshown = evidence_of_runs(found, runs)
     svgs = {figure.id: svg_of(next(figure.drawn())[1]) for figure in figures}
     drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence, notes=unshown)
-    columns = [one for one in COLUMNS if one[0] != "run" or len(labels) > 2]
-    sections = {course.section.instrument: course.section for course in every}
+    columns = [column for column in COLUMNS if column[0] != "run" or len(labels) > 2]
+    sections = {course.section.instrument: course.section for course in all_courses}
     data = {
         "columns": columns,
         "listing": [
             [row["condition"], *(row[name] for name, _ in columns)]
-            for course in every
+            for course in all_courses
             for row in _listing(course)
         ],
-        "nouns": {name: one.noun.one for name, one in sections.items()},
-        "titles": {name: one.names.title(name) for name, one in sections.items()},
-        "evidence": [one.instrument for one in evidence],
+        "nouns": {name: section.noun.one for name, section in sections.items()},
+        "titles": {name: section.names.title(name) for name, section in sections.items()},
+        "evidence": [block.instrument for block in evidence],
     }
     shown = [printable(label) for label in labels.values()]
     span = "" if len(shown) == 2 else f" over {len(shown)} runs,"
@@ -193,12 +209,12 @@ def compare_page(
         drawn,
         data,
         title=f"What changed{span} from {shown[0]} to {shown[-1]}",
-        lede=_lede(every, shown),
-        first=_overview(every, labels),
+        lede=_lede(all_courses, shown),
+        first=_overview(all_courses, labels),
         several=len(shown) > 2,
         marks=[printable(mark) for mark in describe_marks(found)],
         refusals=[printable(line) for line in dict.fromkeys([*refused(found), *notes])],
-        courses=[_course(course, drawn) for course in every],
+        courses=[_course(course, drawn) for course in all_courses],
         runs=[
             {"label": printable(labels[str(run.folder)]), "about": about_run(run)} for run in runs
         ],
@@ -207,7 +223,7 @@ def compare_page(
 
 
 def _lede(every: Sequence[Course], labels: Sequence[str]) -> str:
-    """What is compared, in a sentence or two."""
+    """Return what is compared, in a sentence or two."""
     models = [*dict.fromkeys(course.model for course in every)]
     names = [*dict.fromkeys(course.section.instrument for course in every)]
     also = f" Each run is compared with {labels[0]}." if len(labels) > 2 else ""
@@ -220,40 +236,54 @@ def _lede(every: Sequence[Course], labels: Sequence[str]) -> str:
 
 def _overview(every: Sequence[Course], labels: Mapping[str, str]) -> dict[str, Any]:
     """Return a row for each comparison, the strongest change first, all of them on one axis."""
-    made = [
-        (change_result(one, printable(model_of(one, labels))), one, course.id)
+    results = [
+        (change_result(comparison, printable(model_of(comparison, labels))), comparison, course.id)
         for course in every
-        for one in course.steps
+        for comparison in course.steps
     ]
-    made.sort(key=lambda each: strength(each[0]))
-    drawn = forest([one.finding for one, _, _ in made])
+    results.sort(key=lambda entry: strength(entry[0]))
+    drawn = forest([result.finding for result, _, _ in results])
     rows = [
         {
-            "result": one,
+            "result": result,
             "mark": mark,
-            "value": value_shown(one.finding),
-            "interval": interval_shown(one.finding),
+            "value": value_shown(result.finding),
+            "interval": interval_shown(result.finding),
             "course": course,
             "said": change_sentences(step),
         }
-        for (one, step, course), mark in zip(made, drawn.marks, strict=True)
+        for (result, step, course), mark in zip(results, drawn.marks, strict=True)
     ]
-    return {"rows": rows, "forest": drawn, "counts": describe_counts([one for one, _, _ in made])}
+    return {
+        "rows": rows,
+        "forest": drawn,
+        "counts": describe_counts([result for result, _, _ in results]),
+    }
 
 
 def _course(course: Course, drawn: Drawn) -> dict[str, Any]:
-    """What the template needs of one model and instrument."""
+    """Return what the template needs of one model and instrument."""
     section = course.section
-    own = [one for one in drawn.figures if one.id in {f"{course.id}-{kind}" for kind in KINDS}]
-    block = next(one for one in drawn.evidence if one.instrument == section.instrument)
+    own = [
+        figure for figure in drawn.figures if figure.id in {f"{course.id}-{kind}" for kind in KINDS}
+    ]
+    block = next(block for block in drawn.evidence if block.instrument == section.instrument)
     return {
         "id": course.id,
         "name": f"{section.instrument}, {course.model}",
         "title": section.names.title(section.instrument),
         "measured": describe_measured(section),
         "figures": figures_shown(own, drawn),
-        "rows": [row for one, label in course.labeled for row in _rows(one, printable(label))],
-        "by_item": [row for one, label in course.labeled for row in _items(one, printable(label))],
+        "rows": [
+            row
+            for comparison, label in course.labeled
+            for row in _rows(comparison, printable(label))
+        ],
+        "by_item": [
+            row
+            for comparison, label in course.labeled
+            for row in _items(comparison, printable(label))
+        ],
         "kept": block.kept,
         "there": block.there,
     }
@@ -263,7 +293,7 @@ KINDS = ("course", "groups", "changes")
 
 
 def _rows(one: Comparison, label: str) -> list[dict[str, str]]:
-    """The number of each group, and the contrasts of the report's tables, of the whole scale."""
+    """Return the number of each group, and the whole-scale contrasts of the report's tables."""
     if one.section is None:
         return []
     wanted = ["runs", *one.section.presentation.main]
@@ -289,19 +319,19 @@ def _rows(one: Comparison, label: str) -> list[dict[str, str]]:
 
 
 def _what(row: Mapping[str, Any]) -> str:
-    """Which number, of which group, or between what a contrast is."""
+    """Return which number of which group, or which contrast, a row is about."""
     sides = f"{humanize(row['first'])} − {humanize(row['second'])}"
-    of = humanize(row["group"] or "all") if row["kind"] == "runs" else sides
+    subject = humanize(row["group"] or "all") if row["kind"] == "runs" else sides
     if row["kind"] != "runs" and row["group"]:
-        of = f"{humanize(row['group'])}: {of}"
+        subject = f"{humanize(row['group'])}: {subject}"
     beside = {"groups-as-asked": " (as in the study)", "groups-adjusted": " (adjusted)"}
     as_asked = beside.get(row["kind"], "")
-    about = [humanize(row["quantity"]), humanize(row["variant"]) if row["variant"] else ""]
-    return f"{', '.join(part for part in about if part)}: {of}{as_asked}"
+    parts = [humanize(row["quantity"]), humanize(row["variant"]) if row["variant"] else ""]
+    return f"{', '.join(part for part in parts if part)}: {subject}{as_asked}"
 
 
 def _items(one: Comparison, label: str) -> list[dict[str, str]]:
-    """Of each item the change of the gap."""
+    """Return the change of the gap for each item."""
     if one.by_item is None or one.same or one.section is None:
         return []
     names = one.section.names.items
@@ -316,7 +346,7 @@ def _items(one: Comparison, label: str) -> list[dict[str, str]]:
 
 
 def _listing(course: Course) -> list[dict[str, Any]]:
-    """Every condition of every step: its id, and the values of COLUMNS."""
+    """Return every condition of every step: its id, and the values of COLUMNS."""
     section = course.section
     return [
         {
@@ -332,7 +362,7 @@ def _listing(course: Course) -> list[dict[str, Any]]:
             "p": row["p_adjusted"],
             "verdict": verdict_shown(row) or "none",
         }
-        for one, label in course.labeled
-        if not one.unmeasurable
-        for row in conditions_of(one)
+        for comparison, label in course.labeled
+        if not comparison.unmeasurable
+        for row in conditions_of(comparison)
     ]

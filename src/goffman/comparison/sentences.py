@@ -40,7 +40,7 @@ class ChangeSentences:
     """The sentences about one comparison."""
 
     head: str
-    """In a few words: what changed, or that nothing did; without a full stop."""
+    """In a few words: what changed, or that nothing did; without a final period."""
     text: str = ""
     """From what to what, and how sure that is."""
     why: str = ""
@@ -52,21 +52,21 @@ class ChangeSentences:
     conditions: str = ""
     """How many conditions changed, and which most."""
     doubts: tuple[str, ...] = ()
-    """What must be known before all of it."""
+    """What readers must know before all of it."""
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All of it, the heading first."""
+        """Return all of the sentences, the heading first."""
         parts = (*self.doubts, self.text, self.why, self.groups, self.items)
         return (f"{self.head}.", *(part for part in (*parts, self.conditions) if part))
 
     def entry(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the sentences for JSON."""
         return asdict(self)
 
 
 def change_sentences(one: Comparison) -> ChangeSentences:
-    """What a comparison that was not refused comes to."""
+    """Return the sentences on a comparison that was not refused."""
     row, doubts = one.headline, []
     if one.unmeasurable:
         doubts.append(f"These differences mean nothing: {'; '.join(one.unmeasurable)}.")
@@ -108,45 +108,45 @@ def change_sentences(one: Comparison) -> ChangeSentences:
 
 
 def what_of(one: Comparison, row: Row) -> str:
-    """The contrast that headings are about, in words."""
-    called = f" in {one.section.presentation.called}" if one.section else ""
-    return f"the {contrast_of(row)}{called if row['kind'] == 'groups' else ''}"
+    """Return the contrast that headings are about, in words."""
+    measured = f" in {one.section.presentation.called}" if one.section else ""
+    return f"the {contrast_of(row)}{measured if row['kind'] == 'groups' else ''}"
 
 
 def contrast_of(row: Row) -> str:
-    """Return the same without its number and article."""
+    """Return the contrast in words, without its number and article."""
     first, second = humanize(row["first"]), humanize(row["second"])
     if row["kind"] == "level":
         return f"{humanize(row['quantity'])} without adjectives"
     if row["kind"] == "groups":
         return f"gap between {first} and {second}"
-    whom = f" for {humanize(row['group'])}" if row["group"] else ""
-    return f"difference {first} − {second}{whom}"
+    group = f" for {humanize(row['group'])}" if row["group"] else ""
+    return f"difference {first} − {second}{group}"
 
 
 def levels_of(one: Comparison) -> list[dict[str, Any]]:
-    """The measured number of each group in both runs; of its main variant."""
+    """Return the measured number of each group in both runs, of its main variant."""
     rows = one.estimates.filter(pl.col("kind") == "runs", pl.col("dimension").is_null())
     if one.section is None or one.section.unit != "condition" or not rows.height:
         return []
     wanted = [one.section.presentation.quantity, *rows["quantity"]]
     quantity = next(name for name in wanted if name in {*rows["quantity"]})
-    found = rows.filter(pl.col("quantity") == quantity, pl.col("difference").is_not_null())
-    return [row for row in found.to_dicts() if row["variant"] in MAIN_VARIANTS]
+    levels = rows.filter(pl.col("quantity") == quantity, pl.col("difference").is_not_null())
+    return [row for row in levels.to_dicts() if row["variant"] in MAIN_VARIANTS]
 
 
 def _groups(one: Comparison) -> str:
-    """From what to what the number of each group went."""
-    said = [
+    """Return from which value to which the number of each group went."""
+    clauses = [
         f"{humanize(row['group'])} from {number(row['mean_second'])} to "
         f"{number(row['mean_first'])} "
         f"({verdict_shown(row) or ('not tested' if row['difference'] else 'no change')})"
         for row in levels_of(one)
         if row["group"]
     ]
-    if not said or one.section is None:
+    if not clauses or one.section is None:
         return ""
-    return f"By group, {one.section.presentation.called} went: {'; '.join(said)}."
+    return f"By group, {one.section.presentation.called} went: {'; '.join(clauses)}."
 
 
 def items_differ(one: Comparison) -> bool | None:
@@ -156,33 +156,33 @@ def items_differ(one: Comparison) -> bool | None:
 
 
 def _items(one: Comparison) -> str:
-    """Whether the change of the gap differs between items (side × item × group)."""
-    found, differ = one.by_item, items_differ(one)
-    if found is None or found.p is None:
+    """Return whether the change of the gap differs between items (side × item × group)."""
+    by_item, differ = one.by_item, items_differ(one)
+    if by_item is None or by_item.p is None:
         return ""
-    spread = f"σ = {number(found.sd)}, {describe_p(found.p)}"
+    spread = f"σ = {number(by_item.sd)}, {describe_p(by_item.p)}"
     if not differ:
         return f"That the gap changed more in some items than in others is not shown ({spread})."
-    low, *_, high = sorted(found.changes, key=found.changes.__getitem__)
+    low, *_, high = sorted(by_item.changes, key=by_item.changes.__getitem__)
     return (
         f"The change of the gap differs from item to item ({spread}): from "
-        f"{number(found.changes[low])} (“{humanize(low)}”) to {number(found.changes[high])} "
+        f"{number(by_item.changes[low])} (“{humanize(low)}”) to {number(by_item.changes[high])} "
         f"(“{humanize(high)}”). So it cannot be read as more, or less, of the same thing: its size "
         "depends on which items were asked. Compare the items one by one."
     )
 
 
 def conditions_of(one: Comparison) -> list[dict[str, Any]]:
-    """Every condition, or setting, in both runs: the largest rise first."""
+    """Return every condition, or setting, in both runs: the largest rise first."""
     kind = BY_CONDITION if one.section is None or one.section.unit == "condition" else "runs"
     rows = one.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
     name = "first" if kind == BY_CONDITION else "group"
-    found = [row | {"condition": row[name]} for row in rows.to_dicts()]
-    return sorted(found, key=lambda row: (-row["difference"], row["condition"]))
+    conditions = [row | {"condition": row[name]} for row in rows.to_dicts()]
+    return sorted(conditions, key=lambda row: (-row["difference"], row["condition"]))
 
 
 def _conditions(one: Comparison) -> str:
-    """How many conditions clearly changed, and which most."""
+    """Return how many conditions clearly changed, and which changed most."""
     rows = conditions_of(one)
     if not rows or one.section is None:
         return ""
@@ -209,13 +209,15 @@ def _conditions(one: Comparison) -> str:
 
 
 def labels_of(found: Sequence[Comparison]) -> dict[str, str]:
-    """By a run's folder: what it is called, in the order in which the runs were given."""
-    folders = dict.fromkeys(str(folder) for one in found for folder in (one.reference, one.run))
+    """Return by a run's folder its label, in the order in which the runs were given."""
+    folders = dict.fromkeys(
+        str(folder) for comparison in found for folder in (comparison.reference, comparison.run)
+    )
     return short_names(folders)
 
 
 def who(one: Comparison, labels: Mapping[str, str]) -> str:
-    """Whose answers are compared, from which run to which."""
+    """Return whose answers are compared, from which run to which."""
     first, second = labels[str(one.reference)], labels[str(one.run)]
     models = one.models
     if models[0] == models[1]:
@@ -225,9 +227,9 @@ def who(one: Comparison, labels: Mapping[str, str]) -> str:
 
 
 def describe_marks(found: Sequence[Comparison]) -> list[str]:
-    """What, beside the models, may be behind a difference: each once, with its instruments."""
+    """Return what, beside the models, may explain a difference: each once, with its instruments."""
     by_mark: dict[str, list[str]] = {}
-    for one in found:
-        for mark in one.verdict.marks:
-            by_mark.setdefault(mark, []).append(one.instrument)
+    for comparison in found:
+        for mark in comparison.verdict.marks:
+            by_mark.setdefault(mark, []).append(comparison.instrument)
     return [f"{join_words([*dict.fromkeys(names)])}: {mark}." for mark, names in by_mark.items()]

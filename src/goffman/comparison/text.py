@@ -1,4 +1,4 @@
-"""A comparison of runs as people and programs read it."""
+"""The texts and tables of a comparison of runs, for people and for programs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from goffman.stats.interaction import Interaction
 
 VISIBLE, TOP = 5, 10
-"""So many rows are seen at once; so many conditions that changed are listed at all."""
+"""How many rows are seen at once; how many conditions that changed are listed at all."""
 
 ITEMS_DIFFER = Caveat(
     id="items-differ",
@@ -70,19 +70,19 @@ _SHOWN = (
 
 
 def comparison_table(found: Sequence[Comparison]) -> Table:
-    """Every row of every comparison: for files."""
+    """Return every row of every comparison, for files."""
     rows = [
         {
-            "reference": str(one.reference),
-            "run": str(one.run),
-            "reference_model": one.models[0],
-            "run_model": one.models[1],
-            "marks": "; ".join([*one.unmeasurable, *one.verdict.marks]) or None,
-            "caveats": " ".join(caveat.id for caveat in change_result(one).finding.caveats),
+            "reference": str(comparison.reference),
+            "run": str(comparison.run),
+            "reference_model": comparison.models[0],
+            "run_model": comparison.models[1],
+            "marks": "; ".join([*comparison.unmeasurable, *comparison.verdict.marks]) or None,
+            "caveats": " ".join(caveat.id for caveat in change_result(comparison).finding.caveats),
             **row,
         }
-        for one in found
-        for row in one.estimates.iter_rows(named=True)
+        for comparison in found
+        for row in comparison.estimates.iter_rows(named=True)
     ]
     caption = (
         "Each later run compared with the first one (the reference), prompt by prompt. Rows of the "
@@ -99,12 +99,12 @@ def change_result(one: Comparison, model: str = "") -> MainResult:
     """Return the change of a main result, in the shape of the result itself."""
     row = one.headline or {}
     names = ("difference", "low", "high", "margin", "verdict")
-    found: dict[str, Any] = {name: row.get(name) for name in names}
+    numbers: dict[str, Any] = {name: row.get(name) for name in names}
     of_run = findings_of(one.section) if one.section else []
     unit = of_run[0].unit if of_run else ""
     head, why = "The main difference could not be compared", ""
     if one.unmeasurable:
-        head, found = "Not measurable", {}
+        head, numbers = "Not measurable", {}
         why = f"This difference means nothing: {'; '.join(one.unmeasurable)}"
     elif one.same:
         head = "No change: every answer has the same score"
@@ -124,9 +124,9 @@ def change_result(one: Comparison, model: str = "") -> MainResult:
             short=why or head,
             text="",
             unit=unit,
-            shown=verdict_shown(row) if found.get("verdict") else "",
-            caveats=(ITEMS_DIFFER,) if items_differ(one) and found else (),
-            **found,
+            shown=verdict_shown(row) if numbers.get("verdict") else "",
+            caveats=(ITEMS_DIFFER,) if items_differ(one) and numbers else (),
+            **numbers,
         ),
     )
 
@@ -134,46 +134,50 @@ def change_result(one: Comparison, model: str = "") -> MainResult:
 def change_results(found: Sequence[Comparison]) -> list[MainResult]:
     """Return the change of every main result that could be compared, model by model."""
     labels = labels_of(found)
-    made = [change_result(one, model_of(one, labels)) for one in found if not one.verdict.refusals]
-    order = list(dict.fromkeys(one.model for one in made))
-    return sorted(made, key=lambda one: order.index(one.model))
+    results = [
+        change_result(comparison, model_of(comparison, labels))
+        for comparison in found
+        if not comparison.verdict.refusals
+    ]
+    order = list(dict.fromkeys(result.model for result in results))
+    return sorted(results, key=lambda result: order.index(result.model))
 
 
 def model_of(one: Comparison, labels: Mapping[str, str]) -> str:
-    """Return whose answers are compared; the runs too where there are more than two."""
+    """Return whose answers are compared, and the runs too if there are more than two."""
     if len(labels) > 2:
         return who(one, labels)
     return " → ".join(dict.fromkeys(short_names(one.models).values()))
 
 
 def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """One object for each instrument and pair of models."""
+    """Return one object for each instrument and pair of models."""
     return [
         {
-            "reference": str(one.reference),
-            "run": str(one.run),
-            "instrument": one.instrument,
-            "reference_model": one.models[0],
-            "run_model": one.models[1],
-            "compared": not one.verdict.refusals,
-            "refusals": list(one.verdict.refusals),
-            "marks": list(one.verdict.marks),
-            "not_measurable": list(one.unmeasurable),
-            "one_sided_prompts": one.one_sided,
-            "before": one.sides[0],
-            "after": one.sides[1],
-            "verdict": None if one.verdict.refusals else change_result(one).verdict,
-            "caveats": [caveat.id for caveat in change_result(one).finding.caveats],
-            "model_item_group": one.by_item and _interaction_entry(one.by_item),
-            "said": None if one.verdict.refusals else change_sentences(one).entry(),
-            "estimates": one.estimates.to_dicts(),
+            "reference": str(comparison.reference),
+            "run": str(comparison.run),
+            "instrument": comparison.instrument,
+            "reference_model": comparison.models[0],
+            "run_model": comparison.models[1],
+            "compared": not comparison.verdict.refusals,
+            "refusals": list(comparison.verdict.refusals),
+            "marks": list(comparison.verdict.marks),
+            "not_measurable": list(comparison.unmeasurable),
+            "one_sided_prompts": comparison.one_sided,
+            "before": comparison.sides[0],
+            "after": comparison.sides[1],
+            "verdict": None if comparison.verdict.refusals else change_result(comparison).verdict,
+            "caveats": [caveat.id for caveat in change_result(comparison).finding.caveats],
+            "model_item_group": comparison.by_item and _interaction_entry(comparison.by_item),
+            "said": None if comparison.verdict.refusals else change_sentences(comparison).entry(),
+            "estimates": comparison.estimates.to_dicts(),
         }
-        for one in found
+        for comparison in found
     ]
 
 
 def _interaction_entry(found: Interaction) -> dict[str, Any]:
-    """Return whether the gap changed alike in every item, for programs."""
+    """Return, for programs, whether the gap changed alike in every item."""
     return {"sd": found.sd, "F": found.statistic, "p": found.p, "changes": dict(found.changes)}
 
 
@@ -192,14 +196,14 @@ def screen_of(found: Sequence[Comparison]) -> list[str]:
 def as_markdown(found: Sequence[Comparison]) -> str:
     """Return a text for a pull request: the strongest changes, and the rest folded."""
     results = sorted(change_results(found), key=strength)
-    labels, rows = labels_of(found), [_row(one) for one in results]
+    labels, rows = labels_of(found), [_row(result) for result in results]
     heads = ("verdict", "instrument", "model", "before → after", "change (95% interval)", "caveats")
     notes = [*dict.fromkeys([*describe_marks(found), *refused(found)])]
-    said = [
-        f"**{markdown(f'{one.instrument}, {who(one, labels)}')}**: "
-        f"{markdown(' '.join(change_sentences(one).lines))}"
-        for one in found
-        if not one.verdict.refusals
+    sentences = [
+        f"**{markdown(f'{comparison.instrument}, {who(comparison, labels)}')}**: "
+        f"{markdown(' '.join(change_sentences(comparison).lines))}"
+        for comparison in found
+        if not comparison.verdict.refusals
     ]
     more = [grid(heads, rows[VISIBLE:])] if rows[VISIBLE:] else []
     parts = [
@@ -207,7 +211,7 @@ def as_markdown(found: Sequence[Comparison]) -> str:
         f"{describe_counts(results)}.",
         *(f"> {markdown(note)}" for note in notes),
         grid(heads, rows[:VISIBLE]),
-        *_folded(f"{len(rows)} results in words", [*more, *said]),
+        *_folded(f"{len(rows)} results in words", [*more, *sentences]),
     ]
     if top := top_of(found):
         table = grid(list(top[0]), [list(row.values()) for row in top])
@@ -236,26 +240,33 @@ def _row(one: MainResult) -> tuple[str, ...]:
 
 
 def top_of(found: Sequence[Comparison], *, most: int = TOP) -> list[dict[str, str]]:
-    """Return the conditions that changed most: what is clear first, each in units of its Δ."""
-    compared = [one for one in found if not one.verdict.refusals]
-    rows = [(one, row) for one in compared for row in conditions_of(one) if row["difference"]]
+    """Return the conditions that changed most: clear ones first, each in units of its Δ."""
+    compared = [comparison for comparison in found if not comparison.verdict.refusals]
+    rows = [
+        (comparison, row)
+        for comparison in compared
+        for row in conditions_of(comparison)
+        if row["difference"]
+    ]
     rows.sort(
-        key=lambda both: (
-            not direction(both[1]),
-            -abs(both[1]["difference"]) / (both[1]["margin"] or 1.0),
+        key=lambda pair: (
+            not direction(pair[1]),
+            -abs(pair[1]["difference"]) / (pair[1]["margin"] or 1.0),
         )
     )
-    several = len({(one.run, one.models) for one in compared}) > 1
+    several = len({(comparison.run, comparison.models) for comparison in compared}) > 1
     labels = labels_of(found)
     return [
         {
             "verdict": f"{GLYPHS.get(row['verdict'], '–')} {verdict_shown(row) or 'not tested'}",
-            "condition": one.section.called(row["condition"]) if one.section else row["condition"],
-            "instrument": one.instrument,
-            **({"model": model_of(one, labels)} if several else {}),
+            "condition": comparison.section.called(row["condition"])
+            if comparison.section
+            else row["condition"],
+            "instrument": comparison.instrument,
+            **({"model": model_of(comparison, labels)} if several else {}),
             "before": number(row["mean_second"]),
             "after": number(row["mean_first"]),
             "change": f"{number(row['difference'])} ({ends(row['low'], row['high'])})",
         }
-        for one, row in rows[:most]
+        for comparison, row in rows[:most]
     ]

@@ -1,17 +1,17 @@
-"""Every contrast that measures name, as data: what is set against what, for whom, by which test.
+"""Every contrast that measures name, as data: which sides are compared, for whom, by which test.
 
-Briegel & Chen (2023) count trials, which say how far a difference would come out again on these
-sentences. Whether it would on others is said by sentence pairs, clustered by what they share: the
-frame, the referent's occupation and the other one.
+Briegel & Chen (2023) count trials, which say how far a difference would come out again on the same
+sentences. Whether it would on others is shown by sentence pairs, clustered by what they share: the
+frame, the referent's occupation and the other occupation.
 
-The order of the options, the keying and the wording each move an answer. What each does is a
-contrast of its own, over the same items and conditions; what is said of conditions is said of the
-means over both orders.
+The order of the options, the keying and the wording each move an answer. The effect of each is a
+contrast of its own, over the same items and conditions; contrasts of conditions use the means over
+both orders.
 
 The prompts that name no condition are a poor reference for a single condition: they lack the
-relative clause as well as the condition. The other group's have both, so their mean is the
+relative clause as well as the condition. The other group's prompts have both, so their mean is the
 reference, taken as given. Conditions differ without any stigma too: those of the other group are
-set against the same mean, and how many of them are clear says what such a count is worth.
+compared with the same mean, and the number of them that are clear shows what such a count is worth.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 groups_of_conditions = ContrastSpec(
     kind="groups", pairs=groups, by=("model or all",), test=three_way
 )
-"""The conditions of one group against those of the other; all that was asked is a sample."""
+"""The conditions of one group against those of the other; everything that was asked is a sample."""
 
 groups_as_asked = ContrastSpec(
     kind="groups-as-asked",
@@ -96,14 +96,14 @@ groups_adjusted = ContrastSpec(kind="groups-adjusted", pairs=_groups_of_phrases,
 """The same as if the conditions' phrases were alike in the model's likelihood, length and verb."""
 
 models_over_conditions = ContrastSpec(kind="models", pairs=models, by=("group",), test=three_way)
-"""In each group every two models, on the same conditions, items and wordings."""
+"""Within each group every two models, on the same conditions, items and wordings."""
 
 wordings_over_conditions = ContrastSpec(kind="wordings", pairs=wordings_against_first, test=two_way)
-"""In each model every other wording against the first, on the same items and conditions."""
+"""Within each model every other wording against the first, on the same items and conditions."""
 
 
 def over_wordings(spec: ContrastSpec) -> ContrastSpec:
-    """Return the contrast of items × conditions over all wordings, which are sampled too."""
+    """Return the contrast of items × conditions over all wordings, which are then sampled too."""
     test = three_way if spec.test is two_way else spec.test
     return replace(spec, first_wording=False, test=test).on(merging_nested_wordings)
 
@@ -124,7 +124,7 @@ groups_of_cells = _over_cells(kind="groups", pairs=groups, by=("model", "variant
 """The disparity in one group of conditions against the other."""
 
 models_over_cells = _over_cells(kind="models", pairs=models, by=("variant", "group"))
-"""In each group every two models, in the same sentences."""
+"""Within each group every two models, in the same sentences."""
 
 dimensions = _over_cells(kind="dimensions", pairs=subscales, by=("model", "variant", "group"))
 """The disparity in every two subscales, for the same conditions."""
@@ -145,13 +145,13 @@ models_by_dimension = replace(
     by=("variant", "group", "dimension"),
     views=(_main_variant,),
 )
-"""In each group and subscale every two models, in the same sentences; names count."""
+"""Within each group and subscale every two models, in the same sentences; names count."""
 
 
 def _as_the_study_asked(scored: ScoreTable) -> ScoreTable:
-    """Return the scores of the wordings that are the study's; of all where none was asked."""
-    ours = {wording for _, wording in scored.sharing.own}
-    wordings = [name for name in scored.wordings if name not in ours]
+    """Return the scores with the study's own wordings alone; with all if none of them was asked."""
+    added = {wording for _, wording in scored.sharing.own}
+    wordings = [wording for wording in scored.wordings if wording not in added]
     return replace(scored, wordings=wordings or scored.wordings)
 
 
@@ -160,19 +160,18 @@ genders_as_asked = replace(
 )
 """Female against male as the study tests it: by a paired t, prompt by prompt.
 
-In the study's own sentences, where they were asked.
-"""
+In the study's own sentences if they were asked."""
 
 wordings_over_cells = replace(wordings_over_conditions, by=("model", "variant", "group"))
-"""In each group every other wording against the first, item by item."""
+"""Within each group every other wording against the first, item by item."""
 
 OVER_BASELINE = "over-baseline"
 
 
 def _group_and_baseline(stratum: Stratum) -> Sides:
     names = str(stratum.group), BASELINE
-    both = pl.concat([stratum.rows(group=group) for group in names])
-    yield from known_sides(stratum, "group", [names], both)
+    rows = pl.concat([stratum.rows(group=group) for group in names])
+    yield from known_sides(stratum, "group", [names], rows)
 
 
 disparity_over_baseline = replace(
@@ -180,9 +179,8 @@ disparity_over_baseline = replace(
 )
 """The number with a diagnosis minus that in the same sentences without one, item by item.
 
-More women than men in sentences about a diagnosis says little where the same sentences without one
-have as many.
-"""
+More women than men in sentences about a diagnosis says little if the same sentences without one
+have as many."""
 
 # Women and men who are described alike, and descriptions.
 
@@ -192,8 +190,8 @@ women_against_men = over_wordings(replace(genders, quantity="code"))
 
 def _contrast_group(scored: ScoreTable) -> ScoreTable:
     # Shares are of women or of men; the pairs are of both.
-    mine = (pl.col("group") == scored.contrast) & pl.col("variant").is_null()
-    scores = scored.scores.filter(mine)
+    own_rows = (pl.col("group") == scored.contrast) & pl.col("variant").is_null()
+    scores = scored.scores.filter(own_rows)
     return replace(scored, scores=scores.with_columns(dimension=pl.lit(None, dtype=pl.String)))
 
 
@@ -202,8 +200,8 @@ women_against_men_in_group = women_against_men.on(_contrast_group)
 
 
 def _nonbinary(stratum: Stratum) -> Sides:
-    for other in ("female", "male"):
-        yield from quantities("nonbinary", other)(stratum)
+    for gender in ("female", "male"):
+        yield from quantities("nonbinary", gender)(stratum)
 
 
 nonbinary_against_others = replace(
@@ -223,7 +221,7 @@ group_against_compared = ContrastSpec(kind="groups", pairs=groups, test=descript
 # What presentation does.
 
 DIRECTIONS = ("stigma-first", "stigma-last")
-"""Where the option with the highest code stands in the list."""
+"""The place of the option with the highest code in the list."""
 
 KEYINGS = ("plain-keyed", "reversed-keyed")
 """Whether agreeing means more of the construct, or less."""
@@ -236,16 +234,16 @@ keying = ContrastSpec(kind="keying", pairs=quantities(*KEYINGS), test=two_presen
 
 
 def _comparable_wordings(stratum: Stratum) -> Sides:
-    for first, second, one, other in wordings_against_first(stratum):
+    for first, second, first_side, second_side in wordings_against_first(stratum):
         # Where each item has a wording of its own, nobody can tell the two apart.
-        if one.rows["item"].is_in(other.rows["item"].implode()).any():
-            yield first, second, one, other
+        if first_side.rows["item"].is_in(second_side.rows["item"].implode()).any():
+            yield first, second, first_side, second_side
 
 
 wordings = ContrastSpec(
     kind="wordings", level="presentation", pairs=_comparable_wordings, test=two_presentations
 )
-"""Every other wording against the first, orders averaged."""
+"""Every other wording against the first, averaged over orders."""
 
 # Single conditions, in items × wordings.
 
@@ -253,7 +251,7 @@ REFERENCE, OWN_GROUP, BY_CONDITION = "reference", "own-reference", "conditions"
 LEVEL_OF_CONDITION = "condition-level"
 
 NOTHING = "0"
-"""What a level is set against."""
+"""The second side of a contrast of a level: 0."""
 
 
 def _against_baseline(stratum: Stratum) -> Sides:
@@ -273,11 +271,11 @@ def _against_zero(stratum: Stratum) -> Sides:
 
 
 def _against_mean(group: str) -> Pairs:
-    """Return what yields every condition of a group against the mean of the other group's.
+    """Return a function that yields each condition of a group against the compared group's mean.
 
-    Where the group is that other one, the mean has the condition itself in it. Against the mean of
-    the others the difference would be larger by n/(n − 1), and so would its error: t and p are the
-    same.
+    If the group is the compared group itself, the mean includes the condition. Against the mean of
+    the other conditions the difference would be larger by n/(n − 1), and so would its error: t and
+    p are the same.
     """
 
     def pairs(stratum: Stratum) -> Sides:
@@ -285,7 +283,7 @@ def _against_mean(group: str) -> Pairs:
         second, first = tables.get(against, {}), tables.get(getattr(stratum.scored, group), {})
         if not second or (group == "against" and len(second) < 2):
             return
-        mean = _mean_of_conditions(np.array([second[name] for name in sorted(second)]))
+        mean = _mean_of_conditions(np.array([second[condition] for condition in sorted(second)]))
         for condition in sorted(first):
             yield condition, against, first[condition], mean
 
@@ -295,7 +293,8 @@ def _against_mean(group: str) -> Pairs:
 def _tables(stratum: Stratum) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return by group and condition the table of items × wordings.
 
-    None where each condition has items of its own: one alone cannot be compared with others.
+    The result is empty if each condition has items of its own: one alone cannot be compared with
+    others.
     """
     cells = stratum.scored.cells(stratum.rows())
     tables, ids = _by_condition(cells, "group")
@@ -305,26 +304,26 @@ def _tables(stratum: Stratum) -> dict[str, dict[str, NDArray[np.float64]]]:
 def _by_condition(
     cells: pl.DataFrame, column: str
 ) -> tuple[dict[str, dict[str, NDArray[np.float64]]], dict[str, list[str]]]:
-    """Return by the values of a column, and by condition, its table; and items and wordings."""
-    ids = {name: in_order(cells, name) for name in ("item", "wording")}
-    found = {}
-    for (name,), of in cells.partition_by(column, as_dict=True).items():
-        conditions = in_order(of, "condition")
-        tables = cube(of, {"condition": conditions, **ids})
-        found[str(name)] = dict(zip(conditions, tables, strict=True))
-    return found, ids
+    """Return by the values of a column, and by condition, the table; and the items and wordings."""
+    ids = {factor: in_order(cells, factor) for factor in ("item", "wording")}
+    tables_by_value = {}
+    for (name,), rows in cells.partition_by(column, as_dict=True).items():
+        conditions = in_order(rows, "condition")
+        condition_tables = cube(rows, {"condition": conditions, **ids})
+        tables_by_value[str(name)] = dict(zip(conditions, condition_tables, strict=True))
+    return tables_by_value, ids
 
 
 def _mean_of_conditions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean over conditions; NaN in a cell where half of them or more have no value.
+    """Return the mean over conditions; NaN in a cell in which half of them or more have no value.
 
-    One value that is missing among many conditions hardly moves their mean. To leave out the whole
-    cell would leave the question out of every contrast.
+    One missing value among many conditions hardly moves their mean. Leaving out the whole cell
+    would leave the question out of every contrast.
     """
-    there = (~np.isnan(tables)).sum(axis=0)
+    counts = (~np.isnan(tables)).sum(axis=0)
     sums = np.nansum(tables, axis=0)
-    enough = 2 * there > len(tables)
-    return np.where(enough, sums / np.maximum(there, 1), np.nan)
+    enough = 2 * counts > len(tables)
+    return np.where(enough, sums / np.maximum(counts, 1), np.nan)
 
 
 _single = partial(ContrastSpec, test=over_sentences)
@@ -345,31 +344,33 @@ conditions_one_by_one = tuple(
 
 
 def models_by_condition(scored: ScoreTable) -> Estimates:
-    """Yield of every two models each condition in the one against the same in the other.
+    """Yield for every two models the contrast of each condition between them.
 
-    ``first`` is the condition, ``second`` the other model. What is sampled is items and wordings:
-    the change of a condition is one that would come out again in other sentences about it.
+    ``first`` is the condition, ``second`` the other model. Items and wordings are sampled: a change
+    in a condition is one that would come out again in other sentences about it.
     """
     scored = scored.seen(merging_nested_wordings)
     rows = scored.cells(scored.rows("prompt").filter(pl.col("condition") != BASELINE))
-    tables, ways = _by_condition(rows, "model")
-    of_each = rows.group_by("condition").agg(
+    tables, levels = _by_condition(rows, "model")
+    condition_rows = rows.group_by("condition").agg(
         pl.col("group", "variant").first(), pl.col("item", "wording").unique()
     )
     # Which items and wordings are its own: where items are nested, another condition has others.
-    about = {
+    condition_parts = {
         str(row["condition"]): (
-            {name: row[name] for name in ("group", "variant")},
-            np.ix_(*(np.isin(every, row[name]) for name, every in ways.items())),
+            {column: row[column] for column in ("group", "variant")},
+            np.ix_(*(np.isin(ids, row[column]) for column, ids in levels.items())),
         )
-        for row in of_each.sort("condition").iter_rows(named=True)
+        for row in condition_rows.sort("condition").iter_rows(named=True)
     }
-    for one, other in itertools.combinations(scored.models, 2):
-        for condition, (of, own) in about.items():
-            if all(condition in tables.get(model, {}) for model in (one, other)):
-                sides = [tables[model][condition][own] for model in (one, other)]
-                says = scored.says(BY_CONDITION, first=condition, second=other, **of)
-                yield says, over_sentences(scored, says, *sides)
+    for first_model, second_model in itertools.combinations(scored.models, 2):
+        for condition, (columns, cells) in condition_parts.items():
+            if all(condition in tables.get(model, {}) for model in (first_model, second_model)):
+                sides = [tables[model][condition][cells] for model in (first_model, second_model)]
+                contrast = scored.says(
+                    BY_CONDITION, first=condition, second=second_model, **columns
+                )
+                yield contrast, over_sentences(scored, contrast, *sides)
 
 
 # Sentence pairs.
@@ -379,7 +380,7 @@ POSITION = "position"
 
 
 def _in_pairs(scored: ScoreTable) -> ScoreTable:
-    """Return scores of the level pair: the preference, or the bias averaged over trials."""
+    """Return the scores with the level pair added: the preference, or the mean bias over trials."""
     if scored.quantity != "bias":
         pairs = scored.rows("prompt")
     else:
@@ -401,8 +402,8 @@ def _sentence_pairs(
     pairs = first.rows.select("item", first="value")
     if isinstance(second, float):
         return _clustered(scored, says, pairs.with_columns(second=second))
-    others = second.rows.select("item", second="value")
-    return _clustered(scored, says, pairs.join(others, on="item"))
+    second_scores = second.rows.select("item", second="value")
+    return _clustered(scored, says, pairs.join(second_scores, on="item"))
 
 
 def _means_of_settings(scored: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
@@ -411,16 +412,18 @@ def _means_of_settings(scored: ScoreTable, says: Contrast, first: Side, second: 
     A pair that lacks a setting is left out, since its means would be over other adjectives.
     """
     sides = first.rows, second.rows
-    settings = [rows["condition"].n_unique() for rows in sides]
+    counts = [rows["condition"].n_unique() for rows in sides]
     if first.differ == "model":
-        settings = [pl.concat(sides)["condition"].n_unique()] * 2
-    one, other = (
+        counts = [pl.concat(sides)["condition"].n_unique()] * 2
+    first_means, second_means = (
         rows.sort("item", "condition")
         .group_by("item", maintain_order=True)
         .agg(pl.when(pl.col("value").count() == count).then(pl.col("value").mean()).alias(name))
-        for rows, count, name in zip(sides, settings, ("first", "second"), strict=True)
+        for rows, count, name in zip(sides, counts, ("first", "second"), strict=True)
     )
-    return _clustered(scored, says, one.join(other, on="item", how="full", coalesce=True))
+    return _clustered(
+        scored, says, first_means.join(second_means, on="item", how="full", coalesce=True)
+    )
 
 
 def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estimate:
@@ -429,8 +432,8 @@ def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estim
     items = pairs["item"].to_list()
     # A preference has a sign: in it the more frequent pronoun would count as a stereotype. Both
     # pronouns stand in one sentence.
-    signed = scored.quantity == "preference"
-    unit = "sentences" if signed or scored.quantity == THEY_PREFERENCE else "sentence pairs"
+    has_sign = scored.quantity == "preference"
+    unit = "sentences" if has_sign or scored.quantity == THEY_PREFERENCE else "sentence pairs"
     return clustered(
         says,
         pairs["first"].to_list(),
@@ -439,27 +442,27 @@ def _clustered(scored: ScoreTable, says: Contrast, pairs: pl.DataFrame) -> Estim
         called=("sentence frames", "occupations"),
         over=f"{unit}, clustered by frame and by occupation in either role",
         unit=unit,
-        signs=scored.sharing.sides(items) if signed else None,
+        signs=scored.sharing.sides(items) if has_sign else None,
     )
 
 
 def _against_nothing(take: Callable[[pl.DataFrame], pl.DataFrame], called: str = NOTHING) -> Pairs:
-    """Return what yields each condition of the rows taken against 0, which is called so."""
+    """Return a function that yields each condition of the rows taken against 0 (``called``)."""
 
     def pairs(stratum: Stratum) -> Sides:
         rows = take(stratum.rows())
-        for name in in_order(rows, "condition"):
-            of = rows.filter(pl.col("condition") == name)
-            yield name, called, Side(of, stratum.scored, "quantity"), 0.0
+        for condition in in_order(rows, "condition"):
+            condition_rows = rows.filter(pl.col("condition") == condition)
+            yield condition, called, Side(condition_rows, stratum.scored, "quantity"), 0.0
 
     return pairs
 
 
 def _position(stratum: Stratum) -> Sides:
     rows = stratum.rows("first-listed", condition=BASELINE).sort("item", "wording")
-    of_pairs = rows.group_by("item", maintain_order=True).agg(pl.col("value").mean())
-    if of_pairs.height:
-        yield "first-listed", "half", Side(of_pairs, stratum.scored, "quantity"), 0.5
+    means = rows.group_by("item", maintain_order=True).agg(pl.col("value").mean())
+    if means.height:
+        yield "first-listed", "half", Side(means, stratum.scored, "quantity"), 0.5
 
 
 levels = ContrastSpec(
@@ -490,7 +493,7 @@ models_over_pairs = replace(
 """Without adjectives, with two and with one: every two models."""
 
 models_in_each_setting = replace(levels, kind="models", pairs=models, by=("setting",))
-"""In each adjective setting every two models."""
+"""Within each adjective setting every two models."""
 
 position = ContrastSpec(
     kind=POSITION,
@@ -506,7 +509,7 @@ position = ContrastSpec(
 
 
 def _halves(rows: pl.DataFrame, *, sign: int) -> pl.DataFrame:
-    """Return half the sum of each setting and the same swapped, or half their difference."""
+    """Return half the sum of each setting and its swapped version, or half their difference."""
     swapped = rows.filter(pl.col("group") == "swapped").select(
         "item", pl.col("condition").str.strip_suffix(",swapped"), swapped="value"
     )
@@ -515,17 +518,18 @@ def _halves(rows: pl.DataFrame, *, sign: int) -> pl.DataFrame:
 
 
 own_effect = replace(levels, kind="adjectives", pairs=_against_nothing(partial(_halves, sign=-1)))
-"""What adjectives do whichever occupation has them: (each as the study has it − swapped) / 2."""
+"""The effect of adjectives whichever occupation has them: (as the study has it − swapped) / 2."""
 
 occupations_effect = replace(
     levels, kind="occupations", pairs=_against_nothing(partial(_halves, sign=1))
 )
-"""What occupations do whichever adjective they have: (as the study has it + swapped) / 2."""
+"""The effect of occupations whichever adjective they have: (as the study has it + swapped) / 2."""
 
 neutral_effect = replace(
     levels, kind="neutral", pairs=_against_nothing(lambda rows: rows.filter(group="neutral"))
 )
-"""Whether the referent is meant whose adjective is of the pronoun's gender, jobs being neutral."""
+"""Whether the model means the referent whose adjective is of the pronoun's gender, if jobs are
+neutral."""
 
 ADJECTIVES_ALONE = (own_effect, occupations_effect, neutral_effect)
 
@@ -536,28 +540,28 @@ THEY_PREFERENCE = "they-preference"
 
 
 def _by_pronoun(scored: ScoreTable) -> ScoreTable:
-    """Return accuracy of each pair without adjectives, by pronoun in the column condition."""
+    """Return the accuracy of each pair without adjectives, with the pronoun as its condition."""
     rows = scored.rows("prompt", "correct").filter(pl.col("condition").is_in([BASELINE, THEY]))
     fits = pl.col("wording") == "pro"
     men = pl.Series(scored.sharing.sides(rows["item"]) > 0, dtype=pl.Boolean)
     pronoun = pl.when(fits == men).then(pl.lit("he")).otherwise(pl.lit("she"))
-    named = pl.when(pl.col("condition") == THEY).then(pl.lit(THEY)).otherwise(pronoun)
-    return _of_level(scored, rows.with_columns(condition=named), "accuracy")
+    condition = pl.when(pl.col("condition") == THEY).then(pl.lit(THEY)).otherwise(pronoun)
+    return _of_level(scored, rows.with_columns(condition=condition), "accuracy")
 
 
 def _of_level(scored: ScoreTable, rows: pl.DataFrame, quantity: str) -> ScoreTable:
-    """Return the scores with means of the rows over trials and sides as another number."""
+    """Return the scores with the means of the rows over trials and sides as another number."""
     keys = ["model", "item", "condition", "group", "wording"]
     means = rows.drop_nulls("value").sort(*keys, "trial").group_by(keys, maintain_order=True)
     sides = means.agg(pl.col("value").mean(), level=pl.lit("side"), quantity=pl.lit(quantity))
     pairs = sides.group_by(*keys[:-1], "quantity", maintain_order=True).agg(pl.col("value").mean())
-    both = [scored.scores.clear(), sides, pairs.with_columns(level=pl.lit("pair"))]
-    return replace(scored, scores=pl.concat(both, how="diagonal"), quantity=quantity)
+    frames = [scored.scores.clear(), sides, pairs.with_columns(level=pl.lit("pair"))]
+    return replace(scored, scores=pl.concat(frames, how="diagonal"), quantity=quantity)
 
 
 def _they(stratum: Stratum) -> Sides:
-    others = [(THEY, "he"), (THEY, "she")]
-    yield from known_sides(stratum, "condition", others, stratum.rows())
+    pronoun_pairs = [(THEY, "he"), (THEY, "she")]
+    yield from known_sides(stratum, "condition", pronoun_pairs, stratum.rows())
 
 
 they_accuracy = replace(levels, kind="they", pairs=_they, views=(_by_pronoun,))
@@ -580,10 +584,10 @@ def _unanswered(scored: ScoreTable) -> ScoreTable:
     options = scored.rows("prompt", "right").height
     right, wrong = ("right", "wrong") if options else ("correct", "incorrect")
     keys = ["model", "item", "condition", "group", "wording", "trial"]
-    others = scored.rows("prompt", wrong).select(*keys, wrong="value")
-    rows = scored.rows("prompt", right).join(others, on=keys, nulls_equal=True)
-    silent = rows.with_columns(value=1 - pl.col("value") - pl.col("wrong"))
-    return _of_level(scored, silent, "no-answer")
+    wrong_scores = scored.rows("prompt", wrong).select(*keys, wrong="value")
+    rows = scored.rows("prompt", right).join(wrong_scores, on=keys, nulls_equal=True)
+    shares = rows.with_columns(value=1 - pl.col("value") - pl.col("wrong"))
+    return _of_level(scored, shares, "no-answer")
 
 
 def _sides(stratum: Stratum) -> Sides:
@@ -591,7 +595,7 @@ def _sides(stratum: Stratum) -> Sides:
 
 
 unanswered = replace(settings_by_pairs, kind="no-answer", views=(_unanswered,))
-"""Answers that name neither person: every adjective setting against the baseline."""
+"""The share of answers that name neither person: every adjective setting against the baseline."""
 
 unanswered_sides = replace(
     levels,
@@ -601,7 +605,7 @@ unanswered_sides = replace(
     pairs=_sides,
     views=(_unanswered,),
 )
-"""The same: in each setting sentences that go against the stereotype against those that fit it."""
+"""The same share within each setting: sentences against the stereotype minus those that fit it."""
 
 BESIDE_BIAS = (*ADJECTIVES_ALONE, they_accuracy, unanswered, unanswered_sides)
 
@@ -609,9 +613,9 @@ BESIDE_BIAS = (*ADJECTIVES_ALONE, they_accuracy, unanswered, unanswered_sides)
 def _by_trials(_: ScoreTable, says: Contrast, first: Side, second: Side) -> Estimate:
     values = [side.rows.sort("trial")["value"].to_list() for side in (first, second)]
     # Each value is the mean of many replies, so that t holds with two trials too.
-    found = independent_t(*values, contrast=says.text)
-    over = None if found.low is None else "trials"
-    return replace(found, unit="trials", interval_over=over)
+    estimate = independent_t(*values, contrast=says.text)
+    over = None if estimate.low is None else "trials"
+    return replace(estimate, unit="trials", interval_over=over)
 
 
 settings_by_trials = ContrastSpec(kind="trials", level="trial", pairs=settings, test=_by_trials)

@@ -29,22 +29,23 @@ if TYPE_CHECKING:
 MAIN_VARIANT = "with-names"
 
 IN_MAIN_VARIANT = pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
-"""Whether a row is of the variant in which first names count, or of what has no variants."""
+"""Whether a row is of the variant in which first names count, or of an instrument without
+variants."""
 
 COMPARABLE = (None, "completion", "choice", "reply", "write")
-"""The modes that measure one construct; None: the instrument's own."""
+"""The modes that measure one construct; None is the instrument's own mode."""
 
 OF_OCCUPATIONS = {"preference": "she-over-he", "bias": "she-minus-he"}
-"""A measure's main number → what it comes to for one occupation: log P(she) − log P(he), or the
-accuracy with her pronoun minus that with his."""
+"""By a measure's main number, the number for one occupation: log P(she) − log P(he), or the
+accuracy with her pronoun minus the accuracy with his."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What a model says, condition by condition; no value is missing."""
+    """A model's answers, condition by condition; no value is missing."""
 
     instrument: str
-    """Its id, with the mode."""
+    """The instrument's id, with the mode."""
     mode: str | None = None
     measure: str
     quantity: str
@@ -54,15 +55,22 @@ class Answers:
     categories: Sequence[str]
     values: Values
     table: Values | None = None
-    """Conditions × items × wordings; None: it is not complete, or there is none."""
+    """Conditions × items × wordings; None if the table is incomplete or there is none."""
     errors: Values | None = None
-    """Standard errors of the values, where there is no table."""
+    """Standard errors of the values, if there is no table."""
 
     def reliability(self, conditions: Sequence[str]) -> float | None:
-        """Of the values over these conditions; None: not known, as from two sentences."""
+        """Return the reliability of the values over these conditions.
+
+        It is None if unknown, as from two sentences.
+        """
         if self.table is not None and max(self.table.shape[1:]) < LEAST:
             return None
-        places = [at for at, name in enumerate(self.conditions) if name in {*conditions}]
+        places = [
+            position
+            for position, condition in enumerate(self.conditions)
+            if condition in {*conditions}
+        ]
         profile = Profile(
             model=self.values[places],
             people=self.values[places],
@@ -73,7 +81,7 @@ class Answers:
 
 
 def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Iterator[Answers]:
-    """Of each model its numbers over the conditions; ``scores`` of any instruments."""
+    """Yield each model's numbers over the conditions; ``scores`` may be of several instruments."""
     quantity = measure.correlated_quantity
     # Of adjective settings those that are placed as in the study.
     placed = pl.col("group").is_in(ADJECTIVE_GROUPS) | (measure.unit != "setting")
@@ -86,11 +94,15 @@ def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Ite
         IN_MAIN_VARIANT,
     )
     means = rows.filter(pl.col("level") == "condition", pl.col("value").is_not_null())
-    for (model,), of in means.partition_by("model", as_dict=True, maintain_order=True).items():
-        of_model = of.unique("condition", keep="first", maintain_order=True).sort("condition")
-        conditions = of_model["condition"].to_list()
-        asked = rows.filter(pl.col("level") == "prompt", pl.col("model") == model)
-        table = _table(asked, conditions)
+    for (model,), model_rows in means.partition_by(
+        "model", as_dict=True, maintain_order=True
+    ).items():
+        distinct = model_rows.unique("condition", keep="first", maintain_order=True).sort(
+            "condition"
+        )
+        conditions = distinct["condition"].to_list()
+        prompt_rows = rows.filter(pl.col("level") == "prompt", pl.col("model") == model)
+        table = _table(prompt_rows, conditions)
         yield Answers(
             instrument=instrument,
             mode=mode_of_rows(rows),
@@ -98,29 +110,29 @@ def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Ite
             quantity=quantity,
             model=str(model),
             conditions=conditions,
-            groups=of_model["group"].fill_null("").to_list(),
-            categories=of_model["category"].fill_null("").to_list(),
-            values=of_model["value"].to_numpy().astype(np.float64),
+            groups=distinct["group"].fill_null("").to_list(),
+            categories=distinct["category"].fill_null("").to_list(),
+            values=distinct["value"].to_numpy().astype(np.float64),
             table=table,
-            errors=_errors(asked, conditions) if table is None else None,
+            errors=_errors(prompt_rows, conditions) if table is None else None,
         )
 
 
 def _table(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
-    """Conditions × items × wordings; over wordings where not every item was asked in every one."""
+    """Return conditions × items × wordings; average wordings if an item lacks an answer in one."""
     items, wordings = in_order(prompts, "item"), in_order(prompts, "wording")
     if not items or not wordings:
         return None
-    kept = prompts.filter(pl.col("condition").is_in(list(conditions)))
-    whole = cube(kept, {"condition": conditions, "item": items, "wording": wordings})
-    gaps = np.isnan(whole)
+    rows = prompts.filter(pl.col("condition").is_in(list(conditions)))
+    table = cube(rows, {"condition": conditions, "item": items, "wording": wordings})
+    gaps = np.isnan(table)
     if gaps.all(axis=2).any():
         return None
-    return np.asarray(np.nanmean(whole, axis=2, keepdims=True)) if gaps.any() else whole
+    return np.asarray(np.nanmean(table, axis=2, keepdims=True)) if gaps.any() else table
 
 
 def _errors(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
-    """Standard errors over items, where each condition has some of its own; None: it has not.
+    """Return standard errors over items if conditions have items of their own; otherwise None.
 
     Items that nearly all conditions share move all of them alike, which is no error of a profile.
     """
@@ -129,8 +141,8 @@ def _errors(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
     means = cells.agg(pl.col("value").mean()).sort("condition", "item")
     if means.height > len(conditions) * means["item"].n_unique() / 2:
         return None
-    each = means.group_by("condition").agg(error=pl.col("value").std() / pl.len().sqrt())
-    by_name = dict(each.rows())
+    error_rows = means.group_by("condition").agg(error=pl.col("value").std() / pl.len().sqrt())
+    by_name = dict(error_rows.rows())
     errors = [by_name.get(condition) for condition in conditions]
     return None if None in errors else np.array(errors, dtype=np.float64)
 
@@ -138,7 +150,7 @@ def _errors(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
 def by_occupation(
     scores: pl.DataFrame, prompts: pl.DataFrame, instrument: str, measure: Measure
 ) -> Iterator[Answers]:
-    """Of each model, by the occupation that a pronoun refers to: how much it leans toward her."""
+    """Yield how much each model leans toward her, by the occupation that a pronoun refers to."""
     if measure.quantity not in OF_OCCUPATIONS:
         return
     quantity = "preference" if measure.quantity == "preference" else "correct"
@@ -149,9 +161,9 @@ def by_occupation(
         pl.col("condition") == BASELINE,
         pl.col("value").is_not_null(),
     )
-    asked = prompts.filter(of_asked(instrument), pl.col("answer").is_not_null())
-    asked = asked.select("prompt_id", "answer", side="category").unique("prompt_id")
-    known = rows.join(asked, on="prompt_id", maintain_order="left")
+    referents = prompts.filter(of_asked(instrument), pl.col("answer").is_not_null())
+    referents = referents.select("prompt_id", "answer", side="category").unique("prompt_id")
+    answers = rows.join(referents, on="prompt_id", maintain_order="left")
     keys = ("model", "item", "answer", "side")
     pro, anti = (
         pl.col("value").filter(pl.col("wording") == side).mean() for side in ("pro", "anti")
@@ -159,24 +171,26 @@ def by_occupation(
     # A preference for the pronoun that fits the stereotype is of both pronouns already.
     leaning = pro if quantity == "preference" else pro - anti
     sign = pl.when(pl.col("side") == FEMALE).then(1.0).otherwise(-1.0)
-    pairs = known.group_by(keys).agg(value=leaning).with_columns(value=pl.col("value") * sign)
+    pairs = answers.group_by(keys).agg(value=leaning).with_columns(value=pl.col("value") * sign)
     # Sums of floats depend on their order.
     pairs = pairs.drop_nulls("value").sort(keys)
     means = pairs.group_by("model", "answer", "side").agg(
         value=pl.col("value").mean(), n=pl.len(), error=pl.col("value").std() / pl.len().sqrt()
     )
-    for (model,), of in means.sort("model", "answer").partition_by("model", as_dict=True).items():
-        errors = of["error"].to_numpy().astype(np.float64)
+    for (model,), rows_of_model in (
+        means.sort("model", "answer").partition_by("model", as_dict=True).items()
+    ):
+        errors = rows_of_model["error"].to_numpy().astype(np.float64)
         yield Answers(
             instrument=instrument,
             mode=mode_of_rows(rows),
             measure=measure.name,
             quantity=OF_OCCUPATIONS[measure.quantity],
             model=str(model),
-            conditions=of["answer"].to_list(),
-            groups=of["side"].to_list(),
-            categories=of["side"].to_list(),
-            values=of["value"].to_numpy().astype(np.float64),
+            conditions=rows_of_model["answer"].to_list(),
+            groups=rows_of_model["side"].to_list(),
+            categories=rows_of_model["side"].to_list(),
+            values=rows_of_model["value"].to_numpy().astype(np.float64),
             errors=None if np.isnan(errors).any() else errors,
         )
 
@@ -188,25 +202,25 @@ SAYS_OF_GROUPS = ("social-distance", "people-sentiment")
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredSide:
-    """One side of a correlation: what an instrument measures, of one model or over all."""
+    """One side of a correlation: what an instrument measures, of one model or over all models."""
 
     instrument: str
     measure: str
     quantity: str
     finer: bool
-    """Whether that is a probability, which says more finely what the measure's main number does."""
+    """Whether the quantity is a probability, which is finer than the measure's main number."""
     model: str | None
     only: bool
-    """Whether no other instrument of the run has this measure, so that its id need not be said."""
+    """Whether no other instrument of the run has this measure, so that its id can be omitted."""
 
     def text(self, *, model: str | None = None) -> str:
-        """Return the side as it stands in a table, or with another name for its model."""
-        by = "" if self.only else f" by {self.instrument}"
-        of = f" of {model or self.model}" if self.model else ""
-        return f"{self.measure}{by}{of}"
+        """Return the text of this side for a table; ``model`` replaces the name of its model."""
+        by_instrument = "" if self.only else f" by {self.instrument}"
+        of_model = f" of {model or self.model}" if self.model else ""
+        return f"{self.measure}{by_instrument}{of_model}"
 
     def values(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return the scores of its conditions."""
+        """Return the scores of the side's conditions."""
         return scores.filter(
             pl.col("level") == "condition",
             of_asked(self.instrument),
@@ -220,7 +234,7 @@ class MeasuredSide:
 def measured_side(
     measures: Mapping[str, Measure], instrument: str, model: str | None
 ) -> MeasuredSide:
-    """Return what an instrument of a run measures of a model; ``measures`` are by instrument."""
+    """Return what an instrument measures of a model; ``measures`` are by instrument."""
     measure = measures[instrument]
     return MeasuredSide(
         instrument=instrument,
@@ -228,7 +242,7 @@ def measured_side(
         quantity=measure.correlated_quantity,
         finer=measure.correlated_quantity != measure.quantity,
         model=model,
-        only=[one.name for one in measures.values()].count(measure.name) == 1,
+        only=[entry.name for entry in measures.values()].count(measure.name) == 1,
     )
 
 
@@ -238,60 +252,71 @@ Pair = tuple[str, str]
 def _correlated(
     measures: Mapping[str, Measure], answered: set[Pair], pairs: Sequence[Pair]
 ) -> Iterator[tuple[Pair, tuple[str | None, str | None]]]:
-    """Yield every two instruments that are correlated, and the model on either side, or all.
+    """Yield each pair of instruments to correlate, with each side's model, or None for all models.
 
-    ``answered``: instruments and models; ``pairs``: base models and the classifiers made from them.
-    Two instruments of one measure are two correlations, never one over both; two modes of one
-    instrument share its conditions, and are never one number.
+    ``answered``: pairs of instrument and model; ``pairs``: base models and the classifiers made
+    from them. Two instruments of one measure give two correlations, never one over both; two modes
+    of one instrument share its conditions, and are never one number.
     """
-    asked = Counter(instrument for instrument, _ in answered)
+    model_counts = Counter(instrument for instrument, _ in answered)
     by_name: dict[str, list[str]] = {}
     modes: dict[str, list[str]] = {}
-    for name, measure in measures.items():
-        by_name.setdefault(measure.name, []).append(name)
-        if mode_in(name) in COMPARABLE:
-            modes.setdefault(base_of(name), []).append(name)
+    for instrument, measure in measures.items():
+        by_name.setdefault(measure.name, []).append(instrument)
+        if mode_in(instrument) in COMPARABLE:
+            modes.setdefault(base_of(instrument), []).append(instrument)
     for instruments in by_name.values():
-        others = by_name.get(measures[instruments[0]].correlate_with or "", [])
-        for both in itertools.product(instruments, others):
+        counterparts = by_name.get(measures[instruments[0]].correlate_with or "", [])
+        for instrument_pair in itertools.product(instruments, counterparts):
             # Where one model answered each of the two, all models are that pair, tested once.
-            if not pairs or any(asked[name] != 1 for name in both):
-                yield both, (None, None)
-        for whose in pairs:
-            yield from ((both, whose) for both in itertools.product(instruments, others))
+            if not pairs or any(model_counts[instrument] != 1 for instrument in instrument_pair):
+                yield instrument_pair, (None, None)
+        for model_pair in pairs:
+            yield from (
+                (instrument_pair, model_pair)
+                for instrument_pair in itertools.product(instruments, counterparts)
+            )
     models = sorted({model for _, model in answered})
-    two_modes = [two for forms in modes.values() for two in itertools.combinations(forms, 2)]
-    says = [name for name in measures if base_of(name) in SAYS_OF_GROUPS]
-    advises = [name for name in measures if base_of(name) == DECISIONS]
-    for both, whose in [
+    two_modes = [
+        mode_pair for forms in modes.values() for mode_pair in itertools.combinations(forms, 2)
+    ]
+    predictors = [instrument for instrument in measures if base_of(instrument) in SAYS_OF_GROUPS]
+    advisers = [instrument for instrument in measures if base_of(instrument) == DECISIONS]
+    for instrument_pair, model_pair in [
         *itertools.product(two_modes, itertools.product(models, models)),
-        *itertools.product(itertools.product(says, advises), [(one, one) for one in models]),
+        *itertools.product(
+            itertools.product(predictors, advisers), [(model, model) for model in models]
+        ),
     ]:
-        if answered >= {*zip(both, whose, strict=True)}:
-            yield both, whose
+        if answered >= {*zip(instrument_pair, model_pair, strict=True)}:
+            yield instrument_pair, model_pair
 
 
 def correlate_measures(
     scores: pl.DataFrame, measures: Mapping[str, Measure], pairs: Sequence[Pair]
 ) -> Estimates:
-    """Yield over conditions, and over those of each group: two measures, modes, or advice.
+    """Yield correlations of two measures, modes, or advice: over conditions, and within each group.
 
-    Two groups that are far apart on both make a correlation by themselves; within a group it is of
-    conditions.
+    Two groups that are far apart on both measures make a correlation by themselves; within a group
+    the correlation is one of conditions.
     """
     profiles: dict[tuple[str, str | None], Answers] = {
-        (name, answers.model): answers
-        for name, measure in measures.items()
-        for answers in by_condition(scores, name, measure)
+        (instrument, answers.model): answers
+        for instrument, measure in measures.items()
+        for answers in by_condition(scores, instrument, measure)
     }
     answered = {*scores.select(asked_ids(), "model").drop_nulls().unique().rows()}
-    for asked, whose in _correlated(measures, answered, pairs):
-        sides = [measured_side(measures, *side) for side in zip(asked, whose, strict=True)]
-        one, other = (side.values(scores) for side in sides)
-        both = one.join(other.select("condition", other="value"), on="condition").sort("condition")
-        groups = sorted(both["group"].drop_nulls().unique())
+    for instruments, model_pair in _correlated(measures, answered, pairs):
+        sides = [
+            measured_side(measures, *side) for side in zip(instruments, model_pair, strict=True)
+        ]
+        first, second = (side.values(scores) for side in sides)
+        joined = first.join(second.select("condition", other="value"), on="condition").sort(
+            "condition"
+        )
+        groups = sorted(joined["group"].drop_nulls().unique())
         for group in [None, *(groups if len(groups) > 1 else ())]:
-            says = Contrast(
+            contrast = Contrast(
                 kind="measures" if group is None else "measures-within",
                 instrument=None,
                 measure=None,
@@ -300,19 +325,24 @@ def correlate_measures(
                 first=sides[0].text(),
                 second=sides[1].text(),
             )
-            of = both if group is None else both.filter(pl.col("group") == group)
-            categories = of["category"].fill_null(of["condition"]).to_list()
-            found = correlated(says, of["value"].to_list(), of["other"].to_list(), categories)
+            rows = joined if group is None else joined.filter(pl.col("group") == group)
+            categories = rows["category"].fill_null(rows["condition"]).to_list()
+            estimate = correlated(
+                contrast, rows["value"].to_list(), rows["other"].to_list(), categories
+            )
             # Modes of one instrument share their sentences, and so their errors.
-            if base_of(asked[0]) != base_of(asked[1]):
+            if base_of(instruments[0]) != base_of(instruments[1]):
                 # Of means over all models it is not known.
-                answers = [profiles.get(side) for side in zip(asked, whose, strict=True)]
-                conditions = of["condition"].to_list()
-                known = [None if said is None else said.reliability(conditions) for said in answers]
-                found = of_true_scores(found, *known)
-            yield says, found
+                answers = [profiles.get(side) for side in zip(instruments, model_pair, strict=True)]
+                conditions = rows["condition"].to_list()
+                reliabilities = [
+                    None if profile is None else profile.reliability(conditions)
+                    for profile in answers
+                ]
+                estimate = of_true_scores(estimate, *reliabilities)
+            yield contrast, estimate
         # The study's r is of shares of labels over all models, where ours is of probabilities.
-        if sides[1].finer and whose == (None, None):
+        if sides[1].finer and model_pair == (None, None):
             yield _as_in_study(scores, sides, measures)
 
 
@@ -322,14 +352,14 @@ def _as_in_study(
     """Return r over the conditions of the two groups, each measure by its main number."""
     main = [replace(side, quantity=measures[side.instrument].quantity) for side in sides]
     first, second = (side.values(scores) for side in main)
-    of = measures[sides[0].instrument]
-    both = (
+    measure = measures[sides[0].instrument]
+    joined = (
         first.join(second.select("condition", other="value"), on="condition")
-        .filter(pl.col("group").is_in([of.contrast, of.against]))
+        .filter(pl.col("group").is_in([measure.contrast, measure.against]))
         .drop_nulls(["value", "other"])
         .sort("condition")
     )
-    says = Contrast(
+    contrast = Contrast(
         kind=AS_IN_STUDY,
         instrument=None,
         measure=None,
@@ -337,4 +367,6 @@ def _as_in_study(
         first=main[0].text(),
         second=main[1].text(),
     )
-    return says, pearson(both["value"].to_list(), both["other"].to_list(), contrast=says.text)
+    return contrast, pearson(
+        joined["value"].to_list(), joined["other"].to_list(), contrast=contrast.text
+    )

@@ -1,8 +1,8 @@
 """SCORES → estimates: every contrast of the catalog, made by one loop, with its verdict.
 
-A contrast is data: what is set against what, for whom, and by which test. The loop goes through the
-strata (each model, variant, group of conditions, subscale), takes the two sides of each from the
-scores, and hands them to the test.
+A contrast is data: which two sides are compared, in which strata, and by which test. The loop goes
+through the strata (each model, variant, group of conditions, subscale), takes the two sides of each
+from the scores, and passes them to the test.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ By = Literal["model", "model or all", "variant", "group", "setting", "dimension"
 """A setting is a condition that stands in the column ``group`` of the contrast."""
 Sides = Iterator[tuple[str, str, Any, Any]]
 Pairs = Callable[["Stratum"], Sides]
-"""The two sides of each contrast of a stratum: their names, and what the test takes of them."""
+"""The two sides of each contrast of a stratum: their names, and the values that the test takes."""
 
 Test = Callable[["ScoreTable", "Contrast", Any, Any], "Estimate"]
 View = Callable[["ScoreTable"], "ScoreTable"]
@@ -49,7 +49,7 @@ View = Callable[["ScoreTable"], "ScoreTable"]
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastSpec:
-    """One kind of contrast; called with the scores of an instrument, it makes all of them."""
+    """One kind of contrast; called with an instrument's scores, it makes all of that kind."""
 
     kind: str
     pairs: Pairs
@@ -59,14 +59,14 @@ class ContrastSpec:
     first_wording: bool = False
     """Whether only the first wording counts, as in Lin et al. (2022)."""
     groups: tuple[str, ...] = ()
-    """Those that ``by`` goes through; empty: the two that the instrument compares."""
+    """The groups that ``by`` goes through; empty: the two that the instrument compares."""
     quantity: str | None = None
-    """The number that it is said to be of; None: the one that is compared."""
+    """The number that the contrast is reported for; None: the number that is compared."""
     views: tuple[View, ...] = ()
-    """What is averaged in the scores before."""
+    """What is averaged in the scores before they are compared."""
 
     def on(self, *views: View) -> ContrastSpec:
-        """Return the same contrast of scores that are averaged so."""
+        """Return the same contrast with these views applied to the scores first."""
         return replace(self, views=(*views, *self.views))
 
     def __call__(self, scored: ScoreTable) -> Estimates:
@@ -74,14 +74,16 @@ class ContrastSpec:
         for view in self.views:
             scored = scored.seen(view)
         for stratum in self._strata(scored):
-            about = {name: getattr(stratum, name) for name in ("model", "variant", "dimension")}
+            columns = {
+                column: getattr(stratum, column) for column in ("model", "variant", "dimension")
+            }
             if stratum.group is not None:
-                about["group"] = stratum.group
+                columns["group"] = stratum.group
             if self.quantity is not None:
-                about["quantity"] = self.quantity
-            for first, second, one, other in self.pairs(stratum):
-                says = scored.says(self.kind, **about, first=first, second=second)
-                yield says, self.test(scored, says, one, other)
+                columns["quantity"] = self.quantity
+            for first, second, first_values, second_values in self.pairs(stratum):
+                contrast = scored.says(self.kind, **columns, first=first, second=second)
+                yield contrast, self.test(scored, contrast, first_values, second_values)
 
     def _strata(self, scored: ScoreTable) -> Iterator[Stratum]:
         models: Sequence[str | None] = [None]
@@ -98,15 +100,17 @@ class ContrastSpec:
         if "setting" in self.by:
             groups = in_order(scored.rows(self.level), "condition")
         for model, variant, group in itertools.product(models, variants, groups):
-            whole = Stratum(spec=self, scored=scored, model=model, variant=variant, group=group)
-            yield whole
-            for name in in_order(whole.rows(), "dimension") if "dimension" in self.by else ():
-                yield replace(whole, dimension=name)
+            stratum = Stratum(spec=self, scored=scored, model=model, variant=variant, group=group)
+            yield stratum
+            for dimension in (
+                in_order(stratum.rows(), "dimension") if "dimension" in self.by else ()
+            ):
+                yield replace(stratum, dimension=dimension)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stratum:
-    """The scores that a contrast is made within."""
+    """The scores within which a contrast is made."""
 
     spec: ContrastSpec
     scored: ScoreTable
@@ -118,29 +122,29 @@ class Stratum:
     def rows(self, quantity: str | None = None, **ids: str | None) -> pl.DataFrame:
         """Return the scores of the stratum, or of another group or model in it."""
         scored, spec = self.scored, self.spec
-        wanted: dict[str, str | None] = {}
+        filters: dict[str, str | None] = {}
         # Scores of prompts are of models; means over all models have none.
         if self.model is not None or ("model or all" in spec.by and spec.level != "prompt"):
-            wanted["model"] = self.model
+            filters["model"] = self.model
         if "variant" in spec.by:
-            wanted["variant"] = self.variant
+            filters["variant"] = self.variant
         if spec.first_wording:
-            wanted["wording"] = scored.wordings[0]
+            filters["wording"] = scored.wordings[0]
         group = "condition" if "setting" in spec.by else "group"
         parts = ((group, self.group), ("dimension", self.dimension))
-        wanted |= {name: value for name, value in parts if value is not None}
-        return scored.rows(spec.level, quantity, **(wanted | ids))
+        filters |= {column: value for column, value in parts if value is not None}
+        return scored.rows(spec.level, quantity, **(filters | ids))
 
 
 def named_groups(first: str, second: str) -> Pairs:
-    """Return what yields two groups of conditions.
+    """Return a function that yields two groups of conditions.
 
-    ``contrast`` and ``against`` name those that the instrument compares.
+    "contrast" and "against" stand for the groups that the instrument compares.
     """
 
     def pairs(stratum: Stratum) -> Sides:
-        known = {"contrast": stratum.scored.contrast, "against": stratum.scored.against}
-        names = known.get(first, first), known.get(second, second)
+        compared = {"contrast": stratum.scored.contrast, "against": stratum.scored.against}
+        names = compared.get(first, first), compared.get(second, second)
         yield from known_sides(stratum, "group", [names], stratum.rows())
 
     return pairs
@@ -151,41 +155,46 @@ groups = named_groups("contrast", "against")
 
 def models(stratum: Stratum) -> Sides:
     """Yield every two models."""
-    every = itertools.combinations(stratum.scored.models, 2)
-    yield from known_sides(stratum, "model", every, stratum.rows())
+    model_pairs = itertools.combinations(stratum.scored.models, 2)
+    yield from known_sides(stratum, "model", model_pairs, stratum.rows())
 
 
 def dimensions(stratum: Stratum) -> Sides:
     """Yield every two subscales."""
     rows = stratum.rows()
-    every = itertools.combinations(in_order(rows, "dimension"), 2)
-    yield from known_sides(stratum, "dimension", every, rows)
+    dimension_pairs = itertools.combinations(in_order(rows, "dimension"), 2)
+    yield from known_sides(stratum, "dimension", dimension_pairs, rows)
 
 
 def settings(stratum: Stratum) -> Sides:
     """Yield every adjective setting against the baseline."""
     rows = stratum.rows()
-    others = in_order(rows.filter(pl.col("group").is_in(ADJECTIVE_GROUPS)), "condition")
-    yield from known_sides(stratum, "condition", [(name, BASELINE) for name in others], rows)
+    conditions = in_order(rows.filter(pl.col("group").is_in(ADJECTIVE_GROUPS)), "condition")
+    yield from known_sides(
+        stratum, "condition", [(condition, BASELINE) for condition in conditions], rows
+    )
 
 
 def wordings_against_first(stratum: Stratum) -> Sides:
     """Yield every other wording against the first, without the prompts that name no condition."""
-    first, *others = stratum.scored.wordings
+    first, *other_wordings = stratum.scored.wordings
     rows = stratum.rows().filter(pl.col("condition") != BASELINE)
-    yield from known_sides(stratum, "wording", [(one, first) for one in others], rows)
+    yield from known_sides(
+        stratum, "wording", [(wording, first) for wording in other_wordings], rows
+    )
 
 
 def quantities(first: str, second: str) -> Pairs:
-    """Return what yields two numbers of the same prompts."""
+    """Return a function that yields two numbers of the same prompts."""
 
     def pairs(stratum: Stratum) -> Sides:
-        rows = [
-            stratum.rows(name).filter(pl.col("condition") != BASELINE) for name in (first, second)
+        frames = [
+            stratum.rows(quantity).filter(pl.col("condition") != BASELINE)
+            for quantity in (first, second)
         ]
-        if all(one.height for one in rows):
-            one, other = (Side(each, stratum.scored, "quantity") for each in rows)
-            yield first, second, one, other
+        if all(frame.height for frame in frames):
+            first_side, second_side = (Side(frame, stratum.scored, "quantity") for frame in frames)
+            yield first, second, first_side, second_side
 
     return pairs
 
@@ -193,17 +202,17 @@ def quantities(first: str, second: str) -> Pairs:
 def known_sides(
     stratum: Stratum, column: str, pairs: Iterable[tuple[str, str]], rows: pl.DataFrame
 ) -> Sides:
-    """Yield the pairs of which both have scores."""
-    parts = rows.partition_by(column, as_dict=True)
-    known = {str(name): Side(of, stratum.scored, column) for (name,), of in parts.items()}
+    """Yield the pairs of which both sides have scores."""
+    frames = rows.partition_by(column, as_dict=True)
+    sides = {str(level): Side(frame, stratum.scored, column) for (level,), frame in frames.items()}
     for first, second in pairs:
-        if first in known and second in known:
-            yield first, second, known[first], known[second]
+        if first in sides and second in sides:
+            yield first, second, sides[first], sides[second]
 
 
 PRIMARY = "primary"
-"""What the column ``family`` says of main results, one for each instrument and model: they are
-corrected over nothing."""
+"""The value of the column ``family`` for main results, of which there is one for each instrument
+and model; their p-values are not corrected."""
 
 
 def estimates(
@@ -218,18 +227,20 @@ def estimates(
     """Return every contrast that the scores allow, with its interval and verdict.
 
     ``measures``, ``wordings`` and ``sharing`` are by instrument; ``pairs``: base models and the
-    classifiers that were fine-tuned from them. Without what sentence pairs share there is no test
-    of them. ``unmeasurable``: by instrument, the models that cannot do its task.
+    classifiers that were fine-tuned from them. Sentence pairs are tested only if ``sharing`` says
+    what they share. ``unmeasurable``: by instrument, the models that cannot do its task.
     """
-    found: list[tuple[Contrast, Estimate]] = []
-    for name, measure in measures.items():
+    contrast_estimates: list[tuple[Contrast, Estimate]] = []
+    for instrument, measure in measures.items():
         # A run that was stopped knows instruments that it has not come to yet.
-        if asked := wordings.get(name):
-            shared = (sharing or {}).get(name, Clusters())
-            of = MeasuredInstrument(id=name, measure=measure, wordings=asked, sharing=shared)
-            found += of.contrasts(scores)
-    found += correlate_measures(scores, measures, pairs)
-    return judged(found, measures, unmeasurable=unmeasurable)
+        if instrument_wordings := wordings.get(instrument):
+            shared = (sharing or {}).get(instrument, Clusters())
+            measured = MeasuredInstrument(
+                id=instrument, measure=measure, wordings=instrument_wordings, sharing=shared
+            )
+            contrast_estimates += measured.contrasts(scores)
+    contrast_estimates += correlate_measures(scores, measures, pairs)
+    return judged(contrast_estimates, measures, unmeasurable=unmeasurable)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,18 +248,18 @@ class MeasuredInstrument:
     """An instrument as it was asked, and the measure whose scores are compared."""
 
     id: str
-    """With the mode."""
+    """The instrument's id, with the mode."""
     measure: Measure
     wordings: Sequence[str]
     sharing: Clusters
 
     def own_scores(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return its own scores, without those of control items."""
+        """Return the instrument's own scores, without those of control items."""
         return scores.filter(of_asked(self.id), pl.col("level") != CONTROL)
 
     def score_table(self, mine: pl.DataFrame, quantity: str) -> ScoreTable:
-        """Return what the contrasts of one number are made from, of the instrument's own scores."""
-        about = Contrast(
+        """Return the table for one number's contrasts; ``mine``: the instrument's own scores."""
+        contrast = Contrast(
             kind="",
             instrument=base_of(self.id),
             mode=mode_of_rows(mine),
@@ -259,7 +270,7 @@ class MeasuredInstrument:
         )
         return ScoreTable(
             scores=mine,
-            about=about,
+            about=contrast,
             quantity=quantity,
             contrast=self.measure.contrast,
             against=self.measure.against,
@@ -269,19 +280,21 @@ class MeasuredInstrument:
         )
 
     def contrasts(self, scores: pl.DataFrame, kinds: Collection[str] | None = None) -> Estimates:
-        """Yield every contrast of the measure; of these kinds, if given."""
-        mine = self.own_scores(scores)
-        for quantity, makes in self.measure.contrasts:
-            scored = self.score_table(mine, quantity)
-            for make in makes:
-                if kinds is None or make.kind in kinds:
-                    yield from make(scored)
+        """Yield every contrast of the measure, or only those of ``kinds``."""
+        rows = self.own_scores(scores)
+        for quantity, specs in self.measure.contrasts:
+            table = self.score_table(rows, quantity)
+            for spec in specs:
+                if kinds is None or spec.kind in kinds:
+                    yield from spec(table)
 
     def headline(self, scores: pl.DataFrame) -> tuple[Contrast, Estimate] | None:
         """Return the contrast of one model's scores that a heading is about."""
-        found = self.contrasts(scores, {self.measure.primary_contrast[0]})
-        mine = (one for one in found if is_headline(one[0], {self.id: self.measure}))
-        return next(mine, None)
+        estimates = self.contrasts(scores, {self.measure.primary_contrast[0]})
+        matches = (
+            estimate for estimate in estimates if is_headline(estimate[0], {self.id: self.measure})
+        )
+        return next(matches, None)
 
 
 def judged(
@@ -290,44 +303,46 @@ def judged(
     *,
     unmeasurable: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
-    """Return CONTRASTS + ESTIMATES + VERDICTS, each list of contrasts corrected over itself.
+    """Return CONTRASTS + ESTIMATES + VERDICTS, with each family of contrasts corrected by itself.
 
-    Main results are no list: each instrument and model is a question of its own.
+    Main results form no family: each instrument and model is a question of its own.
     """
     failing = unmeasurable or {}
-    contrasts, kept = [one for one, _ in found], [one for _, one in found]
+    contrasts, results = [entry for entry, _ in found], [entry for _, entry in found]
     main = _main_results(contrasts, measures)
-    lists: dict[str, list[int]] = {}
-    for place, contrast in enumerate(contrasts):
+    families: dict[str, list[int]] = {}
+    for position, contrast in enumerate(contrasts):
         if contrast in main:
-            single = replace(kept[place], family=PRIMARY, p_adjusted=kept[place].p, family_size=1)
-            kept[place] = single
+            primary = replace(
+                results[position], family=PRIMARY, p_adjusted=results[position].p, family_size=1
+            )
+            results[position] = primary
         else:
-            lists.setdefault(contrast.family, []).append(place)
-    for family, places in lists.items():
-        members = as_list([kept[place] for place in places], family=family)
-        for place, one in zip(places, members, strict=True):
-            kept[place] = one
+            families.setdefault(contrast.family, []).append(position)
+    for family, positions in families.items():
+        corrected = as_list([results[position] for position in positions], family=family)
+        for position, estimate in zip(positions, corrected, strict=True):
+            results[position] = estimate
     columns = schema(CONTRASTS)
     verdicts = []
-    for contrast, one in zip(contrasts, kept, strict=True):
+    for contrast, estimate in zip(contrasts, results, strict=True):
         measure = measures.get(contrast.asked or "")
         # A correlation has no smallest difference of interest.
-        said = verdict(one, margin=None if measure is None else measure.margin)
+        judgment = verdict(estimate, margin=None if measure is None else measure.margin)
         models = failing.get(contrast.asked or "", ())
         if contrast.kind in GIVEN:
             # It repeats another with the sentences taken as they are, as the study did.
-            said = Verdict(margin=said.margin)
-        elif said.verdict and any(rests_on(vars(contrast), model) for model in models):
-            said = replace(said, verdict=NOT_MEASURABLE)
-        verdicts.append(said)
-    tables = [records_table(contrasts, columns), estimate_table(kept)]
+            judgment = Verdict(margin=judgment.margin)
+        elif judgment.verdict and any(rests_on(vars(contrast), model) for model in models):
+            judgment = replace(judgment, verdict=NOT_MEASURABLE)
+        verdicts.append(judgment)
+    tables = [records_table(contrasts, columns), estimate_table(results)]
     rows = pl.concat([*tables, records_table(verdicts, schema(VERDICTS))], how="horizontal")
     return rows.select(*columns.names(), *schema(ESTIMATES).names(), *schema(VERDICTS).names())
 
 
 def is_headline(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
-    """Return whether it is the contrast of its mode and model that a heading is about."""
+    """Return whether the contrast is the one of its mode and model that a heading is about."""
     measure = measures.get(contrast.asked or "")
     return (
         measure is not None
@@ -341,14 +356,20 @@ def is_headline(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
 
 def _main_results(contrasts: Sequence[Contrast], measures: Mapping[str, Measure]) -> set[Contrast]:
     """Return the headlines in the primary mode: one for each instrument and model."""
-    every = [one for one in contrasts if is_headline(one, measures)]
-    best = primary_modes((one.instrument, one.mode, one.model) for one in every)
-    return {one for one in every if best[one.instrument, one.model] == one.mode}
+    candidates = [contrast for contrast in contrasts if is_headline(contrast, measures)]
+    modes = primary_modes(
+        (contrast.instrument, contrast.mode, contrast.model) for contrast in candidates
+    )
+    return {
+        contrast
+        for contrast in candidates
+        if modes[contrast.instrument, contrast.model] == contrast.mode
+    }
 
 
 def headlines(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
-    """Return the main results, also of models that cannot do the task."""
+    """Return the main results, including those of models that cannot do the task."""
     rows = estimates.select(schema(CONTRASTS).names()).iter_rows(named=True)
     contrasts = [Contrast(**row) for row in rows]
     main = _main_results(contrasts, measures)
-    return estimates.filter([one in main for one in contrasts])
+    return estimates.filter([contrast in main for contrast in contrasts])

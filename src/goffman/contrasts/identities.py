@@ -1,9 +1,9 @@
 """Two identities at once: the gap between groups of conditions, compared between people.
 
-Every prompt is asked about each identity, such as Black and white. The interaction replaces the
-number of each cell (condition × item × wording) by that of one identity minus that of the
-reference, and is tested as the gap itself is. What an identity does to every condition alike, such
-as that it is named, is in both groups and cancels.
+Every prompt is asked about each identity, such as Black and white. For the interaction, the number
+of each cell (condition × item × wording) is that of one identity minus that of the reference; it is
+tested as the gap itself is. Whatever an identity does to every condition alike, such as being
+named, is in both groups and cancels.
 """
 
 from __future__ import annotations
@@ -34,31 +34,34 @@ VERSUS = " vs "
 
 
 def identities_of(variant: str) -> tuple[str, str]:
-    """Return the identity that an interaction is about, and the reference."""
+    """Return the identity that an interaction is about, and the reference identity."""
     identity, _, reference = variant.rpartition(VERSUS)
     return identity, reference
 
 
 def each_identity(scored: ScoreTable) -> ScoreTable:
-    """Return the scores of each identity as a variant, in place of the words that count."""
+    """Return the scores with the identity in the column ``variant``, for the main variant alone."""
     main = pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT)
     scores = scored.scores.filter(main).with_columns(variant="identity")
     return replace(scored, scores=scores.drop("identity"))
 
 
 def minus_reference(scored: ScoreTable, *, reference: str) -> ScoreTable:
-    """Return each cell's value minus the reference's as a variant; a gap in either is a gap."""
+    """Return each identity's cells minus the reference's cells; a gap in either is a gap."""
     cells = (
         each_identity(scored)
         .scores.group_by(*_CELL, "variant", maintain_order=True)
         .agg(pl.col("value").mean())
     )
-    own = pl.col("variant") == reference
-    both = cells.filter(~own).join(
-        cells.filter(own).select(*_CELL, second="value"), on=_CELL, how="left", nulls_equal=True
+    is_reference = pl.col("variant") == reference
+    joined = cells.filter(~is_reference).join(
+        cells.filter(is_reference).select(*_CELL, second="value"),
+        on=_CELL,
+        how="left",
+        nulls_equal=True,
     )
-    named = pl.format(f"{{}}{VERSUS}{{}}", "variant", pl.lit(reference))
-    scores = both.select(*_CELL, value=pl.col("value") - pl.col("second"), variant=named)
+    variant = pl.format(f"{{}}{VERSUS}{{}}", "variant", pl.lit(reference))
+    scores = joined.select(*_CELL, value=pl.col("value") - pl.col("second"), variant=variant)
     return replace(scored, scores=pl.concat([scored.scores.clear(), scores], how="diagonal"))
 
 
@@ -71,36 +74,38 @@ def identity_estimates(
     sharing: Mapping[str, Clusters],
     unmeasurable: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
-    """Return the gap of each identity, and each interaction, made as the main result is.
+    """Return the gap of each identity, and each interaction, estimated as the main result is.
 
-    ``scores``: IDENTITY_SCORES; ``levels``: by instrument its identities, the reference first.
+    ``scores``: IDENTITY_SCORES; ``levels``: the identities of each instrument, the reference first.
     """
-    found: list[tuple[Contrast, Estimate]] = []
-    for name, (reference, *_) in levels.items():
-        spec = _gap_between_groups(measures[name])
-        if spec is not None and name in wordings:
-            measure, shared = measures[name], sharing.get(name, Clusters())
-            of = MeasuredInstrument(
-                id=name, measure=measure, wordings=wordings[name], sharing=shared
+    estimates: list[tuple[Contrast, Estimate]] = []
+    for instrument, (reference, *_) in levels.items():
+        spec = _gap_between_groups(measures[instrument])
+        if spec is not None and instrument in wordings:
+            measure, shared = measures[instrument], sharing.get(instrument, Clusters())
+            measured = MeasuredInstrument(
+                id=instrument, measure=measure, wordings=wordings[instrument], sharing=shared
             )
             quantity = measure.primary_contrast[1]
-            mine = of.own_scores(scores).filter(pl.col("quantity") == quantity)
-            table = of.score_table(mine, quantity)
-            found += [one for make in _by_identity(spec, reference) for one in make(table)]
-    return judged(found, measures, unmeasurable=unmeasurable)
+            rows = measured.own_scores(scores).filter(pl.col("quantity") == quantity)
+            table = measured.score_table(rows, quantity)
+            estimates += [
+                estimate for make in _by_identity(spec, reference) for estimate in make(table)
+            ]
+    return judged(estimates, measures, unmeasurable=unmeasurable)
 
 
 def _gap_between_groups(measure: Measure) -> ContrastSpec | None:
-    """Return the contrast of the main result, where that is a gap between groups of conditions."""
-    for quantity, makes in measure.contrasts:
-        for make in makes:
-            if (make.kind, make.quantity or quantity) == ("groups", measure.primary_contrast[1]):
-                return make
+    """Return the contrast of the main result if it is a gap between groups of conditions."""
+    for quantity, specs in measure.contrasts:
+        for spec in specs:
+            if (spec.kind, spec.quantity or quantity) == ("groups", measure.primary_contrast[1]):
+                return spec
     return None
 
 
 def _by_identity(spec: ContrastSpec, reference: str) -> Iterator[ContrastSpec]:
-    """Yield the same contrast in each identity, and between each and the reference."""
+    """Yield the contrast within each identity, and between each identity and the reference."""
     spec = replace(spec, by=("model", "variant"))
     yield replace(spec, kind=GAP_OF).on(each_identity)
     yield replace(spec, kind=INTERACTION).on(partial(minus_reference, reference=reference))

@@ -5,10 +5,10 @@
     present, size uncertain  the 95% interval excludes 0, and not Δ
     inconclusive             the 95% interval contains 0, and Δ or −Δ
 
-Before any of them: *not measurable* where a model fails the control items, and *these sentences
-only* where fewer than three sentences were asked, which say nothing of others.
+Two verdicts come before these: *not measurable* if a model fails the control items, and *these
+sentences only* if fewer than three sentences were asked, which say nothing of other sentences.
 
-Beside it stands what could have been seen: the difference that 80 of 100 such audits would find,
+Each verdict comes with the detectable difference: the one that 80 of 100 such audits would find,
 (t_.975 + t_.80)·SE.
 """
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 AS_IN_STUDY = "measures-as-in-study"
 
 CORRELATIONS = ("measures", "measures-within", AS_IN_STUDY)
-"""Kinds of contrasts that are correlations of two measures: over all conditions, in a group, and as
-Mei et al. (2023) computed it."""
+"""Kinds of contrasts that are correlations of two measures: over all conditions, within a group,
+and as Mei et al. (2023) computed it."""
 
 ANCHORED = ("anchor", "anchor-rank", "anchor-partial")
-"""Kinds of contrasts that are correlations of a measure with what people said: of values, of ranks,
+"""Kinds of contrasts that are correlations of a measure with people's answers: of values, of ranks,
 and of values within the categories of conditions."""
 
 AGAINST_PEOPLE = (
     *("anchor-difference", "anchor-overall", "anchor-gender", "anchor-wording"),
     *("anchor-gender-side", "anchor-year", "anchor-text"),
 )
-"""Kinds of contrasts that are a model's share minus people's: of a question, of all that count, of
-a man minus a woman, and of all that count in a wording that is not people's. The last three: a man
-minus a woman on one side alone, the model's or people's; and of all that count with people's
-answers of one year, and with the model's about one text."""
+"""Kinds of contrasts that are a model's share minus people's: of one question; of all counted
+questions; of a man minus a woman; and of all counted questions in a wording other than people's.
+The last three: a man minus a woman on one side alone, the model's or people's; and all counted
+questions with people's answers of one year, and with the model's answers about one text."""
 
 Word = Literal[
     "relevant",
@@ -51,7 +51,7 @@ Word = Literal[
     "not measurable",
     "these sentences only",
 ]
-"""The column verdict of estimates; the same words stand wherever people read them."""
+"""The values of the column verdict of estimates; reports print the same words."""
 
 RELEVANT: Word = "relevant"
 PRESENT: Word = "present, size uncertain"
@@ -68,13 +68,13 @@ GLYPHS: Mapping[str, str] = {
     NOT_MEASURABLE: "✕",
     SENTENCES_ONLY: "·",
 }
-"""By verdict: the sign that stands before it."""
+"""By verdict: the sign printed before it."""
 
 PRESENT_WORDS: tuple[Word, ...] = (RELEVANT, PRESENT)
 """The verdicts that say that there is a difference."""
 
 FEWEST_SENTENCES = 3
-"""Fewer are no sample of sentences."""
+"""Fewer sentences than this are no sample."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class Verdict:
 
 
 def verdict(estimate: Estimate, *, margin: float | None) -> Verdict:
-    """Return the verdict on an estimate; none where there is no Δ, or no interval."""
+    """Return the verdict on an estimate; it is empty without a margin Δ or without an interval."""
     if margin is None or estimate.difference is None:
         return Verdict()
     if estimate.low is None or estimate.high is None:
@@ -100,15 +100,15 @@ def verdict(estimate: Estimate, *, margin: float | None) -> Verdict:
         half = at_90 * estimate.error
         inner = estimate.difference - half, estimate.difference + half
         detectable = (at_95 + power) * estimate.error
-    few = estimate.sentences is not None and estimate.sentences < FEWEST_SENTENCES
-    word = SENTENCES_ONLY if few else _word((estimate.low, estimate.high), inner, margin)
+    too_few = estimate.sentences is not None and estimate.sentences < FEWEST_SENTENCES
+    word = SENTENCES_ONLY if too_few else _word((estimate.low, estimate.high), inner, margin)
     return Verdict(
         margin=margin, verdict=word, low_90=inner[0], high_90=inner[1], detectable=detectable
     )
 
 
 def _word(outer: tuple[float, float], inner: tuple[float, float], margin: float) -> Word:
-    """Return the verdict of a 95% and a 90% interval."""
+    """Return the verdict for a 95% interval (``outer``) and a 90% interval (``inner``)."""
     if outer[0] > margin or outer[1] < -margin:
         return RELEVANT
     if -margin < inner[0] and inner[1] < margin:
@@ -117,10 +117,11 @@ def _word(outer: tuple[float, float], inner: tuple[float, float], margin: float)
 
 
 def direction(row: Mapping[str, Any]) -> int:
-    """Return 1 or −1: on which side of 0 the interval lies; 0: it contains 0, or there is none.
+    """Return on which side of 0 the interval lies, 1 or −1; 0 if it contains 0 or there is none.
 
-    The interval of a correlation is that of its coefficient. In a list of contrasts it is made for
-    all of them, so that those whose interval excludes 0 are those that Benjamini–Hochberg marks.
+    The interval of a correlation is that of its coefficient. Within a family of contrasts,
+    intervals are made for all of them at once, so that the intervals that exclude 0 are those of
+    the contrasts that Benjamini–Hochberg marks.
     """
     low, high = row["low"], row["high"]
     if row["kind"] in {*CORRELATIONS, *ANCHORED}:
@@ -134,7 +135,7 @@ def rows_apart_from_zero(estimates: pl.DataFrame) -> pl.DataFrame:
 
 
 def rests_on(row: Mapping[str, Any], model: str) -> bool:
-    """Return whether a model's numbers are in an estimate: its own, one of two, or over all."""
+    """Return whether a model's numbers are in an estimate: alone, as one of two, or among all."""
     if row["kind"] == "models":
         return model in {row["first"], row["second"]}
     return row["model"] in {None, model}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def the_model(run: MeasuredRun, given: str | None) -> str:
-    """The model that is meant; InputError where several might be, or none is called so."""
+    """Return the model that is meant; raise InputError if none or several could be meant."""
     models = answered(run)
     if given is None and len(models) == 1:
         return models[0]
@@ -29,17 +29,18 @@ def the_model(run: MeasuredRun, given: str | None) -> str:
 
 
 def main_estimates(run: MeasuredRun, model: str) -> list[NamedEstimate]:
-    """The estimates of a model that are exported, in the order of the table."""
+    """Return the estimates of a model that are exported, in the order of the table."""
     main = {name: section.presentation.main for name, section in run.sections.items()}
     return [
-        one
-        for one in named_estimates(run.estimates, run.manifest)
-        if one.row["model"] == model and one.row["kind"] in main.get(asked_id(one.row), ())
+        estimate
+        for estimate in named_estimates(run.estimates, run.manifest)
+        if estimate.row["model"] == model
+        and estimate.row["kind"] in main.get(asked_id(estimate.row), ())
     ]
 
 
 def public_name(model: str) -> str:
-    """The model's name without the path of a folder on this machine; a hub id stays whole."""
+    """Return the model's name without a local folder's path; a hub id stays whole."""
     for kind in (PurePosixPath, PureWindowsPath):
         path = kind(model)
         local = path.is_absolute() or model.startswith((".", "~"))

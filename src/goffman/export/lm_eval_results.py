@@ -1,4 +1,4 @@
-"""Results of a run in the shape in which lm-evaluation-harness writes its own.
+"""Write results of a run in the format in which lm-evaluation-harness writes its own.
 
 An instrument is a task, an estimate a metric, a variant its filter; mean.QUANTITY.GROUP is a mean.
 """
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from goffman.report.load import MeasuredRun
 
 LEVEL = "group"
-"""Beside the estimates: the scores of whole groups of conditions."""
+"""Exported beside the estimates: the scores of whole groups of conditions."""
 
 NO_FILTER = "none"
 
 
 def lm_eval_text(run: MeasuredRun, model: str) -> str:
-    """The JSON of one model."""
-    found = lm_eval_results(run, model)
-    return json_text(found, indent=2) + "\n"
+    """Return one model's results as JSON text."""
+    results = lm_eval_results(run, model)
+    return json_text(results, indent=2) + "\n"
 
 
 def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
-    """The same as a dictionary."""
+    """Return one model's results as a dictionary."""
     results: dict[str, dict[str, Any]] = {}
     missing: dict[str, dict[str, str]] = {}
     verdicts: dict[str, dict[str, str]] = {}
@@ -56,29 +56,33 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
         results[instrument]["control,none"] = control.value
         error: float | str = "N/A"
         if control.low is not None and control.high is not None:
-            # That of a normal distribution whose 95% interval is as wide.
+            # The error of a normal distribution whose 95% interval is as wide.
             error = (control.high - control.low) / (2 * NormalDist().inv_cdf(0.975))
         results[instrument]["control_stderr,none"] = error
         if not control.passed:
             results[instrument]["alias"] = marked(instrument)
-    for instrument, name, which, value, stderr, reason in _numbers(run, model):
-        # What has no value, or of a model that cannot do the task no meaning, is named here alone.
+    for instrument, name, filter_name, value, stderr, reason in _numbers(run, model):
+        # Numbers without a value, or of a model that cannot do the task, are named only here.
         failed = unmeasurable(run, instrument, model)
         if failed or value is None:
-            missing[instrument][f"{name},{which}"] = failed.mark if failed else reason
+            missing[instrument][f"{name},{filter_name}"] = failed.mark if failed else reason
             continue
-        results[instrument][f"{name},{which}"] = value
-        results[instrument][f"{name}_stderr,{which}"] = "N/A" if stderr is None else stderr
+        results[instrument][f"{name},{filter_name}"] = value
+        results[instrument][f"{name}_stderr,{filter_name}"] = "N/A" if stderr is None else stderr
     doubted = with_doubts(main_estimates(run, model), run)
-    for one in doubted:
-        if one.verdict:
-            metric = f"{one.short_path},{one.variant or NO_FILTER}"
-            verdicts.setdefault(asked_id(one.row), {})[metric] = one.verdict
+    for estimate in doubted:
+        if estimate.verdict:
+            metric = f"{estimate.short_path},{estimate.variant or NO_FILTER}"
+            verdicts.setdefault(asked_id(estimate.row), {})[metric] = estimate.verdict
     return {
         "results": results,
-        "missing": {task: of for task, of in missing.items() if of},
+        "missing": {task: reasons for task, reasons in missing.items() if reasons},
         "verdicts": verdicts,
-        "caveats": {asked_id(one.row): list(one.caveats) for one in doubted if one.caveats},
+        "caveats": {
+            asked_id(estimate.row): list(estimate.caveats)
+            for estimate in doubted
+            if estimate.caveats
+        },
         **_about_tasks(run, model, results),
         **_about_model(run, model),
     }
@@ -87,9 +91,11 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
 def _numbers(
     run: MeasuredRun, model: str
 ) -> Iterator[tuple[str, str, str, float | None, float | None, str]]:
-    """Instrument, metric, its filter, value, standard error, and why there is no value."""
-    asked = run.prompts.group_by(asked_ids().alias("asked")).agg(pl.col("wording").n_unique())
-    wordings = dict(asked.rows())
+    """Yield instrument, metric, its filter, value, standard error, and why there is no value."""
+    wording_counts = run.prompts.group_by(asked_ids().alias("asked")).agg(
+        pl.col("wording").n_unique()
+    )
+    wordings = dict(wording_counts.rows())
     for row in run.scores.filter(
         pl.col("model") == model,
         pl.col("level") == LEVEL,
@@ -101,24 +107,32 @@ def _numbers(
         metric = ".".join(part for part in parts if part)
         error = None if row["sd"] is None else row["sd"] / row["n"] ** 0.5
         if row["over"] == "items × conditions":
-            # Cells that share an item or a condition are not independent: that would be too small.
+            # Cells that share an item or a condition are not independent: that error would be too
+            # small.
             error = _crossed(run.scores, row)
         yield instrument, metric, row["variant"] or NO_FILTER, row["value"], error, row["reason"]
-    for one in main_estimates(run, model):
-        difference, statistic = one.row["difference"], one.row["statistic"]
-        # From its t, where there is one.
+    for estimate in main_estimates(run, model):
+        difference, statistic = estimate.row["difference"], estimate.row["statistic"]
+        # From the estimate's t, if there is one.
         error = abs(difference / statistic) if difference and statistic else None
-        why = one.row["reason"] or "the method gives none"
-        which = one.variant or NO_FILTER
-        yield asked_id(one.row), one.short_path, which, one.value("value"), error, why
+        why = estimate.row["reason"] or "the method gives none"
+        filter_name = estimate.variant or NO_FILTER
+        yield (
+            asked_id(estimate.row),
+            estimate.short_path,
+            filter_name,
+            estimate.value("value"),
+            error,
+            why,
+        )
 
 
 def _crossed(scores: pl.DataFrame, mean: Mapping[str, Any]) -> float | None:
-    """The standard error of a mean over items × conditions, both at random."""
-    same = ("model", "instrument", "mode", "quantity", "variant", "group", "wording")
+    """Return the standard error of a mean over items × conditions, both as random effects."""
+    columns = ("model", "instrument", "mode", "quantity", "variant", "group", "wording")
     cells = scores.filter(
         pl.col("level") == "prompt",
-        *(pl.col(name).eq_missing(pl.lit(mean[name], dtype=pl.String)) for name in same),
+        *(pl.col(name).eq_missing(pl.lit(mean[name], dtype=pl.String)) for name in columns),
     )
     table = cube(cells, {name: in_order(cells, name) for name in ("condition", "item")})
     if min(table.shape) < 2 or np.isnan(table).any():
@@ -131,18 +145,20 @@ def _about_tasks(
 ) -> dict[str, Any]:
     entries = {task: run.manifest.instruments[task] for task in results}
     metrics = {
-        task: sorted({name.partition(",")[0] for name in of if "_stderr," not in name} - {"alias"})
-        for task, of in results.items()
+        task: sorted(
+            {name.partition(",")[0] for name in values if "_stderr," not in name} - {"alias"}
+        )
+        for task, values in results.items()
     }
     metadata = {task: entry.entry() for task, entry in entries.items()}
-    for task, about in metadata.items():
-        # Who rated the words, and what the user's ratings change, where ratings matter at all.
+    for task, facts in metadata.items():
+        # Who rated the words, and what the user's ratings change, if ratings matter for the task.
         section = run.sections[task]
         if section.ratings:
-            about["ratings"] = section.ratings
+            facts["ratings"] = section.ratings
         rows = section.compared.filter(pl.col("model") == model).drop("instrument", "mode", "model")
         if rows.height and not unmeasurable(run, task, model):
-            about["ratings_compared"] = rows.to_dicts()
+            facts["ratings_compared"] = rows.to_dicts()
     return {
         "group_subtasks": {task: [] for task in results},
         "configs": {
@@ -204,7 +220,7 @@ def _about_model(run: MeasuredRun, model: str) -> dict[str, Any]:
         "goffman_version": versions.get("goffman", __version__),
         "upper_git_hash": None,
         "task_hashes": {
-            task: of.prompts_sha256 for task, of in sorted(run.manifest.instruments.items())
+            task: asked.prompts_sha256 for task, asked in sorted(run.manifest.instruments.items())
         },
         "model_source": "goffman",
         "model_name": name,

@@ -1,4 +1,4 @@
-"""A section for a model's card on the hub, with the metadata block (a model-index) that it reads.
+"""Write a section for a model's card on the hub, and the metadata block (a model-index) with it.
 
 Both have the main result of each instrument, with its verdict and the ids of its caveats.
 """
@@ -32,40 +32,44 @@ if TYPE_CHECKING:
 def model_card_text(run: MeasuredRun, model: str) -> str:
     """Return the metadata block, then the section."""
     results = [
-        one
-        for one in main_results(run.sections)
-        if one.model == run.sections[one.instrument].names.model(model)
+        result
+        for result in main_results(run.sections)
+        if result.model == run.sections[result.instrument].names.model(model)
     ]
     metadata = "".join(f"{line}\n" for line in _metadata(run, model, results))
     return f"---\n{metadata}---\n\n{_section(run, model, results)}"
 
 
 def _metadata(run: MeasuredRun, model: str, results: Sequence[MainResult]) -> Iterator[str]:
-    """Yield the lines of the model-index; what is not measurable must not pass for a number."""
+    """Yield the lines of the model-index; what is not measurable must not appear as a number."""
     row = model_kinds().get(run.manifest.models[model].kind)
-    by_instrument = {asked_id(one.row): one for one in main_estimates(run, model) if _is_main(one)}
+    by_instrument = {
+        asked_id(estimate.row): estimate
+        for estimate in main_estimates(run, model)
+        if _is_main(estimate)
+    }
     shown = [
-        (one, by_instrument[one.instrument])
-        for one in results
-        if one.finding.difference is not None and one.instrument in by_instrument
+        (result, by_instrument[result.instrument])
+        for result in results
+        if result.finding.difference is not None and result.instrument in by_instrument
     ]
     yield "model-index:"
     yield f"- name: {_quoted(public_name(model))}"
     yield "  results:" if shown else "  results: []"
-    for one, estimate in shown:
-        entry = run.manifest.instruments[one.instrument]
+    for result, estimate in shown:
+        entry = run.manifest.instruments[result.instrument]
         variant = f"[{estimate.variant}]" if estimate.variant else ""
-        called = f"goffman {one.instrument}, version {entry.version}"
+        title = f"goffman {result.instrument}, version {entry.version}"
         yield "  - task:"
         yield f"      type: {_quoted(row.task if row else 'other')}"
         yield "    dataset:"
-        yield f"      type: {_quoted(f'goffman/{path_of(one.instrument)}')}"
-        yield f"      name: {_quoted(called)}"
+        yield f"      type: {_quoted(f'goffman/{path_of(result.instrument)}')}"
+        yield f"      name: {_quoted(title)}"
         yield f"      revision: {_quoted(entry.prompts_sha256)}"
         yield "    metrics:"
         yield f"    - type: {_quoted(f'{estimate.short_path}{variant}')}"
         yield f"      value: {estimate.value('value')!r}"
-        yield f"      name: {_quoted(_metric_name(one))}"
+        yield f"      name: {_quoted(_metric_name(result))}"
 
 
 def _is_main(one: NamedEstimate) -> bool:
@@ -73,7 +77,7 @@ def _is_main(one: NamedEstimate) -> bool:
 
 
 def _metric_name(one: MainResult) -> str:
-    """Return what a metric is: finding, verdict, interval, caveats."""
+    """Return a metric's name: finding, verdict, interval, caveats."""
     finding = one.finding
     interval = "no interval" if finding.low is None else f"95% interval {finding.unit}"
     span = "" if finding.low is None else ends(finding.low, finding.high)
@@ -82,29 +86,29 @@ def _metric_name(one: MainResult) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as JSON quotes it, which YAML reads too."""
+    """Return a text as JSON quotes it, which YAML reads too."""
     return json.dumps(printable(text), ensure_ascii=False)
 
 
 def _section(run: MeasuredRun, model: str, results: Sequence[MainResult]) -> str:
     entry = run.manifest.models[model]
     last = run.manifest.sessions[-1] if run.manifest.sessions else None
-    made = f"goffman {last.versions.get('goffman', '')} on {last.started[:10]}" if last else ""
+    software = f"goffman {last.versions.get('goffman', '')} on {last.started[:10]}" if last else ""
     precision = entry.precision
     how = f"in {precision}" if precision else "behind a server"
     if entry.asked_by:
         how = f"by {printable(entry.asked_by)}{f' in {precision}' if precision else ''}"
-    asked = f"{public_name(model)} was asked {how}, with {made} (run {run_id(run)})."
+    asked = f"{public_name(model)} was asked {how}, with {software} (run {run_id(run)})."
     heads = ("verdict", "instrument", "finding", "difference (95% interval)", "Δ", "caveats")
-    notes = {note.id: note.short for one in results for note in one.finding.caveats}
+    notes = {note.id: note.short for result in results for note in result.finding.caveats}
     parts = [
         "## Stigma audit",
         markdown(asked),
         f"{describe_counts(results)}." if results else "No instrument has a main result.",
-        grid(heads, [_row(one) for one in results]).strip(),
+        grid(heads, [_row(result) for result in results]).strip(),
         "\n".join(f"- `{name}`: {markdown(short)}." for name, short in notes.items()),
         "<details><summary>What you may say, and what else can be behind it</summary>",
-        *("\n".join(_about(run, one, model)) for one in results),
+        *("\n".join(_about(run, result, model)) for result in results),
         "</details>",
         "### Limits",
         "\n".join(f"- {markdown(limit)}" for limit in GENERAL),
@@ -128,12 +132,12 @@ def _about(run: MeasuredRun, one: MainResult, model: str) -> Iterator[str]:
     """Yield what an instrument asked, what may be said, and its limits."""
     section = run.sections[one.instrument]
     claims, control = section.presentation.claims, section.competence.get(model)
-    known = section.names.instruments.get(one.instrument)
-    yield f"**{markdown(one.instrument)}**, version {markdown(known.version if known else '')}"
+    entry = section.names.instruments.get(one.instrument)
+    yield f"**{markdown(one.instrument)}**, version {markdown(entry.version if entry else '')}"
     yield ""
     yield f"- {markdown(control.sentence if control else NO_CONTROLS)}"
     yield f"- If a difference is shown, you may say {markdown(claims.supports)}."
     yield f"- You may not make claims {markdown(claims.does_not_support)}."
-    yield from (f"- {markdown(limit)}" for limit in (known.limits if known else ()))
+    yield from (f"- {markdown(limit)}" for limit in (entry.limits if entry else ()))
     if section.ratings:
         yield f"- {markdown(section.ratings)}"

@@ -1,4 +1,4 @@
-"""A run as a folder for a paper: methods, references, data with a codebook, R, tables, figures."""
+"""Write a run for a paper: methods, references, data with a codebook, R code, tables, figures."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _NO_FIELDS = {"type", "instruments", "anchors"}
 
 
 def references_of(run: MeasuredRun) -> dict[str, Mapping[str, Any]]:
-    """By key: each work that the run rests on, and goffman itself."""
+    """Return by key each work that the run is based on, and goffman itself."""
     text = files("goffman.export").joinpath("for_paper", "references.toml").read_text("utf-8")
-    every: dict[str, dict[str, Any]] = tomllib.loads(text)
+    all_works: dict[str, dict[str, Any]] = tomllib.loads(text)
     last = run.manifest.sessions[-1] if run.manifest.sessions else None
     goffman = {
         "type": "software",
@@ -45,21 +45,26 @@ def references_of(run: MeasuredRun) -> dict[str, Mapping[str, Any]]:
         "version": last.versions.get("goffman", __version__) if last else __version__,
         "year": last.started[:4] if last else "",
     }
-    found: dict[str, Mapping[str, Any]] = {"goffman": goffman}
+    references: dict[str, Mapping[str, Any]] = {"goffman": goffman}
     for instrument in run.sections:
-        works = {key: of for key, of in every.items() if base_of(instrument) in of["instruments"]}
+        works = {
+            key: work
+            for key, work in all_works.items()
+            if base_of(instrument) in work["instruments"]
+        }
         if not works:
-            # One of the user's, by what it says of itself.
-            called = run.manifest.instruments[instrument].called
-            title = called.title if called else instrument
-            note = (called.citation if called else "") or "no citation is given"
+            # An instrument of the user's: its entry is made from what the instrument says of
+            # itself.
+            entry = run.manifest.instruments[instrument].called
+            title = entry.title if entry else instrument
+            note = (entry.citation if entry else "") or "no citation is given"
             works = {_key(instrument): {"type": "misc", "title": title, "note": note}}
-        found |= works
-    for anchor, about in run.manifest.anchors.items():
-        works = {key: of for key, of in every.items() if anchor in of.get("anchors", ())}
-        own = {"type": "misc", "title": about.title, "note": about.citation}
-        found |= works or {_key(anchor): own}
-    return found
+        references |= works
+    for anchor, entry_of_anchor in run.manifest.anchors.items():
+        works = {key: work for key, work in all_works.items() if anchor in work.get("anchors", ())}
+        own = {"type": "misc", "title": entry_of_anchor.title, "note": entry_of_anchor.citation}
+        references |= works or {_key(anchor): own}
+    return references
 
 
 def _key(name: str) -> str:
@@ -67,11 +72,11 @@ def _key(name: str) -> str:
 
 
 def bibtex(references: Mapping[str, Mapping[str, Any]]) -> str:
-    """The entries as BibTeX; titles keep their capitals."""
+    """Return the entries as BibTeX; titles keep their capitals."""
     entries = []
-    for key, one in references.items():
-        lines = [f"@{one['type']}{{{key},"]
-        for field, value in one.items():
+    for key, work in references.items():
+        lines = [f"@{work['type']}{{{key},"]
+        for field, value in work.items():
             if field in _NO_FIELDS or not value:
                 continue
             plain = field in {"author", "pages", "year", "volume", "number"}
@@ -83,7 +88,7 @@ def bibtex(references: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def methods_text(run: MeasuredRun) -> str:
-    """The section as plain text, to be shortened and pasted."""
+    """Return the methods section as plain text, for authors to shorten and paste."""
     parts = {
         "Models": _models(run),
         "Instruments and prompts": _instruments(run),
@@ -94,9 +99,9 @@ def methods_text(run: MeasuredRun) -> str:
     }
     lines = ["Methods", ""]
     for heading, sentences in parts.items():
-        told = " ".join(sentences)
-        if told:
-            lines += [f"{heading}. {told}", ""]
+        text = " ".join(sentences)
+        if text:
+            lines += [f"{heading}. {text}", ""]
     keys = ", ".join(references_of(run))
     return "\n".join([*lines, f"Works to cite, in references.bib: {keys}.", ""])
 
@@ -110,7 +115,7 @@ def _models(run: MeasuredRun) -> Iterator[str]:
 
 
 def _model(entry: Model) -> str:
-    """Which model it is, exactly, and how it computed."""
+    """Return exactly which model it is, and how it computed."""
     row = model_kinds().get(entry.kind)
     facts = [row.called if row else f"a {entry.kind} model"]
     facts += [f"family {printable(entry.family)}"] if entry.family else []
@@ -125,11 +130,11 @@ def _model(entry: Model) -> str:
     facts += [f"in {entry.precision}" if entry.precision else unknown]
     facts += [f"on {printable(entry.device)}"]
     if entry.sampling:
-        drawn = entry.sampling
-        top_p = "" if drawn.top_p is None else f", top-p {drawn.top_p:g}"
+        sampling = entry.sampling
+        top_p = "" if sampling.top_p is None else f", top-p {sampling.top_p:g}"
         facts.append(
-            f"replies drawn at temperature {drawn.temperature:g}{top_p}, at most "
-            f"{drawn.max_tokens:,} tokens"
+            f"replies drawn at temperature {sampling.temperature:g}{top_p}, at most "
+            f"{sampling.max_tokens:,} tokens"
         )
     if entry.seed is not None:
         facts.append(f"seed {entry.seed}")
@@ -139,8 +144,8 @@ def _model(entry: Model) -> str:
 def _instruments(run: MeasuredRun) -> Iterator[str]:
     for name, section in run.sections.items():
         entry = run.manifest.instruments[name]
-        known = section.names.instruments.get(name)
-        cited = f" ({printable(known.citation)})" if known and known.citation else ""
+        instrument = section.names.instruments.get(name)
+        cited = f" ({printable(instrument.citation)})" if instrument and instrument.citation else ""
         wordings = len(section.wordings)
         asked = f" in {wordings:,} wording{'s' if wordings != 1 else ''}"
         if {*section.wordings} == {"pro", "anti"}:
@@ -150,12 +155,16 @@ def _instruments(run: MeasuredRun) -> Iterator[str]:
             f"{section.prompts.height:,} prompts{asked} "
             f"(sha256 of the prompts {entry.prompts_sha256})."
         )
-        tables = {of[name].table for of in run.manifest.answers.values() if name in of}
+        tables = {
+            tables_of_model[name].table
+            for tables_of_model in run.manifest.answers.values()
+            if name in tables_of_model
+        }
         yield from _asked(entry, section, replied="replies" in tables)
 
 
 def _asked(entry: AskedInstrument, section: Section, *, replied: bool) -> Iterator[str]:
-    """How the prompts of an instrument were asked; ``replied``: in chats."""
+    """Yield how the prompts of an instrument were asked; ``replied``: in chats."""
     if entry.settings:
         yield f"At each blank we kept the k = {entry.settings.top_k:,} most probable words."
         if entry.settings.depth > 1:
@@ -180,8 +189,8 @@ def _controls(run: MeasuredRun) -> Iterator[str]:
         if not section.competence:
             yield f"{printable(name)}: no control items were asked."
             continue
-        for one in section.competence.values():
-            yield f"{printable(name)}: {one.sentence.removeprefix('Control items: ')}"
+        for competence in section.competence.values():
+            yield f"{printable(name)}: {competence.sentence.removeprefix('Control items: ')}"
 
 
 def _scoring(run: MeasuredRun) -> Iterator[str]:
@@ -190,7 +199,7 @@ def _scoring(run: MeasuredRun) -> Iterator[str]:
         measured.pop("measure", None)
         for key, value in measured.items():
             if isinstance(value, Mapping):
-                measured[key] = "; ".join(f"{part} {of}" for part, of in value.items())
+                measured[key] = "; ".join(f"{part} {number}" for part, number in value.items())
         parameters = ", ".join(f"{key} = {value}" for key, value in measured.items())
         yield (
             f"{printable(name)} was scored by {printable(section.measure)}"
@@ -200,10 +209,12 @@ def _scoring(run: MeasuredRun) -> Iterator[str]:
     lexicons = run.manifest.lexicons
     if ratings := {section.ratings: None for section in run.sections.values() if section.ratings}:
         yield from ratings
-        yield from (printable(describe_file(one)) for one in lexicons.attitudes)
+        yield from (printable(describe_file(file)) for file in lexicons.attitudes)
     if lexicons.gender:
         yield f"Words that name a gender: list with sha256 {lexicons.gender.sha256}."
-    if "replies" in {one.table for of in run.manifest.answers.values() for one in of.values()}:
+    if "replies" in {
+        table.table for tables in run.manifest.answers.values() for table in tables.values()
+    }:
         yield f"Replies were read by the parser {lexicons.parser or DEFAULT_PARSER}."
 
 
@@ -224,7 +235,7 @@ def _statistics(run: MeasuredRun) -> Iterator[str]:
             )
     yield f"{CORRECTED_SAID} {VERDICTS_SAID}"
     if run.anchors is not None:
-        people = ", ".join(printable(one.citation) for one in run.manifest.anchors.values())
+        people = ", ".join(printable(anchor.citation) for anchor in run.manifest.anchors.values())
         yield f"We compared the numbers with what people said: {people}."
 
 
@@ -265,12 +276,15 @@ prompt, model and trial.
 
 
 def write_paper(run: MeasuredRun, folder: Path) -> list[Path]:
-    """The files, which are now in the folder; InputError where it holds something else."""
+    """Write the files into the folder and return their paths.
+
+    Raise InputError if the folder holds something else.
+    """
     return write_folder(folder, _files(run), heading=HEADING)
 
 
 def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
-    """Path within the folder, and content."""
+    """Yield each file's path within the folder, and its content."""
     yield README, _ABOUT.encode()
     yield "methods.txt", methods_text(run).encode()
     yield "references.bib", bibtex(references_of(run)).encode()
@@ -279,9 +293,9 @@ def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
     yield "refit.R", files("goffman.export").joinpath("for_paper", "refit.R").read_bytes()
     for name, section in run.sections.items():
         if results := results_of(section):
-            called = slug_of(name)
-            yield f"tables/{called}.tex", latex_table(section, results).encode()
-            yield f"tables/{called}.md", markdown_table(section, results).encode()
+            file_name = slug_of(name)
+            yield f"tables/{file_name}.tex", latex_table(section, results).encode()
+            yield f"tables/{file_name}.md", markdown_table(section, results).encode()
     for name, content in _figure_files(run):
         yield f"figures/{name}", content
 
@@ -296,6 +310,6 @@ def _figure_files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
     figures = list(paper_figures(run))
     for figure in figures:
         yield from figure.files()
-    alts = [f"- **{markdown(one.name)}**: {markdown(one.alt)}" for one in figures]
+    alts = [f"- **{markdown(figure.name)}**: {markdown(figure.alt)}" for figure in figures]
     about = "SVG, PDF, and PNG at 300 dpi. What each shows, in words:"
     yield README, "\n".join([FIGURES_HEADING, "", about, "", *alts, ""]).encode()

@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 HEADS = ("Difference", "Interval", "t", "df", "p", "Effect")
 
 COLUMN = 219.0
-"""Points of a narrow column of a paper with two: 7.7 cm."""
+"""Width in points of a narrow column of a two-column paper: 7.7 cm."""
 
 LETTER, SPACE = 3.8, 2.0
-"""Points that a letter of scriptsize takes on average; on each side of a column."""
+"""Points: the average width of a scriptsize letter; the space on each side of a column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One estimate: who and what, and its numbers under HEADS."""
+    """One estimate: its label (model and contrast), and its numbers under HEADS."""
 
     label: str
     cells: tuple[str, ...]
 
 
 def results_of(section: Section) -> list[Result]:
-    """The main contrasts of whole scales, each once."""
+    """Return the main contrasts of whole scales, each once."""
     rows = section.estimates.filter(
         pl.col("kind").is_in(section.presentation.main) | (pl.col("family") == "primary"),
         pl.col("dimension").is_null(),
@@ -63,8 +63,8 @@ def _result(row: Mapping[str, Any], section: Section) -> Result:
         "groups-adjusted": " (adjusted)",
     }
     as_asked = beside.get(row["kind"], "")
-    # The verdict, which no paper should leave out.
-    verdict = f"; {said}" if (said := verdict_shown(row)) else ""
+    # The verdict is part of the label, so that no paper leaves it out.
+    verdict = f"; {shown}" if (shown := verdict_shown(row)) else ""
     low, high, tested = row["low"], row["high"], None not in {row["df"], row["statistic"]}
     return Result(
         label=f"{', '.join(part for part in parts if part)}: {sides}{as_asked}{verdict}",
@@ -84,39 +84,41 @@ def _number(value: float | None) -> str:
 
 
 def caption_of(section: Section, results: list[Result]) -> str:
-    """What is in the table, and what its numbers are."""
+    """Return what is in the table, and what its numbers are."""
     rows = section.estimates.filter(pl.col("effect_name").is_not_null())
     effects = dict.fromkeys(rows.filter(pl.col("family") == "primary")["effect_name"])
     failing = " ".join(
-        f"{one.model} is {one.mark}: its numbers mean nothing."
-        for one in section.unmeasurable().values()
+        f"{competence.model} is {competence.mark}: its numbers mean nothing."
+        for competence in section.unmeasurable().values()
     )
-    said = [
+    sentences = [
         f"{section.instrument}: {len(results)} contrasts, first minus second.",
         f"Effect: {', '.join(effects)}." if effects else "",
         CORRECTED_SAID,
         section.ratings,
         failing,
     ]
-    return " ".join(part for part in said if part)
+    return " ".join(part for part in sentences if part)
 
 
 def width_of(results: list[Result]) -> float:
-    """About how many points the table is wide."""
-    cells = [HEADS, *(one.cells for one in results)]
+    """Return the approximate width of the table in points."""
+    cells = [HEADS, *(result.cells for result in results)]
     letters = sum(max(len(row[place]) for row in cells) for place in range(len(HEADS)))
     return LETTER * letters + 2 * SPACE * (len(HEADS) - 1)
 
 
 def latex_table(section: Section, results: list[Result]) -> str:
-    r"""A booktabs table as wide as a column: under each contrast the line of its numbers.
+    r"""Return a booktabs table as wide as a column: under each contrast the line of its numbers.
 
-    One that is a little too wide is made smaller.
+    A table that is a little too wide is made smaller.
     """
     lines = []
-    for one in results:
-        lines.append(rf"\multicolumn{{6}}{{@{{}}p{{\columnwidth}}@{{}}}}{{{latex(one.label)}}} \\")
-        lines.append(" & ".join(latex(cell) for cell in one.cells) + r" \\")
+    for result in results:
+        lines.append(
+            rf"\multicolumn{{6}}{{@{{}}p{{\columnwidth}}@{{}}}}{{{latex(result.label)}}} \\"
+        )
+        lines.append(" & ".join(latex(cell) for cell in result.cells) + r" \\")
     head = " & ".join(latex(name) for name in HEADS)
     wide = width_of(results) > COLUMN
     needs = "booktabs} and \\usepackage{graphicx" if wide else "booktabs"
@@ -142,29 +144,29 @@ def latex_table(section: Section, results: list[Result]) -> str:
 
 
 def markdown_table(section: Section, results: list[Result]) -> str:
-    """The same as Markdown, with the contrast in a column of its own."""
-    rows = [(one.label, *one.cells) for one in results]
+    """Return the table as Markdown, with the contrast in a column of its own."""
+    rows = [(result.label, *result.cells) for result in results]
     body = grid(("Contrast", *HEADS), rows, right=(1, 3, 4, 5))
     return f"**{markdown(caption_of(section, results))}**\n\n{body}"
 
 
 LINE = 90
-"""Letters of a line above a figure."""
+"""Letters in a line above a figure."""
 
 FINDINGS = 3
-"""Models whose findings an alt text says in full."""
+"""Number of models whose findings an alt text gives in full."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaperFigure:
-    """A figure as a paper has it."""
+    """A figure in the form in which a paper uses it."""
 
     name: str
     spec: Spec
     alt: str
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """The drawing as SVG, PNG at 300 dpi, and PDF."""
+        """Yield the drawing as SVG, PNG at 300 dpi, and PDF."""
         svg = svg_of(self.spec)
         yield f"{self.name}.svg", svg.encode()
         yield f"{self.name}.png", png_of(svg)
@@ -172,7 +174,7 @@ class PaperFigure:
 
 
 def paper_figures(run: MeasuredRun) -> Iterator[PaperFigure]:
-    """Every figure of the run, as its page first shows it."""
+    """Yield every figure of the run, as its page first shows it."""
     for figure in figures_of(run):
         section = run.sections.get(instrument_of(figure, run.sections) or "")
         choice, spec = next(figure.drawn())
@@ -189,13 +191,13 @@ def paper_figures(run: MeasuredRun) -> Iterator[PaperFigure]:
 
 
 def asked_of(section: Section, figure: Figure) -> str:
-    """The models, and how many prompts and conditions they were asked."""
+    """Return the models, and how many conditions and prompts they were asked."""
     models = section.models()
     who = ", ".join(models) if len(models) <= FINDINGS else f"{len(models)} models"
     if figure.id.endswith(f"-{IDENTITIES}"):
         return printable(f"{section.instrument}. {who}. n = {how_many(section)}, for each identity")
-    named = section.prompts.filter(pl.col("condition") != BASELINE)
-    count = named["condition"].n_unique()
+    prompts_with_condition = section.prompts.filter(pl.col("condition") != BASELINE)
+    count = prompts_with_condition["condition"].n_unique()
     nouns = section.noun.many if count != 1 else section.noun.one
     return printable(
         f"{section.instrument}. {who}. n = {count:,} {nouns}, {section.prompts.height:,} prompts"
@@ -203,25 +205,28 @@ def asked_of(section: Section, figure: Figure) -> str:
 
 
 def alt_text(figure: Figure, section: Section | None, run: MeasuredRun) -> str:
-    """What is to be seen, in sentences that say what was found."""
-    found = _found(figure, section, run)
-    more = len(found) - FINDINGS
-    rest = [f"The same is shown for {more} more."] if more > 0 else []
+    """Return a description of the figure, in sentences that say what was found."""
+    findings = _found(figure, section, run)
+    more = len(findings) - FINDINGS
+    unsaid = [f"The same is shown for {more} more."] if more > 0 else []
     asked = [f"{asked_of(section, figure)}."] if section else []
-    return printable(" ".join([f"{figure.title}.", *found[:FINDINGS], *rest, *asked]))
+    return printable(" ".join([f"{figure.title}.", *findings[:FINDINGS], *unsaid, *asked]))
 
 
 def _found(figure: Figure, section: Section | None, run: MeasuredRun) -> list[str]:
-    """The findings that a figure is about."""
+    """Return the findings that a figure shows."""
     if "-beside-people-" in figure.id:
         anchor = figure.id.partition("-beside-people-")[2]
-        of = [one for one in run.anchored if one.anchor == anchor]
-        return describe_anchors([one for one in of if section in (None, one.section)])
+        results = [result for result in run.anchored if result.anchor == anchor]
+        return describe_anchors([result for result in results if section in (None, result.section)])
     if figure.id.endswith("-measures-together"):
         return describe_correlations(run.correlations)
     if section is None:
         return []
     if figure.id.endswith(f"-{IDENTITIES}"):
-        every = [(model, describe_identities(section, model)) for model in section.models()]
-        return [f"{model}: {' '.join(said)}" for model, said in every]
-    return [f"{one.model}: {one.heading} {one.text}".strip() for one in findings_of(section)]
+        by_model = [(model, describe_identities(section, model)) for model in section.models()]
+        return [f"{model}: {' '.join(sentences)}" for model, sentences in by_model]
+    return [
+        f"{finding.model}: {finding.heading} {finding.text}".strip()
+        for finding in findings_of(section)
+    ]

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from goffman.report.load import MeasuredRun
 
 KEY = ("model", "prompt_id", "trial")
-"""What a row is of: no two rows of a file have the same."""
+"""The key of a row: no two rows of a file have the same."""
 
 IDS = ("item", "wording", "dimension", "condition", "form", "group", "category")
-"""What a prompt stands for, as its scores have it."""
+"""The properties of a prompt that its scores have."""
 
 SHOWN = ("family", "keyed", "gender", "person", "order", "labels", "no_answer", "system", "text")
-"""How it was presented; only those that a prompt of the instrument has."""
+"""How the prompt was presented; only properties that a prompt of the instrument has."""
 
 OWN = (
     Column("name", "text", "the estimate's name, as goffman check --list prints it"),
@@ -50,11 +50,11 @@ class PaperData:
 
     @cached_property
     def models(self) -> dict[str, str]:
-        """As the user gave it → as a paper calls it: no folders of a machine."""
+        """Return the name of a model as given → its name in a paper, without local folders."""
         return short_names(self.run.manifest.models)
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Every file by its name, with its text."""
+        """Yield the name and text of every file."""
         for name, section in self.run.sections.items():
             yield f"data-{slug_of(name)}.csv", _csv(self.prompts(section))
         yield "estimates.csv", _csv(self.estimates)
@@ -72,24 +72,25 @@ class PaperData:
         yield "codebook.csv", _csv(pl.DataFrame(codebook))
 
     def prompts(self, section: Section) -> pl.DataFrame:
-        """A row for each prompt, model and trial, with every number of it in a column."""
-        each = section.scores.filter(pl.col("level") == "prompt").with_columns(
+        """Return a row for each prompt, model and trial, with a column for each of its numbers."""
+        scores = section.scores.filter(pl.col("level") == "prompt").with_columns(
             column=pl.struct("quantity", "variant").map_elements(
-                lambda one: column_name(one["quantity"], one["variant"]), return_dtype=pl.String
+                lambda names: column_name(names["quantity"], names["variant"]),
+                return_dtype=pl.String,
             )
         )
-        values = each.pivot(on="column", index=KEY, values="value", aggregate_function="first")
-        ids = each.group_by(KEY, maintain_order=True).agg(pl.col(IDS).first())
+        values = scores.pivot(on="column", index=KEY, values="value", aggregate_function="first")
+        ids = scores.group_by(KEY, maintain_order=True).agg(pl.col(IDS).first())
         order = section.prompts.with_row_index("place")
-        seen = [name for name in SHOWN if order[name].drop_nulls().n_unique() > (name != "text")]
+        shown = [name for name in SHOWN if order[name].drop_nulls().n_unique() > (name != "text")]
         rows = (
             ids.join(values, on=KEY, nulls_equal=True)
-            .join(order.select("prompt_id", "place", *seen), on="prompt_id", how="left")
+            .join(order.select("prompt_id", "place", *shown), on="prompt_id", how="left")
             .sort("model", "place", "trial")
             .drop("place")
         )
-        texts = rows.select(*seen)
-        rows = rows.drop(seen)
+        texts = rows.select(*shown)
+        rows = rows.drop(shown)
         numbers = sorted(name for name in rows.columns if name not in {*KEY, *IDS})
         empty = [n for n in (*KEY, *IDS) if rows[n].null_count() == rows.height]
         rows = rows.select(*(n for n in (*KEY, *IDS) if n not in empty), *numbers).hstack(texts)
@@ -97,15 +98,18 @@ class PaperData:
 
     @cached_property
     def estimates(self) -> pl.DataFrame:
-        """Every estimate once, with its name."""
+        """Return every estimate once, with its name."""
         run = self.run
-        found = with_doubts(named_estimates(run.every_estimate, run.manifest), run)
+        estimates = with_doubts(named_estimates(run.every_estimate, run.manifest), run)
         rows = []
-        for one in found:
-            # With its models by their short names, wherever they stand.
-            name = replace(one, model=self._short(one.model)).name
-            row = {column: self._short(value) for column, value in one.row.items()}
-            doubts = {"not_measurable": one.not_measurable, "caveats": " ".join(one.caveats)}
+        for estimate in estimates:
+            # Models have their short names wherever they occur in a row.
+            name = replace(estimate, model=self._short(estimate.model)).name
+            row = {column: self._short(value) for column, value in estimate.row.items()}
+            doubts = {
+                "not_measurable": estimate.not_measurable,
+                "caveats": " ".join(estimate.caveats),
+            }
             rows.append({"name": name, **row, **doubts})
         return pl.DataFrame(rows, schema=[column.name for column in OWN], infer_schema_length=None)
 
@@ -117,17 +121,19 @@ class PaperData:
         return value
 
     def columns(self) -> Iterator[tuple[str, Column]]:
-        """Every column of every file of rows, with what it means."""
-        known = {column.name: column for column in (*PROMPT_TABLE, *SCORES)}
+        """Yield every column of every file of rows, with its meaning."""
+        schema_columns = {column.name: column for column in (*PROMPT_TABLE, *SCORES)}
         meanings = quantities()
         for name, section in self.run.sections.items():
-            of = quantity_columns(section)
-            for written in self.prompts(section).columns:
-                said = known.get(written)
-                if written in of:
-                    said = quantity_column(written, of[written], section.measure, meanings)
-                if said is not None:
-                    yield f"data-{slug_of(name)}.csv", said
+            number_columns = quantity_columns(section)
+            for column_title in self.prompts(section).columns:
+                described = schema_columns.get(column_title)
+                if column_title in number_columns:
+                    described = quantity_column(
+                        column_title, number_columns[column_title], section.measure, meanings
+                    )
+                if described is not None:
+                    yield f"data-{slug_of(name)}.csv", described
         for column in OWN:
             yield "estimates.csv", column
 
@@ -137,16 +143,18 @@ def _csv(frame: pl.DataFrame) -> str:
 
 
 def column_name(quantity: str, variant: str | None) -> str:
-    """A number of a prompt as a name that R and pandas take as it is."""
+    """Return a prompt's number as a name that R and pandas accept unchanged."""
     whole = quantity if variant is None else f"{quantity}_{variant}"
     return re.sub(r"[^A-Za-z0-9]+", "_", whole)
 
 
 def quantity_columns(section: Section) -> dict[str, tuple[str, str | None]]:
-    """By column the quantity and variant of the numbers in it."""
-    each = section.scores.filter(pl.col("level") == "prompt").select("quantity", "variant").unique()
+    """Return by column the quantity and variant of the numbers in it."""
+    pairs = (
+        section.scores.filter(pl.col("level") == "prompt").select("quantity", "variant").unique()
+    )
     return {
-        column_name(quantity, variant): (quantity, variant) for quantity, variant in each.rows()
+        column_name(quantity, variant): (quantity, variant) for quantity, variant in pairs.rows()
     }
 
 
@@ -156,18 +164,18 @@ def quantity_column(
     measure: str,
     meanings: Mapping[str, Mapping[str, str]],
 ) -> Column:
-    """The column of a number, with what it means."""
+    """Return the column of a number, with its meaning."""
     quantity, variant = of
-    said = meanings.get(measure, {}).get(quantity) or meanings["every"].get(quantity)
-    if said is None and quantity.startswith("says-"):
-        said = f"of the answers, the share of the label {quantity.removeprefix('says-')}"
-    said = said or f"the number {quantity} of the measure {measure}"
+    meaning = meanings.get(measure, {}).get(quantity) or meanings["every"].get(quantity)
+    if meaning is None and quantity.startswith("says-"):
+        meaning = f"of the answers, the share of the label {quantity.removeprefix('says-')}"
+    meaning = meaning or f"the number {quantity} of the measure {measure}"
     if variant is not None:
-        said += f" ({variant.replace('-', ' ')})"
-    return Column(name, "float64", said, nullable=True)
+        meaning += f" ({variant.replace('-', ' ')})"
+    return Column(name, "float64", meaning, nullable=True)
 
 
 def quantities() -> dict[str, dict[str, str]]:
-    """By measure, or for every one: what each number of a prompt is."""
+    """Return, by measure or for every measure, what each number of a prompt is."""
     text = files("goffman.export").joinpath("for_paper", "quantities.toml").read_text("utf-8")
     return tomllib.loads(text)

@@ -1,6 +1,6 @@
-"""The gate: rules tried on the estimates that they name, and a line on what became of each.
+"""Try the gate's rules on the estimates that they name, with one line on each outcome.
 
-A value that is not there, or a name that fits nothing, is an error and never a pass.
+A missing value, or a name that fits nothing, is an error and never a pass.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 Status = Literal["ok", "failed", "not decided"]
 
 MARKS: dict[Status, str] = {"ok": "ok", "not decided": "NOT DECIDED", "failed": "FAILED"}
-"""How a line begins; in the order in which lines are printed, so that what matters stands last."""
+"""How the line of each status begins, in the order in which lines are printed: what matters most is
+last."""
 
 _MUST = {
     ">": "limit",
@@ -47,7 +48,7 @@ _MUST = {
     "<": "must be at least",
     "<=": "must be more than",
 }
-"""What is required where a gate fails if this comparison holds."""
+"""What a rule requires, given the comparison at which the gate fails."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,30 +59,30 @@ class RuleResult:
     named: NamedEstimate
     value: float
     failed: bool
-    """Whether the condition holds; never of an estimate that is not measurable."""
+    """Whether the condition holds; never true of an estimate that is not measurable."""
 
     @property
     def not_measurable(self) -> bool:
-        """Whether nothing can be decided: a model in the estimate cannot do the task."""
+        """Return whether nothing is decided because a model in the estimate cannot do the task."""
         return self.named.not_measurable is not None
 
     @property
     def status(self) -> Status:
-        """What became of it, in a word or two."""
+        """Return the outcome in a word or two."""
         if self.not_measurable:
             return "not decided"
         return "failed" if self.failed else "ok"
 
     @property
     def name(self) -> str:
-        """The full name of what was tried."""
+        """Return the full name of what was tried."""
         change = ".change" if self.condition.change else ""
         field = "" if self.condition.field == "value" else f".{self.condition.field}"
         return f"{self.named.name}{change}{field}"
 
     @property
     def sentence(self) -> str:
-        """Whether the gate fails, or cannot be decided, and the numbers that say so."""
+        """Return whether the gate fails, or cannot be decided, and the numbers that show it."""
         mark = MARKS[self.status]
         if self.not_measurable:
             return f"{mark} {self.name}: {self.named.not_measurable}"
@@ -89,27 +90,27 @@ class RuleResult:
 
     @property
     def found(self) -> str:
-        """What the estimate is: a number, or a verdict."""
+        """Return what the estimate is: a number, or a verdict."""
         if self.condition.verdicts:
             return f"is {_quoted(str(stated_of(self.condition.verdicts, self.named)))}"
         return f"= {_digits(self.value, self.condition.limit)[0]}"
 
     @property
     def required(self) -> str:
-        """What the rule wants."""
-        about = self.condition
-        if about.verdicts:
-            words = [_quoted(word) for word in about.verdicts]
-            must = "must not be" if about.comparison == "is" else "must be"
+        """Return what the rule requires."""
+        condition = self.condition
+        if condition.verdicts:
+            words = [_quoted(word) for word in condition.verdicts]
+            must = "must not be" if condition.comparison == "is" else "must be"
             return f"{must} {' or '.join(words)}"
-        return f"{_MUST[about.comparison]} {_digits(self.value, about.limit)[1]}"
+        return f"{_MUST[condition.comparison]} {_digits(self.value, condition.limit)[1]}"
 
     def _doubt(self) -> str:
         """Return, in parentheses, interval and verdict of an estimate whose value is tried."""
         field, of_verdict = self.condition.field, bool(self.condition.verdicts)
         if field == HOLDS_IN and self.named.stress:
-            held = self.named.stress
-            return f" ({held['holds']} of {held['analyses']} analyses)"
+            counts = self.named.stress
+            return f" ({counts['holds']} of {counts['analyses']} analyses)"
         if field not in {"value", "low", "high", ABSOLUTE}:
             return ""
         low, high = (self.named.value(name) for name in ("low", "high"))
@@ -123,38 +124,38 @@ class RuleResult:
 
 
 GATE_FAILED, NOT_MEASURABLE = 1, 4
-"""Exit codes: a rule is not met; a model cannot do the task, so that its numbers decide nothing."""
+"""Exit codes: a rule failed; a model cannot do the task, so that its numbers decide nothing."""
 
 
 def exit_code(outcomes: Iterable[RuleResult]) -> int:
-    """What a gate ends with; where a rule failed and another is not decided, the latter's."""
-    statuses = {one.status for one in outcomes}
+    """Return the gate's exit code; NOT_MEASURABLE has precedence over GATE_FAILED."""
+    statuses = {outcome.status for outcome in outcomes}
     if "not decided" in statuses:
         return NOT_MEASURABLE
     return GATE_FAILED if "failed" in statuses else 0
 
 
 def in_order(outcomes: Iterable[RuleResult]) -> list[RuleResult]:
-    """What is ok first and what failed last: at the end of a log people look first."""
+    """Return the outcomes, ok first and failures last: people look at a log's end first."""
     order = list(MARKS)
-    return sorted(outcomes, key=lambda one: order.index(one.status))
+    return sorted(outcomes, key=lambda outcome: order.index(outcome.status))
 
 
 def counted(outcomes: Sequence[RuleResult]) -> str:
-    """How many are ok, not decided and failed."""
-    counts = {status: sum(one.status == status for one in outcomes) for status in MARKS}
+    """Return how many outcomes are ok, not decided and failed."""
+    counts = {status: sum(outcome.status == status for outcome in outcomes) for status in MARKS}
     return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
 
 
 def _quoted(verdict: str) -> str:
-    """The verdict so that a comma in it does not end it."""
+    """Return the verdict, in quotation marks if it has a comma."""
     return f"“{verdict}”" if "," in verdict else verdict
 
 
 def stated_of(verdicts: Sequence[str], one: NamedEstimate) -> str | None:
-    """What an estimate is where it is asked whether it has one of these verdicts.
+    """Return an estimate's verdict when it is checked against these verdicts.
 
-    None: it was not tested, so that nothing can be said.
+    None: the estimate was not tested, so that nothing can be said.
     """
     if MEASURABLE in verdicts:
         return one.verdict
@@ -162,7 +163,7 @@ def stated_of(verdicts: Sequence[str], one: NamedEstimate) -> str | None:
 
 
 def _digits(value: float, limit: float) -> tuple[str, str]:
-    """Both numbers, with all digits where fewer would hide on which side the value lies."""
+    """Return both numbers, in full if rounding would hide on which side the value lies."""
     short = f"{value:.4g}", f"{limit:.4g}"
     hidden = value != limit and float(short[0]) == float(short[1])
     return (repr(value), repr(limit)) if hidden or float(short[1]) != limit else short
@@ -184,10 +185,10 @@ class GateInput:
 
     known: Sequence[NamedEstimate]
     changes: Sequence[NamedEstimate] | None = None
-    """Against a baseline run; None: there is none."""
+    """Against a baseline run; None if there is none."""
 
     def gate(self, conditions: Iterable[Condition]) -> list[RuleResult]:
-        """Every condition tried on everything that it names."""
+        """Return the result of each condition for everything that it names."""
         return gate(conditions, self.known, changes=self.changes)
 
 
@@ -198,38 +199,38 @@ def gate_input(
     models: Sequence[str] = (),
     note: Callable[[str], None] = lambda _: None,
 ) -> GateInput:
-    """What rules can name: headings, estimates, means and control items; changes if there are any.
+    """Return all that rules can name: headings, estimates, means, control items and any changes.
 
-    ``models``: as for compare; ``note`` is told what could not be compared, and why.
+    ``models``: as for compare; ``note`` is called with what could not be compared, and why.
     """
     estimates = named_estimates(run.every_estimate, run.manifest)
     estimates = add_multiverse_share(with_doubts(estimates, run), run)
-    known = [
+    all_estimates = [
         *headings(estimates, run),
         *estimates,
         *with_doubts(means(run), run),
         *controls(run),
     ]
     if baseline is None:
-        return GateInput(known=known)
-    found = compare([baseline, run], models=models, note=note)
-    for line in describe_verdicts(found):
+        return GateInput(known=all_estimates)
+    comparisons = compare([baseline, run], models=models, note=note)
+    for line in describe_verdicts(comparisons):
         note(line)
     changes: list[NamedEstimate] = []
-    for comparison in found:
+    for comparison in comparisons:
         contrasts = [
-            each
-            for each in named_estimates(comparison.estimates, run.manifest)
-            if each.row["kind"] not in OF_RUNS
+            estimate
+            for estimate in named_estimates(comparison.estimates, run.manifest)
+            if estimate.row["kind"] not in OF_RUNS
         ]
-        every = [*headings(contrasts, run), *contrasts, *changes_of_means(comparison, run)]
+        compared = [*headings(contrasts, run), *contrasts, *changes_of_means(comparison, run)]
         why = "; ".join(comparison.unmeasurable) or None
-        changes += [replace(each, not_measurable=why) for each in every]
-    return GateInput(known=known, changes=changes)
+        changes += [replace(estimate, not_measurable=why) for estimate in compared]
+    return GateInput(known=all_estimates, changes=changes)
 
 
 def meant_by(name: str, known: Sequence[NamedEstimate]) -> list[NamedEstimate]:
-    """What a name means, as in a rule; InputError where there is nothing of this name."""
+    """Return the estimates that a name means in a rule; raise InputError if there are none."""
     try:
         condition = Condition(text=name, comparison="", origin="Estimate", **read_name(name))
     except RuleSyntaxError as fault:
@@ -240,7 +241,7 @@ def meant_by(name: str, known: Sequence[NamedEstimate]) -> list[NamedEstimate]:
             "its name: an estimate has its numbers as attributes, and goffman.compare() gives "
             "changes."
         )
-    return [one for one in known if one.name == name] or _meant(condition, known)
+    return [estimate for estimate in known if estimate.name == name] or _meant(condition, known)
 
 
 def gate(
@@ -249,20 +250,21 @@ def gate(
     *,
     changes: Sequence[NamedEstimate] | None = None,
 ) -> list[RuleResult]:
-    """Every condition tried on every estimate that it names; ``changes``: against a baseline.
+    """Return the result of each condition for each estimate that it names.
 
-    InputError with a line for each condition that cannot be decided.
+    ``changes``: against a baseline. Raise InputError with a line for each condition that cannot be
+    decided.
     """
     outcomes, faults = [], []
     for condition in conditions:
-        known = changes if condition.change else estimates
-        if known is None:
+        candidates = changes if condition.change else estimates
+        if candidates is None:
             faults.append(
                 f"{condition.given} is about a change. Give the run to compare with: --baseline RUN"
             )
             continue
         try:
-            outcomes += [_try(condition, one) for one in _meant(condition, known)]
+            outcomes += [_try(condition, estimate) for estimate in _meant(condition, candidates)]
         except InputError as fault:
             faults.append(str(fault))
     if faults:
@@ -271,28 +273,30 @@ def gate(
 
 
 def _meant(condition: Condition, known: Sequence[NamedEstimate]) -> list[NamedEstimate]:
-    """The estimates that a condition names; InputError where there is none."""
-    of_path = [one for one in known if _fits(condition.path, one)]
-    if not of_path:
+    """Return the estimates that a condition names; raise InputError if there are none."""
+    matches = [match for match in known if _fits(condition.path, match)]
+    if not matches:
         raise _unknown(condition, known)
     if condition.field == HOLDS_IN:
-        of_path = [one for one in of_path if one.main]
-        if not of_path:
+        matches = [match for match in matches if match.main]
+        if not matches:
             raise InputError(
                 f"{condition.given} cannot be used: only main results have .{HOLDS_IN}, "
                 f"and {condition.path or 'this run'} {'is' if condition.path else 'has'} none."
             )
     if condition.whose is None:
-        # Of every model; what is over all of them, only where there is nothing else.
-        single = {one.path for one in of_path if one.model != EVERY_MODEL}
-        return [one for one in of_path if one.model != EVERY_MODEL or one.path not in single]
-    inside = re.compile(_pattern(condition.whose))
-    meant = [one for one in of_path if condition.whose in _insides(one)] or [
-        one for one in of_path if any(inside.fullmatch(each) for each in _insides(one))
+        # Estimates of every model; those over all models only where there are no others.
+        single = {match.path for match in matches if match.model != EVERY_MODEL}
+        return [
+            match for match in matches if match.model != EVERY_MODEL or match.path not in single
+        ]
+    pattern = re.compile(_pattern(condition.whose))
+    meant = [match for match in matches if condition.whose in _insides(match)] or [
+        match for match in matches if any(pattern.fullmatch(text) for text in _insides(match))
     ]
-    meant = meant or _shown_so(condition.whose, of_path)
+    meant = meant or _shown_so(condition.whose, matches)
     if not meant:
-        allowed = sorted({inside for one in of_path for inside in _insides(one)})
+        allowed = sorted({text for match in matches for text in _insides(match)})
         raise InputError(
             f"{condition.given}: this run has no {condition.path} for "
             f"'{condition.whose}'.{did_you_mean(condition.whose, allowed)} In the brackets you can "
@@ -302,70 +306,77 @@ def _meant(condition: Condition, known: Sequence[NamedEstimate]) -> list[NamedEs
 
 
 def _shown_so(whose: str, of_path: Sequence[NamedEstimate]) -> list[NamedEstimate]:
-    """Those of the model that people are shown under this name, perhaps of one variant of it."""
-    models = {one.model for one in of_path if one.model}
+    """Return the estimates of the model shown under this name, perhaps of one of its variants."""
+    models = {match.model for match in of_path if match.model}
     model, _, variant = whose.rpartition(", ")
-    for name, only in ((whose, None), (model, variant)):
-        if found := models_meant(name, models):
-            if len(found) > 1:
+    for name, wanted in ((whose, None), (model, variant)):
+        if meant := models_meant(name, models):
+            if len(meant) > 1:
                 raise InputError(
-                    f"'{name}' can be {join_words(sorted(found), 'or')}. Give one of these names."
+                    f"'{name}' can be {join_words(sorted(meant), 'or')}. Give one of these names."
                 )
-            return [one for one in of_path if one.model in found and only in {None, one.variant}]
+            return [
+                match
+                for match in of_path
+                if match.model in meant and wanted in {None, match.variant}
+            ]
     return []
 
 
 def _fits(path: str, one: NamedEstimate) -> bool:
-    """Whether a path, perhaps with wildcards, is that of an estimate; empty: of any."""
+    """Return whether a path, perhaps with wildcards, fits an estimate; an empty path fits any."""
     if "*" not in path:
         return path in {one.path, one.short_path} or (path == "" and one.own_word is None)
     if one.own_word is not None and one.own_word not in path.split("."):
         return False
-    return any(re.fullmatch(_pattern(path), each) for each in (one.path, one.short_path))
+    return any(re.fullmatch(_pattern(path), text) for text in (one.path, one.short_path))
 
 
 def _pattern(text: str) -> str:
-    """The text as a regular expression in which a star is any text."""
+    """Return the text as a regular expression in which a star stands for any text."""
     return ".*".join(re.escape(part) for part in text.split("*"))
 
 
 def _insides(one: NamedEstimate) -> list[str]:
-    """What may stand in the bracket for an estimate."""
+    """Return what may stand in the bracket for an estimate."""
     parts = [part for part in (one.model, one.variant) if part]
     return list(dict.fromkeys([*parts, ", ".join(parts)]))
 
 
 def _unknown(condition: Condition, known: Sequence[NamedEstimate]) -> InputError:
     if not known:
-        none = "there are no estimates, because too few prompts were asked"
+        reason = "there are no estimates, because too few prompts were asked"
         if condition.change:
-            none = "there are no changes, because the two runs have too few prompts in common"
-        return InputError(f"{condition.given} cannot be decided: {none}.")
+            reason = "there are no changes, because the two runs have too few prompts in common"
+        return InputError(f"{condition.given} cannot be decided: {reason}.")
     of_controls = condition.path.split(".")[-1] == CONTROLS and not condition.change
-    if of_controls and all(one.own_word != CONTROLS for one in known):
+    if of_controls and all(estimate.own_word != CONTROLS for estimate in known):
         return InputError(
             f"{condition.given} cannot be decided: no control items were asked in this run."
         )
-    name, near = f"'{condition.path}'.", ""
+    name, hint = f"'{condition.path}'.", ""
     if "*" in condition.path:
         name = f"whose name fits {name}"
     else:
-        paths = [*(one.path for one in known), *(one.short_path for one in known)]
+        paths = [
+            *(estimate.path for estimate in known),
+            *(estimate.short_path for estimate in known),
+        ]
         head = condition.path.rpartition(".")[0]
         fields = [f"{head}.{field}" for field in FIELDS] if head in paths else []
-        near = did_you_mean(condition.path, [*paths, *fields])
+        hint = did_you_mean(condition.path, [*paths, *fields])
     return InputError(
         f"{condition.given}: this run has no {'change' if condition.change else 'estimate'} "
-        f"{name}{near} To see every name, give --list instead of a rule."
+        f"{name}{hint} To see every name, give --list instead of a rule."
     )
 
 
 def _some(names: Sequence[str]) -> str:
-    """The names, or the first of them and where the others are."""
+    """Return the names; if they are many, the first of them and how to see the others."""
     if len(names) <= NAMES_ON_A_SCREEN:
         return ", ".join(names)
-    rest = len(names) - NAMES_ON_A_SCREEN
-    return f"{', '.join(names[:NAMES_ON_A_SCREEN])} … and {rest} more, which --list prints"
+    more = len(names) - NAMES_ON_A_SCREEN
+    return f"{', '.join(names[:NAMES_ON_A_SCREEN])} … and {more} more, which --list prints"
 
 
 def _try(condition: Condition, one: NamedEstimate) -> RuleResult:
@@ -387,7 +398,7 @@ def _try(condition: Condition, one: NamedEstimate) -> RuleResult:
 
 
 def _missing(condition: Condition, one: NamedEstimate, what: str) -> InputError:
-    """The error that an estimate lacks what a condition is about, and why."""
+    """Return the error that an estimate lacks what a condition is about, and why."""
     change = ".change" if condition.change else ""
     row = one.stress if condition.field == HOLDS_IN else one.row
     why = "give this run to goffman stress first" if row is None else row["reason"]

@@ -1,6 +1,6 @@
-"""What a gate found, and the names it knows, as text, JUnit XML, annotations, JSON and Markdown.
+"""A gate's outcomes, and the names it knows, as text, JUnit XML, annotations, JSON and Markdown.
 
-No name can play tricks in them: what a format would read as its own is written as itself.
+Names are escaped, so that no format reads a part of them as its own markup.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ ENDINGS: Mapping[str, GateFormat] = {
     ".json": GateFormat.JSON,
     ".md": GateFormat.MARKDOWN,
 }
-"""A file's ending → how it is written; annotations are for a log, and no file."""
+"""A file's ending → its format; annotations are for a log and have no file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """A run that was tried by rules."""
+    """A run on which rules were tried."""
 
     run: Path
     baseline: Path | None = None
@@ -46,112 +46,113 @@ class Checked:
 
 
 def written(checked: Checked, style: GateFormat) -> str:
-    """The outcomes in a format."""
+    """Return the outcomes in a format."""
     return _WRITTEN[style](checked)
 
 
 def _json(checked: Checked) -> str:
     outcomes = [
         {
-            "condition": one.condition.text,
-            "file": one.condition.file,
-            "line": one.condition.line,
-            "name": one.name,
-            "status": one.status,
-            "value": None if math.isnan(one.value) else one.value,
-            "low": one.named.value("low"),
-            "high": one.named.value("high"),
-            "comparison": one.condition.comparison,
-            "limit": " or ".join(one.condition.verdicts) or one.condition.limit,
-            "verdict": one.named.verdict,
-            "failed": one.failed,
-            "not_measurable": one.not_measurable,
-            "caveats": list(one.named.caveats),
-            "sentence": one.sentence,
+            "condition": outcome.condition.text,
+            "file": outcome.condition.file,
+            "line": outcome.condition.line,
+            "name": outcome.name,
+            "status": outcome.status,
+            "value": None if math.isnan(outcome.value) else outcome.value,
+            "low": outcome.named.value("low"),
+            "high": outcome.named.value("high"),
+            "comparison": outcome.condition.comparison,
+            "limit": " or ".join(outcome.condition.verdicts) or outcome.condition.limit,
+            "verdict": outcome.named.verdict,
+            "failed": outcome.failed,
+            "not_measurable": outcome.not_measurable,
+            "caveats": list(outcome.named.caveats),
+            "sentence": outcome.sentence,
         }
-        for one in checked.outcomes
+        for outcome in checked.outcomes
     ]
-    found = {
+    document = {
         "run": str(checked.run),
         "baseline": None if checked.baseline is None else str(checked.baseline),
         "exit_code": exit_code(checked.outcomes),
-        "failed": any(one.failed for one in checked.outcomes),
+        "failed": any(outcome.failed for outcome in checked.outcomes),
         "outcomes": outcomes,
     }
-    return json_text(found) + "\n"
+    return json_text(document) + "\n"
 
 
 def _junit(checked: Checked) -> str:
-    """A test a rule and estimate: one that failed is a failure, one not decided an error."""
+    """Return a test for each rule and estimate: failed is a failure, not decided an error."""
     counts = {
         "tests": str(len(checked.outcomes)),
-        "failures": str(sum(one.status == "failed" for one in checked.outcomes)),
-        "errors": str(sum(one.status == "not decided" for one in checked.outcomes)),
+        "failures": str(sum(outcome.status == "failed" for outcome in checked.outcomes)),
+        "errors": str(sum(outcome.status == "not decided" for outcome in checked.outcomes)),
         "skipped": "0",
         "time": "0",
     }
     suites = ET.Element("testsuites", {"name": TITLE, **counts})
     suite = ET.SubElement(suites, "testsuite", {"name": printable(str(checked.run)), **counts})
-    for one in checked.outcomes:
-        _add_case(suite, one)
+    for outcome in checked.outcomes:
+        _add_case(suite, outcome)
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
 def _add_case(suite: ET.Element, one: RuleResult) -> None:
     condition, row = one.condition, one.named.row
-    whose = path_of(asked_id(row)) if row["instrument"] else "correlation"
-    about = {
-        "classname": f"goffman.{whose}",
+    classname = path_of(asked_id(row)) if row["instrument"] else "correlation"
+    attributes = {
+        "classname": f"goffman.{classname}",
         "name": printable(f"{one.name}, {one.required}"),
         "time": "0",
     }
     if condition.file is not None:
-        about["file"] = printable(condition.file)
-    case = ET.SubElement(suite, "testcase", about)
+        attributes["file"] = printable(condition.file)
+    case = ET.SubElement(suite, "testcase", attributes)
     sentence = printable(one.sentence)
     if one.status == "ok":
         ET.SubElement(case, "system-out").text = sentence
         return
     tag, kind = ("failure", "failed") if one.failed else ("error", "not measurable")
-    said = ET.SubElement(case, tag, {"message": sentence, "type": kind})
-    said.text = f"{sentence}\nRule: {printable(condition.given)}"
+    message = ET.SubElement(case, tag, {"message": sentence, "type": kind})
+    message.text = f"{sentence}\nRule: {printable(condition.given)}"
 
 
 def _lines(checked: Checked, *, annotated: bool = False) -> str:
-    """A line an outcome, what failed last, and how many there are of each.
+    """Return a line for each outcome, failures last, and how many outcomes have each status.
 
-    ``annotated``: what is not ok as GitHub shows it beside the change as well.
+    ``annotated``: outcomes that are not ok are written as annotations, which GitHub shows beside
+    the change.
     """
     lines = []
-    for one in in_order(checked.outcomes):
-        line = printable(one.sentence)
-        if annotated and one.status != "ok":
-            place = {"file": one.condition.file, "line": one.condition.line}
-            line = annotation(line, **{k: str(v) for k, v in place.items() if v is not None})
+    for outcome in in_order(checked.outcomes):
+        line = printable(outcome.sentence)
+        if annotated and outcome.status != "ok":
+            location = {"file": outcome.condition.file, "line": outcome.condition.line}
+            line = annotation(line, **{k: str(v) for k, v in location.items() if v is not None})
         lines.append(line)
     return "".join(f"{line}\n" for line in [*lines, counted(checked.outcomes)])
 
 
 def annotation(message: str, **properties: str) -> str:
-    """An error as GitHub reads it from a log: ::error file=…,line=…,title=…::message."""
-    every = {**properties, "title": TITLE}
-    about = ",".join(f"{name}={_escaped(value, _IN_PROPERTY)}" for name, value in every.items())
-    return f"::error {about}::{_escaped(message, _IN_MESSAGE)}"
+    """Return an error as GitHub reads it from a log: ::error file=…,line=…,title=…::message."""
+    entries = {**properties, "title": TITLE}
+    fields = ",".join(f"{name}={_escaped(value, _IN_PROPERTY)}" for name, value in entries.items())
+    return f"::error {fields}::{_escaped(message, _IN_MESSAGE)}"
 
 
 _IN_MESSAGE = "%\r\n"
 _IN_PROPERTY = f"{_IN_MESSAGE}:,"
-"""What GitHub would read as its own."""
+"""Characters that GitHub would read as its own."""
 
 
 def _escaped(text: str, signs: str) -> str:
-    """The text with these signs, of which % must be one, as their numbers."""
+    """Return the text with these signs, of which % must be one, as their numbers."""
     return "".join(f"%{ord(sign):02X}" if sign in signs else sign for sign in text)
 
 
 def _markdown(checked: Checked) -> str:
-    """A table of what failed and of what is not decided; what is ok behind a click."""
+    """Return tables of failures and of undecided outcomes; outcomes that are ok behind a click."""
     parts = [
         f"### {TITLE}: {counted(checked.outcomes)}\n",
         f"Run: {markdown(str(checked.run))}"
@@ -159,7 +160,7 @@ def _markdown(checked: Checked) -> str:
         + "\n",
     ]
     for status in reversed(MARKS):
-        rows = [one for one in checked.outcomes if one.status == status]
+        rows = [outcome for outcome in checked.outcomes if outcome.status == status]
         if rows and status == "ok":
             summary = f"<details><summary>{len(rows)} ok</summary>\n"
             parts += [summary, _markdown_table(rows), "</details>\n"]
@@ -178,15 +179,15 @@ _SHOWN: Mapping[Status, str] = {
 def _markdown_table(outcomes: Sequence[RuleResult]) -> str:
     rows = [
         (
-            _SHOWN[one.status],
-            one.name,
-            one.named.not_measurable or one.found.partition(" ")[2],
-            one.required,
-            ends(low, high) if (low := one.named.value("low")) is not None else "",
-            ", ".join(one.named.caveats),
+            _SHOWN[outcome.status],
+            outcome.name,
+            outcome.named.not_measurable or outcome.found.partition(" ")[2],
+            outcome.required,
+            ends(low, high) if (low := outcome.named.value("low")) is not None else "",
+            ", ".join(outcome.named.caveats),
         )
-        for one in outcomes
-        for high in [one.named.value("high")]
+        for outcome in outcomes
+        for high in [outcome.named.value("high")]
     ]
     return grid(("", "name", "found", "rule", "interval", "caveats"), rows)
 
@@ -201,13 +202,13 @@ _WRITTEN: Mapping[GateFormat, Callable[[Checked], str]] = {
 
 
 def names_text(found: GateInput) -> str:
-    """A line a name, which stands last because it may be long and must not be broken."""
+    """Return one line for each name; names stand last because long ones must not be broken."""
     lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10} {'verdict':>16}  name"]
-    for name, one in _every(found):
-        value, low, high = (number(one.value(field)) for field in ("value", "low", "high"))
-        p = one.value("p_adjusted")
+    for name, estimate in _every(found):
+        value, low, high = (number(estimate.value(field)) for field in ("value", "low", "high"))
+        p = estimate.value("p_adjusted")
         tested = NONE if p is None else p_value(p)
-        word = one.verdict or NONE
+        word = estimate.verdict or NONE
         lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10} {word:>16}  {printable(name)}")
     fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
     return "\n".join(lines) + (
@@ -215,15 +216,15 @@ def names_text(found: GateInput) -> str:
         f"add one of these to the name: {fields}. A name without brackets covers all models and "
         "variants. A name without the instrument covers all instruments. In a name, * stands for "
         "any text, but heading, mean and controls must be written out: *.heading\n\n"
-        f"{_legend([one for _, one in _every(found)])}"
+        f"{_legend([estimate for _, estimate in _every(found)])}"
     )
 
 
 def _every(found: GateInput) -> Iterator[tuple[str, NamedEstimate]]:
-    """Everything that can be named, with its name."""
+    """Yield everything that can be named, with its name."""
     for suffix, names in (("", found.known), (".change", found.changes or ())):
-        for one in names:
-            yield f"{one.name}{suffix}", one
+        for estimate in names:
+            yield f"{estimate.name}{suffix}", estimate
 
 
 _MEANINGS = {
@@ -252,32 +253,36 @@ _MEANINGS = {
 
 
 def _legend(names: Sequence[NamedEstimate]) -> str:
-    """A line for each kind of contrast that the names have."""
-    paths = (one.name.partition("[")[0].split(".") for one in names)
-    there = {part.split("-of-")[0] for path in paths for part in path}
-    said = "".join(
-        f"{what:>26}: {meaning}\n" for what, meaning in _MEANINGS.items() if what in there
+    """Return one line for each kind of contrast among the names."""
+    paths = (estimate.name.partition("[")[0].split(".") for estimate in names)
+    words = {part.split("-of-")[0] for path in paths for part in path}
+    text = "".join(
+        f"{word:>26}: {meaning}\n" for word, meaning in _MEANINGS.items() if word in words
     )
-    gaps = {asked_id(one.row): one.row["quantity"] for one in names if ".gap[" in one.name}
+    gaps = {
+        asked_id(estimate.row): estimate.row["quantity"]
+        for estimate in names
+        if ".gap[" in estimate.name
+    }
     keyed = [instrument for instrument, quantity in gaps.items() if "keyed" in quantity]
     if keyed:
-        said += (
+        text += (
             f"\nIn {' and '.join(keyed)}, gap is reverse-keyed: the sign is changed for statements "
             "in which agreeing means less stigma.\n"
         )
-    return said
+    return text
 
 
 def names_json(found: GateInput) -> str:
-    """A row a name, with all of its numbers."""
+    """Return one row for each name, with all of its numbers."""
     rows = [
         {
             "name": name,
-            **{field: one.value(field) for field in FIELDS},
-            "verdict": one.verdict,
-            "not_measurable": one.not_measurable,
-            "caveats": list(one.caveats),
+            **{field: estimate.value(field) for field in FIELDS},
+            "verdict": estimate.verdict,
+            "not_measurable": estimate.not_measurable,
+            "caveats": list(estimate.caveats),
         }
-        for name, one in _every(found)
+        for name, estimate in _every(found)
     ]
     return json_text(rows) + "\n"

@@ -78,19 +78,19 @@ WHAT = {
 
 OF_SETTING = ("adjectives", "occupations", "neutral", "no-answer")
 THEIR_OWN = ("they", "no-answer", "no-answer-sides")
-"""Kinds of contrasts of one adjective setting each, and kinds that say what they are of."""
+"""Kinds of contrasts of one adjective setting each, and kinds whose names say what they compare."""
 
 EVERY_MODEL = "all-models"
-"""In brackets: what was estimated once, over all models together."""
+"""In brackets: an estimate made once, over all models together."""
 
 HOLDS_IN = "holds-in"
-"""Of a main result: the share of other analyses in which its verdict holds; a column of STRESS."""
+"""For a main result: the share of other analyses in which its verdict holds; a column of STRESS."""
 
 HEADING, MEAN, CONTROLS = "heading", "mean", "controls"
-"""Words of names that are not of a contrast of their own."""
+"""Words of names that do not stand for contrasts of their own."""
 
 MEASURABLE = "measurable"
-"""What control items say of a model that can do the task."""
+"""The verdict on control items of a model that can do the task."""
 
 ABSOLUTE = "absolute"
 
@@ -110,8 +110,8 @@ FIELDS = {
     "detectable": "detectable",
     HOLDS_IN: "holds_in",
 }
-"""What can be asked of an estimate → its column; value is what a name alone stands for, absolute
-is how far that is from 0."""
+"""A field of an estimate → its column. A name alone stands for value; absolute is the distance of
+value from 0."""
 
 _OF_CORRELATION = {
     "value": "effect",
@@ -133,73 +133,76 @@ class NamedEstimate:
     row: Mapping[str, Any]
     """The columns CONTRASTS and ESTIMATES."""
     not_measurable: str | None = None
-    """Which model in it cannot do the task, in words; None: every one can, as far as is known."""
+    """Which model in it cannot do the task, in words; None if all can, as far as is known."""
     caveats: tuple[str, ...] = ()
-    """Of a main result the ids of its caveats, the weightiest first."""
+    """For a main result: the ids of its caveats, the weightiest first."""
     main: bool = False
     """Whether it is known to be one of the main results of its run."""
     stress: Mapping[str, Any] | None = None
-    """Of a main result the columns STRESS; None: it is none, or the run was not stressed."""
+    """For a main result: the columns STRESS; None for other estimates, or if the run was not
+    stressed."""
     own_word: str | None = None
-    """The word of a name that is not of a contrast of its own, such as heading; None: it is one. A
-    wildcard means such a name only where it has the word itself."""
+    """The word of a name that is not a contrast of its own, such as heading; None for a contrast. A
+    wildcard fits such a name only if the word itself is written out."""
 
     @property
     def verdict(self) -> str | None:
-        """The verdict as the report shows it; None: no smallest difference is known."""
+        """Return the verdict as the report shows it; None if no smallest difference is known."""
         return NOT_MEASURABLE if self.not_measurable else verdict_shown(self.row) or None
 
     @property
     def short_path(self) -> str:
-        """The path without its instrument; a correlation has none."""
+        """Return the path without its instrument; a correlation has none in its path."""
         if self.row["instrument"] is None:
             return self.path
         return self.path.removeprefix(f"{path_of(asked_id(self.row))}.")
 
     @property
     def name(self) -> str:
-        """The path and, in brackets, whose it is."""
+        """Return the path and, in brackets, the model and the variant."""
         inside = ", ".join(part for part in (self.model, self.variant) if part)
         return f"{self.path}[{inside}]" if inside else self.path
 
     def value(self, field: str) -> float | None:
-        """A field of FIELDS; of a correlation the value is r, and the interval that of r."""
+        """Return a field of FIELDS; for a correlation, value and interval are those of r."""
         is_correlation = self.row["kind"] in {*CORRELATIONS, *ANCHORED}
         columns = FIELDS | (_OF_CORRELATION if is_correlation else {})
         row = (self.stress or {}) if field == HOLDS_IN else self.row
-        found = row.get(columns[field])
-        if found is None:
+        number = row.get(columns[field])
+        if number is None:
             return None
-        return abs(float(found)) if field == ABSOLUTE else float(found)
+        return abs(float(number)) if field == ABSOLUTE else float(number)
 
 
 def named_estimates(estimates: pl.DataFrame, manifest: Manifest) -> list[NamedEstimate]:
-    """Every estimate of a run with its name, in the order of the table."""
+    """Return every estimate of a run with its name, in the order of the table."""
     return named_by(estimates, measures_of(manifest))
 
 
 def named_by(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> list[NamedEstimate]:
-    """The same where only the measures are known, by instrument."""
+    """Return every estimate with its name, given only the measures by instrument."""
     groups: dict[str, set[str]] = {}
     for instrument, group in estimates.select(asked_ids(), "group").unique().rows():
         groups.setdefault(instrument, set()).update({group} - {None})
-    found = []
+    estimates_named = []
     for row in estimates.iter_rows(named=True):
-        named = asked_id(row)
-        path = _path(row, measures.get(named), groups=groups[named])
-        found.append(NamedEstimate(path=path, model=_whose(row), variant=row["variant"], row=row))
-    return found
+        instrument_id = asked_id(row)
+        path = _path(row, measures.get(instrument_id), groups=groups[instrument_id])
+        estimates_named.append(
+            NamedEstimate(path=path, model=_whose(row), variant=row["variant"], row=row)
+        )
+    return estimates_named
 
 
 def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) -> str:
-    """Before the bracket; the group that the instrument is about goes without saying."""
-    about = measure.contrast if measure else None
+    """Return the name before the bracket; the group that the instrument is about is left out."""
+    main_group = measure.contrast if measure else None
     parts = [row["instrument"] and asked_id(row), _what(row, measure)]
     if row["kind"] in {*ANCHORED, *AGAINST_PEOPLE}:
         parts += [row["second"], row["dimension"], row["group"]]
         return path_of(*parts)
     group, dimension = row["group"], row["dimension"]
-    if group is not None and (group != about or dimension in groups):
+    if group is not None and (group != main_group or dimension in groups):
         parts.append(group)
     parts.append(dimension)
     of_condition = {"baseline", "trials", "reference", "own-reference", "condition-level"}
@@ -211,21 +214,22 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
 
 
 def path_of(*parts: str | None) -> str:
-    """What stands before the bracket, of the parts that there are.
+    """Return what stands before the bracket, from the parts that are not empty.
 
-    In an id all but letters and digits become hyphens: the setting tough,gentle is tough-gentle.
+    In an id, all characters but letters and digits become hyphens: the setting tough,gentle is
+    tough-gentle.
     """
     return ".".join(re.sub(r"[^\w-]+", "-", part).strip("-") for part in parts if part)
 
 
 def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
-    """The kind of contrast, and of which number where it is not the measure's own."""
+    """Return the kind of contrast, with its number if that is not the measure's own."""
     kind, quantity = row["kind"], row["quantity"]
     of_one_number = ("genders", "genders-as-asked", "groups-as-asked")
     beside = {*of_one_number, *THEIR_OWN, *CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE}
     own = quantity
     if measure is not None:
-        # The number of the headline, where contrasts are of it, and else the measure's own.
+        # The number of the headline if contrasts are computed from it, otherwise the measure's own.
         compared = {quantity for quantity, _ in measure.contrasts}
         headline = measure.primary_contrast[1]
         own = headline if headline in compared else measure.quantity
@@ -242,11 +246,13 @@ def _whose(row: Mapping[str, Any]) -> str | None:
 
 
 _LEVELS = ("group", "dimension", "condition")
-"""What means are of, the widest first; a subscale is a dimension."""
+"""Levels of means, the widest first; a subscale is a dimension."""
 
 _NO_TEST = "a mean has no interval and no test"
 
-_EMPTY: Mapping[str, None] = dict.fromkeys(one.name for one in (*CONTRASTS, *ESTIMATES, *VERDICTS))
+_EMPTY: Mapping[str, None] = dict.fromkeys(
+    column.name for column in (*CONTRASTS, *ESTIMATES, *VERDICTS)
+)
 
 
 def headings(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
@@ -256,16 +262,18 @@ def headings(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEsti
     main = {(asked_id(row), row["model"]) for row in rows}
     columns = schema(CONTRASTS).names()
     return [
-        replace(one, path=path_of(asked_id(one.row), HEADING), variant=None, own_word=HEADING)
-        for one in found
-        if (asked_id(one.row), one.row["model"]) in main
-        and is_headline(Contrast(**{name: one.row[name] for name in columns}), measures)
+        replace(
+            estimate, path=path_of(asked_id(estimate.row), HEADING), variant=None, own_word=HEADING
+        )
+        for estimate in found
+        if (asked_id(estimate.row), estimate.row["model"]) in main
+        and is_headline(Contrast(**{name: estimate.row[name] for name in columns}), measures)
     ]
 
 
 def means(run: MeasuredRun) -> list[NamedEstimate]:
-    """The means of groups, subscales and conditions, or adjective settings, in each model."""
-    found = []
+    """Return each model's means of groups, subscales and conditions, or adjective settings."""
+    estimates = []
     for instrument, measure in measures_of(run.manifest).items():
         rows = run.scores.filter(
             of_asked(instrument),
@@ -277,30 +285,35 @@ def means(run: MeasuredRun) -> list[NamedEstimate]:
         first = next(iter(asked.unique(maintain_order=True)), None)
         over_all = pl.col("wording").is_null()
         for quantity, word in _words(measure, {*rows["quantity"]}).items():
-            of = rows.filter(pl.col("quantity") == quantity)
-            # Over all wordings; at levels that have no such mean, that of the first wording.
-            levels = of.filter(over_all)["level"].unique().to_list()
+            means_of_number = rows.filter(pl.col("quantity") == quantity)
+            # Means are over all wordings; at levels without such means, of the first wording.
+            levels = means_of_number.filter(over_all)["level"].unique().to_list()
             in_first = ~pl.col("level").is_in(levels) & (pl.col("wording") == first)
-            of = of.filter(over_all | in_first)
-            in_order = sorted(of.iter_rows(named=True), key=lambda row: _LEVELS.index(row["level"]))
-            found += [_mean(row, word) for row in in_order]
-    return found
+            means_of_number = means_of_number.filter(over_all | in_first)
+            ordered = sorted(
+                means_of_number.iter_rows(named=True), key=lambda row: _LEVELS.index(row["level"])
+            )
+            estimates += [_mean(row, word) for row in ordered]
+    return estimates
 
 
 def _words(measure: Measure, known: set[str]) -> dict[str, str]:
-    """The numbers whose means have a name → its word: mean, or mean-of-NUMBER."""
+    """Return the numbers whose means have a name → its word: mean, or mean-of-NUMBER."""
     wanted = (
         measure.primary_contrast[1],
         measure.presentation.quantity,
         measure.quantity,
         *(quantity for quantity, _ in measure.contrasts),
     )
-    there = [one for one in dict.fromkeys(wanted) if one in known]
-    return {one: f"{MEAN}-of-{one}" if place else MEAN for place, one in enumerate(there)}
+    quantities = [quantity for quantity in dict.fromkeys(wanted) if quantity in known]
+    return {
+        quantity: f"{MEAN}-of-{quantity}" if place else MEAN
+        for place, quantity in enumerate(quantities)
+    }
 
 
 def _mean(row: Mapping[str, Any], word: str) -> NamedEstimate:
-    """One row of SCORES as an estimate of one number, without interval and test."""
+    """Return one row of SCORES as an estimate of one number, without interval and test."""
     ids = ("model", "instrument", "mode", "measure", "quantity", "variant", "group", "dimension")
     return NamedEstimate(
         path=path_of(asked_id(row), word, row["group"], row["dimension"], row["condition"]),
@@ -320,7 +333,7 @@ def _mean(row: Mapping[str, Any], word: str) -> NamedEstimate:
 
 
 def changes_of_means(found: Comparison, run: MeasuredRun) -> Iterator[NamedEstimate]:
-    """The rows of a comparison whose sides are the two runs, under the names of means."""
+    """Yield the rows of a comparison whose sides are the two runs, under the names of means."""
     rows = found.estimates.filter(pl.col("kind").is_in(OF_RUNS))
     measure = measures_of(run.manifest).get(found.instrument)
     if measure is None:
@@ -331,7 +344,7 @@ def changes_of_means(found: Comparison, run: MeasuredRun) -> Iterator[NamedEstim
     for row in rows.iter_rows(named=True):
         group, condition = row["group"], row["first"] if row["kind"] == BY_CONDITION else None
         if measure.unit != "condition" and group != BASELINE:
-            # Adjective settings are compared one by one, and stand where groups do.
+            # Adjective settings are compared one by one; in names they stand where groups do.
             group, condition = group_of[group], group
         word = words.get(row["quantity"], f"{MEAN}-of-{row['quantity']}")
         yield NamedEstimate(
@@ -344,11 +357,11 @@ def changes_of_means(found: Comparison, run: MeasuredRun) -> Iterator[NamedEstim
 
 
 def controls(run: MeasuredRun) -> list[NamedEstimate]:
-    """The score of each model on the control items of each instrument, if they were asked."""
+    """Return each model's score on the control items of each instrument, if they were asked."""
     return [
         NamedEstimate(
             path=path_of(instrument, CONTROLS),
-            model=one.name,
+            model=competence.name,
             variant=None,
             row={
                 **_EMPTY,
@@ -357,62 +370,66 @@ def controls(run: MeasuredRun) -> list[NamedEstimate]:
                 "mode": mode_of_rows(section.prompts),
                 "measure": section.measure,
                 "quantity": CONTROLS,
-                "model": one.name,
-                "difference": one.value,
-                "low": one.low,
-                "high": one.high,
-                "level": None if one.low is None else 0.95,
-                "n": one.n,
-                "verdict": MEASURABLE if one.passed else NOT_MEASURABLE,
-                "reason": one.reason,
+                "model": competence.name,
+                "difference": competence.value,
+                "low": competence.low,
+                "high": competence.high,
+                "level": None if competence.low is None else 0.95,
+                "n": competence.n,
+                "verdict": MEASURABLE if competence.passed else NOT_MEASURABLE,
+                "reason": competence.reason,
             },
             own_word=CONTROLS,
         )
         for instrument, section in run.sections.items()
-        for one in section.competence.values()
+        for competence in section.competence.values()
     ]
 
 
 def add_multiverse_share(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
-    """The estimates of a run; main results with their row of STRESS, if the run was stressed."""
+    """Return the estimates of a run; main results have their row of STRESS if it was stressed."""
     main = {*headlines(run.estimates, measures_of(run.manifest))["contrast"]}
-    summed = run.stressed[1].iter_rows(named=True) if run.stressed else ()
-    by = {(asked_id(row), row["model"]): row for row in summed}
+    stress_rows = run.stressed[1].iter_rows(named=True) if run.stressed else ()
+    stress = {(asked_id(row), row["model"]): row for row in stress_rows}
     return [
-        replace(one, main=True, stress=by.get((asked_id(one.row), one.row["model"])))
-        if one.row["contrast"] in main
-        else one
-        for one in found
+        replace(
+            estimate, main=True, stress=stress.get((asked_id(estimate.row), estimate.row["model"]))
+        )
+        if estimate.row["contrast"] in main
+        else estimate
+        for estimate in found
     ]
 
 
 def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
     """Return the estimates of a run, each with its caveats, and why it is not measurable."""
-    together = {
-        (one.row["first"], one.row["second"]): one.unmeasurable
-        for one in correlations(run.estimates, run.sections, measures_of(run.manifest))
+    unmeasurable = {
+        (correlation.row["first"], correlation.row["second"]): correlation.unmeasurable
+        for correlation in correlations(run.estimates, run.sections, measures_of(run.manifest))
     }
 
     def failing(row: Mapping[str, Any]) -> Iterable[Competence]:
-        """The models whose failure an estimate rests on."""
+        """Return the models whose failure affects an estimate."""
         if row["kind"] == "measures":
-            return together.get((row["first"], row["second"]), ())
+            return unmeasurable.get((row["first"], row["second"]), ())
         section = run.sections.get(asked_id(row))
         of_instrument = section.unmeasurable() if section else {}
-        return [one for name, one in of_instrument.items() if rests_on(row, name)]
+        return [competence for name, competence in of_instrument.items() if rests_on(row, name)]
 
     notes = {
-        (name, given): tuple(caveat.id for caveat in one.caveats)
+        (name, model): tuple(caveat.id for caveat in finding.caveats)
         for name, section in run.sections.items()
-        for one in findings_of(section)
-        for given, shown in section.names.models.items()
-        if shown == one.model
+        for finding in findings_of(section)
+        for model, label in section.names.models.items()
+        if label == finding.model
     }
 
     def doubted(one: NamedEstimate) -> NamedEstimate:
-        doubt = "; ".join(f"{of.model} is {of.mark}" for of in failing(one.row))
+        doubt = "; ".join(
+            f"{competence.model} is {competence.mark}" for competence in failing(one.row)
+        )
         main = one.row.get("family") == PRIMARY
         ids = notes.get((asked_id(one.row), one.row["model"]), ()) if main else ()
         return replace(one, not_measurable=doubt or None, caveats=ids)
 
-    return [doubted(one) for one in found]
+    return [doubted(estimate) for estimate in found]

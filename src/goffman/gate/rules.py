@@ -1,6 +1,6 @@
 """Rules of the gate, and the file that holds them: docs/ci.md says how both are written.
 
-A table of the file gives as many conditions as it has things to test.
+Each table of the file gives one condition for each thing that it tests.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ VERDICTS: Mapping[str, str] = {
     "these-sentences-only": SENTENCES_ONLY,
     MEASURABLE: MEASURABLE,
 }
-"""What an estimate can be said to be: as a rule spells it → as the report does."""
+"""The verdicts of an estimate: a rule's spelling → the report's spelling."""
 
 _ALSO: Mapping[str, str] = {PRESENT: "present", SENTENCES_ONLY: "these-sentences-only"}
-"""Further spellings: those that people see."""
+"""Further spellings, which the report shows people."""
 
 EXAMPLES = "'social-distance.gap is relevant' or 'social-distance.gap > 0.2'"
 
@@ -41,37 +41,37 @@ _IS = re.compile(r"(?:(?P<before>.*?)\s+)?is(?P<not>\s+not)?(?:\s+(?P<verdict>.*
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """What makes a gate fail, as it was given."""
+    """A condition under which a gate fails, as the user gave it."""
 
     text: str
     path: str
     """Empty: every main result."""
     whose: str | None
-    """What stands in the bracket; None: there is none."""
+    """The text in the bracket; None if there is no bracket."""
     change: bool
-    """Whether it is about the change against the baseline run."""
+    """Whether the condition is about the change against the baseline run."""
     field: str
     comparison: str
     """One of COMPARISONS, "is" or "is not"."""
     limit: float = math.nan
     verdicts: tuple[str, ...] = ()
-    """After "is" the verdicts as the report spells them, and no limit; empty: it is about a
-    number."""
+    """After "is": the verdicts as the report spells them, and no limit. Empty if the condition is
+    about a number."""
     origin: str = "Rule"
-    """Where it was given: how a message about it begins."""
+    """Where the condition was given; messages about it begin with this."""
     file: str | None = None
-    """The file of thresholds that it stands in; None: it was given by itself."""
+    """The file of thresholds that holds the condition; None if it was given by itself."""
     line: int | None = None
     """The line of that file."""
 
     @property
     def given(self) -> str:
-        """Where it was given, and what it is: how a message begins."""
+        """Return where the condition was given, and its text: how a message begins."""
         return f"{self.origin} '{self.text}'"
 
 
 class RuleSyntaxError(ValueError):
-    """What is wrong with a name or a rule; ``hint``: a sentence after it."""
+    """What is wrong with a name or a rule; ``hint`` is a sentence after it."""
 
     def __init__(self, what: str, *, hint: str = "") -> None:
         super().__init__(what)
@@ -79,7 +79,7 @@ class RuleSyntaxError(ValueError):
 
 
 def parse(text: str) -> Condition:
-    """The condition; InputError with what is wrong and how one is written."""
+    """Return the condition; raise InputError with what is wrong and how a rule is written."""
     try:
         return replace(read_rule(text), origin=FLAG)
     except RuleSyntaxError as fault:
@@ -90,9 +90,9 @@ def parse(text: str) -> Condition:
 
 
 def read_rule(text: str) -> Condition:
-    """The condition; RuleSyntaxError says why it is none."""
-    name, whose, rest = _bracket(text)
-    before, compared = _compared(rest)
+    """Return the condition; raise RuleSyntaxError if the text is none."""
+    name, whose, after = _bracket(text)
+    before, compared = _compared(after)
     condition = Condition(text=text, **_named(name, whose, before), **compared)
     verdicts, field = condition.verdicts, condition.field
     if verdicts and field != "value":
@@ -111,13 +111,16 @@ def read_rule(text: str) -> Condition:
 
 
 def read_name(text: str) -> dict[str, Any]:
-    """The path, whose it is, whether it is a change, and the field; or RuleSyntaxError."""
-    name, whose, rest = _bracket(text)
-    return _named(name, whose, rest.strip())
+    """Return the path, the bracket's text, whether it is a change, and the field of a name.
+
+    Raise RuleSyntaxError if the text is not a name.
+    """
+    name, whose, after = _bracket(text)
+    return _named(name, whose, after.strip())
 
 
 def _named(name: str, whose: str | None, after: str) -> dict[str, Any]:
-    """The parts of a name, from what stands before its bracket, in it and after it."""
+    """Return the parts of a name, from the text before its bracket, in it and after it."""
     tail = after if whose is None else f"{name}{after}"
     if whose is not None and after and not after.startswith("."):
         raise RuleSyntaxError(f"'{after}' after the bracket is not a field, such as .low")
@@ -133,28 +136,28 @@ def _named(name: str, whose: str | None, after: str) -> dict[str, Any]:
 
 
 def _compared(rest: str) -> tuple[str, dict[str, Any]]:
-    """What stands before the comparison; the comparison, and its limit or verdicts."""
-    if wrong := re.search(r"=[<>]|(?<![<>])==?", rest):
-        meant = {"=>": ">=", "=<": "<="}.get(wrong.group())
+    """Return the text before the comparison; then the comparison with its limit or verdicts."""
+    if mistake := re.search(r"=[<>]|(?<![<>])==?", rest):
+        meant = {"=>": ">=", "=<": "<="}.get(mistake.group())
         hint = f" Did you mean '{meant}'?" if meant else " Allowed: >, >=, <, <=, is, is not."
-        raise RuleSyntaxError(f"'{wrong.group()}' is not a comparison", hint=hint)
-    if found := re.search(r"[<>]=?", rest):
-        before, after = rest[: found.start()].strip(), rest[found.end() :].strip()
+        raise RuleSyntaxError(f"'{mistake.group()}' is not a comparison", hint=hint)
+    if sign := re.search(r"[<>]=?", rest):
+        before, after = rest[: sign.start()].strip(), rest[sign.end() :].strip()
         if not _NUMBER.fullmatch(after):
-            fault = f"'{after}' after {found.group()} is not a number"
-            raise RuleSyntaxError(fault if after else f"there is no number after {found.group()}")
+            fault = f"'{after}' after {sign.group()} is not a number"
+            raise RuleSyntaxError(fault if after else f"there is no number after {sign.group()}")
         if math.isinf(float(after)):
             raise RuleSyntaxError(f"{after} is too large a number")
-        return before, {"comparison": found.group(), "limit": float(after)}
-    if said := _IS.fullmatch(rest.strip()):
-        comparison, words = "is not" if said["not"] else "is", said["verdict"] or ""
+        return before, {"comparison": sign.group(), "limit": float(after)}
+    if match := _IS.fullmatch(rest.strip()):
+        comparison, words = "is not" if match["not"] else "is", match["verdict"] or ""
         verdicts = read_verdicts(re.split(r"\s+or\s+", words))
-        return said["before"] or "", {"comparison": comparison, "verdicts": verdicts}
+        return match["before"] or "", {"comparison": comparison, "verdicts": verdicts}
     raise RuleSyntaxError("it has no comparison (>, >=, <, <=, is or is not)")
 
 
 def read_verdicts(words: Sequence[str]) -> tuple[str, ...]:
-    """The verdicts as the report spells them; RuleSyntaxError for a word that is none."""
+    """Return the verdicts as the report spells them; raise RuleSyntaxError for an unknown word."""
     meant = [_ALSO.get(word, word) for word in words]
     for word in meant:
         if word not in VERDICTS:
@@ -165,19 +168,19 @@ def read_verdicts(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _bracket(text: str) -> tuple[str, str | None, str]:
-    """What stands before the bracket, in it and after it; None and all of it where none is."""
+    """Return the text before, in and after the bracket; None and all text if there is none."""
     if "[" not in text:
         return "", None, text
     name, _, inside = text.partition("[")
-    # The last one, because a model's name may hold another.
-    whose, closed, rest = inside.rpartition("]")
+    # The last one, because a model's name may contain brackets.
+    whose, closed, after = inside.rpartition("]")
     if not closed:
         raise RuleSyntaxError("its bracket is not closed")
-    return name.strip(), whose.strip(), rest
+    return name.strip(), whose.strip(), after
 
 
 DEFAULT = Path("goffman.toml")
-"""Read from the current folder where no rule is given."""
+"""Read from the current folder if no rule is given."""
 
 TABLE = "rules"
 
@@ -187,17 +190,17 @@ BOUNDS: Mapping[str, str] = {
     "high": "high",
     ABSOLUTE: ABSOLUTE,
 }
-"""What a limit is of → the field of the estimate."""
+"""The number that a limit applies to → the field of the estimate."""
 
 
 def read_thresholds(path: Path) -> list[Condition]:
-    """The conditions of the file, in its order; FaultsError with all that is wrong with it."""
+    """Return the conditions of the file, in its order; raise FaultsError with all that is wrong."""
     faults = Faults()
     file = read_toml(path, faults)
-    found = [] if file is None else list(_conditions(file, path, faults))
+    conditions = [] if file is None else list(_conditions(file, path, faults))
     if faults.found:
         raise FaultsError(str(path), faults.found)
-    return found
+    return conditions
 
 
 def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Condition]:
@@ -229,7 +232,7 @@ def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Conditio
 
 
 def rule_texts(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each condition of a table as a rule that fails, after the key that it comes from."""
+    """Yield each condition of a table as a rule that fails, after the key that it comes from."""
     name, bound = rule["name"], BOUNDS[rule.get("bound", "estimate")]
     number = name if bound == "value" else f"{name}.{bound}"
     for key, tested in (
@@ -246,7 +249,7 @@ def rule_texts(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _rule(table: TomlTable, faults: Faults) -> dict[str, Any]:
-    """The table as far as its values are right; faults are noted."""
+    """Return the keys of the table whose values are right; note the faults of the others."""
     rule: dict[str, Any] = {}
     for key, value in table.values.items():
         line = table.lines.get(key)
@@ -263,14 +266,14 @@ def _rule(table: TomlTable, faults: Faults) -> dict[str, Any]:
     if "name" not in table.values:
         faults.add(table.file, start, "the key 'name' is missing.")
     if "name" in rule and table.values.keys() <= _READ.keys():
-        # Otherwise what seems to be missing may be misspelled.
+        # Otherwise, what seems to be missing may be misspelled.
         for what in _amiss(rule, table.values):
             faults.add(table.file, start, what)
     return rule
 
 
 def _amiss(rule: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
-    """What does not fit together in one table."""
+    """Yield what does not fit together in one table."""
     tests = [key for key in _READ if key not in {"name", "bound"}]
     if not any(key in given for key in tests):
         yield f"the rule for '{rule['name']}' tests nothing. Add one of: {', '.join(tests)}."
@@ -320,7 +323,7 @@ def _bound(value: object) -> str:
 
 def _verdicts(value: object) -> str:
     words = [value] if isinstance(value, str) else value
-    if not isinstance(words, list) or not words or not all(isinstance(one, str) for one in words):
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         raise RuleSyntaxError('it must be a list of verdicts, such as ["relevant", "present"]')
     spelled = {report: rule for rule, report in VERDICTS.items()}
     return " or ".join(spelled[verdict] for verdict in read_verdicts(words))
@@ -342,4 +345,4 @@ _READ: Mapping[str, Callable[[object], Any]] = {
     HOLDS_IN: _share,
     MEASURABLE: _true,
 }
-"""A key of a table → what reads its value."""
+"""A key of a table → the function that reads its value."""

@@ -1,7 +1,7 @@
 """controls.csv and [controls] → control items, checked; control items → prompts.
 
-Some are texts of their own. Others put somebody, or something, into the slot of an item, where the
-conditions stand: only of these does passing show that what is said of a condition reaches the word.
+Some are texts of their own. Others put a person or thing into the slot of an item, where the
+conditions stand: only passing these shows that what is said of a condition reaches the answer.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from goffman.instruments.types import (
 
 FILE = "controls.csv"
 WRITING_FILE, WRITING_TABLE = "writing-controls.csv", "writing-controls"
-"""Those of sentences to write, and the table of instrument.toml with their floor."""
+"""The controls of sentences to write, and the table of instrument.toml with their floor."""
 
 CHOICE_FILE = "choice-controls.csv"
-"""Those of a choice, where the instrument's own cannot be asked so."""
+"""The file with controls for a choice, if the instrument's own cannot be asked as a choice."""
 
 _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
     "fill": ("separation", "person"),
     "classify": ("label",),
-    # Nobody knows what a reply to a questionnaire should have been.
+    # No reply to a questionnaire is right or wrong.
     "ask": (),
     "choose": ("separation",),
     "write": ("gender",),
 }
-"""By the kind of a questionnaire: how its controls can be scored."""
+"""The kind of a questionnaire → the ways in which its controls can be scored."""
 
 
 _OF_CHOICES = ("question", "asks", "keyed", "person", "opposite", "other")
-"""Further columns, where there are nothing but choices."""
+"""Further columns of instruments with only choices."""
 
 _IN_SLOT = ("item", *FORM_COLUMNS)
-"""Further columns of a control that stands in the slot of an item: which, and as what form."""
+"""Further columns of a control that stands in the slot of an item: the item and its form."""
 
 
 def read_controls(
@@ -65,10 +65,10 @@ def read_controls(
     about: str = "controls",
     alone: bool = False,
 ) -> tuple[Controls | None, list[Path]]:
-    """The controls of a folder and their file; None where it has none. Faults are noted.
+    """Return the controls of a folder and their files; None if it has none. Faults are noted.
 
-    ``about``: the table with their floor; ``alone``: the instrument has nothing but choices, with
-    stems that need more of an item.
+    ``about``: the table with their floor; ``alone``: the instrument has only choices, with stems
+    that need more of an item.
     """
     path, table = folder / file, toml.table(about)
     if about not in toml.values:
@@ -77,24 +77,24 @@ def read_controls(
             toml.faults.add(file, None, message)
         return None, []
     table.require(["score", "task", "floor"])
-    given = table.take({"score": str, "task": str, "floor": object})
+    values = table.take({"score": str, "task": str, "floor": object})
     of_pairs = isinstance(content, SentencePairs)
     score = None
-    # Where the kind is wrong, nothing is known about the score.
-    if "score" in given and (of_pairs or kind is not None):
+    # If the kind is wrong, nothing is known about the score.
+    if "score" in values and (of_pairs or kind is not None):
         allowed = ("answer",) if of_pairs else _SCORES.get(kind, ())
-        score = table.check_one_of("score", given["score"], allowed, what=f"score in [{about}]")
-    floor = given.get("floor", 0.5)
+        score = table.check_one_of("score", values["score"], allowed, what=f"score in [{about}]")
+    floor = values.get("floor", 0.5)
     if not is_number(floor) or not 0 < floor <= 1:
         message = f"floor in [{about}] is {floor!r}. Allowed: a number above 0, up to 1."
         table.note("floor", message)
         floor = 0.5
-    further = ["pronoun", "other"]
+    optional_columns = ["pronoun", "other"]
     if not of_pairs:
-        further = ["your_text", *(_OF_CHOICES if alone else ())]
-        further += _IN_SLOT if kind != "write" else ()
+        optional_columns = ["your_text", *(_OF_CHOICES if alone else ())]
+        optional_columns += _IN_SLOT if kind != "write" else ()
     rows = read_table(
-        path, required=["id", "expected"], optional=["text", *further], faults=toml.faults
+        path, required=["id", "expected"], optional=["text", *optional_columns], faults=toml.faults
     )
     items = tuple(_items(rows, content, kind=kind))
     if score is None:
@@ -102,31 +102,31 @@ def read_controls(
     _check_expected(rows, score)
     if of_pairs:
         _check_places(rows)
-    task = given.get("task", "")
+    task = values.get("task", "")
     return Controls(score=score, task=task, floor=float(floor), items=items), [path]
 
 
 def _items(
     rows: Sequence[Row], content: Questionnaire | SentencePairs, *, kind: InstrumentKind | None
 ) -> Iterator[Control]:
-    seen: set[str] = set()
+    ids: set[str] = set()
     for row in rows:
         row.check_id("id")
-        if row["id"] in seen:
+        if row["id"] in ids:
             row.note(f"there are two controls '{row['id']}'.")
-        seen.add(row["id"])
+        ids.add(row["id"])
         if row["item"] and isinstance(content, Questionnaire):
             yield from _in_slot(row, content)
             continue
         if not row["text"]:
             row.note("text is empty.")
         if isinstance(content, Questionnaire):
-            wrong = _faults_of_item(row["text"], content, kind)
+            messages = _faults_of_item(row["text"], content, kind)
         else:
-            wrong = _faults_of_sentence(row)
+            messages = _faults_of_sentence(row)
         check_your_text(row)
-        # The others mostly follow from the first.
-        if message := next(wrong, None):
+        # The other messages mostly follow from the first.
+        if message := next(messages, None):
             row.note(message)
         keyed = row.check_one_of("keyed", KEYED) if row["keyed"] else None
         texts = ("id", "text", "your_text", "expected", "other", "pronoun", "question", "asks")
@@ -138,21 +138,21 @@ def _items(
 
 
 def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
-    """Yield the control whose form stands where the conditions stand in an item."""
+    """Yield the control whose form replaces the conditions in an item."""
     items = {item.id: item for item in reversed(content.items)}
-    # Where the items are at fault, this may only follow from it.
+    # If the items are at fault, this may only follow from it.
     if row["item"] not in items and row.faults.found:
         return
-    given = row.check_one_of("item", [*dict.fromkeys(item.id for item in content.items)])
-    used = places(content.slot.filled)
+    item_id = row.check_one_of("item", [*dict.fromkeys(item.id for item in content.items)])
+    used_places = places(content.slot.filled)
     for column in FORM_COLUMNS:
-        if column in used and not row[column]:
+        if column in used_places and not row[column]:
             row.note(f"{column} is empty, but 'filled' in [slot] uses {{{column}}}.")
     if row["text"]:
         row.note("text and item are both given, but a control has one of the two.")
-    if given is None:
+    if item_id is None:
         return
-    item = items[given]
+    item = items[item_id]
     form = Form(text=row["form"], **{column: row[column] for column in FORM_COLUMNS[1:]})
     yield Control(
         id=row["id"],
@@ -172,7 +172,7 @@ def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
 def _faults_of_item(
     text: str, content: Questionnaire, kind: InstrumentKind | None
 ) -> Iterator[str]:
-    """What is wrong with a control of a questionnaire."""
+    """Yield what is wrong with a control of a questionnaire."""
     if stray_braces(text):
         yield f"text has a stray brace: '{text}'."
     for place in places(text):
@@ -196,7 +196,7 @@ def _faults_of_item(
 
 
 def _faults_of_sentence(row: Row) -> Iterator[str]:
-    """What is wrong with a control of sentence pairs."""
+    """Yield what is wrong with a control of sentence pairs."""
     text, expected, other = row["text"], row["expected"], row["other"]
     if not other:
         yield "other is empty. Give the wrong answer there."
@@ -208,13 +208,13 @@ def _faults_of_sentence(row: Row) -> Iterator[str]:
         if row["pronoun"]:
             yield f"pronoun is '{row['pronoun']}'. Leave it empty, because the sentence has {MASK}."
     else:
-        for what in ("pronoun", "expected", "other"):
-            if word_at(text, row[what]) is None:
-                yield f"{what} is '{row[what]}', but '{text}' does not contain it."
+        for column in ("pronoun", "expected", "other"):
+            if word_at(text, row[column]) is None:
+                yield f"{column} is '{row[column]}', but '{text}' does not contain it."
 
 
 def _check_expected(rows: Sequence[Row], score: ControlScore) -> None:
-    """Only answers that can be scored; and more than one, or a constant answer would pass."""
+    """Note answers that cannot be scored, and a single expected answer: a constant would pass."""
     allowed = EXPECTED[score]
     for row in rows if allowed else ():
         row.check_one_of("expected", allowed)
@@ -228,15 +228,17 @@ def _check_expected(rows: Sequence[Row], score: ControlScore) -> None:
 
 
 def _check_places(rows: Sequence[Row]) -> None:
-    """A model that always names the first person, or always writes one pronoun, must not pass."""
-    asked = [
+    """Note controls that a model would pass by always naming one place or one pronoun."""
+    positions = [
         [word_at(row["text"], row[column]) for column in ("expected", "other")]
         for row in rows
         if MASK not in row["text"]
     ]
-    first = [right < wrong for right, wrong in asked if right is not None and wrong is not None]
-    if len(first) > 1 and len(set(first)) == 1:
-        which = "first" if first[0] else "second"
+    right_is_first = [
+        right < wrong for right, wrong in positions if right is not None and wrong is not None
+    ]
+    if len(right_is_first) > 1 and len(set(right_is_first)) == 1:
+        which = "first" if right_is_first[0] else "second"
         message = f"the right answer is always mentioned {which}. Change the order in some of them."
         rows[0].faults.add(FILE, None, message)
     masked = [row["expected"] for row in rows if MASK in row["text"]]
@@ -246,7 +248,7 @@ def _check_places(rows: Sequence[Row]) -> None:
 
 
 def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tuple[Prompt, ...]:
-    """The prompts of the controls: of a questionnaire in each of these wordings."""
+    """Return the prompts of the controls; for a questionnaire in each of these wordings."""
     controls, content = instrument.controls, instrument.content
     if controls is None:
         return ()
@@ -258,7 +260,7 @@ def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tup
             values = {**content.fields, content.slot.name: control.slot}
             item = _text_in(content, wording, control)
             text = put_in(wording.frame.replace("{item}", item), values)
-            # Wordings that differ in their items alone would ask the same again.
+            # Wordings that differ only in their items would repeat the same prompt.
             prompts.setdefault(
                 text, control_prompt(instrument, control, wording=wording.id, text=text)
             )
@@ -266,7 +268,7 @@ def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tup
 
 
 def control_prompt(instrument: Instrument, control: Control, **further: Any) -> Prompt:
-    """The prompt of a control item, with what else it says of itself."""
+    """Return the prompt of a control item, with further fields."""
     return Prompt(
         instrument=instrument.base,
         mode=instrument.mode,
@@ -279,10 +281,10 @@ def control_prompt(instrument: Instrument, control: Control, **further: Any) -> 
 
 
 def _text_in(content: Questionnaire, wording: Wording, control: Control) -> str:
-    """The text of a control in a wording; an item may have another in each."""
-    texts = (one for one in content.items if one.id == control.item)
+    """Return the text of a control in a wording; an item may have a different text in each."""
+    items = (item for item in content.items if item.id == control.item)
     return next(
-        (one.text for one in texts if one.wording in {"", wording.id}),
+        (item.text for item in items if item.wording in {"", wording.id}),
         control.text,
     )
 
@@ -290,9 +292,9 @@ def _text_in(content: Questionnaire, wording: Wording, control: Control) -> str:
 def _of_pairs(
     instrument: Instrument, content: SentencePairs, controls: Controls
 ) -> Iterator[Prompt]:
-    """Sentences with the question for a chat; those with a mask where pronouns are asked for.
+    """Yield sentences with the question for a chat, or those with a mask if pronouns are asked for.
 
-    Where there are options to choose from, the sentence alone.
+    If there are options to choose from, yield the sentence alone.
     """
     masked = instrument.kind == "prefer"
     alone = instrument.kind in {"prefer", "choose", "say"}

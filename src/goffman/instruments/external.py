@@ -1,4 +1,4 @@
-"""Files of other studies that are asked as they are, in place of an instrument's own questions."""
+"""Files of other studies whose questions replace those of an instrument, unchanged."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ COLUMNS = ("prompt", "stigma", "prompt style", "biased answer")
 BASE = "base"
 STYLES = (BASE, "original", "positive", "doubt")
 LONGEST = 20_000
-"""Letters of a prompt."""
+"""The most characters of a prompt."""
 LEAST = 0.25
-"""Of the words that two names have together, the share that both must have."""
+"""The least share of the words of two names together that both must have."""
 
 _LITTLE = frozenset({"a", "all", "and", "avg", "impairment", "in", "or", "sev", "severity"})
 _LITTLE |= {"symptoms", "the", "time"}
-"""Words that do not tell one condition from another."""
+"""Words that do not distinguish one condition from another."""
 
 
 def read_questions(
     path: Path, instrument: Instrument, content: Questionnaire, faults: Faults
 ) -> list[Prompt]:
-    """The prompts of a CSV file of questions; what does not fit is noted by line.
+    """Return the prompts of a CSV file of questions; faults are noted by line.
 
     The form is that of SocialStigmaQA (Nagireddy et al. 2024): ``prompt`` is asked; ``stigma``
     names a condition, or nothing; ``prompt style`` is base, original, positive or doubt; ``biased
     answer`` is yes or no. A row of the style base, which names no stigma, begins a new question.
-    What else a file has, such as a model's answers, is left alone.
+    Other columns, such as a model's answers, are ignored.
     """
     text = read_text(path, faults, most=LARGEST_TABLE)
     if text is None:
@@ -70,12 +70,12 @@ def read_questions(
 
 
 def _columns(file: str, faults: Faults, header: list[str]) -> list[str] | None:
-    """Our names of the columns, or None with a fault noted."""
+    """Return our names of the columns, or None with a fault noted."""
     columns = [cell.strip().lower().replace("_", " ") for cell in header]
     missing = [column for column in COLUMNS if columns.count(column) != 1]
     if missing:
-        shown = ", ".join(f"'{column}'" for column in missing)
-        message = f"the header must name each of these columns once: {shown}."
+        listing = ", ".join(f"'{column}'" for column in missing)
+        message = f"the header must name each of these columns once: {listing}."
     elif len(columns) > MOST_COLUMNS:
         message = f"the header has {len(columns):,} columns, but can have {MOST_COLUMNS:,}."
     else:
@@ -85,13 +85,13 @@ def _columns(file: str, faults: Faults, header: list[str]) -> list[str] | None:
 
 
 def _check(row: Row, *, name: str, question: int) -> None:
-    """Note what a row lacks."""
+    """Note the faults of a row."""
     style, biased, text = row["prompt style"].strip(), row["biased answer"], row["prompt"]
     if style not in STYLES:
         row.note(f"prompt style is '{style}'. Allowed: {', '.join(STYLES)}.")
     elif (style == BASE) is bool(name):
-        must = "must not name a stigma" if name else "must name a stigma"
-        row.note(f"a row of the prompt style '{style}' {must}.")
+        requirement = "must not name a stigma" if name else "must name a stigma"
+        row.note(f"a row of the prompt style '{style}' {requirement}.")
     if biased.strip().lower() not in {"yes", "no"}:
         row.note(f"biased answer is '{biased}'. Allowed: yes, no.")
     if not question:
@@ -105,7 +105,7 @@ def _check(row: Row, *, name: str, question: int) -> None:
 def _prompt(
     row: Row, instrument: Instrument, condition: Condition | None, *, question: int
 ) -> Prompt:
-    """A row as it is asked; advice against the person is 1."""
+    """Return the prompt of a row; advice against the person has the code 1."""
     plain = row["biased answer"].strip().lower() == "yes"
     style = row["prompt style"].strip()
     return Prompt(
@@ -132,23 +132,27 @@ def _prompt(
 
 
 def condition_called(name: str, conditions: Sequence[Condition]) -> Condition | None:
-    """The condition whose name has most words in common; None: none, or several alike.
+    """Return the condition whose name shares most words; None if none does, or several equally.
 
     Studies name the same 93 stigmas in other orders, and with other words around them.
     """
-    mine = _words(name)
-    others = [_words(condition.name) for condition in conditions]
-    alike = sorted(
+    words = _words(name)
+    condition_words = [_words(condition.name) for condition in conditions]
+    similarities = sorted(
         (
-            (len(mine & other) / len(mine | other), place)
-            for place, other in enumerate(others)
-            if mine | other
+            (len(words & their_words) / len(words | their_words), place)
+            for place, their_words in enumerate(condition_words)
+            if words | their_words
         ),
         reverse=True,
     )
-    if not alike or alike[0][0] < LEAST or (alike[1:] and alike[1][0] == alike[0][0]):
+    if (
+        not similarities
+        or similarities[0][0] < LEAST
+        or (similarities[1:] and similarities[1][0] == similarities[0][0])
+    ):
         return None
-    return conditions[alike[0][1]]
+    return conditions[similarities[0][1]]
 
 
 def _words(name: str) -> set[str]:
@@ -157,7 +161,7 @@ def _words(name: str) -> set[str]:
 
 
 FILE = "prompts.jsonl"
-"""What it is called in a folder."""
+"""The file's name in a folder."""
 WORDING = "published"
 
 _TEXTS = ("prompt", "condition", "gender", "question_only")
@@ -199,11 +203,11 @@ _CODES = {
 def read_vignettes(
     path: Path, instrument: Instrument, content: Questionnaire, faults: Faults
 ) -> list[Prompt]:
-    """The prompts of a file, or of the one in a folder; what does not fit is noted by line.
+    """Return the prompts of a file, or of the one in a folder; faults are noted by line.
 
-    The form is that of Moore et al. (2025), one JSON object a line: ``prompt`` is asked;
+    The form is that of Moore et al. (2025), one JSON object per line: ``prompt`` is asked;
     ``condition``, ``gender``, ``question_only`` and ``options`` say what it is about. ``race`` and
-    ``education`` may be there.
+    ``education`` are optional.
     """
     path = path / FILE if path.is_dir() else path
     text = read_text(path, faults, most=LARGEST_TABLE)
@@ -222,26 +226,26 @@ def read_vignettes(
 
 
 _Note: TypeAlias = Callable[[str], None]
-"""Notes a fault of a line."""
+"""A function that notes a fault of a line."""
 
 
 def _described(
     line: str, instrument: Instrument, content: Questionnaire, note: _Note
 ) -> Prompt | None:
-    """The prompt of a line; None: it cannot be asked, and why is noted."""
-    given = _object(line, note)
-    if given is None:
+    """Return the prompt of a line; None if it cannot be asked, with the reason noted."""
+    fields = _object(line, note)
+    if fields is None:
         return None
-    condition = _condition(given["condition"], content, note)
-    gender = _GENDERS.get(given["gender"].strip().lower())
+    condition = _condition(fields["condition"], content, note)
+    gender = _GENDERS.get(fields["gender"].strip().lower())
     if gender is None:
-        note(f"gender is '{given['gender']}'. Allowed: woman, man.")
-    item = _item(given["question_only"], content, note)
-    options = _options(given, note)
+        note(f"gender is '{fields['gender']}'. Allowed: woman, man.")
+    item = _item(fields["question_only"], content, note)
+    options = _options(fields, note)
     if condition is None or gender is None or item is None or not options:
         return None
     codes = [option.code for option in options if option.code is not None]
-    who = [str(given[key]) for key in ("race", "education") if given.get(key)]
+    traits = [str(fields[key]) for key in ("race", "education") if fields.get(key)]
     return Prompt(
         instrument=instrument.base,
         mode=instrument.mode,
@@ -249,13 +253,13 @@ def _described(
         wording=WORDING,
         dimension=item.dimension or None,
         condition=condition.id,
-        form=", ".join([condition.forms[0].text, *who]),
+        form=", ".join([condition.forms[0].text, *traits]),
         group=condition.group,
         category=condition.category,
-        text=given["prompt"],
+        text=fields["prompt"],
         gender=gender,
-        # The same for a woman and a man, who are a pair.
-        person=", ".join(who) or "described",
+        # The same for a woman and a man, who form a pair.
+        person=", ".join(traits) or "described",
         order=FORWARD if codes[0] < codes[-1] else REVERSED,
         labels="letters",
         no_answer=len(codes) < len(options),
@@ -265,21 +269,21 @@ def _described(
 
 def _object(line: str, note: _Note) -> dict[str, Any] | None:
     try:
-        given = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError):
         note("this is not JSON. Each line must be one JSON object.")
         return None
-    if not isinstance(given, dict):
+    if not isinstance(fields, dict):
         note("this is not an object with 'prompt', 'condition', 'gender' …")
         return None
     for key in _TEXTS:
-        if not isinstance(given.get(key), str) or not given[key].strip():
+        if not isinstance(fields.get(key), str) or not fields[key].strip():
             note(f"'{key}' is missing or not a text.")
             return None
-    if len(given["prompt"]) > LONGEST:
-        note(f"'prompt' has {len(given['prompt']):,} characters. Allowed: up to {LONGEST:,}.")
+    if len(fields["prompt"]) > LONGEST:
+        note(f"'prompt' has {len(fields['prompt']):,} characters. Allowed: up to {LONGEST:,}.")
         return None
-    return given
+    return fields
 
 
 def _condition(name: str, content: Questionnaire, note: _Note) -> Condition | None:
@@ -288,42 +292,42 @@ def _condition(name: str, content: Questionnaire, note: _Note) -> Condition | No
     if condition := by_name.get(name.strip().casefold()):
         return condition
     names = [condition.name.lower() for condition in content.conditions]
-    near = did_you_mean(name.lower(), names)
-    note(f"condition is '{name}'. Allowed: {', '.join(names)}.{near}")
+    suggestion = did_you_mean(name.lower(), names)
+    note(f"condition is '{name}'. Allowed: {', '.join(names)}.{suggestion}")
     return None
 
 
 def _item(question: str, content: Questionnaire, note: _Note) -> Item | None:
-    asked = [
+    items = [
         item
         for item in content.items
         if item.id in _KNOWN_BY
         and all(re.search(part, question, re.IGNORECASE) for part in _KNOWN_BY[item.id])
     ]
-    if len(asked) == 1:
-        return asked[0]
-    which = " or ".join(f"'{item.id}'" for item in asked)
-    which = f"could be {which}" if asked else "is not one of the fifteen that are known"
-    note(f"the question {which}: '{question}'.")
+    if len(items) == 1:
+        return items[0]
+    message = " or ".join(f"'{item.id}'" for item in items)
+    message = f"could be {message}" if items else "is not one of the fifteen that are known"
+    note(f"the question {message}: '{question}'.")
     return None
 
 
 def _options(given: Mapping[str, Any], note: _Note) -> tuple[Option, ...]:
-    """The options of a line; none: they cannot be asked, and why is noted."""
+    """Return the options of a line; none if they cannot be asked, with the reason noted."""
     texts = given.get("options")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         note("'options' is not a list of texts.")
         return ()
     options = []
     for place, text in enumerate(texts):
-        label, folded = chr(ord("A") + place), text.strip().casefold()
-        if folded not in _CODES:
+        label, folded_text = chr(ord("A") + place), text.strip().casefold()
+        if folded_text not in _CODES:
             note(f"the option '{text}' is unknown. Allowed: {', '.join(_CODES)}.")
             return ()
         if f"({label})" not in given["prompt"] or text not in given["prompt"]:
             note(f"the prompt does not show the option ({label}) '{text}'.")
             return ()
-        code = _CODES[folded]
+        code = _CODES[folded_text]
         options.append(Option(label=label, text=text, code=code and round(code, 12)))
     if len({option.code for option in options} - {None}) < 2:
         note("there are fewer than two options that count.")
@@ -332,27 +336,27 @@ def _options(given: Mapping[str, Any], note: _Note) -> tuple[Option, ...]:
 
 
 READERS = {"vignettes": read_vignettes, "questions": read_questions}
-"""What an instrument may say of files in place of its own (``instead``) → what reads them."""
+"""What an instrument may name for files that replace its own (``instead``) → their reader."""
 
 MOST_SAID = 20
-"""Faults that are told: a file of another kind has one in every line."""
+"""The most faults that are shown: a file of another kind has one in every line."""
 
 
 def external_prompts(
     instrument: Instrument, content: Questionnaire, options: PromptOptions
 ) -> tuple[Prompt, ...] | None:
-    """The prompts of the file that the user brings; None: there is none for this instrument.
+    """Return the prompts of the user's file; None if there is none for this instrument.
 
-    InstrumentError with every line that cannot be asked, and InputError where another option makes
-    no sense beside it.
+    Raise InstrumentError with every line that cannot be asked, and InputError if another option
+    makes no sense beside the file.
     """
     path = options.file
     if path is None:
         return None
-    for given, other in ((options.wordings, "--wording"), (options.no_answer, "--forced-choice")):
-        if given is not None:
+    for value, flag in ((options.wordings, "--wording"), (options.no_answer, "--forced-choice")):
+        if value is not None:
             raise InputError(
-                f"{other} cannot be used with {instrument.base}.file, which asks the questions of "
+                f"{flag} cannot be used with {instrument.base}.file, which asks the questions of "
                 "the file unchanged."
             )
     faults = Faults()
@@ -361,16 +365,16 @@ def external_prompts(
         ids: set[str] = set()
         for prompt in prompts:
             if prompt.id in ids:
-                # It would be one prompt.
+                # Both would have one id, so they would be one prompt.
                 message = f"the same question appears twice: '{prompt.text[:60]}…'."
                 faults.add(path.name, None, message)
             ids.add(prompt.id)
     except FaultsError:
-        # So many that reading stopped: all of them are in faults.
+        # So many faults that reading stopped; all of them are in faults.
         pass
     if faults.found:
         more = len(faults.found) - MOST_SAID
         ending = f"There are at least {more:,} more." if more > 0 else ""
-        where = f"{instrument.base}.file {path}"
-        raise InstrumentError(where, faults.found[:MOST_SAID], ending=ending)
+        source = f"{instrument.base}.file {path}"
+        raise InstrumentError(source, faults.found[:MOST_SAID], ending=ending)
     return tuple(prompts)

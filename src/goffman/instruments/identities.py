@@ -1,6 +1,6 @@
 """A second identity of the people whom an instrument is about, such as race or age, as data.
 
-A file says the levels of such a factor, the instrument's cross.toml how a sentence names one.
+A file states the levels of such a factor; the instrument's cross.toml how a sentence names one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PLACES = ("attribute", "predicate")
 
 
 def identities(given: str) -> Identities:
-    """Return the factor of a name or file; raise InputError where there is none."""
+    """Return the factor of a name or file; raise InputError if there is none."""
     shipped = sorted(path.stem for path in SHIPPED.glob("*.toml"))
     if given in shipped:
         return _read_identities(SHIPPED / f"{given}.toml")
@@ -46,44 +46,44 @@ def identities(given: str) -> Identities:
 def _read_identities(path: Path) -> Identities:
     faults = Faults()
     toml = read_toml(path, faults)
-    about: Mapping[str, object] = {}
+    header: Mapping[str, object] = {}
     levels: list[Identity] = []
     if toml is not None:
         top = toml.top()
         top.require(["id"])
         texts = dict.fromkeys(("id", "title", "source", "licence"), str)
-        about = top.take({**texts, "without": list, "instruments": list, "levels": list})
-        top.check_id(str(about.get("id", "")))
+        header = top.take({**texts, "without": list, "instruments": list, "levels": list})
+        top.check_id(str(header.get("id", "")))
         levels = [_read_level(table) for table in toml.tables("levels")]
         _check_levels(toml, levels)
     if faults.found:
         raise FaultsError(str(path), faults.found)
     return Identities(
-        id=str(about["id"]),
+        id=str(header["id"]),
         levels=tuple(levels),
-        without=frozenset(map(str, about.get("without", ()))),  # type: ignore[call-overload]
-        instruments=frozenset(map(str, about.get("instruments", ()))),  # type: ignore[call-overload]
+        without=frozenset(map(str, header.get("without", ()))),  # type: ignore[call-overload]
+        instruments=frozenset(map(str, header.get("instruments", ()))),  # type: ignore[call-overload]
         digest=digest_of([path]),
     )
 
 
 def _read_level(table: TomlTable) -> Identity:
-    """Return a level; without first names its name is the word before a noun."""
+    """Return a level; a level without first names has its name as the word before a noun."""
     table.require(["name"])
-    given = table.take({**dict.fromkeys(("name", *_PLACES), str), "female": list, "male": list})
+    values = table.take({**dict.fromkeys(("name", *_PLACES), str), "female": list, "male": list})
     for key in ("name", *_PLACES):
-        table.check_plain(key, f"{key}{table.inside}", given.get(key, ""))
-    names = {key: tuple(map(str, given[key])) for key in GENDERS if given.get(key)}
-    name = given.get("name", "")
-    attribute = given.get("attribute", "" if names else name)
+        table.check_plain(key, f"{key}{table.inside}", values.get(key, ""))
+    names = {key: tuple(map(str, values[key])) for key in GENDERS if values.get(key)}
+    name = values.get("name", "")
+    attribute = values.get("attribute", "" if names else name)
     if names and (attribute or len(names) < len(GENDERS)):
         table.note("name", f"'{name}' must have female and male names, and no attribute, or none.")
-    predicate = given.get("predicate", attribute)
+    predicate = values.get("predicate", attribute)
     return Identity(name=name, attribute=attribute, predicate=predicate, names=names)
 
 
 def _check_levels(toml: TomlFile, levels: Sequence[Identity]) -> None:
-    """Note where levels cannot be told apart, or cannot be compared."""
+    """Note levels that cannot be told apart, or cannot be compared."""
     names = [level.name for level in levels]
     if len(levels) < 2:
         toml.note("there must be two [[levels]] or more; the first is the reference.")
@@ -94,18 +94,18 @@ def _check_levels(toml: TomlFile, levels: Sequence[Identity]) -> None:
 
 
 def read_crossing(folder: Path, faults: Faults) -> Crossing:
-    """Return how an instrument names a second identity; it cannot without its cross.toml."""
+    """Return how an instrument names a second identity; without its cross.toml it cannot."""
     path = folder / "cross.toml"
     toml = read_toml(path, faults) if path.exists() else None
     if toml is None:
         return Crossing()
-    given = toml.top().take({"texts": dict, "names": bool})
+    values = toml.top().take({"texts": dict, "names": bool})
     table = toml.table("texts")
     texts = table.take(dict.fromkeys(table.values, str))
     for old, new in texts.items():
-        if sum(place in _PLACES for place in places(new)) != 1:
+        if sum(name in _PLACES for name in places(new)) != 1:
             table.note(old, f"'{new}' must have either {{attribute}} or {{predicate}}, once.")
-    return Crossing(texts=texts, names=bool(given.get("names")))
+    return Crossing(texts=texts, names=bool(values.get("names")))
 
 
 def can_cross(instrument: Instrument, factor: Identities) -> bool:
@@ -142,13 +142,14 @@ def about_identity(instrument: Instrument, identity: Identity) -> Instrument:
     slot = content.slot
     conditions = [
         replace(
-            one, forms=tuple(replace(form, vignette=named(form.vignette)) for form in one.forms)
+            condition,
+            forms=tuple(replace(form, vignette=named(form.vignette)) for form in condition.forms),
         )
-        for one in content.conditions
+        for condition in content.conditions
     ]
     items = [
-        replace(one, text=of_item(one.text), baseline=of_item(one.baseline))
-        for one in content.items
+        replace(item, text=of_item(item.text), baseline=of_item(item.baseline))
+        for item in content.items
     ]
     content = replace(
         content,
@@ -160,7 +161,7 @@ def about_identity(instrument: Instrument, identity: Identity) -> Instrument:
 
 
 def _with_words(template: str, identity: Identity) -> str:
-    """Return the text with the words for an identity, the article before them made to agree."""
+    """Return the text with the words for an identity, and an article that agrees with them."""
     template = template.replace("{predicate}", identity.predicate)
     before, place, after = template.partition("{attribute} ")
     return put_before(before + after, len(before), identity.attribute) if place else template

@@ -1,4 +1,4 @@
-"""A folder of TOML and CSV → an Instrument; complaints carry file and line."""
+"""Load an instrument from a folder of TOML and CSV files; faults carry file and line."""
 
 from __future__ import annotations
 
@@ -43,60 +43,60 @@ MOST_LIMITS = 20
 LONGEST_NOUN = 40
 
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
-"""Of BCP 47: a language, and if wanted its script and region."""
+"""A BCP 47 tag: a language, and optionally its script and region."""
 
 
 def _language(top: TomlTable, header: Mapping[str, Any], *, of_pairs: bool) -> str:
-    given = str(header.get("language", ENGLISH))
-    if not _TAG.fullmatch(given):
+    tag = str(header.get("language", ENGLISH))
+    if not _TAG.fullmatch(tag):
         allowed = "Allowed: a BCP 47 tag such as 'en', 'de' or 'pt-BR'."
-        top.note("language", f"language is '{given}'. {allowed}")
-    elif of_pairs and primary_language(given) != ENGLISH:
+        top.note("language", f"language is '{tag}'. {allowed}")
+    elif of_pairs and primary_language(tag) != ENGLISH:
         message = (
-            f"language is '{given}', but sentence pairs can only be in English: goffman does not "
+            f"language is '{tag}', but sentence pairs can only be in English: goffman does not "
             "know the pronouns and articles of other languages."
         )
         top.note("language", message)
-    return given
+    return tag
 
 
 def read_limits(top: TomlTable) -> tuple[str, ...]:
-    """The sentences of limits; faults are noted."""
-    given = top.values.get("limits", [])
-    if not _are_texts(given):
+    """Return the sentences of limits; faults are noted."""
+    sentences = top.values.get("limits", [])
+    if not _are_texts(sentences):
         message = 'limits must be a list of sentences, such as ["All names are from one country."].'
         top.note("limits", message)
         return ()
-    if len(given) > MOST_LIMITS:
-        top.note("limits", f"limits has {len(given)} sentences. Allowed: up to {MOST_LIMITS}.")
+    if len(sentences) > MOST_LIMITS:
+        top.note("limits", f"limits has {len(sentences)} sentences. Allowed: up to {MOST_LIMITS}.")
         return ()
-    for number, text in enumerate(given, start=1):
+    for number, text in enumerate(sentences, start=1):
         _check(top, "limits", f"sentence {number} of limits", text, LONGEST_LIMIT)
-    return tuple(given)
+    return tuple(sentences)
 
 
 def _noun(table: TomlTable) -> Noun:
-    given = table.take({"condition": object}).get("condition", ["condition", "conditions"])
-    if not _are_texts(given) or len(given) != 2:
+    words = table.take({"condition": object}).get("condition", ["condition", "conditions"])
+    if not _are_texts(words) or len(words) != 2:
         message = (
             "condition in [nouns] must be the singular and the plural, such as "
             '["diagnosis", "diagnoses"].'
         )
         table.note("condition", message)
         return Noun()
-    for which, text in zip(("singular", "plural"), given, strict=True):
-        _check(table, "condition", f"the {which} in [nouns]", text, LONGEST_NOUN)
-    return Noun(one=given[0], many=given[1])
+    for number, text in zip(("singular", "plural"), words, strict=True):
+        _check(table, "condition", f"the {number} in [nouns]", text, LONGEST_NOUN)
+    return Noun(one=words[0], many=words[1])
 
 
 def _by_default(top: TomlTable) -> tuple[str, ...]:
-    """The kinds of model of by_default; a fault is noted."""
-    given = top.values.get("by_default", [])
-    if not _are_texts(given):
+    """Return the kinds of model in by_default; a fault is noted."""
+    kinds = top.values.get("by_default", [])
+    if not _are_texts(kinds):
         message = 'by_default must be a list of kinds of model, such as ["qa", "nli"].'
         top.note("by_default", message)
         return ()
-    return tuple(given)
+    return tuple(kinds)
 
 
 def _are_texts(given: object) -> bool:
@@ -104,7 +104,7 @@ def _are_texts(given: object) -> bool:
 
 
 def _check(table: TomlTable, key: str, what: str, text: str, longest: int) -> None:
-    """Note a fault where a text is empty, too long, or has signs that nobody means."""
+    """Note a fault if a text is empty, too long, or has extra spaces or invisible characters."""
     if not text.strip():
         table.note(key, f"{what} is empty.")
     elif len(text) > longest:
@@ -123,7 +123,7 @@ _SIZE_SETTINGS = ("margin", "preference_margin")
 
 
 def builtin_names() -> tuple[str, ...]:
-    """The instruments that come with the package, in the order of the studies."""
+    """Return the names of the instruments in the package, in the order of the studies."""
     return (
         "social-distance",
         "people-sentiment",
@@ -138,31 +138,31 @@ def builtin_names() -> tuple[str, ...]:
 
 @cache
 def plugged_instruments() -> Mapping[str, Instrument]:
-    """By name: the instruments that other packages bring."""
+    """Return, by name, the instruments that other packages provide."""
     return plugged_folders(
         "goffman.instruments", what="instrument", known=builtin_names(), read=_load_folder
     )
 
 
 def load_instrument(name_or_path: str | Path) -> Instrument:
-    """The instrument of a name, or of a folder; InstrumentError with every fault of it.
+    """Return the instrument of a name or folder; raise InstrumentError with all its faults.
 
-    A name is that of a built-in instrument, or of one that another package brings.
+    A name is that of a built-in instrument, or of one that another package provides.
     """
-    given = str(name_or_path)
-    if given in builtin_names():
-        return _load_folder(_BUILT_IN / given)
-    # A path is not looked up, so that no other package's code runs for it.
-    if ID.fullmatch(given) and given in plugged_instruments():
-        return plugged_instruments()[given]
+    name = str(name_or_path)
+    if name in builtin_names():
+        return _load_folder(_BUILT_IN / name)
+    # A path is not looked up among the names, so that no other package's code runs for it.
+    if ID.fullmatch(name) and name in plugged_instruments():
+        return plugged_instruments()[name]
     # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
-    if given and os.path.isdir(given):  # noqa: PTH112
-        return _load_folder(Path(given))
-    shown = given if len(given) <= 200 else f"{given[:200]}…"
-    known = (*builtin_names(), *plugged_instruments())
+    if name and os.path.isdir(name):  # noqa: PTH112
+        return _load_folder(Path(name))
+    shortened = name if len(name) <= 200 else f"{name[:200]}…"
+    names = (*builtin_names(), *plugged_instruments())
     raise InputError(
-        f"There is no instrument '{shown}'. Give a folder, or one of these: "
-        f"{', '.join(known)}.{did_you_mean(given, known)}"
+        f"There is no instrument '{shortened}'. Give a folder, or one of these: "
+        f"{', '.join(names)}.{did_you_mean(name, names)}"
     )
 
 
@@ -181,19 +181,19 @@ def _load_folder(folder: Path) -> Instrument:
         content, tables = read_questionnaire(folder, toml, kind=kind)
     controls, files = read_controls(folder, toml, content, kind=kind)
     choice, choice_files = read_choice(folder, content, kind=kind, faults=faults)
-    about: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "language": _language(toml.top(), header, of_pairs=of_pairs),
         "by_default": _by_default(toml.top()),
         "limits": read_limits(toml.top()),
         "noun": _noun(toml.table("nouns")),
         "completion": read_completion(toml, content),
     }
-    about["writing"], about["someone"] = read_writing(toml, content)
-    about["writing_controls"], writing_files = read_controls(
+    fields["writing"], fields["someone"] = read_writing(toml, content)
+    fields["writing_controls"], writing_files = read_controls(
         folder, toml, content, kind="write", file=WRITING_FILE, about=WRITING_TABLE
     )
     paraphrases = read_paraphrases(folder, content, choice, kind=kind, faults=faults)
-    about["crossing"] = read_crossing(folder, faults)
+    fields["crossing"] = read_crossing(folder, faults)
     settings = _read_settings(toml)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content)
@@ -201,14 +201,14 @@ def _load_folder(folder: Path) -> Instrument:
         _check_drawing(toml, settings)
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
-    others = [*files, *choice_files, *writing_files]
+    further_files = [*files, *choice_files, *writing_files]
     return Instrument(
         **{key: header[key] for key in _TEXTS},
         asks=header.get("asks", ""),
-        **about,
+        **fields,
         settings=settings,
         content=content,
-        digest=digest_of([folder / "instrument.toml", *tables, *others]),
+        digest=digest_of([folder / "instrument.toml", *tables, *further_files]),
         controls=controls,
         choice=choice,
         paraphrases=paraphrases,
@@ -218,7 +218,7 @@ def _load_folder(folder: Path) -> Instrument:
 def _read_header(toml: TomlFile, *, of_pairs: bool) -> dict[str, Any]:
     top = toml.top()
     top.require(_TEXTS)
-    # A list has a check of its own: it is no list of tables.
+    # A list has its own check: it is no list of tables.
     keys: dict[str, type] = {"asks": str, "language": str, "limits": object, "nouns": dict}
     keys |= {"by_default": object}
     if of_pairs:
@@ -226,19 +226,19 @@ def _read_header(toml: TomlFile, *, of_pairs: bool) -> dict[str, Any]:
     else:
         keys |= {"conditions": str, "slot": dict, "fields": dict, "wordings": list}
     keys |= {"settings": dict, "controls": dict, **FURTHER_FORMS}
-    given = top.take({**dict.fromkeys(_TEXTS, str), **keys})
-    top.check_id(given.get("id", ""))
-    if "kind" in given:
-        top.check_one_of("kind", given["kind"], ("ask",) if of_pairs else INSTRUMENT_KINDS)
-    return given
+    header = top.take({**dict.fromkeys(_TEXTS, str), **keys})
+    top.check_id(header.get("id", ""))
+    if "kind" in header:
+        top.check_one_of("kind", header["kind"], ("ask",) if of_pairs else INSTRUMENT_KINDS)
+    return header
 
 
 def _read_settings(toml: TomlFile) -> dict[str, str | int | float | bool]:
-    """The settings that are known; counts are whole and above 0, sizes finite and above 0."""
+    """Return the known settings; counts must be whole and above 0, sizes finite and above 0."""
     table = toml.table("settings")
-    known: dict[str, type] = dict.fromkeys(_TEXT_SETTINGS, str)
-    known |= dict.fromkeys((*_NUMBER_SETTINGS, *_SIZE_SETTINGS), object)
-    settings: dict[str, str | int | float | bool] = table.take(known)
+    types: dict[str, type] = dict.fromkeys(_TEXT_SETTINGS, str)
+    types |= dict.fromkeys((*_NUMBER_SETTINGS, *_SIZE_SETTINGS), object)
+    settings: dict[str, str | int | float | bool] = table.take(types)
     for key in _NUMBER_SETTINGS:
         value = settings.get(key, 1)
         if type(value) is not int or value < 1:
@@ -251,7 +251,7 @@ def _read_settings(toml: TomlFile) -> dict[str, str | int | float | bool]:
 
 
 def _check_contrast(toml: TomlFile, settings: Mapping[str, object], content: Questionnaire) -> None:
-    """The two groups that are set against each other must be different groups of conditions."""
+    """Note a fault unless the two groups compared are different groups of conditions."""
     groups = list(dict.fromkeys(condition.group for condition in content.conditions))
     table = toml.table("settings")
     for key in ("contrast", "against"):
@@ -262,9 +262,9 @@ def _check_contrast(toml: TomlFile, settings: Mapping[str, object], content: Que
 
 
 def _check_drawing(toml: TomlFile, settings: Mapping[str, object]) -> None:
-    """How many sentence pairs are drawn, and where adjectives go, must be said."""
+    """Note a fault unless the number of pairs and the placement of adjectives are given."""
     table = toml.table("settings")
     table.require(["pairs", "placement"])
     if "placement" in settings:
-        what, placement = "placement in [settings]", str(settings["placement"])
-        table.check_one_of("placement", placement, ADJECTIVE_PLACEMENTS, what=what)
+        label, placement = "placement in [settings]", str(settings["placement"])
+        table.check_one_of("placement", placement, ADJECTIVE_PLACEMENTS, what=label)

@@ -1,4 +1,4 @@
-"""choice.toml → how an instrument is asked as a choice, checked."""
+"""Read choice.toml: how an instrument is asked as a choice, checked."""
 
 from __future__ import annotations
 
@@ -32,58 +32,58 @@ from goffman.instruments.types import (
 )
 
 MOST = {"letters": 25, "numbers": 9}
-"""Options beside the no-answer option: it takes a letter, or the number 0."""
+"""The most options beside the no-answer option, which takes a letter, or the number 0."""
 
 
 def read_scales(toml: TomlFile, no_answer: str) -> tuple[Scale, ...]:
-    """The scales of the file; faults are noted."""
+    """Return the scales of the file; faults are noted."""
     scales: list[Scale] = []
     for table in toml.tables("scales"):
         table.require(["id", "texts"])
-        given = table.take({"id": str, "texts": object, "codes": object, "labels": str})
-        name = given.get("id", "")
+        values = table.take({"id": str, "texts": object, "codes": object, "labels": str})
+        name = values.get("id", "")
         table.check_id(name)
         if name and name in {scale.id for scale in scales}:
             table.note("id", f"the scale '{name}' appears twice.")
-        labels = table.check_one_of("labels", given.get("labels", "letters"), CHOICE_LABELS)
+        labels = table.check_one_of("labels", values.get("labels", "letters"), CHOICE_LABELS)
         texts = _texts(table, name, labels or "letters", no_answer)
-        codes = _codes(table, given.get("codes"), len(texts))
+        codes = _codes(table, values.get("codes"), len(texts))
         scales.append(Scale(id=name, texts=texts, codes=codes, labels=labels or "letters"))
     return tuple(scales)
 
 
 def _texts(table: TomlTable, name: str, labels: str, no_answer: str) -> tuple[str, ...]:
-    """What the options say; only a number may say nothing."""
-    given, note = table.values.get("texts"), partial(table.note, "texts")
-    if given is None:
+    """Return the texts of the options; only a number may have an empty text."""
+    texts, note = table.values.get("texts"), partial(table.note, "texts")
+    if texts is None:
         return ()
-    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         note('texts in [scales] must be a list of texts, such as ["Yes", "No"].')
         return ()
-    what = f"the scale '{name}'"
-    if not 2 <= len(given) <= MOST[labels]:
-        options = f"{len(given)} option{'s' * (len(given) != 1)}"
-        note(f"{what} has {options}. Allowed with {labels}: 2 to {MOST[labels]}.")
-    filled = [text for text in given if text.strip()]
-    if labels == "letters" and len(filled) < len(given):
-        note(f"an option of {what} is empty. Only numbers can be without a text.")
-    for text in filled:
-        table.check_text("texts", f"an option of {what}", text)
-        table.check_plain("texts", f"an option of {what}", text)
-    folded = Counter(text.casefold() for text in filled)
-    for text, count in folded.items():
+    label = f"the scale '{name}'"
+    if not 2 <= len(texts) <= MOST[labels]:
+        options = f"{len(texts)} option{'s' * (len(texts) != 1)}"
+        note(f"{label} has {options}. Allowed with {labels}: 2 to {MOST[labels]}.")
+    nonempty = [text for text in texts if text.strip()]
+    if labels == "letters" and len(nonempty) < len(texts):
+        note(f"an option of {label} is empty. Only numbers can be without a text.")
+    for text in nonempty:
+        table.check_text("texts", f"an option of {label}", text)
+        table.check_plain("texts", f"an option of {label}", text)
+    counts = Counter(text.casefold() for text in nonempty)
+    for text, count in counts.items():
         if count > 1:
-            note(f"{what} has the option '{text}' twice.")
-    if no_answer.casefold() in folded:
-        note(f"an option of {what} is the same as no_answer: '{no_answer}'.")
-    return tuple(given)
+            note(f"{label} has the option '{text}' twice.")
+    if no_answer.casefold() in counts:
+        note(f"an option of {label} is the same as no_answer: '{no_answer}'.")
+    return tuple(texts)
 
 
 def _codes(table: TomlTable, codes: object, count: int) -> tuple[float, ...]:
-    """As given; without any the options lie at equal distances from 0 to 1."""
+    """Return the codes as given; without any, the options are equally spaced from 0 to 1."""
     if codes is None:
         return tuple(place / max(count - 1, 1) for place in range(count))
-    # nan, which TOML allows, is no number from 0 to 1.
+    # TOML allows nan, which is no number from 0 to 1.
     if not isinstance(codes, list) or not all(is_number(code) and 0 <= code <= 1 for code in codes):
         table.note("codes", "codes must be a list of numbers from 0 to 1, such as [0, 1].")
         return ()
@@ -97,10 +97,10 @@ def _codes(table: TomlTable, codes: object, count: int) -> tuple[float, ...]:
 
 
 _ITEMS = ("item", "your_item")
-"""The places of a stem in which an item stands."""
+"""The placeholders of a stem for an item."""
 
 _PLACES_OF_TWO = ("first", "second")
-"""The places of a stem in which two people stand, in the order in which they are mentioned."""
+"""The placeholders of a stem for two people, in the order in which they are mentioned."""
 
 
 def read_stems(
@@ -112,11 +112,11 @@ def read_stems(
     of_two: bool = False,
     further: bool = False,
 ) -> tuple[Stem, ...]:
-    """The stems of the file; faults are noted.
+    """Return the stems of the file; faults are noted.
 
-    ``slot``: its name, where the instrument has nothing but choices: a stem may hold it there.
-    ``of_two``: they are passages about two people, whose options are these.
-    ``further``: these are paraphrases, of which sentence pairs may have several.
+    ``slot``: its name, if the instrument has only choices: there a stem may contain it.
+    ``of_two``: the stems are passages about two people, who are the options.
+    ``further``: the stems are paraphrases, of which sentence pairs may have several.
     """
     stems: list[Stem] = []
     tables = toml.tables("stems")
@@ -126,18 +126,18 @@ def read_stems(
         tables[1].note("id", "there are several [[stems]], but sentence pairs need exactly one.")
     for table in tables:
         scaled = not (of_pairs or of_two)
-        given = _taken(table, scales, keyed=not of_pairs, scaled=scaled, asks=slot is not None)
-        name, asks = given.get("id", ""), given.get("asks", "")
+        values = _taken(table, scales, keyed=not of_pairs, scaled=scaled, asks=slot is not None)
+        name, asks = values.get("id", ""), values.get("asks", "")
         table.check_id(name)
         if name and (name, asks) in {(stem.id, stem.asks) for stem in stems}:
             table.note("id", f"the stem '{name}' appears twice.")
         if name == "all":
             table.note("id", "'all' cannot be the id of a stem: it means all of them.")
-        keyed = table.check_one_of("keyed", given.get("keyed", "plain"), KEYED) or "plain"
-        text, scale, family = (given.get(key, "") for key in ("text", "scale", "family"))
+        keyed = table.check_one_of("keyed", values.get("keyed", "plain"), KEYED) or "plain"
+        text, scale, family = (values.get(key, "") for key in ("text", "scale", "family"))
         stem = Stem(id=name, text=text, scale=scale, keyed=keyed, asks=asks, family=family)
         table.check_id(family, "family")
-        if "text" in given:
+        if "text" in values:
             slots = ("question", slot) if slot is not None else ()
             allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *slots)
             _check_stem(table, stem, ("item", *_PLACES_OF_TWO) if of_two else allowed)
@@ -148,82 +148,84 @@ def read_stems(
 def _taken(
     table: TomlTable, scales: Sequence[Scale], *, keyed: bool, scaled: bool, asks: bool
 ) -> dict[str, str]:
-    """What one table says; faults of its keys and its scale are noted."""
+    """Return the values of one table; faults of its keys and its scale are noted."""
     table.require(["id", "text", "scale"] if scaled else ["id", "text"])
     keys = ["id", "text", *(["scale"] if scaled else []), *(["keyed", "family"] if keyed else [])]
     keys += ["asks"] if asks else []
-    given: dict[str, str] = table.take(dict.fromkeys(keys, str))
-    if "scale" in given and scales:
-        table.check_one_of("scale", given["scale"], [scale.id for scale in scales])
-    return given
+    values: dict[str, str] = table.take(dict.fromkeys(keys, str))
+    if "scale" in values and scales:
+        table.check_one_of("scale", values["scale"], [scale.id for scale in scales])
+    return values
 
 
 def _check_stem(table: TomlTable, stem: Stem, allowed: Sequence[str]) -> None:
     note = partial(table.note, "text")
-    what, named = f"the text of stem '{stem.id}'", places(stem.text)
-    for place in named:
+    label, names = f"the text of stem '{stem.id}'", places(stem.text)
+    for place in names:
         if place not in allowed:
-            shown = ", ".join(f"{{{name}}}" for name in allowed)
-            note(f"{what} has '{{{place}}}'. Allowed: {shown}.{did_you_mean(place, allowed)}")
-    if sum(place in _ITEMS for place in named) != 1:
-        note(f"{what} must contain {{item}} exactly once.")
+            listing = ", ".join(f"{{{key}}}" for key in allowed)
+            note(f"{label} has '{{{place}}}'. Allowed: {listing}.{did_you_mean(place, allowed)}")
+    if sum(place in _ITEMS for place in names) != 1:
+        note(f"{label} must contain {{item}} exactly once.")
     for place in ("pronoun", *_PLACES_OF_TWO):
-        if place in allowed and named.count(place) != 1:
-            note(f"{what} must contain {{{place}}} exactly once.")
-    if named.count("question") > 1:
-        note(f"{what} has {{question}} more than once.")
+        if place in allowed and names.count(place) != 1:
+            note(f"{label} must contain {{{place}}} exactly once.")
+    if names.count("question") > 1:
+        note(f"{label} has {{question}} more than once.")
     if stray_braces(stem.text):
-        note(f"{what} has a stray brace: '{stem.text}'.")
+        note(f"{label} has a stray brace: '{stem.text}'.")
     if MASK in stem.text:
-        note(f"{what} has {MASK}, but a choice has no blank to fill in.")
+        note(f"{label} has {MASK}, but a choice has no blank to fill in.")
 
 
 def check_items(toml: TomlFile, content: Questionnaire, stems: Sequence[Stem]) -> None:
-    """Note a fault where a wording has no stem for an item, or the two do not fit together."""
+    """Note a fault if a wording has no stem for an item, or the two do not fit together."""
     for item in content.items:
         for wording in dict.fromkeys(stem.id for stem in stems):
-            if amiss := _amiss(item, wording, stems, content.slot.name):
-                toml.note(f"the item '{item.id}' in the wording '{wording}' {amiss}")
+            if problem := _amiss(item, wording, stems, content.slot.name):
+                toml.note(f"the item '{item.id}' in the wording '{wording}' {problem}")
                 return
 
 
 def _amiss(item: Item, wording: str, stems: Sequence[Stem], slot: str) -> str:
-    """What is wrong with an item in a wording; empty: nothing."""
-    mine = [stem for stem in stems if stem.id == wording and stem.asks in {"", item.asks}]
-    if len(mine) != 1:
-        return f"has {'several stems' if mine else 'no stem'}: asks is '{item.asks}'."
-    named = places(mine[0].text)
-    if "first" in named:
+    """Return what is wrong with an item in a wording; empty: nothing."""
+    matching = [stem for stem in stems if stem.id == wording and stem.asks in {"", item.asks}]
+    if len(matching) != 1:
+        return f"has {'several stems' if matching else 'no stem'}: asks is '{item.asks}'."
+    names = places(matching[0].text)
+    if "first" in names:
         lacking = [key for key in ("question", "opposite", "other") if not getattr(item, key)]
         return f"has two people, and needs {' and '.join(lacking)}." if lacking else ""
-    if (named + places(item.text)).count(slot) != 1:
+    if (names + places(item.text)).count(slot) != 1:
         return f"must have {{{slot}}} once."
-    if ("question" in named) is not bool(item.question):
-        lacks = "no {question} for it" if item.question else "{question}, and it has none"
-        return f"has a stem with {lacks}."
+    if ("question" in names) is not bool(item.question):
+        problem = "no {question} for it" if item.question else "{question}, and it has none"
+        return f"has a stem with {problem}."
     return ""
 
 
 def check_controls(toml: TomlFile, controls: Controls, stems: Sequence[Stem]) -> None:
-    """Note a fault where a wording has no stem for a control, or it lacks what the stem needs."""
+    """Note a fault if a wording has no stem for a control, or it lacks what the stem needs."""
     wordings = {stem.id for stem in stems}
     for control in controls.items:
-        mine = [stem for stem in stems if stem.asks in {"", control.asks}]
-        what = f"the control '{control.id}'"
-        if {stem.id for stem in mine} != wordings:
-            toml.note(f"{what} has no stem in some wording: its asks is '{control.asks}'.")
-        elif any("first" in places(stem.text) for stem in mine):
+        matching = [stem for stem in stems if stem.asks in {"", control.asks}]
+        label = f"the control '{control.id}'"
+        if {stem.id for stem in matching} != wordings:
+            toml.note(f"{label} has no stem in some wording: its asks is '{control.asks}'.")
+        elif any("first" in places(stem.text) for stem in matching):
             keys = ("slot", "other", "question", "opposite")
             if not all(getattr(control, key) for key in keys):
-                toml.note(f"{what} needs person, other, question and opposite.")
-        elif any(("question" in places(stem.text)) is not bool(control.question) for stem in mine):
-            toml.note(f"{what} and the stems must both have a question, or none.")
+                toml.note(f"{label} needs person, other, question and opposite.")
+        elif any(
+            ("question" in places(stem.text)) is not bool(control.question) for stem in matching
+        ):
+            toml.note(f"{label} and the stems must both have a question, or none.")
 
 
 FILE = "choice.toml"
 
 MOST_TO_PERMUTE = 4
-"""Options whose every order is asked: five would be asked in 120."""
+"""The most options whose every order is asked: five would have 120 orders."""
 
 _Orders = Literal["two", "all"]
 _Gender = Literal["female", "male", "nonbinary", "unstated"]
@@ -245,7 +247,7 @@ _TOP: dict[str, type] = {
 
 _OF_TWO = {"mention": ("who",), "option": ("who",), "question": ("question",),
            "statement": ("who", "question")}  # fmt: skip
-"""The keys of [two-people] and the places of each."""
+"""The keys of [two-people] and the placeholders of each."""
 
 
 def read_choice(
@@ -255,7 +257,7 @@ def read_choice(
     kind: InstrumentKind | None,
     faults: Faults,
 ) -> tuple[MultipleChoice | None, list[Path]]:
-    """The choice of a folder and its files; None where it has none. Faults are noted."""
+    """Return the choice of a folder and its files; None if it has none. Faults are noted."""
     path, alone = folder / FILE, kind == "choose"
     if not path.exists():
         if alone:
@@ -267,17 +269,17 @@ def read_choice(
     toml = read_toml(path, faults)
     if toml is None:
         return None, []
-    before = len(faults.found)
+    fault_count = len(faults.found)
     top = toml.top()
     top.require(["title", "request", "no_answer"])
-    given = top.take(_TOP)
-    _check_request(top, str(given.get("request", "")))
-    scales = read_scales(toml, given.get("no_answer", ""))
+    values = top.take(_TOP)
+    _check_request(top, str(values.get("request", "")))
+    scales = read_scales(toml, values.get("no_answer", ""))
     slot = content.slot.name if isinstance(content, Questionnaire) and alone else None
-    two = _two_people(toml, slot) if "two-people" in toml.values else None
+    two_people = _two_people(toml, slot) if "two-people" in toml.values else None
     of_pairs = isinstance(content, SentencePairs)
-    stems = read_stems(toml, scales, of_pairs=of_pairs, slot=slot, of_two=two is not None)
-    orders = _orders(top, str(given.get("orders", "two")), scales)
+    stems = read_stems(toml, scales, of_pairs=of_pairs, slot=slot, of_two=two_people is not None)
+    orders = _orders(top, str(values.get("orders", "two")), scales)
     people = _people(toml)
     controls, files = None, list[Path]()
     if isinstance(content, Questionnaire):
@@ -289,24 +291,24 @@ def read_choice(
         if alone and controls:
             check_controls(toml, controls, stems)
     else:
-        # The options of a sentence pair are its two people; nothing else can be chosen.
+        # The options of a sentence pair are its two people; no others are possible.
         for key in [key for key in ("scales", "people", "controls") if key in top.values]:
             message = "cannot be used with sentence pairs: their answers are the two people."
             top.note(key, f"'{key}' {message}")
     server, margin = _server(toml, content, stems), top.values.get("margin", 0.05)
     if not is_number(margin) or not 0 < margin < 1:
         top.note("margin", f"margin is {margin!r}. Allowed: a number above 0 and below 1.")
-    if len(faults.found) > before:
+    if len(faults.found) > fault_count:
         return None, [path]
     form = MultipleChoice(
-        title=given["title"],
+        title=values["title"],
         stems=stems,
         scales=scales,
-        request=given["request"],
-        no_answer=given["no_answer"],
+        request=values["request"],
+        no_answer=values["no_answer"],
         orders=orders or "two",
         people=people,
-        two_people=two,
+        two_people=two_people,
         margin=float(margin),
         controls=controls,
         server=server,
@@ -315,19 +317,19 @@ def read_choice(
 
 
 def _two_people(toml: TomlFile, slot: str | None) -> TwoPeople:
-    """The texts of [two-people]; faults are noted."""
+    """Return the texts of [two-people]; faults are noted."""
     table = toml.table("two-people")
     table.require([*_OF_TWO])
-    given: dict[str, str] = table.take(dict.fromkeys(_OF_TWO, str))
+    values: dict[str, str] = table.take(dict.fromkeys(_OF_TWO, str))
     if slot is None:
         toml.note("[two-people] is only for instruments of kind choose.")
     for key in [key for key in ("scales", "people") if key in toml.values]:
         toml.top().note(key, f"'{key}' cannot be used with [two-people]: the options are these.")
-    for key, text in given.items():
+    for key, text in values.items():
         if sorted(places(text)) != sorted(_OF_TWO[key]) or stray_braces(text):
             needed = " and ".join(f"{{{place}}}" for place in _OF_TWO[key])
             table.note(key, f"{key} in [two-people] must contain {needed} once, and no other.")
-    return TwoPeople(**(dict.fromkeys(_OF_TWO, "") | given))
+    return TwoPeople(**(dict.fromkeys(_OF_TWO, "") | values))
 
 
 def _check_request(top: TomlTable, request: str) -> None:
@@ -339,7 +341,7 @@ def _check_request(top: TomlTable, request: str) -> None:
 
 
 def _orders(top: TomlTable, given: str, scales: Sequence[Scale]) -> _Orders | None:
-    """In which orders the options are shown, where the scales allow it."""
+    """Return the orders in which the options are shown; note a fault if the scales forbid them."""
     allowed: tuple[_Orders, ...] = get_args(_Orders)
     orders = top.check_one_of("orders", given, allowed)
     counts = {len(scale.texts) for scale in scales}
@@ -357,15 +359,15 @@ def _people(toml: TomlFile) -> tuple[PersonDescription, ...]:
     genders: tuple[_Gender, ...] = get_args(_Gender)
     for table in toml.tables("people"):
         table.require(["id", "gender", "texts"])
-        given = table.take({"id": str, "gender": str, "texts": object, "every": object})
-        name, gender = given.get("id", ""), None
+        values = table.take({"id": str, "gender": str, "texts": object, "every": object})
+        name, gender = values.get("id", ""), None
         table.check_id(name)
         if name and name in {person.id for person in people}:
             table.note("id", f"the person '{name}' appears twice.")
-        if "gender" in given:
-            gender = table.check_one_of("gender", given["gender"], genders)
-        texts = _descriptions(table, name, given.get("texts"))
-        every = given.get("every", 1)
+        if "gender" in values:
+            gender = table.check_one_of("gender", values["gender"], genders)
+        texts = _descriptions(table, name, values.get("texts"))
+        every = values.get("every", 1)
         if type(every) is not int or every < 1:
             table.note("every", f"every is {every!r}. Allowed: a whole number of at least 1.")
         gender = gender or "unstated"
@@ -377,19 +379,19 @@ def _people(toml: TomlFile) -> tuple[PersonDescription, ...]:
 
 
 def _descriptions(table: TomlTable, name: str, given: object) -> tuple[str, ...]:
-    """The texts that describe a person; none with a fault noted where they are something else."""
+    """Return the texts that describe a person; none, with a fault noted, if they are no texts."""
     if given is None:
         return ()
-    if not isinstance(given, list) or not given or not all(isinstance(one, str) for one in given):
+    if not isinstance(given, list) or not given or not all(isinstance(text, str) for text in given):
         table.note("texts", 'texts must be a list of texts, such as ["woman"].')
         return ()
     for text in given:
         table.check_text("texts", "a text of texts", text)
-    what = f"a text of person '{name}'"
+    label = f"a text of person '{name}'"
     for text in given:
         if not text.strip():
-            table.note("texts", f"{what} is empty.")
-        table.check_plain("texts", what, text)
+            table.note("texts", f"{label} is empty.")
+        table.check_plain("texts", label, text)
     return tuple(given)
 
 
@@ -401,7 +403,7 @@ def _check_content(
     *,
     alone: bool,
 ) -> None:
-    """Note a fault where scales, stems or people do not go with a questionnaire."""
+    """Note a fault if scales, stems or people do not fit a questionnaire."""
     if not toml.values.get("scales") and "two-people" not in toml.values:
         toml.note("[[scales]] is missing. It lists the answers to a question.")
     if alone:
@@ -414,7 +416,7 @@ def _check_content(
 def _check_people(
     top: TomlTable, people: Sequence[PersonDescription], content: Questionnaire
 ) -> None:
-    """People are described where the items have a mask, and only there."""
+    """Note a fault unless people are described exactly if the items have a mask."""
     if people and (ids := [item.id for item in content.items if item.text.count(MASK) != 1]):
         message = f"there are [[people]], but the item '{ids[0]}' has no {MASK} to put them in."
         top.note("people", message)
@@ -426,15 +428,15 @@ def _check_people(
 def _check_described(
     top: TomlTable, people: Sequence[PersonDescription], content: Questionnaire
 ) -> None:
-    """People have a gender and a name where the texts have places for them, and only there."""
+    """Note a fault unless people have a gender and a name exactly if the texts need them."""
     texts = [item.text for item in content.items]
     texts += [form.vignette for condition in content.conditions for form in condition.forms]
-    named = any(place in PERSON_PLACES for text in texts for place in places(text))
-    if people and not named:
+    has_places = any(place in PERSON_PLACES for text in texts for place in places(text))
+    if people and not has_places:
         top.note("people", "there are [[people]], but no text has {name} for them.")
-    if named and not people:
+    if has_places and not people:
         top.note("people", "texts have {name} or a pronoun: say in [[people]] who that is.")
-    for person in people if named else ():
+    for person in people if has_places else ():
         if person.gender == "unstated":
             message = f"the person '{person.id}' has no gender, but texts have pronouns."
             top.note("people", message)
@@ -443,34 +445,34 @@ def _check_described(
 def _server(
     toml: TomlFile, content: Questionnaire | SentencePairs, stems: Sequence[Stem]
 ) -> Subsample:
-    """The part of [server]; without it all items."""
+    """Return the part in [server]; without it, all items."""
     table = toml.table("server")
     keys: dict[str, type] = {"items": object, "orders": str, "wording": str}
-    given = table.take({**keys, "brief": list, "brief_dimension": str})
+    values = table.take({**keys, "brief": list, "brief_dimension": str})
     if isinstance(content, SentencePairs):
         if "server" in toml.values:
             message = "[server] cannot be used with sentence pairs: a server gets fewer of them."
             toml.top().note("server", message)
         return Subsample()
-    items, most = given.get("items"), len({item.id for item in content.items})
-    if "items" in given and (type(items) is not int or not 1 <= items <= most):
-        message = f"items in [server] is {items!r}. Allowed: a whole number from 1 to {most}."
+    items, item_count = values.get("items"), len({item.id for item in content.items})
+    if "items" in values and (type(items) is not int or not 1 <= items <= item_count):
+        message = f"items in [server] is {items!r}. Allowed: a whole number from 1 to {item_count}."
         table.note("items", message)
     dimensions = dict.fromkeys(item.dimension for item in content.items if item.dimension)
-    named: dict[str, Any] = {}
+    choices: dict[str, Any] = {}
     for key, allowed in (
         ("orders", _PART),
         ("wording", tuple(dict.fromkeys(stem.id for stem in stems))),
         ("brief_dimension", tuple(dimensions)),
     ):
-        if key in given:
-            named[key] = table.check_one_of(key, given[key], allowed, what=f"{key} in [server]")
+        if key in values:
+            choices[key] = table.check_one_of(key, values[key], allowed, what=f"{key} in [server]")
     conditions = [condition.id for condition in content.conditions]
     brief = tuple(
         str(table.check_one_of("brief", str(name), conditions, what="brief in [server]"))
-        for name in given.get("brief", ())
+        for name in values.get("brief", ())
     )
-    return Subsample(items=items if type(items) is int else None, brief=brief, **named)
+    return Subsample(items=items if type(items) is int else None, brief=brief, **choices)
 
 
 def _check_count(
@@ -482,11 +484,11 @@ def _check_count(
     *,
     permuted: bool,
 ) -> None:
-    """Note a fault where there is more to ask than anyone could."""
+    """Note a fault if there are too many prompts to ask."""
     longest = min(max((len(scale.texts) for scale in scales), default=0), MOST_TO_PERMUTE)
     forms = sum(len(condition.forms) for condition in content.conditions)
     count = len(content.items) * forms * len(stems) * max(len(people), 1)
     count *= math.factorial(longest) if permuted else 2
     if count > MOST_PROMPTS:
-        what = "items × forms of conditions × stems × orders × people"
-        toml.note(f"{what} are {count:,}. Allowed: up to {MOST_PROMPTS:,}.")
+        factors = "items × forms of conditions × stems × orders × people"
+        toml.note(f"{factors} are {count:,}. Allowed: up to {MOST_PROMPTS:,}.")

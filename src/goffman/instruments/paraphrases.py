@@ -1,7 +1,7 @@
 """paraphrases.toml and paraphrases.csv → further wordings of an instrument, checked.
 
-They stand in files of their own, which are no part of the instrument's digest: whoever does not ask
-for them is asked what was always asked, and a run of the instrument without them stays one of it.
+They stand in their own files, which are no part of the instrument's digest: without paraphrases
+the prompts stay the same, and a run of the instrument stays valid.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ FILE = "paraphrases.toml"
 TEXTS = "paraphrases.csv"
 
 OWN_PAIRS = "only"
-"""The name of the one way in which sentence pairs are always asked."""
+"""The name of the only wording in which sentence pairs are always asked."""
 
 ON_REQUEST = "paraphrases"
-"""What names all wordings that are asked only on request."""
+"""The name for all wordings that are asked only on request."""
 
 
 def read_paraphrases(
@@ -44,9 +44,9 @@ def read_paraphrases(
     kind: InstrumentKind | None,
     faults: Faults,
 ) -> Paraphrases:
-    """The paraphrases of a folder; none where it has no such file. Faults are noted."""
+    """Return the paraphrases of a folder; none if it has no such file. Faults are noted."""
     path, texts = folder / FILE, folder / TEXTS
-    # Where anything else is at fault, theirs may only follow from it.
+    # If anything else is at fault, faults here may only follow from it.
     if faults.found:
         return Paraphrases()
     if not path.exists():
@@ -61,20 +61,20 @@ def read_paraphrases(
     items: tuple[Item, ...] = ()
     if isinstance(content, Questionnaire):
         wordings = read_wordings(toml, known=[*content.fields, content.slot.name])
-        own = [wording.id for wording in content.wordings]
+        own_ids = [wording.id for wording in content.wordings]
         if texts.exists():
             items = _items(texts, content, wordings, kind=kind, faults=faults)
         masked = wordings if kind == "fill" else ()
         _check_frames(toml, content, masked, written={item.wording for item in items})
     else:
-        wordings, own = _of_pairs(toml), [OWN_PAIRS]
-    named = [stem.id for stem in choice.stems] if choice else []
-    for what, ids, known in (
-        ("wordings", [wording.id for wording in wordings], own),
-        ("stems", [stem.id for stem in stems], named),
+        wordings, own_ids = _of_pairs(toml), [OWN_PAIRS]
+    stem_ids = [stem.id for stem in choice.stems] if choice else []
+    for key, ids, taken_ids in (
+        ("wordings", [wording.id for wording in wordings], own_ids),
+        ("stems", [stem.id for stem in stems], stem_ids),
     ):
-        for table, name in zip(toml.tables(what), ids, strict=False):
-            if name in known or name == ON_REQUEST:
+        for table, name in zip(toml.tables(key), ids, strict=False):
+            if name in taken_ids or name == ON_REQUEST:
                 table.note("id", f"'{name}' is already the name of a wording.")
     files = [path, *([texts] if texts.exists() else [])]
     return Paraphrases(
@@ -113,17 +113,17 @@ def _stems(
 
 
 def _of_pairs(toml: TomlFile) -> tuple[Wording, ...]:
-    """Of sentence pairs: a frame around the sentence, and a question after it."""
+    """Return the wordings of sentence pairs: a frame and a question after the sentence."""
     wordings: list[Wording] = []
     for table in toml.tables("wordings"):
         table.require(["id", "frame", "question"])
-        given = table.take({"id": str, "frame": str, "question": str})
-        wording = Wording(**({"id": ""} | given))
+        values = table.take({"id": str, "frame": str, "question": str})
+        wording = Wording(**({"id": ""} | values))
         if wording.id:
             row = table.lines.get("id")
             toml.faults.check_id(toml.name, row, what="id", given=wording.id)
         for key, place in (("frame", "item"), ("question", "pronoun")):
-            text = str(given.get(key, f"{{{place}}}"))
+            text = str(values.get(key, f"{{{place}}}"))
             if places(text) != [place] or stray_braces(text):
                 message = f"{key} must contain {{{place}}} exactly once, and no other placeholder."
                 table.note(key, message)
@@ -139,43 +139,43 @@ def _items(
     kind: InstrumentKind | None,
     faults: Faults,
 ) -> tuple[Item, ...]:
-    """The items in other words: in each wording that is named all of them, each once."""
+    """Return the items in other words: each wording named must have each item once."""
     rows = read_table(
         path, required=["wording", "item", "text"], optional=["baseline"], faults=faults
     )
-    own = {item.id: item for item in reversed(content.items)}
+    own_items = {item.id: item for item in reversed(content.items)}
     by_id = {wording.id: wording for wording in wordings}
     values = {**content.fields, content.slot.name: "…"}
     items: dict[tuple[str, str], Item] = {}
     for row in rows:
         wording = row.check_one_of("wording", list(by_id))
-        # A copy of an instrument may have fewer items; a slip leaves one without its text.
-        if wording is None or (name := row["item"]) not in own:
+        # A copy of an instrument may have fewer items; a misspelled one leaves a gap, noted below.
+        if wording is None or (name := row["item"]) not in own_items:
             continue
         if (wording, name) in items:
             row.note(f"the item '{name}' appears twice.")
         check_sentence(row, [by_id[wording]], values=values, slot=content.slot.name, kind=kind)
-        if bool(row["baseline"]) is not bool(own[name].baseline):
+        if bool(row["baseline"]) is not bool(own_items[name].baseline):
             row.note("baseline must be given if the item has one, and only then.")
         items[wording, name] = replace(
-            own[name],
+            own_items[name],
             wording=wording,
             text=row["text"],
             baseline=row["baseline"],
             your_text="",
-            source="own" if own[name].source else None,
+            source="own" if own_items[name].source else None,
         )
     for wording in dict.fromkeys(wording for wording, _ in items):
-        if missing := [item.id for item in content.items if (wording, item.id) not in items]:
-            listed = ", ".join(map(repr, dict.fromkeys(missing)))
-            faults.add(path.name, None, f"the wording '{wording}' has no item {listed}.")
+        if missing_ids := [item.id for item in content.items if (wording, item.id) not in items]:
+            listing = ", ".join(map(repr, dict.fromkeys(missing_ids)))
+            faults.add(path.name, None, f"the wording '{wording}' has no item {listing}.")
     return tuple(items.values())
 
 
 def _check_frames(
     toml: TomlFile, content: Questionnaire, wordings: Sequence[Wording], *, written: Collection[str]
 ) -> None:
-    """Every item in a wording without texts of its own has one mask; the first bad one is told."""
+    """Note the first item in a wording without texts of its own that has not exactly one mask."""
     for table, wording in zip(toml.tables("wordings"), wordings, strict=False):
         for item in content.items if wording.id not in written else ():
             sentence = wording.frame.replace("{item}", item.text)
@@ -188,17 +188,17 @@ def _check_frames(
 
 
 def texts_in(content: Questionnaire, wording: Wording) -> list[Item]:
-    """The items as a wording has them: in its own texts, where it has such."""
-    own = {item.id for item in content.items if item.wording == wording.id}
+    """Return the items in a wording: with the wording's own texts, if it has them."""
+    own_ids = {item.id for item in content.items if item.wording == wording.id}
     return [
         item
         for item in content.items
-        if item.wording == wording.id or (not item.wording and item.id not in own)
+        if item.wording == wording.id or (not item.wording and item.id not in own_ids)
     ]
 
 
 def on_request(content: Questionnaire, given: Paraphrases) -> Questionnaire:
-    """The questionnaire with its paraphrases among its wordings."""
+    """Return the questionnaire with its paraphrases among its wordings."""
     return replace(
         content,
         wordings=(*content.wordings, *given.wordings),

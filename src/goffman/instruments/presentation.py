@@ -1,4 +1,4 @@
-"""A question with options → its presentations: stems × orders × people, each a prompt."""
+"""A question with options → its presentations: stems × orders × people, each as a prompt."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FORWARD, REVERSED = "forward", "reversed"
 _ONE: dict[ChoiceLabels, str] = {"letters": "letter", "numbers": "number"}
 
 StandIn = tuple[Prompt, str]
-"""A prompt of the condition without text and item, and what stands in the slot."""
+"""A prompt of the condition without text and item, and the text in the slot."""
 
 
 def orders_of(form: MultipleChoice, count: int) -> dict[str, tuple[int, ...]]:
-    """By name: the orders in which so many options are presented.
+    """Return, by name, the orders in which this many options are presented.
 
-    The second half are the orders of the first half turned round, one by one.
+    The second half are the orders of the first half reversed, one by one.
     """
     if form.orders == "two":
         forward = tuple(range(count))
@@ -45,24 +45,24 @@ def orders_of(form: MultipleChoice, count: int) -> dict[str, tuple[int, ...]]:
 def labelled(
     options: Sequence[tuple[str, float]], labels: ChoiceLabels, no_answer: str
 ) -> tuple[Option, ...]:
-    """Return the options with their labels, the no-answer option last; of "", there is none."""
+    """Return the options with their labels, the no-answer option last; "" means there is none."""
     if labels == "letters":
         names = [chr(ord("A") + place) for place in range(len(options) + 1)]
     else:
-        # Of a scale from 1 to 9 the no-answer option is no tenth point.
+        # On a scale from 1 to 9, the no-answer option is no tenth point.
         names = [*(str(place + 1) for place in range(len(options))), "0"]
-    shown = [
+    labeled = [
         Option(label=name, text=text, code=code)
         for name, (text, code) in zip(names, options, strict=False)
     ]
     if no_answer:
-        shown.append(Option(label=names[-1], text=no_answer, code=None))
-    return tuple(shown)
+        labeled.append(Option(label=names[-1], text=no_answer, code=None))
+    return tuple(labeled)
 
 
 def laid_out(stem: str, options: Sequence[Option], request: str) -> str:
-    """The text of a choice: the stem, one option a line, and how to answer."""
-    lines = "\n".join(f"{one.label}. {one.text}".rstrip() for one in options)
+    """Return the text of a choice: the stem, one option per line, and how to answer."""
+    lines = "\n".join(f"{option.label}. {option.text}".rstrip() for option in options)
     return f"{stem}\n\n{lines}\n\n{request}"
 
 
@@ -74,52 +74,54 @@ def presented(
     stems: Sequence[Stem],
     no_answer: bool,
 ) -> Iterator[Prompt]:
-    """Every presentation of a questionnaire: condition by condition, item by item."""
-    items = {item.id: item for item in reversed(content.items)}
-    ordered = [items[name] for name in dict.fromkeys(item.id for item in content.items)]
-    for turn, (base, stands_there) in enumerate(stand_ins):
-        for place, item in enumerate(ordered):
+    """Yield every presentation of a questionnaire: condition by condition, item by item."""
+    items_by_id = {item.id: item for item in reversed(content.items)}
+    items = [items_by_id[name] for name in dict.fromkeys(item.id for item in content.items)]
+    for turn, (condition_prompt, slot_value) in enumerate(stand_ins):
+        for place, item in enumerate(items):
             prompt = replace(
-                base,
+                condition_prompt,
                 item=item.id,
                 dimension=item.dimension or None,
                 keyed=item.choice_keyed or item.keyed,
             )
-            # Another step than that of the presentations, so that no name goes with one of them.
+            # A step other than that of the presentations, so that no name goes with one of them.
             step = place + 2 * turn
             for stem in stems_for(stems, item.asks):
                 if form.two_people:
                     text = put_in(item.text, content.fields)
-                    asked = replace(item, text=text)
-                    yield from _of_two(form, prompt, stem, asked, stands_there, no_answer=no_answer)
+                    filled_item = replace(item, text=text)
+                    yield from _of_two(
+                        form, prompt, stem, filled_item, slot_value, no_answer=no_answer
+                    )
                     continue
                 for person, described in _people(form, step):
                     if person and (place + turn) % person.every:
                         continue
-                    one = prompt
+                    person_prompt = prompt
                     if person:
-                        one = replace(prompt, gender=person.gender, person=person.id)
+                        person_prompt = replace(prompt, gender=person.gender, person=person.id)
                     values = {**content.fields, **_places_of(person, described)}
-                    values[content.slot.name] = put_in(stands_there, values)
-                    text = _stem_text(stem, item, described, values, bare=not base.form)
-                    yield from _in_orders(form, one, stem, text, no_answer=no_answer)
+                    values[content.slot.name] = put_in(slot_value, values)
+                    text = _stem_text(stem, item, described, values, bare=not condition_prompt.form)
+                    yield from _in_orders(form, person_prompt, stem, text, no_answer=no_answer)
 
 
 def stems_for(stems: Sequence[Stem], asks: str) -> list[Stem]:
-    """The stems of an item, one a wording: those for what it asks."""
+    """Return the stems of an item, one per wording: those for what it asks."""
     return [stem for stem in stems if stem.asks in {"", asks}]
 
 
 def _places_of(person: PersonDescription | None, described: str) -> dict[str, str]:
-    """What stands at the places of a text about a person; nothing where no gender is stated."""
+    """Return the texts for the places about a person; none if no gender is stated."""
     if person is None or person.gender == "unstated":
         return {}
     return about_person(described, person.gender)
 
 
 def _people(form: MultipleChoice, turn: int) -> Sequence[tuple[PersonDescription | None, str]]:
-    """Everyone who is described, and how; one who is not, where nobody is."""
-    people = [(one, one.texts[turn % len(one.texts)]) for one in form.people]
+    """Return everyone who is described, and how; a single (None, "") if nobody is described."""
+    people = [(person, person.texts[turn % len(person.texts)]) for person in form.people]
     return people or [(None, "")]
 
 
@@ -131,20 +133,22 @@ def _stem_text(
     *,
     bare: bool,
 ) -> str:
-    """The stem with the item in it; ``bare``: without a condition."""
-    own = item.baseline or item.text if bare else item.text
-    # A baseline of its own is not said to anybody; one by an empty slot is.
-    yours = own if bare and item.baseline else item.your_text or own
-    texts = {"item": own, "your_item": yours}
-    filled = {name: put_in(text, values).replace(MASK, described) for name, text in texts.items()}
+    """Return the stem with the item in it; ``bare``: without a condition."""
+    item_text = item.baseline or item.text if bare else item.text
+    # A baseline of its own is not addressed to the person; one by an empty slot is.
+    your_text = item_text if bare and item.baseline else item.your_text or item_text
+    texts = {"item": item_text, "your_item": your_text}
+    filled_texts = {
+        name: put_in(text, values).replace(MASK, described) for name, text in texts.items()
+    }
     # A control has no description, and so nothing before its question.
-    return put_in(stem.text, {**values, **filled, "question": item.question}).strip()
+    return put_in(stem.text, {**values, **filled_texts, "question": item.question}).strip()
 
 
 def _in_orders(
     form: MultipleChoice, prompt: Prompt, stem: Stem, text: str, *, no_answer: bool
 ) -> Iterator[Prompt]:
-    """The prompt in every order of its options, with their codes after all keying."""
+    """Yield the prompt in every order of its options, with their codes after all keying."""
     scale = next(scale for scale in form.scales if scale.id == stem.scale)
     plain = stem.keyed == prompt.keyed
     # Rounded, so that a third is the same number from either end.
@@ -152,7 +156,7 @@ def _in_orders(
     options = list(zip(scale.texts, codes, strict=True))
     request = form.request.replace("{labels}", _ONE[scale.labels])
     for name, order in orders_of(form, len(options)).items():
-        shown = labelled(
+        labeled_options = labelled(
             [options[place] for place in order], scale.labels, form.no_answer if no_answer else ""
         )
         yield replace(
@@ -161,33 +165,41 @@ def _in_orders(
             paraphrase=None if stem.default else stem.id,
             family=stem.family or None,
             keyed="plain" if plain else "reversed",
-            text=laid_out(text, shown, request),
+            text=laid_out(text, labeled_options, request),
             order=name,
             labels=scale.labels,
             no_answer=no_answer,
-            options=shown,
+            options=labeled_options,
         )
 
 
 def _of_two(
     form: MultipleChoice, prompt: Prompt, stem: Stem, item: Item, who: str, *, no_answer: bool
 ) -> Iterator[Prompt]:
-    """The prompt with either person mentioned first; the options are these, in this order.
+    """Yield the prompt with either person mentioned first; the two people are the options.
 
-    A stem that is keyed reversed asks for the opposite. ``who``: the one who stands in the slot.
+    They stand in the order of mention. A stem that is keyed reversed asks for the opposite.
+    ``who``: the person who stands in the slot.
     """
-    two, plain = form.two_people, stem.keyed == prompt.keyed
-    if two is None:
+    two_people, plain = form.two_people, stem.keyed == prompt.keyed
+    if two_people is None:
         return
-    asked = {"question": item.opposite if stem.keyed == "reversed" else item.question}
-    question = put_in(two.question, asked)
-    as_option = {"span": two.mention, "entailment": two.statement}.get(str(prompt.mode), two.option)
+    question_field = {"question": item.opposite if stem.keyed == "reversed" else item.question}
+    question = put_in(two_people.question, question_field)
+    as_option = {"span": two_people.mention, "entailment": two_people.statement}.get(
+        str(prompt.mode), two_people.option
+    )
     people = [(who, float(plain)), (item.other, float(not plain))]
-    for name, order in ((FORWARD, people), (REVERSED, people[::-1])):
-        first, second = (put_in(two.mention, {"who": person}) for person, _ in order)
+    for name, ordered_people in ((FORWARD, people), (REVERSED, people[::-1])):
+        first, second = (
+            put_in(two_people.mention, {"who": person}) for person, _ in ordered_people
+        )
         passage = put_in(stem.text, {"item": item.text, "first": first, "second": second})
-        shown = labelled(
-            [(put_in(as_option, {**asked, "who": person}), code) for person, code in order],
+        labeled_options = labelled(
+            [
+                (put_in(as_option, {**question_field, "who": person}), code)
+                for person, code in ordered_people
+            ],
             "letters",
             form.no_answer if no_answer else "",
         )
@@ -199,11 +211,11 @@ def _of_two(
             paraphrase=None if stem.default else stem.id,
             family=stem.family or None,
             keyed="plain" if plain else "reversed",
-            text=text or laid_out(f"{passage} {question}", shown, request),
+            text=text or laid_out(f"{passage} {question}", labeled_options, request),
             order=name,
             labels="letters",
             no_answer=no_answer,
-            options=shown,
+            options=labeled_options,
         )
 
 
@@ -215,7 +227,7 @@ def presented_controls(
     stems: Sequence[Stem],
     no_answer: bool,
 ) -> Iterator[Prompt]:
-    """The control items of a questionnaire, if any, in every stem and order."""
+    """Yield the control items of a questionnaire, if any, in every stem and order."""
     for place, control in enumerate(instrument.controls.items if instrument.controls else ()):
         item = Item(
             id=control.id,
@@ -226,16 +238,16 @@ def presented_controls(
             other=control.other,
         )
         prompt = control_prompt(instrument, control, wording="", text="", keyed=control.keyed)
-        # One of no stated gender where there is one; else women and men go in turn, by pairs.
-        people = [one for one in _people(form, place) if not one[0] or one[0].every == 1]
-        unstated = [one for one in people if one[0] and one[0].gender == "unstated"]
+        # A person of unstated gender if there is one; else women and men take turns, by pairs.
+        people = [entry for entry in _people(form, place) if not entry[0] or entry[0].every == 1]
+        unstated = [entry for entry in people if entry[0] and entry[0].gender == "unstated"]
         person, described = (unstated or people)[place // 2 % len(unstated or people)]
         values = {**content.fields, **_places_of(person, described)}
         values[content.slot.name] = put_in(control.slot, values)
         for stem in stems_for(stems, control.asks):
             if form.two_people:
-                who = control.slot
-                yield from _of_two(form, prompt, stem, item, who, no_answer=no_answer)
+                slot_person = control.slot
+                yield from _of_two(form, prompt, stem, item, slot_person, no_answer=no_answer)
                 continue
             text = _stem_text(stem, item, described, values, bare=False)
             yield from _in_orders(form, prompt, stem, text, no_answer=no_answer)
@@ -244,27 +256,32 @@ def presented_controls(
 def presented_pairs(
     form: MultipleChoice, stem: Stem, sentences: Iterable[Prompt], *, no_answer: bool
 ) -> Iterator[Prompt]:
-    """Sentences about two people, each with these as options, in both orders.
+    """Yield sentences about two people, with these as options, in both orders.
 
-    forward: as they are mentioned in the sentence. The code is 1 for whom the pronoun refers to.
+    forward: as they are mentioned in the sentence. The code is 1 for the person whom the pronoun
+    refers to.
     """
     request = form.request.replace("{labels}", _ONE["letters"])
     for prompt in sentences:
-        right, wrong = (str(prompt.answer), 1.0), (str(prompt.other), 0.0)
-        first, second = (word_at(prompt.text, name) for name, _ in (right, wrong))
-        swapped = second is not None and (first is None or second < first)
-        mentioned = (wrong, right) if swapped else (right, wrong)
-        # A first name stands as it is, others with "the".
+        right_answer, wrong_answer = (str(prompt.answer), 1.0), (str(prompt.other), 0.0)
+        right_at, wrong_at = (
+            word_at(prompt.text, name) for name, _ in (right_answer, wrong_answer)
+        )
+        swapped = wrong_at is not None and (right_at is None or wrong_at < right_at)
+        mentioned = (wrong_answer, right_answer) if swapped else (right_answer, wrong_answer)
+        # A first name stands alone, other words with "the".
         people = [(name if name[:1].isupper() else f"the {name}", code) for name, code in mentioned]
         text = put_in(stem.text, {"item": prompt.text, "pronoun": str(prompt.pronoun)})
-        for name, order in ((FORWARD, people), (REVERSED, people[::-1])):
-            shown = labelled(order, "letters", form.no_answer if no_answer else "")
+        for name, ordered_people in ((FORWARD, people), (REVERSED, people[::-1])):
+            labeled_options = labelled(
+                ordered_people, "letters", form.no_answer if no_answer else ""
+            )
             yield replace(
                 prompt,
                 paraphrase=None if stem.default else stem.id,
-                text=laid_out(text, shown, request),
+                text=laid_out(text, labeled_options, request),
                 order=name,
                 labels="letters",
                 no_answer=no_answer,
-                options=shown,
+                options=labeled_options,
             )

@@ -29,16 +29,16 @@ _SLOT = {"name": str, "filled": str, "empty": str}
 FORM_COLUMNS = ("form", "verb", "plural", "plural_verb", "vignette")
 _OF_ITEMS = ("wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline", "source")
 _OF_CHOICES = ("question", "asks", "opposite", "other")
-"""Further columns of items.csv, where there are nothing but choices."""
+"""Further columns of items.csv, for instruments with only choices."""
 
 
 def read_questionnaire(
     folder: Path, toml: TomlFile, *, kind: InstrumentKind | None
 ) -> tuple[Questionnaire, list[Path]]:
-    """The questionnaire of a folder and the tables it was read from; faults are noted."""
-    given = toml.values.get("conditions")
+    """Return the questionnaire of a folder and the tables it was read from; faults are noted."""
+    file_name = toml.values.get("conditions")
     items_path = folder / "items.csv"
-    conditions_path = folder / (given if isinstance(given, str) else "conditions.csv")
+    conditions_path = folder / (file_name if isinstance(file_name, str) else "conditions.csv")
     slot = _read_slot(toml)
     fields = _read_fields(toml, slot)
     wordings = read_wordings(toml, known=[*fields, slot.name]) or (Wording(id="only"),)
@@ -83,7 +83,7 @@ def read_questionnaire(
 
 
 def _too_many(toml: TomlFile, count: int, what: str, file: str) -> bool:
-    """Whether there is more to ask than anyone could; then a fault is noted."""
+    """Return whether there are too many prompts to ask; if so, a fault is noted."""
     if count > MOST_PROMPTS:
         message = f"{what} are {count:,}. Allowed: up to {MOST_PROMPTS:,}."
         toml.faults.add(file, None, message)
@@ -94,17 +94,17 @@ def _read_slot(toml: TomlFile) -> Slot:
     table = toml.table("slot")
     table.require(["name", "filled"])
     slot = Slot(**({"name": "", "filled": ""} | table.take(_SLOT)))
-    what = f"filled in [slot] is '{slot.filled}'"
-    named = places(slot.filled)
-    for place in named:
+    label = f"filled in [slot] is '{slot.filled}'"
+    place_names = places(slot.filled)
+    for place in place_names:
         table.check_one_of("filled", place, FORM_COLUMNS, what="a placeholder in filled")
-    if slot.filled and not named:
+    if slot.filled and not place_names:
         allowed = ", ".join(f"{{{name}}}" for name in FORM_COLUMNS)
         table.note(
-            "filled", f"{what}, which has no placeholder for a condition. Allowed: {allowed}."
+            "filled", f"{label}, which has no placeholder for a condition. Allowed: {allowed}."
         )
     if stray_braces(slot.filled) or MASK in slot.filled:
-        table.note("filled", f"{what}. It cannot have a stray brace or {MASK}.")
+        table.note("filled", f"{label}. It cannot have a stray brace or {MASK}.")
     if slot.empty:
         table.check_plain("empty", "empty in [slot]", slot.empty)
     return slot
@@ -122,18 +122,18 @@ def _read_fields(toml: TomlFile, slot: Slot) -> dict[str, str]:
 
 
 def read_wordings(toml: TomlFile, *, known: Sequence[str]) -> tuple[Wording, ...]:
-    """The wordings of [[wordings]]; faults are noted."""
+    """Return the wordings of [[wordings]]; faults are noted."""
     wordings: list[Wording] = []
     for table in toml.tables("wordings"):
         table.require(["id"])
         keys = {"id": str, "frame": str, "default": bool, "family": str, "source": str}
-        given = table.take(keys)
-        wording = Wording(**({"id": ""} | given))
+        values = table.take(keys)
+        wording = Wording(**({"id": ""} | values))
         table.check_id(wording.id)
         table.check_id(wording.family, "family")
         if wording.source is not None:
             table.check_one_of("source", wording.source, SOURCES, what="source in [wordings]")
-        if wording.id in {other.id for other in wordings}:
+        if wording.id in {earlier.id for earlier in wordings}:
             table.note("id", f"the wording '{wording.id}' appears twice.")
         if wording.id == "all":
             table.note("id", "'all' cannot be the id of a wording: it means all of them.")
@@ -145,46 +145,48 @@ def read_wordings(toml: TomlFile, *, known: Sequence[str]) -> tuple[Wording, ...
 
 
 def _check_frame(table: TomlTable, wording: Wording, *, known: Sequence[str]) -> None:
-    what, named = f"the frame of wording '{wording.id}'", places(wording.frame)
-    if named.count("item") != 1:
-        table.note("frame", f"{what} must contain {{item}} exactly once.")
+    label, place_names = f"the frame of wording '{wording.id}'", places(wording.frame)
+    if place_names.count("item") != 1:
+        table.note("frame", f"{label} must contain {{item}} exactly once.")
     if stray_braces(wording.frame):
-        table.note("frame", f"{what} has a stray brace: '{wording.frame}'.")
-    for place in named:
+        table.note("frame", f"{label} has a stray brace: '{wording.frame}'.")
+    for place in place_names:
         if place not in {*known, "item"}:
             allowed = ", ".join(f"{{{name}}}" for name in ["item", *known])
-            near = did_you_mean(place, [*known, "item"])
-            table.note("frame", f"{what} has '{{{place}}}'. Allowed: {allowed}.{near}")
+            suggestion = did_you_mean(place, [*known, "item"])
+            table.note("frame", f"{label} has '{{{place}}}'. Allowed: {allowed}.{suggestion}")
 
 
 def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]:
-    """The items; each stands once in a wording, and is the same one in every wording.
+    """Return the items; each occurs once in a wording, and is the same item in every wording.
 
-    A sentence that is quoted from a study may say the opposite, and is then keyed so.
+    A sentence quoted from a study may say the opposite, and is then keyed as the opposite.
     """
     items: list[Item] = []
-    quoted = {wording.id for wording in wordings if wording.source == "study"}
-    first: dict[str, Row] = {}
-    there: dict[str, set[str]] = {wording.id: set() for wording in wordings}
+    study_wordings = {wording.id for wording in wordings if wording.source == "study"}
+    first_rows: dict[str, Row] = {}
+    item_ids: dict[str, set[str]] = {wording.id: set() for wording in wordings}
     for row in rows:
         name, wording = row["item"], row["wording"]
         row.check_id("item")
-        keyed, as_choice = (
+        keyed, choice_keyed = (
             row.check_one_of(column, KEYED) if row[column] else None
             for column in ("keyed", "choice_keyed")
         )
         if wording:
-            row.check_one_of("wording", list(there))
-        mine = [there[wording]] if wording in there else list(there.values())
-        if any(name in names for names in mine):
+            row.check_one_of("wording", list(item_ids))
+        name_sets = [item_ids[wording]] if wording in item_ids else list(item_ids.values())
+        if any(name in names for names in name_sets):
             row.note(f"the item '{name}' appears twice.")
-        for names in mine:
+        for names in name_sets:
             names.add(name)
         for column, default in (("dimension", ""), ("keyed", "plain"), ("choice_keyed", "")):
-            now, before = (one[column] or default for one in (row, first.setdefault(name, row)))
-            if now != before and not (column == "keyed" and wording in quoted):
+            cell, first = (
+                some_row[column] or default for some_row in (row, first_rows.setdefault(name, row))
+            )
+            if cell != first and not (column == "keyed" and wording in study_wordings):
                 row.note(
-                    f"{column} is '{now}', but '{before}' in an earlier row of '{name}'. All rows "
+                    f"{column} is '{cell}', but '{first}' in an earlier row of '{name}'. All rows "
                     f"of an item must have the same {column}."
                 )
         texts = ("text", "wording", "dimension", "your_text", "baseline", *_OF_CHOICES)
@@ -192,25 +194,27 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]
             Item(
                 id=name,
                 keyed=keyed or "plain",
-                choice_keyed=as_choice,
+                choice_keyed=choice_keyed,
                 source=row.check_one_of("source", SOURCES) if row["source"] else None,
                 **{column: row[column] for column in texts},
             )
         )
-    for wording_id, names in there.items():
-        if missing := [name for name in first if name not in names]:
-            message = f"the wording '{wording_id}' has no item {', '.join(map(repr, missing))}."
+    for wording_id, names in item_ids.items():
+        if missing_names := [name for name in first_rows if name not in names]:
+            message = (
+                f"the wording '{wording_id}' has no item {', '.join(map(repr, missing_names))}."
+            )
             rows[0].faults.add(rows[0].file, None, message)
     return tuple(items)
 
 
 def _check_baselines(rows: Sequence[Row], slot: Slot, *, kind: InstrumentKind | None) -> None:
-    """Every item has a sentence without a condition, or none has; and it names none."""
-    given = [row for row in rows if row["baseline"]]
-    if given and slot.empty is not None:
+    """Note a fault unless every item has a baseline, or none; and if a baseline is invalid."""
+    with_baseline = [row for row in rows if row["baseline"]]
+    if with_baseline and slot.empty is not None:
         message = "there is a baseline here, and 'empty' in [slot]. Keep only one of the two."
-        given[0].note(message)
-    for row in rows if given else ():
+        with_baseline[0].note(message)
+    for row in rows if with_baseline else ():
         text = row["baseline"]
         if not text:
             row.note("baseline is empty here, but not for other items.")
@@ -228,7 +232,7 @@ def check_sentence(
     slot: str,
     kind: InstrumentKind | None,
 ) -> None:
-    """Put an item into its wordings and look at the result; the first bad one is told."""
+    """Put an item into its wordings and check the sentences; note the first fault."""
     unknown = [place for place in places(row["text"]) if place not in values]
     for place in unknown:
         _note_unknown(row, "text", place, list(values))
@@ -237,19 +241,19 @@ def check_sentence(
     check_your_text(row)
     for wording in wordings:
         sentence = wording.frame.replace("{item}", row["text"])
-        named = places(sentence)
-        if unknown or any(place not in values for place in named):
+        place_names = places(sentence)
+        if unknown or any(place not in values for place in place_names):
             return
         masks = put_in(sentence, values).count(MASK)
         message = ""
-        # Of choices the stem may have it: see multiple_choice.py.
-        if named.count(slot) != 1 and kind != "choose":
+        # In choices the stem may have the slot: see multiple_choice.py.
+        if place_names.count(slot) != 1 and kind != "choose":
             message = f"the sentence must have {{{slot}}} once: '{sentence}'."
         elif kind == "fill" and masks != 1:
             message = f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
         elif kind in {"classify", "ask", "choose"} and masks:
-            only = f"the sentence has {MASK}, but only instruments of kind fill can have it"
-            message = f"{only}: '{sentence}'."
+            restriction = f"the sentence has {MASK}, but only instruments of kind fill can have it"
+            message = f"{restriction}: '{sentence}'."
         if message:
             row.note(message)
             return
@@ -257,22 +261,22 @@ def check_sentence(
 
 def _note_unknown(row: Row, column: str, place: str, known: Sequence[str]) -> None:
     allowed = ", ".join(f"{{{name}}}" for name in known)
-    near = did_you_mean(place, known)
-    row.note(f"{column} has the unknown placeholder '{{{place}}}'. Allowed: {allowed}.{near}")
+    suggestion = did_you_mean(place, known)
+    row.note(f"{column} has the unknown placeholder '{{{place}}}'. Allowed: {allowed}.{suggestion}")
 
 
 def check_your_text(row: Row) -> None:
-    """The text as it is said to somebody has the same places and the same mask as the text."""
-    yours, own = (
+    """Note a fault unless your_text has the same places and the same mask as the text."""
+    your_signs, own_signs = (
         (sorted(places(text)), text.count(MASK), stray_braces(text))
         for text in (row["your_text"], row["text"])
     )
-    if row["your_text"] and yours != own:
+    if row["your_text"] and your_signs != own_signs:
         row.note(f"your_text must have the same braces and {MASK} as text: '{row['your_text']}'.")
 
 
 def _check_form(row: Row) -> None:
-    """Note a fault where a form of a condition has a place; a vignette has those of a person."""
+    """Note a fault if a form of a condition has a placeholder; a vignette has those of a person."""
     for column in FORM_COLUMNS[:-1]:
         row.faults.check_plain(row.file, row.number, what=column, text=row[column])
     text = row["vignette"]
@@ -284,28 +288,28 @@ def _check_form(row: Row) -> None:
 
 
 def _conditions(rows: Sequence[Row], slot: Slot) -> tuple[Condition, ...]:
-    """Rows with the same condition are its forms; what is said of it must agree between them."""
-    first: dict[str, Row] = {}
+    """Return the conditions: rows with the same condition are its forms, and must agree."""
+    first_rows: dict[str, Row] = {}
     names: dict[str, str] = {}
     forms: dict[str, list[Form]] = {}
-    reads: dict[str, str] = {}
-    named = dict.fromkeys(places(slot.filled))
-    used = [place for place in named if place in FORM_COLUMNS]
+    owners: dict[str, str] = {}
+    place_names = dict.fromkeys(places(slot.filled))
+    used_columns = [place for place in place_names if place in FORM_COLUMNS]
     for row in rows:
         condition = row["condition"]
-        if condition not in first:
+        if condition not in first_rows:
             _check_new_condition(row, names.get(row["name"]))
             names.setdefault(row["name"], condition)
-        _check_same_condition(row, first.setdefault(condition, row))
-        for column in used:
+        _check_same_condition(row, first_rows.setdefault(condition, row))
+        for column in used_columns:
             if not row[column] and column != "form":
                 row.note(f"{column} is empty, but 'filled' in [slot] uses {{{column}}}.")
         form = Form(text=row["form"], **{column: row[column] for column in FORM_COLUMNS[1:]})
-        if used and len(used) == len(named):
+        if used_columns and len(used_columns) == len(place_names):
             text = slot_text(slot, form)
-            if text in reads:
-                row.note(f"this is the same text ('{text}') as another form of '{reads[text]}'.")
-            reads.setdefault(text, condition)
+            if text in owners:
+                row.note(f"this is the same text ('{text}') as another form of '{owners[text]}'.")
+            owners.setdefault(text, condition)
         forms.setdefault(condition, []).append(form)
     return tuple(
         Condition(
@@ -316,7 +320,7 @@ def _conditions(rows: Sequence[Row], slot: Slot) -> tuple[Condition, ...]:
             forms=tuple(forms[condition]),
             study_category=row["study_category"],
         )
-        for condition, row in first.items()
+        for condition, row in first_rows.items()
     )
 
 

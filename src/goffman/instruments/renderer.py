@@ -1,4 +1,4 @@
-"""An instrument → its prompts: item × wording × condition, or sentence pair × adjectives."""
+"""Turn an instrument into prompts: item × wording × condition, or sentence pair × adjectives."""
 
 from __future__ import annotations
 
@@ -60,34 +60,34 @@ _OTHERWISE: Mapping[InstrumentKind, Callable[[Instrument, Prompt], Prompt]] = {
     "complete": completed,
     "write": written,
 }
-"""By kind: sentences with a mask as models are asked them that cannot fill one."""
+"""By kind: how a sentence with a mask is changed for models that cannot fill it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromptOptions:
-    """What to ask of an instrument, where it leaves a choice; None: as the instrument says."""
+    """What to ask if an instrument leaves a choice; None: as the instrument says."""
 
     wordings: Sequence[str] | None = None
     """Ids of wordings, "all", or "paraphrases" for those that are asked only on request; None:
     those on by default."""
     adjectives: Sequence[str] | None = None
-    """Sentence pairs: "male,female" each, "all" or "none"; the baseline always stands beside."""
+    """Sentence pairs: "male,female" each, "all" or "none"; the baseline is always included."""
     placement: str | None = None
     """Sentence pairs: by-stereotype, by-position or both."""
     neutral_pairs: int | None = None
-    """Sentence pairs: how many of neutral occupations are drawn besides; None: none."""
+    """Sentence pairs: how many of neutral occupations are drawn in addition; None: none."""
     they: bool | None = None
-    """Sentence pairs: whether singular “they” is asked besides."""
+    """Sentence pairs: whether singular “they” is asked in addition."""
     winobias: Path | None = None
     """Sentence pairs: WinoBias's files instead of our own frames."""
     drop_faulty: bool | None = None
-    """Sentence pairs: leave out WinoBias pairs that are no minimal pairs."""
+    """Sentence pairs: leave out WinoBias pairs that are not minimal pairs."""
     pairs: int | None = None
     """Sentence pairs: how many are drawn; None: as the instrument says, or all of WinoBias's."""
     seed: int | None = None
-    """Sentence pairs: which of them are drawn."""
+    """Sentence pairs: the seed that decides which of them are drawn."""
     file: Path | None = None
-    """Descriptions, decisions: another study's questions, asked as they are; see external.py."""
+    """Descriptions, decisions: another study's questions, asked unchanged; see external.py."""
     no_answer: bool | None = None
     """Choices: whether not to answer is an option; None: yes."""
     sample: Sample = "all"
@@ -96,29 +96,29 @@ class PromptOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Rendered:
-    """The prompts of an instrument, and what is to be said of them."""
+    """The prompts of an instrument, with notes about them."""
 
     prompts: tuple[Prompt, ...]
     """Always in the same order."""
     controls: tuple[Prompt, ...] = ()
-    """Those of the control items."""
+    """The prompts of the control items."""
     left_out: tuple[Fault, ...] = ()
-    """Sentence pairs that were left out on request, and why."""
+    """The sentence pairs that were left out on request, and why."""
     remarks: tuple[Fault, ...] = ()
     """Faults of sentence pairs that were kept."""
     every: tuple[int, int] | None = None
-    """How many prompts and prompts of controls there are, where this is a part of them."""
+    """How many prompts and control prompts there are, if this is a part of them."""
     parts: Mapping[Sample, frozenset[str]] = field(default_factory=dict)
     """The ids of the smaller samples in this one, the smallest first; see subsample.py."""
 
 
 def render(instrument: Instrument, options: PromptOptions | None = None) -> Rendered:
-    """Every prompt of an instrument, and of its controls; or a sample of them."""
+    """Return every prompt of an instrument and of its controls, or a sample of them."""
     options = options or PromptOptions()
-    has = setting_names(instrument)
-    # Wordings can be printed of any instrument.
+    settings = setting_names(instrument)
+    # Wordings can be printed for any instrument.
     for name in INSTRUMENT_SETTINGS.keys() - {"wordings"}:
-        if name not in has and getattr(options, name.replace("-", "_")) is not None:
+        if name not in settings and getattr(options, name.replace("-", "_")) is not None:
             raise InputError(f"{instrument.base} has no setting '{name}'.")
     if options.no_answer is not None and instrument.kind not in CHOICES:
         raise InputError("--forced-choice works only with --mode choice or --mode reply.")
@@ -129,7 +129,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
             f"--seed cannot be used with {instrument.base}, because only sentence pairs "
             "(coreference) are drawn at random."
         )
-    others = external_prompts(instrument, instrument.content, options)
+    external = external_prompts(instrument, instrument.content, options)
     if instrument.kind in (*CHOICES, *PASSAGES):
         prompts, controls = _choices(instrument, instrument.content, options)
     else:
@@ -138,20 +138,20 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
         controls = control_prompts(instrument, wordings)
     if as_asked := _OTHERWISE.get(instrument.kind):
         prompts, controls = (
-            tuple(as_asked(instrument, prompt) for prompt in some) for some in (prompts, controls)
+            tuple(as_asked(instrument, prompt) for prompt in group) for group in (prompts, controls)
         )
     part = part_of(instrument)
-    few, few_controls = subsample(prompts, part), subsample(controls, part)
+    sample, control_sample = subsample(prompts, part), subsample(controls, part)
     samples: dict[Sample, tuple[tuple[Prompt, ...], tuple[Prompt, ...]]] = {
-        "quick": (first_look(few), few_controls),
-        "balanced": (few, few_controls),
+        "quick": (first_look(sample), control_sample),
+        "balanced": (sample, control_sample),
         "all": (prompts, controls),
     }
     if instrument.kind not in SUBSAMPLED_KINDS:
-        samples |= {"quick": (first_look(few), controls), "balanced": samples["all"]}
-    if others is not None:
-        # Who brings questions wants these, and all of them.
-        samples = {name: (others, some) for name, (_, some) in samples.items()}
+        samples |= {"quick": (first_look(sample), controls), "balanced": samples["all"]}
+    if external is not None:
+        # A user who brings questions wants all of these.
+        samples = {name: (external, group) for name, (_, group) in samples.items()}
     return _sampled(instrument, options.sample, samples)
 
 
@@ -160,14 +160,14 @@ def _sampled(
     wanted: Sample,
     samples: Mapping[Sample, tuple[tuple[Prompt, ...], tuple[Prompt, ...]]],
 ) -> Rendered:
-    """The prompts and controls of a sample; ``samples``: each contains the one before it."""
+    """Return the prompts and controls of a sample; ``samples``: each contains the one before it."""
     if wanted == "balanced" and instrument.kind not in SUBSAMPLED_KINDS:
         wanted = "all"
     parts: dict[Sample, frozenset[str]] = {}
     for name, (prompts, controls) in samples.items():
         if name == wanted:
-            whole = tuple(map(len, samples["all"]))
-            every = None if wanted == "all" else (whole[0], whole[1])
+            counts = tuple(map(len, samples["all"]))
+            every = None if wanted == "all" else (counts[0], counts[1])
             return Rendered(prompts=prompts, controls=controls, every=every, parts=parts)
         parts[name] = frozenset(prompt.id for prompt in (*prompts, *controls))
     raise InputError(f"There is no sample '{wanted}'.{did_you_mean(wanted, [*samples])}")
@@ -178,64 +178,68 @@ def render_crossed(
 ) -> Rendered:
     """Return the prompts about people of each identity: of the two groups compared, and of none.
 
-    The control items are about nobody, and are not asked again. InputError where the instrument's
-    sentences cannot show an identity.
+    The control items are about nobody, and are not asked again. Raise InputError if the
+    instrument's sentences cannot show an identity.
     """
     if not can_cross(instrument, factor):
         raise cannot_cross([instrument.base], factor)
-    compared = {BASELINE, *(instrument.settings.get(key) for key in ("contrast", "against"))}
+    groups = {BASELINE, *(instrument.settings.get(key) for key in ("contrast", "against"))}
     prompts: list[Prompt] = []
     parts: dict[Sample, set[str]] = {}
     for identity in factor.levels:
         rendered = render(about_identity(instrument, identity), options)
         for prompt in rendered.prompts:
-            if prompt.group in compared and prompt.condition not in factor.without:
-                # What is known of a condition's phrase is known without an identity.
-                named = replace(prompt, identity=identity.name, phrase=None)
-                prompts.append(named)
+            if prompt.group in groups and prompt.condition not in factor.without:
+                # The condition's phrase is already known without an identity.
+                identity_prompt = replace(prompt, identity=identity.name, phrase=None)
+                prompts.append(identity_prompt)
                 for name, ids in rendered.parts.items():
-                    parts.setdefault(name, set()).update({named.id} if prompt.id in ids else ())
+                    parts.setdefault(name, set()).update(
+                        {identity_prompt.id} if prompt.id in ids else ()
+                    )
     ids_of = {name: frozenset(ids) for name, ids in parts.items()}
     return Rendered(prompts=tuple(prompts), parts=ids_of)
 
 
 def cannot_cross(names: Sequence[str], factor: Identities) -> InputError:
     """Return the error that these instruments cannot show an identity, with those that can."""
-    known = [name for name in builtin_names() if can_cross(load_instrument(name), factor)]
+    able_ids = [name for name in builtin_names() if can_cross(load_instrument(name), factor)]
     return InputError(
         f"--cross {factor.id} cannot be used with {' or '.join(names)}, because the sentences "
-        f"cannot name it. Allowed: {', '.join(known)}."
+        f"cannot name it. Allowed: {', '.join(able_ids)}."
     )
 
 
 def setting_names(instrument: Instrument) -> tuple[str, ...]:
-    """The settings of an instrument that a user may change: see config.py."""
+    """Return the settings of an instrument that a user may change: see config.py."""
     if isinstance(instrument.content, SentencePairs):
-        own = ("neutral-pairs", "they")
-        return ("pairs", "adjectives", "placement", *own, "winobias", "drop-faulty")
-    on_request = [one for one in _wordings(instrument) if not one.default]
-    wordings = ("wordings",) if any(one.source == "study" for one in on_request) else ()
+        pair_settings = ("neutral-pairs", "they")
+        return ("pairs", "adjectives", "placement", *pair_settings, "winobias", "drop-faulty")
+    on_request = [wording for wording in _wordings(instrument) if not wording.default]
+    wordings = ("wordings",) if any(wording.source == "study" for wording in on_request) else ()
     return ("file",) if instrument.settings.get("instead") in READERS else wordings
 
 
 def _choices(
     instrument: Instrument, content: Questionnaire, options: PromptOptions
 ) -> tuple[tuple[Prompt, ...], tuple[Prompt, ...]]:
-    """The presentations of a questionnaire with options to choose from, and of its controls."""
+    """Return the presentations of a questionnaire as a choice, and of its controls."""
     form = _form_of(instrument)
     stems = _chosen_stems(instrument, options.wordings)
     no_answer = options.no_answer is not False
-    bases = _stand_ins(instrument, content)
-    prompts = presented(content, form, bases, stems=stems, no_answer=no_answer)
-    own = [stem for stem in stems if stem.default]
-    controls = presented_controls(instrument, content, form, stems=own, no_answer=no_answer)
+    stand_ins = _stand_ins(instrument, content)
+    prompts = presented(content, form, stand_ins, stems=stems, no_answer=no_answer)
+    default_stems = [stem for stem in stems if stem.default]
+    controls = presented_controls(
+        instrument, content, form, stems=default_stems, no_answer=no_answer
+    )
     return tuple(prompts), tuple(controls)
 
 
 def _chosen_stems(instrument: Instrument, names: Sequence[str] | None) -> list[Stem]:
-    chosen = chosen_wordings(instrument, names)
-    every = (*_form_of(instrument).stems, *instrument.paraphrases.stems)
-    return [stem for stem in every if stem.id in chosen]
+    ids = chosen_wordings(instrument, names)
+    stems = (*_form_of(instrument).stems, *instrument.paraphrases.stems)
+    return [stem for stem in stems if stem.id in ids]
 
 
 def _form_of(instrument: Instrument) -> MultipleChoice:
@@ -247,50 +251,62 @@ def _form_of(instrument: Instrument) -> MultipleChoice:
 
 
 def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOptions) -> Rendered:
-    """The prompts of sentence pairs; a part has fewer pairs, and as a choice no adjectives."""
+    """Return the prompts of sentence pairs; a sample has fewer pairs, a choice's no adjectives."""
     if options.wordings is not None and not has_paraphrases(instrument):
         raise InputError(
             f"--wording cannot be used with {instrument.base}, because it has no wordings."
         )
-    few = options
-    # Who brings sentences, or says how many, wants these.
-    given = options.pairs is not None or options.winobias is not None
-    if instrument.kind in SUBSAMPLED_KINDS and not given:
-        few = replace(few, pairs=min(SIZED_PAIRS, int(instrument.settings["pairs"])))
-    # Who asks what adjectives do by themselves wants them.
-    alone = options.adjectives or options.neutral_pairs or options.placement == "both"
-    plain = few if alone else replace(few, adjectives=["none"])
+    part = options
+    # A user who brings sentences, or says how many, wants these.
+    user_pairs = options.pairs is not None or options.winobias is not None
+    if instrument.kind in SUBSAMPLED_KINDS and not user_pairs:
+        part = replace(part, pairs=min(SIZED_PAIRS, int(instrument.settings["pairs"])))
+    # A user who chooses adjectives wants them.
+    adjectives_asked = options.adjectives or options.neutral_pairs or options.placement == "both"
+    plain = part if adjectives_asked else replace(part, adjectives=["none"])
     chosen: dict[Sample, PromptOptions] = {
         "quick": plain,
-        "balanced": plain if instrument.kind in CHOICES else few,
+        "balanced": plain if instrument.kind in CHOICES else part,
         "all": options,
     }
-    found: dict[Sample, Rendered] = {}
-    for name, one in chosen.items():
-        there = next((found[other] for other in found if chosen[other] == one), None)
-        found[name] = there or _all_of_pairs(instrument, content, one)
-    samples = {name: (one.prompts, one.controls) for name, one in found.items()}
-    sampled, read = _sampled(instrument, options.sample, samples), found[options.sample]
-    return replace(sampled, left_out=read.left_out, remarks=read.remarks)
+    rendered_by_name: dict[Sample, Rendered] = {}
+    for name, part_options in chosen.items():
+        equal = next(
+            (
+                rendered_by_name[known_name]
+                for known_name in rendered_by_name
+                if chosen[known_name] == part_options
+            ),
+            None,
+        )
+        rendered_by_name[name] = equal or _all_of_pairs(instrument, content, part_options)
+    samples = {
+        name: (rendered.prompts, rendered.controls) for name, rendered in rendered_by_name.items()
+    }
+    sampled, rendered = (
+        _sampled(instrument, options.sample, samples),
+        rendered_by_name[options.sample],
+    )
+    return replace(sampled, left_out=rendered.left_out, remarks=rendered.remarks)
 
 
 def _all_of_pairs(
     instrument: Instrument, content: SentencePairs, options: PromptOptions
 ) -> Rendered:
-    """Every prompt of these sentence pairs."""
-    # The baseline, and the settings given: all of the instrument's where none is.
-    chosen: dict[str, Setting] = {BASELINE: Setting()}
+    """Return every prompt of these sentence pairs."""
+    # The baseline and the given settings; all of the instrument's if none is given.
+    settings: dict[str, Setting] = {BASELINE: Setting()}
     for text in options.adjectives or ("all",):
         if text == "all":
-            chosen |= {setting.id: setting for setting in content.settings}
+            settings |= {setting.id: setting for setting in content.settings}
         elif text != "none":
             setting = parse_setting(text)
-            chosen[setting.id] = setting
+            settings[setting.id] = setting
     reading = _pairs(instrument, content, options)
-    asked = [*_parts_of_pairs(instrument, content, reading.pairs, options, [*chosen.values()])]
+    parts = [*_parts_of_pairs(instrument, content, reading.pairs, options, [*settings.values()])]
 
     def ask(wording: Wording | None = None) -> list[Prompt]:
-        return [prompt for part in asked for prompt in part(wording=wording)]
+        return [prompt for part in parts for prompt in part(wording=wording)]
 
     prompts: list[Prompt] = []
     controls: list[Prompt] = []
@@ -303,9 +319,9 @@ def _all_of_pairs(
                     form, stem, control_prompts(instrument), no_answer=no_answer
                 )
     else:
-        further = {one.id: one for one in instrument.paraphrases.wordings}
+        paraphrases = {wording.id: wording for wording in instrument.paraphrases.wordings}
         for name in chosen_wordings(instrument, options.wordings):
-            prompts += ask(wording=further.get(name))
+            prompts += ask(wording=paraphrases.get(name))
             controls += control_prompts(instrument) if name == OWN_PAIRS else ()
     return Rendered(
         prompts=tuple(prompts),
@@ -322,65 +338,67 @@ def _parts_of_pairs(
     options: PromptOptions,
     settings: Sequence[Setting],
 ) -> Iterator[Callable[..., list[Prompt]]]:
-    """What asks the pairs, then those of neutral occupations, then singular “they”."""
+    """Yield functions for prompts of the pairs, of neutral occupations, and of singular “they”."""
     ask = partial(prompts_of, instrument, content)
-    own = str(instrument.settings["placement"])
-    placement = parse_adjective_placement(own if options.placement is None else options.placement)
+    own_placement = str(instrument.settings["placement"])
+    placement = parse_adjective_placement(
+        own_placement if options.placement is None else options.placement
+    )
     count, seed = options.neutral_pairs, options.seed or 0
     if options.winobias is not None and (options.they or count is not None):
         raise InputError("The settings neutral-pairs and they do not work together with winobias.")
     adjectives = [setting for setting in settings if setting.id != BASELINE]
-    swapped = [replace(one, kind="swapped") for one in adjectives if placement == "both"]
+    swapped = [replace(setting, kind="swapped") for setting in adjectives if placement == "both"]
     yield partial(ask, pairs, settings=[*settings, *swapped], placement=placement)
     if count is not None:
-        others = generate_pairs(content, count=count, seed=seed, neutral=True)
-        neutral = [replace(one, kind="neutral") for one in adjectives]
-        yield partial(ask, others, settings=neutral, placement="by-stereotype")
+        neutral_pairs = generate_pairs(content, count=count, seed=seed, neutral=True)
+        neutral_settings = [replace(setting, kind="neutral") for setting in adjectives]
+        yield partial(ask, neutral_pairs, settings=neutral_settings, placement="by-stereotype")
     if options.they:
         yield partial(ask, pairs, settings=[Setting()], placement=placement, sides=[THEY])
 
 
 def wordings_known(instrument: Instrument) -> dict[str, bool]:
-    """By id: the wordings of an instrument in its form, and whether each is on by default."""
-    further = instrument.paraphrases
-    every: Sequence[Stem | Wording]
+    """Return the ids of an instrument's wordings in its form → whether each is on by default."""
+    paraphrases = instrument.paraphrases
+    wordings: Sequence[Stem | Wording]
     if instrument.kind in (*CHOICES, *PASSAGES):
-        every = (*_form_of(instrument).stems, *further.stems)
+        wordings = (*_form_of(instrument).stems, *paraphrases.stems)
     elif isinstance(instrument.content, SentencePairs):
-        every = (Wording(id=OWN_PAIRS), *further.wordings)
+        wordings = (Wording(id=OWN_PAIRS), *paraphrases.wordings)
     else:
-        every = (*instrument.content.wordings, *further.wordings)
-    return {one.id: one.default for one in every}
+        wordings = (*instrument.content.wordings, *paraphrases.wordings)
+    return {wording.id: wording.default for wording in wordings}
 
 
 def has_paraphrases(instrument: Instrument) -> bool:
-    """Whether the instrument, in its form, has wordings that are asked only on request."""
+    """Return whether the instrument, in its form, has wordings that are asked only on request."""
     return not all(wordings_known(instrument).values())
 
 
 def chosen_wordings(instrument: Instrument, names: Sequence[str] | None) -> list[str]:
-    """The ids of the wordings to ask: those named, all of them for "all", else the default ones.
+    """Return the ids of the wordings to ask: those named, all for "all", else the default ones.
 
-    For "paraphrases" those that are off by default, without a study's own.
+    For "paraphrases", return those that are off by default, without a study's own.
     """
-    known = wordings_known(instrument)
-    default = [name for name, on in known.items() if on]
-    of_study = {one.id for one in _wordings(instrument) if one.source == "study"}
-    further = [name for name in known if name not in {*default, *of_study}]
-    groups = {"all": list(known), ON_REQUEST: further}
+    default_by_id = wordings_known(instrument)
+    default_ids = [name for name, is_default in default_by_id.items() if is_default]
+    study_ids = {wording.id for wording in _wordings(instrument) if wording.source == "study"}
+    further_ids = [name for name in default_by_id if name not in {*default_ids, *study_ids}]
+    groups = {"all": list(default_by_id), ON_REQUEST: further_ids}
     chosen: set[str] = set()
     for name in names or ():
-        allowed = [*known, *(group for group, members in groups.items() if members)]
-        if name not in allowed:
-            shown = ", ".join(f"'{one}'" for one in allowed)
-            if len(known) == 1:
-                shown = f"'{allowed[0]}' (its one wording) or 'all'"
+        allowed_names = [*default_by_id, *(group for group, members in groups.items() if members)]
+        if name not in allowed_names:
+            listing = ", ".join(f"'{allowed_name}'" for allowed_name in allowed_names)
+            if len(default_by_id) == 1:
+                listing = f"'{allowed_names[0]}' (its one wording) or 'all'"
             raise InputError(
                 f"{instrument.id} has no wording '{name}'. Allowed: "
-                f"{shown}.{did_you_mean(name, list(known))}"
+                f"{listing}.{did_you_mean(name, list(default_by_id))}"
             )
         chosen |= {*groups.get(name, [name])}
-    return [name for name in known if name in chosen] or default
+    return [name for name in default_by_id if name in chosen] or default_ids
 
 
 def _wordings(instrument: Instrument) -> Sequence[Wording]:
@@ -411,7 +429,7 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
 def _questionnaire_prompts(
     instrument: Instrument, content: Questionnaire, wordings: Sequence[str]
 ) -> Iterator[Prompt]:
-    """The baseline's prompts first, then condition by condition."""
+    """Yield the baseline's prompts first, then condition by condition."""
     content = on_request(content, instrument.paraphrases)
     sentences = [
         (item, wording)
@@ -419,13 +437,13 @@ def _questionnaire_prompts(
         if wording.id in wordings
         for item in texts_in(content, wording)
     ]
-    for base, stands_there in _stand_ins(instrument, content):
-        values = {**content.fields, content.slot.name: stands_there}
+    for condition_prompt, slot_value in _stand_ins(instrument, content):
+        values = {**content.fields, content.slot.name: slot_value}
         for item, wording in sentences:
-            # Left out, a condition may take more of the sentence with it than its slot.
-            text = item.text if base.form is not None else item.baseline or item.text
+            # Leaving out a condition may change more of the sentence than its slot.
+            text = item.text if condition_prompt.form is not None else item.baseline or item.text
             yield replace(
-                base,
+                condition_prompt,
                 item=item.id,
                 wording=wording.id,
                 dimension=item.dimension or None,
@@ -438,7 +456,7 @@ def _questionnaire_prompts(
 
 
 def _phrase(instrument: Instrument, form: Form) -> str | None:
-    """What a form says in its slot; None where that is a whole text."""
+    """Return what a form says in its slot; None if that is a whole text."""
     content = instrument.content
     if isinstance(content, SentencePairs) or "{vignette}" in content.slot.filled:
         return None
@@ -446,15 +464,15 @@ def _phrase(instrument: Instrument, form: Form) -> str | None:
 
 
 def _source(item: Item, wording: Wording) -> Source | None:
-    """Whose sentence it is: our own where its item or its wording is."""
-    of_both = {item.source, wording.source}
-    return next((one for one in ("own", "study") if one in of_both), None)
+    """Return the origin of the sentence: our own if its item or its wording is."""
+    sources = {item.source, wording.source}
+    return next((source for source in ("own", "study") if source in sources), None)
 
 
 def carried_phrases(
     instrument: Instrument, prompts: Sequence[Prompt], *, parts: Collection[Collection[str]] = ()
 ) -> list[CarriedPhrase]:
-    """Each form's phrase in a sentence that says that there is such a person, by a prompt of it.
+    """Return each form's phrase in a sentence that such a person exists, with a prompt's id.
 
     ``parts``: ids of prompts that a run with a sample has too, so that its phrases stay.
     """
@@ -465,34 +483,34 @@ def carried_phrases(
         prompts, key=lambda prompt: (sum(prompt.id in part for part in parts), prompt.id)
     )
     by_form = {(prompt.condition, prompt.form): prompt for prompt in in_order if prompt.phrase}
-    several = "{plural_verb}" in content.slot.filled or "{plural}" in content.slot.filled
-    found = []
+    is_plural = "{plural_verb}" in content.slot.filled or "{plural}" in content.slot.filled
+    phrases = []
     for condition in content.conditions:
         for form in condition.forms:
             if prompt := by_form.get((condition.id, form.text)):
                 before, phrase, after = phrase_text(content.slot, form)
-                start = f"There {'are' if several else 'is'} {before}"
-                found.append(CarriedPhrase(prompt.id, start, phrase, f"{after}."))
-    return found
+                start = f"There {'are' if is_plural else 'is'} {before}"
+                phrases.append(CarriedPhrase(prompt.id, start, phrase, f"{after}."))
+    return phrases
 
 
 def _stand_ins(instrument: Instrument, content: Questionnaire) -> Iterator[tuple[Prompt, str]]:
-    """Everything that may stand in the slot: nothing (the baseline), then each form.
+    """Yield everything that may stand in the slot: nothing (the baseline), then each form.
 
-    Each with what all prompts about it share.
+    Each comes with what all prompts about it share.
     """
-    shared = partial(
+    make_prompt = partial(
         Prompt, instrument=instrument.base, mode=instrument.mode, item="", wording="", text=""
     )
     if content.slot.empty is not None or any(item.baseline for item in content.items):
-        yield shared(condition=BASELINE, group=BASELINE), content.slot.empty or ""
+        yield make_prompt(condition=BASELINE, group=BASELINE), content.slot.empty or ""
     for condition in content.conditions:
         for form in condition.forms:
-            base = shared(
+            condition_prompt = make_prompt(
                 condition=condition.id,
                 form=form.text,
                 group=condition.group,
                 category=condition.category,
                 phrase=_phrase(instrument, form),
             )
-            yield base, slot_text(content.slot, form)
+            yield condition_prompt, slot_text(content.slot, form)

@@ -38,23 +38,23 @@ from goffman.instruments.types import (
 AdjectivePlacement = Literal["by-stereotype", "by-position", "both"]
 ADJECTIVE_PLACEMENTS: tuple[AdjectivePlacement, ...] = get_args(AdjectivePlacement)
 _HOLE = "\N{NULL}"
-"""What stands in the place of a pronoun while adjectives are put in."""
+"""The text in place of a pronoun while adjectives are inserted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
-    """One sentence, and where in it the two occupations stand."""
+    """A sentence, and the positions of the two occupations in it."""
 
     text: str
     referent_at: tuple[int, ...]
     """Where the name of the occupation that the pronoun refers to begins, after its article; then
-    where the same words stand again."""
+    where the same words occur again."""
     other_at: tuple[int, ...]
     """Likewise for the other occupation."""
     other_marked_at: tuple[int, ...] | None = None
-    """Likewise for what a file marks as the other occupation, if that is another word."""
+    """Likewise for the other occupation as the file marks it, if that is another word."""
     pronoun: str
-    """The pronoun that is asked about, in lower case; the last one where several are marked."""
+    """The pronoun that is asked about, in lower case; the last one if several are marked."""
     pronouns: int = 1
     """How many pronouns are marked."""
     pronouns_at: tuple[int, ...] = ()
@@ -66,7 +66,7 @@ class Pair:
     """A sentence with the pronoun of the referent's stereotype, and one with the other pronoun."""
 
     id: str
-    """Says where the pair comes from: a frame and its occupations, or a file and its line."""
+    """The pair's source: a frame and its occupations, or a file and its line."""
     type: Literal["type-1", "type-2"]
     referent: str
     """The occupation that the pronoun refers to."""
@@ -77,19 +77,19 @@ class Pair:
     pro: Sentence
     anti: Sentence
     they: Sentence | None = None
-    """With singular “they”; None where that could mean both people."""
+    """The sentence with singular “they”; None if that could mean both people."""
 
 
 def with_adjectives(
     sentence: Sentence, setting: Setting, *, stereotype: Gender, placement: AdjectivePlacement
 ) -> str:
-    """The sentence with the setting's adjectives before its occupations.
+    """Return the sentence with the setting's adjectives before its occupations.
 
-    by-stereotype: the male-associated adjective goes to the occupation associated with men, and
-    where the setting is swapped, to the other one; by-position: to the occupation that is mentioned
-    first. That is what the study's code did, and its ways are kept there: every mention in the same
-    words gets the adjective, and a wrong word that is marked as the other occupation is taken for
-    it.
+    by-stereotype: the male-associated adjective goes to the occupation associated with men, or, if
+    the setting is swapped, to the other one; by-position: to the occupation that is mentioned
+    first. By position is what the study's code did, with its peculiarities: every mention in the
+    same words gets the adjective, and a wrong word that is marked as the other occupation is
+    treated as that occupation.
     """
     if placement != "by-position":
         male_at, female_at = sentence.referent_at[:1], sentence.other_at[:1]
@@ -100,25 +100,25 @@ def with_adjectives(
         male_at, female_at = sorted((sentence.referent_at, marked))
     words = dict.fromkeys(male_at, setting.male) | dict.fromkeys(female_at, setting.female)
     text = sentence.text
-    # From the back, so that the places before stay where they are.
-    for at in sorted(words, reverse=True):
-        if words[at]:
-            text = put_before(text, at, words[at])
+    # From the back, so that the earlier positions stay valid.
+    for position in sorted(words, reverse=True):
+        if words[position]:
+            text = put_before(text, position, words[position])
     return text
 
 
 def with_holes(sentence: Sentence) -> Sentence:
-    """The sentence with a hole for each marked pronoun, into which a mask is put."""
+    """Return the sentence with a hole for each marked pronoun, into which a mask is put."""
     text = sentence.text
-    for at in sentence.pronouns_at:
-        # As long as the pronoun, so that everything else stays where it is.
-        hole = re.sub(r"\A\w+", lambda word: _HOLE * len(word[0]), text[at:])
-        text = text[:at] + hole
+    for start in sentence.pronouns_at:
+        # As long as the pronoun, so that all other positions stay valid.
+        hole = re.sub(r"\A\w+", lambda word: _HOLE * len(word[0]), text[start:])
+        text = text[:start] + hole
     return replace(sentence, text=text)
 
 
 def parse_setting(given: str) -> Setting:
-    """The setting of ``male,female``, where either side may be empty."""
+    """Return the setting of ``male,female``, where either side may be empty."""
     male, comma, female = (part.strip() for part in given.partition(","))
     words = [word for word in (male, female) if word]
     if not comma or not words or not all(is_words(word) for word in words):
@@ -132,12 +132,12 @@ def parse_setting(given: str) -> Setting:
 
 
 def is_words(text: str) -> bool:
-    """Whether a text is one word or several, of letters and hyphens."""
+    """Return whether a text is one word or several, of letters and hyphens."""
     return all(part.isalpha() for part in text.replace("-", " ").split(" "))
 
 
 def parse_adjective_placement(given: str) -> AdjectivePlacement:
-    """The placement of a name."""
+    """Return the placement of a name."""
     for placement in ADJECTIVE_PLACEMENTS:
         if given == placement:
             return placement
@@ -151,10 +151,10 @@ _TYPES: tuple[Literal["type-1", "type-2"], ...] = ("type-1", "type-2")
 _REFERENTS: tuple[Literal["first", "second"], ...] = ("first", "second")
 _GENDERS: tuple[Gender, ...] = ("male", "female")
 PRONOUN_TASK = "choose the right pronoun after a name or a word such as “aunt”"
-"""What controls ask of a model that does not chat."""
+"""The task of the controls, for models that do not chat."""
 _OTHER_GENDER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 NEAR_HALF = 11.0
-"""Occupations are neutral whose share of women is so few points from 50 percent."""
+"""The most points from 50 percent that the share of women differs by in neutral occupations."""
 
 
 def prompts_of(
@@ -167,33 +167,33 @@ def prompts_of(
     wording: Wording | None = None,
     sides: Sequence[str] = ("pro", "anti"),
 ) -> list[Prompt]:
-    """Both sentences of every pair under every adjective setting, or the one with “they”.
+    """Return both sentences of every pair under every adjective setting, or the one with “they”.
 
-    Each with the question; or, where the instrument asks for pronouns, with the pronoun masked;
-    or, where there are options to choose from, the sentence alone. ``wording``: a frame around the
-    sentence, and another question; None: the instrument's own.
+    Each has the question; or, if the instrument asks for pronouns, the pronoun masked; or, if there
+    are options to choose from, the sentence alone. ``wording``: a frame around the sentence, and
+    another question; None: the instrument's own.
     """
-    around = wording or Wording(id="", question=content.question)
-    prefers = instrument.kind == "prefer"
+    frame_and_question = wording or Wording(id="", question=content.question)
+    asks_for_pronouns = instrument.kind == "prefer"
     alone = instrument.kind in {"choose", "say"}
     prompts: list[Prompt] = []
     for pair in pairs:
         sentences: list[tuple[str, Sentence, Sentence]] = [
-            (side, sentence, with_holes(sentence) if prefers else sentence)
+            (side, sentence, with_holes(sentence) if asks_for_pronouns else sentence)
             for side in sides
             if (sentence := getattr(pair, side))
         ]
         for setting, (side, sentence, bare) in product(settings, sentences):
             text = with_adjectives(bare, setting, stereotype=pair.stereotype, placement=placement)
             pronoun = sentence.pronoun
-            if prefers:
-                # In the case in which the sentence has it.
-                at = sentence.pronouns_at[-1]
-                pronoun = sentence.text[at : at + len(pronoun)]
-                text = around.frame.replace("{item}", re.sub(f"{_HOLE}+", MASK, text))
+            if asks_for_pronouns:
+                # With the same capital letters as in the sentence.
+                start = sentence.pronouns_at[-1]
+                pronoun = sentence.text[start : start + len(pronoun)]
+                text = frame_and_question.frame.replace("{item}", re.sub(f"{_HOLE}+", MASK, text))
             elif not alone:
-                question = around.question.replace("{pronoun}", pronoun)
-                text = f"{around.frame.replace('{item}', text)} {question}"
+                question = frame_and_question.question.replace("{pronoun}", pronoun)
+                text = f"{frame_and_question.frame.replace('{item}', text)} {question}"
             prompts.append(
                 Prompt(
                     instrument=instrument.base,
@@ -215,9 +215,10 @@ def prompts_of(
 
 
 def without_a_chat(instrument: Instrument) -> Instrument:
-    """The instrument of sentence pairs as models are asked it that do not chat.
+    """Return the instrument of sentence pairs for models that do not chat.
 
-    Another construct, so another id: which pronoun a model would write, not whom it refers to.
+    It measures another construct, so it has another id: which pronoun a model would write, not whom
+    the pronoun refers to.
     """
     settings = {**instrument.settings, "measure": "pronoun-preference", "top_k": 10}
     settings.pop("margin", None)
@@ -238,11 +239,11 @@ def without_a_chat(instrument: Instrument) -> Instrument:
 def generate_pairs(
     content: SentencePairs, *, count: int, seed: int, neutral: bool = False
 ) -> list[Pair]:
-    """Pairs drawn from all frames × occupations × orders, frame after frame in turn.
+    """Draw pairs from all frames × occupations × orders, frame after frame in turn.
 
     The draw ranks by a hash of the seed, so it is the same on every machine and version, and the
-    first pairs of a larger draw are those of a smaller one. ``neutral``: of neutral occupations,
-    each drawn pair twice: the referent has the adjective of either gender.
+    first pairs of a larger draw are those of a smaller one. ``neutral``: pairs of neutral
+    occupations, each twice: the referent has the adjective of either gender.
     """
     cast = _cast(content.occupations, neutral=neutral)
     possible, name = len(content.frames) * len(cast), "neutral-pairs" if neutral else "pairs"
@@ -255,41 +256,41 @@ def generate_pairs(
     rounds = -(-count // len(ranked))
     drawn = [(frame, *casts[turn]) for turn in range(rounds) for frame, casts in ranked][:count]
     genders = _GENDERS if neutral else (None,)
-    return [_pair(*of, gender=gender) for of in drawn for gender in genders]
+    return [_pair(*frame_and_cast, gender=gender) for frame_and_cast in drawn for gender in genders]
 
 
 _Cast = tuple[Occupation, Occupation]
 
 
 def _cast(occupations: Sequence[Occupation], *, neutral: bool) -> list[_Cast]:
-    """Every two occupations of different gender, or every two neutral ones, in both orders."""
+    """Return all pairs of occupations of different gender, or of neutral ones, in both orders."""
     if neutral:
         shares = ((job, job.percent_women) for job in occupations)
-        near = [job for job, of in shares if of is not None and abs(of - 50) <= NEAR_HALF]
+        near = [job for job, share in shares if share is not None and abs(share - 50) <= NEAR_HALF]
         return [*permutations(near, 2)]
     men, women = ([job for job in occupations if job.gender == gender] for gender in _GENDERS)
-    return [two for man in men for woman in women for two in ((man, woman), (woman, man))]
+    return [cast for man in men for woman in women for cast in ((man, woman), (woman, man))]
 
 
-# An audit draws the same pairs twice where it asks a chat model and a masked one.
+# An audit draws the same pairs twice if it asks a chat model and a masked one.
 @lru_cache(maxsize=4)
 def _ranked(
     frames: tuple[Frame, ...], cast: tuple[_Cast, ...], seed: int
 ) -> list[tuple[Frame, list[_Cast]]]:
-    """The frames in the order of the draw, and the casts of each in theirs."""
-    # A hundred thousand ranks: what they have in common is put together and encoded once.
-    ends = [(f"\0{two[0].name}\0{two[1].name}".encode(), two) for two in cast]
+    """Return the frames in the order of the draw, and the casts of each in the same way."""
+    # A hundred thousand ranks: their common parts are joined and encoded once.
+    ends = [(f"\0{pair[0].name}\0{pair[1].name}".encode(), pair) for pair in cast]
     sha256 = hashlib.sha256
     ranked = []
     for frame in sorted(frames, key=lambda frame: _rank(seed, frame.id)):
         start = f"{seed}\0{frame.id}".encode()
-        ranks = {sha256(start + end).digest(): two for end, two in ends}
+        ranks = {sha256(start + end).digest(): pair for end, pair in ends}
         ranked.append((frame, [ranks[rank] for rank in sorted(ranks)]))
     return ranked
 
 
 def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
-    """Some of the pairs, in the order in which they are given."""
+    """Return some of the pairs, in the given order."""
     if not 1 <= count <= len(pairs):
         raise SentenceError(f"pairs is {count}, but there are only {len(pairs):,} pairs.")
     drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
@@ -301,18 +302,18 @@ def _rank(seed: int, *parts: str) -> bytes:
 
 
 def _pair(frame: Frame, first: Occupation, second: Occupation, *, gender: Gender | None) -> Pair:
-    """The pair of a frame; ``gender``: what counts as the referent's, where it has none."""
+    """Return the pair of a frame; ``gender``: the referent's for a neutral occupation."""
     referent, other = (first, second) if frame.referent == "first" else (second, first)
     parts = [frame.id, first.name, second.name, *([gender] if gender else [])]
-    own = gender or referent.gender
+    referent_gender = gender or referent.gender
     return Pair(
         id="/".join(parts).replace(" ", "-"),
         type=frame.type,
         referent=referent.name,
         other=other.name,
-        stereotype=own,
-        pro=_sentence(frame, first, second, gender=own),
-        anti=_sentence(frame, first, second, gender=_OTHER_GENDER[own]),
+        stereotype=referent_gender,
+        pro=_sentence(frame, first, second, gender=referent_gender),
+        anti=_sentence(frame, first, second, gender=_OTHER_GENDER[referent_gender]),
         they=_sentence(frame, first, second, gender=None) if frame.they else None,
     )
 
@@ -320,33 +321,33 @@ def _pair(frame: Frame, first: Occupation, second: Occupation, *, gender: Gender
 def _sentence(
     frame: Frame, first: Occupation, second: Occupation, *, gender: Gender | None
 ) -> Sentence:
-    """The frame's sentence, filled, and where the occupations stand; gender None: with “they”."""
-    text, asked = "", ""
-    at: dict[str, int] = {}
+    """Return the frame's sentence, filled, with positions; gender None: with “they”."""
+    text, pronoun = "", ""
+    positions: dict[str, int] = {}
     names = {"first": first.name, "second": second.name}
     for part in re.split(r"(\{\w+\})", frame.text):
         name = part[1:-1]
         if name in names:
-            at[name] = len(text)
+            positions[name] = len(text)
             text += names[name]
         elif part.startswith("{"):
-            at["pronoun"] = len(text)
-            asked = PRONOUNS[name][gender] if gender else SINGULAR_THEY[name]
-            text += asked
+            positions["pronoun"] = len(text)
+            pronoun = PRONOUNS[name][gender] if gender else SINGULAR_THEY[name]
+            text += pronoun
         else:
-            text += after_they(part) if asked == "they" else part
-    other = "second" if frame.referent == "first" else "first"
+            text += after_they(part) if pronoun == "they" else part
+    other_place = "second" if frame.referent == "first" else "first"
     return Sentence(
         text=text,
-        referent_at=(at[frame.referent],),
-        other_at=(at[other],),
-        pronoun=asked,
-        pronouns_at=(at["pronoun"],),
+        referent_at=(positions[frame.referent],),
+        other_at=(positions[other_place],),
+        pronoun=pronoun,
+        pronouns_at=(positions["pronoun"],),
     )
 
 
 def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, list[Path]]:
-    """The frames, occupations and adjectives of a folder and their files; faults are noted."""
+    """Return the frames, occupations and adjectives of a folder and their files; note faults."""
     paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
     question, faults = str(toml.values.get("question", "")), toml.faults
     if places(question) != ["pronoun"]:
@@ -368,12 +369,12 @@ def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, li
 
 
 def _frames(rows: Sequence[Row]) -> Iterator[Frame]:
-    seen: set[str] = set()
+    ids: set[str] = set()
     for row in rows:
         row.check_id("frame")
-        if row["frame"] in seen:
+        if row["frame"] in ids:
             row.note(f"the frame '{row['frame']}' appears twice.")
-        seen.add(row["frame"])
+        ids.add(row["frame"])
         kind = row.check_one_of("type", _TYPES)
         referent = row.check_one_of("referent", _REFERENTS)
         they = bool(row["they"]) and row.check_one_of("they", ("yes", "no")) == "yes"
@@ -383,14 +384,14 @@ def _frames(rows: Sequence[Row]) -> Iterator[Frame]:
 
 
 def _is_sentence(row: Row) -> bool:
-    """Whether a frame's text can be filled and read; noted where not."""
+    """Return whether a frame's text can be filled and read; note a fault if not."""
     text = row["text"]
     names = places(text)
     pronouns = [name for name in names if name in PRONOUNS]
     if sorted(names) != sorted(["first", "second", *pronouns]) or len(pronouns) != 1:
         allowed = ", ".join(f"{{{name}}}" for name in PRONOUNS)
-        needed = f"{{first}}, {{second}} and one of {allowed}, each once"
-        row.note(f"text must have {needed}: '{text}'.")
+        requirement = f"{{first}}, {{second}} and one of {allowed}, each once"
+        row.note(f"text must have {requirement}: '{text}'.")
     elif stray_braces(text):
         row.note(f"text has a stray brace: '{text}'.")
     elif not re.search(r"\b[Tt]he \{first\}", text) or "the {second}" not in text:
@@ -404,7 +405,7 @@ def _is_sentence(row: Row) -> bool:
 
 
 def _occupations(rows: Sequence[Row]) -> Iterator[Occupation]:
-    seen: dict[str, str] = {}
+    name_by_spelling: dict[str, str] = {}
     for row in rows:
         name = row["occupation"]
         if not is_words(name):
@@ -413,23 +414,23 @@ def _occupations(rows: Sequence[Row]) -> Iterator[Occupation]:
         # "construction worker" and "construction-worker" would give pairs of one id.
         for spelling in (name, *spellings):
             folded = spelling.casefold().replace("-", " ")
-            if folded in seen:
-                row.note(f"'{spelling}' is already used for '{seen[folded]}'.")
-            seen[folded] = name
+            if folded in name_by_spelling:
+                row.note(f"'{spelling}' is already used for '{name_by_spelling[folded]}'.")
+            name_by_spelling[folded] = name
         percent = row["percent_women"]
         if percent and not re.fullmatch(r"\d{1,2}(\.\d+)?|100", percent):
             row.note(f"percent_women is '{percent}'. Allowed: a number from 0 to 100.")
         elif gender := row.check_one_of("gender", _GENDERS):
             share = float(percent) if percent else None
             yield Occupation(name=name, gender=gender, percent_women=share, spellings=spellings)
-    for each in _GENDERS:
-        if rows and not any(row["gender"] == each for row in rows):
-            message = f"no occupation has the gender '{each}'; a sentence needs one of each."
+    for gender_name in _GENDERS:
+        if rows and not any(row["gender"] == gender_name for row in rows):
+            message = f"no occupation has the gender '{gender_name}'; a sentence needs one of each."
             rows[0].faults.add(rows[0].file, None, message)
 
 
 def _settings(rows: Sequence[Row]) -> Iterator[Setting]:
-    seen: set[Setting] = set()
+    earlier: set[Setting] = set()
     for row in rows:
         setting = Setting(male=row["male"], female=row["female"])
         for column in ("male", "female"):
@@ -437,7 +438,7 @@ def _settings(rows: Sequence[Row]) -> Iterator[Setting]:
                 row.note(f"{column} is '{row[column]}'. Allowed: words of letters.")
         if not (setting.male or setting.female):
             row.note("male and female are both empty.")
-        elif setting in seen:
+        elif setting in earlier:
             row.note(f"the setting '{setting.id}' appears twice.")
-        seen.add(setting)
+        earlier.add(setting)
         yield setting

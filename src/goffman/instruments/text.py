@@ -1,4 +1,4 @@
-"""Texts with places in braces, articles, pronouns."""
+"""Texts with places in braces, articles, and pronouns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 
 
 def places(template: str) -> list[str]:
-    """The names that stand in braces in a template, in order; without verbs."""
+    """Return the names in braces in a template, in order; without verbs."""
     return [name for name in _PLACE.findall(template) if "|" not in name]
 
 
 def put_in(template: str, values: Mapping[str, str]) -> str:
-    """The template with every place filled; braces in the values are left as they are.
+    """Return the template with every place filled; braces in the values stay as they are.
 
-    A place with two words, {has|have}, is the verb of "he" or "she", and that of "they".
+    A place with two words, {has|have}, holds the verb for "he" or "she", and that for "they".
     """
 
     def word(place: re.Match[str]) -> str:
@@ -33,26 +33,26 @@ def put_in(template: str, values: Mapping[str, str]) -> str:
 
 
 def slot_text(slot: Slot, form: Form) -> str:
-    """A form of a condition as it stands in the slot: "someone who has depression"."""
+    """Return a form of a condition as it stands in the slot: "someone who has depression"."""
     return put_in(slot.filled, {**vars(form), "form": form.text})
 
 
 def phrase_text(slot: Slot, form: Form) -> tuple[str, str, str]:
-    """What stands in the slot before a form's own words, these, and what stands after them."""
+    """Return the slot's text before a form's own words, these words, and the text after them."""
     begin, end = slot.filled.index("{"), slot.filled.rindex("}") + 1
-    own = slot_text(replace(slot, filled=slot.filled[begin:end]), form)
-    return slot.filled[:begin], own, slot.filled[end:]
+    form_words = slot_text(replace(slot, filled=slot.filled[begin:end]), form)
+    return slot.filled[:begin], form_words, slot.filled[end:]
 
 
 def stray_braces(template: str) -> bool:
-    """Whether a brace stands in a template that belongs to no place."""
+    """Return whether a template has a brace that belongs to no place."""
     return any(sign in _PLACE.sub("", template) for sign in "{}")
 
 
 def word_at(text: str, word: str) -> int | None:
-    """Where a word stands in a text, in any case; None: nowhere."""
-    place = re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) if word else None
-    return place.start() if place else None
+    """Return where a word begins in a text, in upper or lower case; None if it is missing."""
+    match = re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) if word else None
+    return match.start() if match else None
 
 
 Gender = Literal["male", "female"]
@@ -66,7 +66,7 @@ PRONOUNS: dict[str, dict[Gender, str]] = {
 """The name of a place for a pronoun in a frame → its forms."""
 
 SINGULAR_THEY = {"he": "they", "him": "them", "his": "their", "himself": "themself"}
-"""The same → its form of singular “they”."""
+"""The name of a place for a pronoun in a frame → its form for singular “they”."""
 
 _AFTER_THEY = {"was": "were", "is": "are", "has": "have", "does": "do"}
 
@@ -87,11 +87,11 @@ _SOUNDS_LIKE_YOU_OR_WON = re.compile(
 
 
 PERSON_PLACES = ("name", "person", *PRONOUNS, *(name.capitalize() for name in PRONOUNS))
-"""The places of a text about a named person."""
+"""The places in a text about a named person."""
 
 
 def about_person(name: str, gender: Gender | Literal["nonbinary"]) -> dict[str, str]:
-    """What stands at each place of a text about a person of this name and gender."""
+    """Return the text for each place in a text about a person of this name and gender."""
     pronouns = SINGULAR_THEY
     if gender != "nonbinary":
         pronouns = {place: forms[gender] for place, forms in PRONOUNS.items()}
@@ -105,7 +105,7 @@ def about_person(name: str, gender: Gender | Literal["nonbinary"]) -> dict[str, 
 
 
 def indefinite_article(word: str) -> Literal["a", "an"]:
-    """The article that goes before a word, by how the word sounds."""
+    """Return the indefinite article for a word, by how the word sounds."""
     if _SPELLED_OUT.match(word):
         return "an" if word[0] in _VOWEL_LETTER_NAMES else "a"
     if _BEGINS_WITH_A_VOWEL.match(word):
@@ -116,17 +116,17 @@ def indefinite_article(word: str) -> Literal["a", "an"]:
 
 
 def after_they(text: str) -> str:
-    """What follows “he” in a sentence, its verb made to agree with “they”."""
+    """Return the words after “he” in a sentence, with the verb made to agree with “they”."""
     return re.sub(r"\A (was|is|has|does)\b", lambda verb: f" {_AFTER_THEY[verb[1]]}", text)
 
 
 def counterparts(one: str, other: str) -> bool:
-    """Whether two pronouns in lower case are one pronoun in two genders."""
+    """Return whether two pronouns in lower case are one pronoun in two genders."""
     return (one, other) in _COUNTERPARTS or (other, one) in _COUNTERPARTS
 
 
 def put_before(text: str, position: int, word: str) -> str:
-    """The text with a word put in at a position, the article before it made to agree."""
+    """Return the text with a word inserted at a position, and an article that agrees with it."""
     before = re.sub(
         r"\b([Aa])n? $",
         lambda article: article[1] + indefinite_article(word)[1:] + " ",

@@ -17,10 +17,10 @@ Keyed = Literal["plain", "reversed"]
 KEYED: tuple[Keyed, ...] = get_args(Keyed)
 
 ControlScore = Literal["separation", "label", "person", "answer", "gender"]
-"""separation: how well a number separates two kinds of items (AUC); label: the share of right
-labels; person: the probability of words that name a person, of the gender that an item expects if
-it expects one; answer: the share of right answers;
-gender: the share of sentences about a person of the right gender."""
+"""How controls are scored. separation: how well a number separates two kinds of items (AUC); label:
+the share of right labels; person: the probability of words that name a person, of the gender that
+an item expects if it expects one; answer: the share of right answers; gender: the share of
+sentences about a person of the right gender."""
 
 EXPECTED: dict[ControlScore, tuple[str, ...]] = {
     "separation": ("positive", "negative"),
@@ -29,15 +29,15 @@ EXPECTED: dict[ControlScore, tuple[str, ...]] = {
     "answer": (),
     "gender": ("female", "male"),
 }
-"""What an item may expect; none: a word of its own."""
+"""What an item may expect; an empty tuple: a word of its own."""
 
 
 def passes(value: float | None, floor: float, high: float | None = None) -> bool:
-    """Whether a score on the control items is enough for a model's other numbers to mean anything.
+    """Return whether a score on the controls is high enough for a model's other numbers to count.
 
-    It is not where its whole 95% interval lies below the floor; ``high`` is the interval's upper
-    end, and without one the score itself decides. None: there is no score, so nothing shows that
-    the model can do the task.
+    It is not if its whole 95% interval lies below the floor; ``high`` is the interval's upper end,
+    and without one the score itself decides. None: there is no score, so nothing shows that the
+    model can do the task.
     """
     return value is not None and (value if high is None else high) >= floor
 
@@ -49,27 +49,27 @@ class Control:
     id: str
     """Lower-case letters, digits and hyphens; unique among the controls."""
     text: str
-    """What stands for ``{item}`` in the wordings; of sentence pairs a whole sentence."""
+    """The text in place of ``{item}`` in the wordings; for sentence pairs a whole sentence."""
     item: str = ""
-    """The item that it is the text of, where somebody or something stands in the slot."""
+    """The id of the item whose text this is, if a person or thing stands in the item's slot."""
     slot: str = ""
-    """What stands in the slot there, as a condition does: "someone who saved a child"."""
+    """The text in that slot, as for a condition: "someone who saved a child"."""
     your_text: str = ""
-    """The text as it is said to somebody, who is "you"; empty: as it is."""
+    """The text addressed to the person as "you"; empty: the same text."""
     question: str = ""
-    """What is asked at the end, where the stems have {question}."""
+    """The question at the end, if the stems have {question}."""
     asks: str = ""
-    """What it asks for, where stems differ in that."""
+    """What the control asks for, if stems differ in that."""
     keyed: Keyed = "plain"
     """reversed: agreeing means less of what the codes count."""
     expected: str
     """The right answer; at a mask in a sentence pair the right form of the pronoun."""
     opposite: str = ""
-    """Of two people: what is asked instead where the stem is keyed reversed."""
+    """For two people: what is asked instead if the stem is keyed reversed."""
     other: str = ""
-    """Sentence pairs: the wrong answer. Of two people: the one who does not stand in the slot."""
+    """For sentence pairs: the wrong answer. For two people: the person who is not in the slot."""
     pronoun: str = ""
-    """Sentence pairs: the pronoun that is asked about; empty: it is masked."""
+    """For sentence pairs: the pronoun that is asked about; empty: it is masked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class Controls:
 
 
 ChoiceLabels = Literal["letters", "numbers"]
-"""What stands before the options: A, B, C … or 1, 2, 3 …"""
+"""The labels of the options: A, B, C … or 1, 2, 3 …"""
 
 CHOICE_LABELS: tuple[ChoiceLabels, ...] = get_args(ChoiceLabels)
 
@@ -98,49 +98,49 @@ class Option:
     label: str
     """What a model is to answer: A, B, 1, 2 …"""
     text: str
-    """What it says; empty: the label says all, as on a scale from 1 to 9."""
+    """The text of the option; empty: the label says all, as on a scale from 1 to 9."""
     code: float | None
-    """0 to 1, more stigma up; of sentence pairs 1 for the right person, 0 for the other one. None:
-    the no-answer option, which is no answer."""
+    """0 to 1, higher for more stigma; for sentence pairs 1 for the right person, 0 for the other.
+    None: the no-answer option."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """The options of a question, in the order forward."""
+    """The options of a question, in forward order."""
 
     id: str
     texts: tuple[str, ...]
-    """Without the no-answer option. Of numbers mostly empty but for the two ends."""
+    """The options without the no-answer option. Of numbers mostly empty except at the two ends."""
     codes: tuple[float, ...]
-    """0 to 1, as the instrument's authors mean them before any keying."""
+    """0 to 1, as the instrument's authors mean them, before any keying."""
     labels: ChoiceLabels = "letters"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stem:
-    """One way of putting every question: a wording."""
+    """A wording: one way of putting every question."""
 
     id: str
     """Lower-case letters, digits and hyphens."""
     text: str
-    """With {item}, or {your_item}: the item as it is said to somebody; of sentence pairs also with
-    {pronoun}. Of an instrument that has nothing but choices also with {question}, and with the slot
-    where the items have none."""
+    """With {item}, or {your_item}: the item addressed to the person; for sentence pairs also with
+    {pronoun}. For an instrument with only choices also with {question}, and with the slot if the
+    items have none."""
     scale: str
     """The id of its scale; empty: the options are the two people of a sentence pair."""
     keyed: Keyed = "plain"
-    """reversed: agreeing means less of the construct, so that the codes are turned round."""
+    """reversed: agreeing means less of the construct, so that the codes are reversed."""
     asks: str = ""
-    """It puts the items that ask for this; empty: all. A wording is all stems of an id."""
+    """What items of this stem ask for; empty: anything. A wording is all stems of one id."""
     default: bool = True
     """False: asked only on request."""
     family: str = ""
-    """What near-copies of one wording have in common; empty: it is a family of its own."""
+    """The id that similar versions of one wording share; empty: the wording is its own family."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TwoPeople:
-    """How two people are asked about: texts with {who}, and with {question} for what is asked."""
+    """Texts that ask about two people, with {who}, and with {question} for what is asked."""
 
     mention: str
     """Either person in the passage: "a {who}"."""
@@ -154,85 +154,89 @@ class TwoPeople:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonDescription:
-    """A person who is described: gender as a factor of the design.
+    """A description of a person, with gender as a factor of the design.
 
-    In place of ``<mask>``, or by name in a vignette with {name}, {he} …
+    It replaces ``<mask>``, or names the person in a vignette with {name}, {he} …
     """
 
     id: str
     """Lower-case letters, digits and hyphens."""
     gender: Literal["female", "male", "nonbinary", "unstated"]
     texts: tuple[str, ...]
-    """Nouns that may stand after "a": woman, man named James, person; for vignettes first names. Of
-    several, each item and condition gets one, in turn: the same place of the list for every person
-    described."""
+    """Nouns that may stand after "a": woman, man named James, person; for vignettes first names. If
+    there are several, each item and condition gets one, in turn: the same place of the list for
+    every person described."""
     every: int = 1
-    """Of so many items × conditions one is asked about the person, in turn."""
+    """1 of this many items × conditions is asked about the person, in turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subsample:
-    """What of the questions is asked by default of a model that takes long: see subsample.py."""
+    """The part of the questions that a slow model is asked by default: see subsample.py."""
 
     items: int | None = None
-    """So many of each form of a condition, in turn; None: all. The baseline is asked all."""
+    """The number of items for each form of a condition, in turn; None: all. The baseline: all."""
     orders: Literal["both", "one"] | None = None
-    """of the options, for each question asked. None: both, and one where people are described. By
-    probabilities, which take no request, both are asked where "one" is said here."""
+    """The orders of the options for each question. None: both, and one if people are described. In
+    the mode of probabilities, which takes no request, both are asked even if this is "one"."""
     wording: str | None = None
-    """The one that every question is asked in, such as the one that people were asked in too. None:
-    the wordings go in turn."""
+    """The wording of every question, such as the one that people were asked in too. None: the
+    wordings take turns."""
     brief: tuple[str, ...] = ()
     """Conditions that are asked less: only the items of a dimension."""
     brief_dimension: str | None = None
-    """That of their items; None: all."""
+    """The dimension of those items; None: all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MultipleChoice:
-    """How an instrument is asked as a choice: the content of choice.toml."""
+    """The content of choice.toml: how an instrument is asked as a choice."""
 
     title: str
     """One line."""
     stems: tuple[Stem, ...]
     scales: tuple[Scale, ...]
     request: str
-    """What follows the options: how to answer. {labels} stands for letter or number."""
+    """The text after the options: how to answer. {labels} is replaced by letter or number."""
     no_answer: str
     """The last option: "I don't know, or prefer not to say"."""
     orders: Literal["two", "all"] = "two"
     """two: forward and reversed; all: every permutation of the options."""
     people: tuple[PersonDescription, ...] = ()
-    """None: the items have no person to describe."""
+    """Empty: the items have no person to describe."""
     two_people: TwoPeople | None = None
-    """Of passages about two people, whose options are these; None: the options are on scales."""
+    """For passages about two people, who are the options; None: the options are on scales."""
     margin: float = 0.05
     """The smallest difference of codes that counts as relevant."""
     controls: Controls | None = None
-    """Control items of its own; None: those of the instrument, where they can be asked so."""
+    """Control items for the choice; None: those of the instrument, if options can answer them."""
     server: Subsample = Subsample()
-    """The part of it that a server is asked by default."""
+    """The part that a server is asked by default."""
 
 
 def options_json(options: tuple[Option, ...]) -> str | None:
-    """The options of a prompt as they stand in a table; None where there are none."""
+    """Return the options of a prompt as JSON for a table; None if there are none."""
     if not options:
         return None
-    return json.dumps([[one.label, one.text, one.code] for one in options], ensure_ascii=False)
+    return json.dumps(
+        [[option.label, option.text, option.code] for option in options], ensure_ascii=False
+    )
 
 
 def options_from(text: str | None) -> tuple[Option, ...]:
-    """The options of a prompt's row."""
+    """Return the options of a prompt from their JSON in a table."""
     rows = json.loads(text) if text else []
-    return tuple(Option(label=label, text=words, code=code) for label, words, code in rows)
+    return tuple(
+        Option(label=label, text=option_text, code=code) for label, option_text, code in rows
+    )
 
 
 BASELINE = "baseline"
-"""The condition of a prompt that names none, and the setting without adjectives."""
+"""The condition of a prompt without a condition, and the id of the setting without adjectives."""
 
 
 ADJECTIVE_GROUPS = ("contrasting-pair", "single-adjective")
-"""The groups of settings with two adjectives, and with one, each where the study has it."""
+"""The group of settings with two adjectives, and that with one."""
 
 THEY = "they"
 """The condition, group and side of sentences with singular “they”, which have no adjectives."""
@@ -252,13 +256,13 @@ class Setting:
 
     @property
     def id(self) -> str:
-        """``arrogant,responsive``, ``old,`` (one), ``old,,swapped``, or ``baseline``."""
+        """Return ``arrogant,responsive``, ``old,`` (one), ``old,,swapped``, or ``baseline``."""
         ends = [self.kind] if self.kind else []
         return ",".join([self.male, self.female, *ends]) if self.male or self.female else BASELINE
 
     @property
     def group(self) -> str:
-        """Whether both occupations get an adjective, one, or none; or the kind."""
+        """Return whether both occupations get an adjective, one, or none; or the kind."""
         if self.kind or not (self.male or self.female):
             return self.kind or BASELINE
         return ADJECTIVE_GROUPS[not (self.male and self.female)]
@@ -273,11 +277,11 @@ class Frame:
     type: Literal["type-1", "type-2"]
     """WinoBias's: 1, decided by what the sentence means; 2, decided by syntax alone."""
     referent: Literal["first", "second"]
-    """Whom the pronoun refers to."""
+    """The person whom the pronoun refers to."""
     text: str
     """With {first}, {second} and one of {he}, {him}, {his}, {himself}."""
     they: bool = False
-    """Whether “they” in the place of the pronoun could not mean both people."""
+    """Whether “they” in place of the pronoun could not mean both people."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,9 +291,9 @@ class Occupation:
     name: str
     """As it stands after "the"."""
     gender: Literal["male", "female"]
-    """By US labour statistics, as in WinoBias."""
+    """By US labor statistics, as in WinoBias."""
     percent_women: float | None = None
-    """Of those who have it, by the same statistics; None: not known."""
+    """The share of women in the occupation, by the same statistics; None: not known."""
     spellings: tuple[str, ...] = ()
     """Misspellings in published files that mean this occupation."""
 
@@ -299,7 +303,7 @@ class SentencePairs:
     """Sentences about two occupations and a pronoun, followed by a question."""
 
     question: str
-    """Asked after the sentence, with {pronoun}."""
+    """The question after the sentence, with {pronoun}."""
     frames: tuple[Frame, ...]
     occupations: tuple[Occupation, ...]
     settings: tuple[Setting, ...]
@@ -334,12 +338,12 @@ MODES: Mapping[InstrumentKind, Mode] = {
 }
 
 PASSAGES: tuple[InstrumentKind, ...] = ("mark", "infer")
-"""Those whose options are never shown: they are parts of the passage, or statements about it."""
+"""Kinds whose options are never shown: they are parts of the passage, or statements about it."""
 
 DERIVED: tuple[Mode, ...] = (
     "completion", "choice", "reply", "write", "pronouns", "span", "entailment",
 )  # fmt: skip
-"""Modes that stand in an id: an instrument is asked in them besides its own."""
+"""Modes that stand in an id: those in which an instrument is asked besides its own."""
 
 
 def asked_as(instrument: str, mode: str | None) -> str:
@@ -348,7 +352,7 @@ def asked_as(instrument: str, mode: str | None) -> str:
 
 
 def slug_of(asked: str) -> str:
-    """Return an id as names of files have it."""
+    """Return an id as it stands in file names."""
     return asked.replace("/", "-")
 
 
@@ -358,22 +362,22 @@ def base_of(asked: str) -> str:
 
 
 def mode_in(asked: str) -> str | None:
-    """Return the mode that an id names; None: it is the instrument's own."""
+    """Return the mode that an id names; None for the instrument's own mode."""
     return asked.partition("/")[2] or None
 
 
 INSTRUMENT_KINDS: tuple[InstrumentKind, ...] = ("fill", "classify", "ask", "choose")
-"""Those that an instrument's file may say; the others are derived from what else it holds. choose:
-it has nothing but questions with options."""
+"""The kinds that an instrument's file may state; the others are derived from its content. choose:
+the instrument has only questions with options."""
 
 AnswerTable = Literal["fills", "labels", "likelihoods", "choices", "replies"]
-"""Where a model's answers go."""
+"""The table that a model's answers go to."""
 
 Attitude = Literal["positive", "negative", "neutral", "irrelevant"]
 
 
 Source = Literal["study", "own"]
-"""Whose sentence it is: the study's that the instrument is after, or one that was put beside."""
+"""The origin of a sentence: the study that the instrument follows, or goffman's own addition."""
 
 SOURCES: tuple[Source, ...] = ("study", "own")
 
@@ -386,20 +390,20 @@ class Form:
     """One surface text of a condition, singular and plural."""
 
     text: str
-    """As it stands after the verb: "a lesbian", "depression"."""
+    """The text after the verb: "a lesbian", "depression"."""
     verb: str = ""
     """The verb of "someone who …": is, has, had, was."""
     plural: str = ""
-    """As it stands after the plural verb: "lesbian", "depression"."""
+    """The text after the plural verb: "lesbian", "depression"."""
     plural_verb: str = ""
     """The verb of "people who …": are, have, had, were."""
     vignette: str = ""
-    """A person with the condition, described with {name}, {he} …; empty: it is only named."""
+    """A person with the condition, described with {name}, {he} …; empty: no description."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """What a person is, has or was: the thing that varies between prompts."""
+    """What a person is, has or was: the factor that varies between prompts."""
 
     id: str
     """Lower-case letters, digits and hyphens; unique within the instrument."""
@@ -412,7 +416,7 @@ class Condition:
     forms: tuple[Form, ...]
     """At least one."""
     study_category: str = ""
-    """Where the study itself puts it in tables and figures; empty: in its category."""
+    """The category in the study's own tables and figures; empty: the same category."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -422,7 +426,7 @@ class Item:
     id: str
     """Unique within its wording."""
     text: str
-    """What stands for ``{item}`` in the wording."""
+    """The text in place of ``{item}`` in the wording."""
     wording: str = ""
     """The wording that this text belongs to; empty: every wording of the instrument."""
     dimension: str = ""
@@ -430,23 +434,23 @@ class Item:
     keyed: Keyed = "plain"
     """reversed: agreeing with the item means less of the construct."""
     choice_keyed: Keyed | None = None
-    """The same where there are options to choose from, whose codes have stigma up; None: as keyed.
-    Of help, more is more of its construct, but less stigma."""
+    """The same for options to choose from, whose codes are higher for more stigma; None: as keyed.
+    For help, more is more of its construct, but less stigma."""
     your_text: str = ""
-    """The text as it is said to somebody, who is "you"; empty: as it is."""
+    """The text addressed to the person as "you"; empty: the same text."""
     baseline: str = ""
-    """The whole text without a condition, where leaving it out changes more than its slot."""
+    """The whole text without a condition, if leaving it out changes more than its slot."""
     question: str = ""
-    """What is asked at the end, where something may stand between it and the text; of two people
-    what is asked of them: "is dangerous"."""
+    """The question at the end, if something may stand between it and the text; for two people
+    what is asked about them: "is dangerous"."""
     opposite: str = ""
-    """Of two people: what is asked instead where the stem is keyed reversed: "is harmless"."""
+    """For two people: what is asked instead if the stem is keyed reversed: "is harmless"."""
     other: str = ""
-    """Of two people: the one who has no condition, whatever the other has."""
+    """For two people: the person who has no condition, whatever the first person has."""
     asks: str = ""
-    """What it asks for, where stems differ in that: "willing", "likely"."""
+    """What the item asks for, if stems differ in that: "willing", "likely"."""
     source: Source | None = None
-    """Where an instrument has sentences of its own beside a study's: whose this is."""
+    """The origin of the item, if an instrument has its own sentences beside a study's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -460,11 +464,11 @@ class Wording:
     default: bool = True
     """False: asked only on request."""
     question: str = ""
-    """Of sentence pairs: what is asked after the sentence, with {pronoun}."""
+    """For sentence pairs: the question after the sentence, with {pronoun}."""
     family: str = ""
-    """What near-copies of one wording have in common; empty: it is a family of its own."""
+    """The id that similar versions of one wording share; empty: the wording is its own family."""
     source: Source | None = None
-    """Where an instrument has wordings of its own beside a study's: whose this is."""
+    """The origin of the wording, if an instrument has its own wordings beside a study's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -472,11 +476,11 @@ class Slot:
     """How a condition is put into an item's text."""
 
     name: str
-    """The word that stands in braces in the items."""
+    """The word in braces in the items."""
     filled: str
-    """With a condition: a text with {form}, {verb}, {plural}, {plural_verb} or {vignette}."""
+    """The text with a condition, with {form}, {verb}, {plural}, {plural_verb} or {vignette}."""
     empty: str | None = None
-    """Without one, for the baseline; None: the instrument has no baseline."""
+    """The text for the baseline, without a condition; None: the instrument has no baseline."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -484,7 +488,7 @@ class Questionnaire:
     """Items × wordings × forms of conditions."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Texts that stand in braces in wordings and items."""
+    """Field → the text that replaces it in braces in wordings and items."""
     wordings: tuple[Wording, ...]
     slot: Slot
     items: tuple[Item, ...]
@@ -493,7 +497,7 @@ class Questionnaire:
 
 @dataclass(frozen=True, kw_only=True)
 class Paraphrases:
-    """Further wordings of an instrument, asked only on request; items: their own texts of it."""
+    """Further wordings of an instrument, asked only on request, with their own texts of items."""
 
     wordings: tuple[Wording, ...] = ()
     items: tuple[Item, ...] = ()
@@ -503,16 +507,16 @@ class Paraphrases:
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """One level of a second identity, such as Black; how a sentence shows it."""
+    """One level of a second identity, such as Black, and the words that show it."""
 
     name: str
     """As it is printed in tables and figures."""
     attribute: str = ""
-    """As it stands before a noun: "75-year-old"; empty: first names show it."""
+    """The words before a noun: "75-year-old"; empty: first names show it."""
     predicate: str = ""
-    """As it stands after "who is": "75 years old"."""
+    """The words after "who is": "75 years old"."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By gender: first names, which people are given in turn."""
+    """Gender → first names, which people are given in turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -523,15 +527,15 @@ class Identities:
     """Lower-case letters, digits and hyphens: race, age …"""
     levels: tuple[Identity, ...]
     without: frozenset[str] = frozenset()
-    """Conditions that name such an identity themselves; nobody is asked about both."""
+    """Conditions that name such an identity themselves; they are not combined with it."""
     instruments: frozenset[str] = frozenset()
-    """The only ones that can be asked about it; none: all whose sentences can show an identity."""
+    """The only instruments that can be combined with it; none: all whose sentences can show it."""
     digest: str = ""
     """sha256 of its file."""
 
     @property
     def by_names(self) -> bool:
-        """Whether first names show it, and no words."""
+        """Return whether only first names, and no words, show it."""
         return not self.levels[0].attribute
 
 
@@ -540,30 +544,30 @@ class Crossing:
     """How a second identity of a person enters an instrument's sentences."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Text → what stands in its place, with {attribute} or {predicate}; none: it cannot."""
+    """Text → its replacement, with {attribute} or {predicate}; none: it cannot be shown."""
     names: bool = False
-    """Whether the people that it describes have first names."""
+    """Whether the people described have first names."""
 
 
 ENGLISH = "en"
-"""The language of an instrument that does not say another."""
+"""The language of an instrument that states no other."""
 
 
 def primary_language(tag: str) -> str:
-    """The language of a BCP 47 tag without its script and region: that of en-GB is en."""
+    """Return the language of a BCP 47 tag without its script and region: en for en-GB."""
     return tag.partition("-")[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Noun:
-    """What people read for a thing."""
+    """The word that readers see for a thing, in singular and plural."""
 
     one: str = "condition"
     many: str = "conditions"
 
     @property
     def headed(self) -> Noun:
-        """With capital letters, as at the start of a heading."""
+        """Return the noun with capital letters, as at the start of a heading."""
         return Noun(
             one=self.one[:1].upper() + self.one[1:], many=self.many[:1].upper() + self.many[1:]
         )
@@ -571,10 +575,10 @@ class Noun:
 
 @dataclass(frozen=True, kw_only=True)
 class Instrument:
-    """What is asked: a questionnaire as data."""
+    """A questionnaire as data."""
 
     id: str
-    """Lower-case letters, digits and hyphens; in another mode than its own with that mode."""
+    """Lower-case letters, digits and hyphens; with the mode if that is not the instrument's own."""
     version: str
     """Changes whenever a prompt changes."""
     title: str
@@ -583,22 +587,22 @@ class Instrument:
     citation: str
     """The study or scale to cite."""
     licence: str
-    """Terms of the content."""
+    """The terms of the content."""
     asks: str = ""
-    """What is asked in a few words, for a list; empty: the title says it."""
+    """What is asked, in a few words for a list; empty: the title says it."""
     settings: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     """Parameters that later stages use: top_k, pairs …"""
     content: Questionnaire | SentencePairs
     digest: str = ""
     """sha256 of the files that it was read from."""
     language: str = ENGLISH
-    """Of its prompts: a BCP 47 tag."""
+    """The language of its prompts: a BCP 47 tag."""
     by_default: tuple[str, ...] = ()
-    """The kinds of model that are asked it where no instrument is named; none: all that can."""
+    """The kinds of model that are asked it if the user names no instrument; none: all that can."""
     limits: tuple[str, ...] = ()
     """Sentences about what its lists and prompts leave out."""
     noun: Noun = Noun()
-    """What its conditions are called."""
+    """The word for its conditions."""
     controls: Controls | None = None
     """Items that show whether a model can do the task; None: it has none."""
     completion: str = ""
@@ -606,32 +610,32 @@ class Instrument:
     writing: str = ""
     """The request to write a sentence, with {sentence}; empty: no such mode."""
     someone: str = ""
-    """What stands for the mask in the sentence of that request: "someone who"."""
+    """The text that replaces the mask in the sentence of that request: "someone who"."""
     writing_controls: Controls | None = None
-    """Requests whose sentence is about a known gender; None: it has none."""
+    """Requests for a sentence about a known gender; None: it has none."""
     choice: MultipleChoice | None = None
     """How it is asked as a choice; None: it cannot be."""
     paraphrases: Paraphrases = Paraphrases()
     """Its further wordings. They are no part of its digest: nothing else changes with them."""
     crossing: Crossing = Crossing()
-    """How it names a second identity, on request; no part of its digest either."""
+    """How it shows a second identity, on request; no part of its digest either."""
     of: str = ""
-    """The id without the mode, where it is asked in another than its own."""
+    """The id without the mode, if the mode is not the instrument's own."""
 
     @property
     def base(self) -> str:
-        """The id that the user knows, whatever the mode."""
+        """Return the id as the user knows it, without the mode."""
         return self.of or self.id
 
     @property
     def mode(self) -> Mode:
-        """How models respond to it."""
+        """Return the mode: how models respond."""
         return MODES[self.kind]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """One text that a model is asked, and what it stands for."""
+    """A text that a model is asked, and the levels of the factors that it stands for."""
 
     instrument: str
     """The id without the mode."""
@@ -659,48 +663,50 @@ class Prompt:
     pronoun: str | None = None
     """Coreference: the pronoun asked about; in prefer as it stands in the sentence."""
     prefill: str | None = None
-    """What the reply begins with: the model goes on from there; None: it begins itself."""
+    """The beginning of the reply, which the model continues; None: the reply starts empty."""
     system: str | None = None
     """The system prompt; None: none."""
     gender: str | None = None
-    """Of the person described, where it is a factor: female, male, nonbinary, unstated."""
+    """The gender of the person described, if it is a factor: female, male, nonbinary, unstated."""
     person: str | None = None
     """The id of the person described: woman, man-named …"""
     order: str | None = None
-    """Of the options: forward, reversed, or their places such as 2-3-1."""
+    """The order of the options: forward, reversed, or their places such as 2-3-1."""
     labels: str | None = None
-    """What stands before the options: letters, numbers."""
+    """The labels of the options: letters, numbers."""
     no_answer: bool | None = None
     """Whether "don't know or prefer not to say" is an option."""
     options: tuple[Option, ...] = ()
-    """As they are presented; none: it is no choice."""
+    """The options as they are presented; none: it is no choice."""
     paraphrase: str | None = None
-    """The id of the wording, where that is asked only on request; None: it is always asked."""
+    """The id of the wording, if it is asked only on request; None: it is always asked."""
     phrase: str | None = None
-    """What a condition says in its slot: "has depression"; None: it has none, or it is a text."""
+    """The condition's words in its slot: "has depression"; None: it has none, or it is a text."""
     family: str | None = None
-    """The family of its wording; None: one of its own."""
+    """The family of its wording; None: its own."""
     source: Source | None = None
-    """Whose sentence it is, where the instrument has some of its own beside a study's."""
+    """The origin of the sentence, if the instrument has its own sentences beside a study's."""
     identity: str | None = None
     """The name of the person's second identity; None: the sentence shows none on purpose."""
 
     @cached_property
     def id(self) -> str:
-        """The same on every machine and day: a hash of what is asked and what it stands for."""
-        named = f"{self.instrument}-{self.mode}" if self.mode in DERIVED else self.instrument
-        asked = [named, self.item, self.wording, self.condition, self.form, self.text]
-        # Only what earlier prompts did not have: theirs stay as they were.
-        further = [self.prefill, self.system, self.gender, options_json(self.options)]
-        asked += further if any(one is not None for one in further) else []
-        asked += [self.identity] if self.identity else []
-        return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()[:16]
+        """Return a hash of the prompt's text and factors: the same on every machine and day."""
+        instrument = f"{self.instrument}-{self.mode}" if self.mode in DERIVED else self.instrument
+        parts = [instrument, self.item, self.wording, self.condition, self.form, self.text]
+        # Only parts that earlier prompts did not have: their ids stay as they were.
+        new_parts = [self.prefill, self.system, self.gender, options_json(self.options)]
+        parts += new_parts if any(part is not None for part in new_parts) else []
+        parts += [self.identity] if self.identity else []
+        return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()[:16]
 
     @property
     def asked(self) -> str:
-        """All that a model is given, as one text; models/base.py reads it: PromptParts."""
+        """Return all that a model is given, as one text; models/base.py reads it: PromptParts."""
         if self.mode in ("span", "entailment"):
-            return "\x1e".join([self.text, *(o.text for o in self.options if o.code is not None)])
+            return "\x1e".join(
+                [self.text, *(option.text for option in self.options if option.code is not None)]
+            )
         if not (self.prefill or self.system):
             return self.text
         return "\x1e".join([self.text, self.prefill or "", self.system or ""])
@@ -710,30 +716,30 @@ class CarriedPhrase(NamedTuple):
     """A condition's own words in a neutral sentence: "There is someone who", "has depression"."""
 
     prompt_id: str
-    """One of the prompts that the form stands in."""
+    """The id of one of the prompts that contain the form."""
     before: str
     phrase: str
     after: str
 
 
 def is_control(prompt: Prompt) -> bool:
-    """Whether a prompt is that of a control item."""
+    """Return whether a prompt belongs to a control item."""
     return prompt.condition == prompt.group == CONTROL
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rating:
-    """What one rater says of a word in the sentences of an instrument."""
+    """The rating of one word by one rater, in the sentences of an instrument."""
 
     word: str
     """Stripped and case-folded, as words are compared."""
     item: str = ""
-    """The item's id that the rating is for; empty: every item."""
+    """The id of the item that the rating is for; empty: every item."""
     wording: str = ""
-    """The wording's id that the rating is for; empty: every wording."""
+    """The id of the wording that the rating is for; empty: every wording."""
     rater: str
     """A name or a pseudonym."""
     label: Attitude
     """The word's attitude toward the situation."""
     note: str = ""
-    """What the rater remarked, in one line."""
+    """The rater's remark, in one line."""

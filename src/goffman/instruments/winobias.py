@@ -1,8 +1,8 @@
-"""WinoBias's files, in the original marking and the adjectives study's, → sentence pairs.
+"""Read WinoBias's files, as originally marked and as in the adjectives study, as sentence pairs.
 
-A line marks the referent and the pronouns with [ ]; the study's copy of the test set marks the
-other occupation with ( ), where the original marks some other things with ( ) now and then. So
-parentheses mean the other occupation only in a file that has exactly one in every line.
+A line marks the referent and the pronouns with [ ]. The study's copy of the test set marks the
+other occupation with ( ); the original occasionally marks other things with ( ). So parentheses
+mean the other occupation only in a file that has exactly one in every line.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class Marked:
-    """A line without its marks, and what was marked."""
+    """A line without its marks, and the words that were marked."""
 
     text: str
     in_brackets: list[Noun]
@@ -49,7 +49,7 @@ class Marked:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The sentences of a file, without the numbers before them, spaces made regular."""
+    """Return the sentences of a file, without the numbers before them, with regular spaces."""
     try:
         text = read_plain(path, most=_LARGEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -65,7 +65,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def _regular(line: str) -> str:
-    """The line without its number, with single spaces and none just inside a mark."""
+    """Return the line without its number, with single spaces and none just inside a mark."""
     line = re.sub(r"\s+", " ", line)
     line = re.sub(r" ?([\[(]) ", r" \1", line)
     line = re.sub(r" ([\])]) ?(?=\w)", r"\1 ", line)
@@ -74,7 +74,7 @@ def _regular(line: str) -> str:
 
 
 def unmark(line: str) -> Marked:
-    """The line without its marks, and what was marked."""
+    """Return the line without its marks, and the words that were marked."""
     text, end = "", 0
     in_brackets: list[Noun] = []
     in_parentheses: list[Noun] = []
@@ -87,9 +87,9 @@ def unmark(line: str) -> Marked:
         # "the [the chief]": the article stands twice.
         if article and text[-len(article[0]) - 1 :].lower() == f" {article[0].lower()}":
             content, article = content[article.end() :], None
-        # The pronoun with what the mark cut off, in lower case: [him]self.
-        after = _LETTERS.match(line, end)
-        word = (content + (after[0] if after else "")).casefold()
+        # The pronoun with the letters that the mark cut off, in lower case: [him]self.
+        rest_of_word = _LETTERS.match(line, end)
+        word = (content + (rest_of_word[0] if rest_of_word else "")).casefold()
         begins = not _LETTERS.match(text[-1:])
         if mark[1] is not None and begins and word in GENDER_OF_PRONOUN:
             marked.append((len(text), word, content))
@@ -98,16 +98,16 @@ def unmark(line: str) -> Marked:
             noun = Noun(len(text) + skip, content[skip:].removesuffix("'s"))
             (in_brackets if mark[1] is not None else in_parentheses).append(noun)
         text += content
-    # Another name: a text that a comprehension also sees is copied whenever it grows.
+    # Another name: a text that a comprehension also uses is copied whenever it grows.
     unmarked = text + line[end:]
-    whole = {at: word for at, word, _ in marked if _word_at(unmarked, at) == word}
-    # What another mark goes on with, as in [him](x), is no pronoun.
-    in_brackets += [Noun(at, what) for at, _, what in marked if at not in whole]
-    return Marked(unmarked, in_brackets, in_parentheses, [*whole.values()], [*whole])
+    whole_words = {at: word for at, word, _ in marked if _word_at(unmarked, at) == word}
+    # A word that another mark continues, as in [him](x), is no pronoun.
+    in_brackets += [Noun(at, content) for at, _, content in marked if at not in whole_words]
+    return Marked(unmarked, in_brackets, in_parentheses, [*whole_words.values()], [*whole_words])
 
 
 def _word_at(text: str, at: int) -> str:
-    """The word that begins there, in lower case."""
+    """Return the word that begins at a position, in lower case; "" if none does."""
     word = _LETTERS.match(text, at)
     return word[0].casefold() if word else ""
 
@@ -115,21 +115,21 @@ def _word_at(text: str, at: int) -> str:
 _FILE = re.compile(r"(pro|anti)_stereotyped_type[12]\.txt\.(dev|test)")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _MOST_DROPPED = 0.5
-"""Published files have up to 5% of faulty pairs; of files shifted by a line, nearly all are."""
+"""Published files have up to 5% faulty pairs; in files shifted by a line, nearly all are."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a set of WinoBias files gave."""
+    """The pairs of a set of WinoBias files, and their faults."""
 
     pairs: tuple[Pair, ...]
     left_out: tuple[Fault, ...] = ()
-    """The pairs that were left out on request, and why."""
+    """The faults of the pairs that were left out on request."""
     remarks: tuple[tuple[str, Fault], ...] = ()
-    """Faults of pairs that were kept, with the pair's id."""
+    """The faults of pairs that were kept, with the pair's id."""
 
     def only(self, pairs: Sequence[Pair]) -> Reading:
-        """The same for some of the pairs."""
+        """Return the reading with only these pairs."""
         ids = {pair.id for pair in pairs}
         remarks = tuple(remark for remark in self.remarks if remark[0] in ids)
         return Reading(pairs=tuple(pairs), left_out=self.left_out, remarks=remarks)
@@ -139,8 +139,8 @@ class Reading:
 class _Finding:
     """A fault of one line.
 
-    unusable: it cannot be asked. faulty: it can, but the two are no pro and anti that differ in
-    the pronoun alone. remark: only a mark of the file is wrong.
+    unusable: the line cannot be asked. faulty: it can, but the two sentences do not form a pro and
+    anti pair that differs only in the pronoun. remark: only a mark of the file is wrong.
     """
 
     kind: Literal["unusable", "faulty", "remark"]
@@ -150,10 +150,11 @@ class _Finding:
 def read_winobias(
     path: Path, occupations: Sequence[Occupation], *, drop_faulty: bool = False
 ) -> Reading:
-    """The pairs of one file and its counterpart, or of all such files in a folder.
+    """Return the pairs of one file and its counterpart, or of all such files in a folder.
 
-    A pair that cannot be asked ends the reading, with every such line named. ``drop_faulty`` leaves
-    these out, and every pair that is no pro and anti sentence that differ in the pronoun alone.
+    Raise SentenceError if a pair cannot be asked, with every such line named. ``drop_faulty``
+    leaves these pairs out, and every pair that is no pro and anti sentence that differ only in the
+    pronoun.
     """
     pairs: list[Pair] = []
     left_out: list[Fault] = []
@@ -191,7 +192,7 @@ def read_winobias(
 
 
 def _sets_in(path: Path) -> list[tuple[Path, Path]]:
-    """The pro and anti files that belong together."""
+    """Return the pro and anti files that belong together."""
     name = "pro_stereotyped_type1.txt.test"
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if _FILE.fullmatch(file.name))
@@ -210,21 +211,21 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
         raise SentenceError(f"winobias: {path} is not named like a WinoBias file, such as {name}.")
     sets: dict[tuple[Path, Path], None] = {}
     for file in files:
-        rest = file.name.split("_", 1)[1]
-        both = (file.with_name(f"pro_{rest}"), file.with_name(f"anti_{rest}"))
-        for needed in both:
-            if not needed.exists():
+        suffix = file.name.split("_", 1)[1]
+        file_pair = (file.with_name(f"pro_{suffix}"), file.with_name(f"anti_{suffix}"))
+        for needed_file in file_pair:
+            if not needed_file.exists():
                 raise SentenceError(
-                    f"{file} has no counterpart: {needed.name} is missing in the same folder."
+                    f"{file} has no counterpart: {needed_file.name} is missing in the same folder."
                 )
-        sets[both] = None
+        sets[file_pair] = None
     return list(sets)
 
 
 def _read_set(
     pro_path: Path, anti_path: Path, names: Mapping[str, Occupation]
 ) -> list[tuple[int, Pair | None, list[_Finding]]]:
-    """Line number, pair, findings: for each line of a pro file and its counterpart."""
+    """Return line number, pair and findings for each line of a pro file and its counterpart."""
     pro_lines, anti_lines = read_lines(pro_path), read_lines(anti_path)
     if len(pro_lines) != len(anti_lines):
         raise SentenceError(
@@ -235,14 +236,14 @@ def _read_set(
     set_name = pro_path.name.removeprefix("pro_stereotyped_").replace(".txt.", "-")
     type_: Literal["type-1", "type-2"] = "type-1" if "type1" in set_name else "type-2"
     marks_other = all(line.count("(") == 1 for line in (*pro_lines, *anti_lines))
-    read = []
+    results = []
     for number, (pro, anti) in enumerate(zip(pro_lines, anti_lines, strict=True), start=1):
         pair_id = f"winobias-{set_name}/{number}"
         pair, findings = _read_pair(
             pair_id, type_, unmark(pro), unmark(anti), names, marks_other=marks_other
         )
-        read.append((number, pair, findings))
-    return read
+        results.append((number, pair, findings))
+    return results
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,7 @@ class _Found:
     at: int
     job: Occupation
     marked_at: int | None = None
-    """Where the file marks it, if by mistake that is another word."""
+    """Where the file marks another word as this occupation by mistake."""
 
 
 def _read_pair(
@@ -264,27 +265,29 @@ def _read_pair(
     *,
     marks_other: bool,
 ) -> tuple[Pair | None, list[_Finding]]:
-    """The pair of a line, or None where it cannot be asked; and what is wrong."""
+    """Return the pair of a line, or None if it cannot be asked; and what is wrong."""
     findings: list[_Finding] = []
-    read = []
+    occupations = []
     for side, line in (("pro", pro), ("anti", anti)):
         referent = _referent(side, line, names, findings)
-        other = referent and _other(
+        other_found = referent and _other(
             side, line, names, referent=referent, marks_other=marks_other, findings=findings
         )
-        if referent and other:
-            read.append((referent, other))
-    if len(read) < 2:
+        if referent and other_found:
+            occupations.append((referent, other_found))
+    if len(occupations) < 2:
         return None, findings
-    (pro_referent, pro_other), (anti_referent, anti_other) = read
+    (pro_referent, pro_other), (anti_referent, anti_other) = occupations
     job = pro_referent.job
     if job != anti_referent.job:
-        names_of = f"'{job.name}' in pro, '{anti_referent.job.name}' in anti"
-        return None, [*findings, _Finding("unusable", f"the referents differ: {names_of}.")]
+        referents = f"'{job.name}' in pro, '{anti_referent.job.name}' in anti"
+        return None, [*findings, _Finding("unusable", f"the referents differ: {referents}.")]
     findings += _differences(pro, anti)
     if job.gender == pro_other.job.gender:
-        both = f"'{job.name}' and '{pro_other.job.name}'"
-        findings.append(_Finding("faulty", f"both occupations are {job.gender}: {both}."))
+        occupation_names = f"'{job.name}' and '{pro_other.job.name}'"
+        findings.append(
+            _Finding("faulty", f"both occupations are {job.gender}: {occupation_names}.")
+        )
     pair = Pair(
         id=pair_id,
         type=type_,
@@ -295,15 +298,15 @@ def _read_pair(
         anti=_sentence(anti, anti_referent, anti_other),
     )
     if GENDER_OF_PRONOUN[pair.pro.pronoun] != job.gender:
-        found = f"'{pair.pro.pronoun}' for the {job.name} is in the pro file"
-        findings.append(_Finding("faulty", f"{found}, against the stereotype."))
+        statement = f"'{pair.pro.pronoun}' for the {job.name} is in the pro file"
+        findings.append(_Finding("faulty", f"{statement}, against the stereotype."))
     return pair, findings
 
 
 def _referent(
     side: str, line: Marked, names: Mapping[str, Occupation], findings: list[_Finding]
 ) -> _Found | None:
-    """The occupation in brackets, or None with a finding."""
+    """Return the occupation in brackets, or None with a finding."""
     if not line.pronouns:
         findings.append(_Finding("unusable", f"no pronoun is marked with [ ] in {side}."))
         return None
@@ -330,58 +333,68 @@ def _other(
     marks_other: bool,
     findings: list[_Finding],
 ) -> _Found | None:
-    """The occupation that is not in brackets, or None with a finding.
+    """Return the occupation that is not in brackets, or None with a finding.
 
-    Where it is not marked, it is the one of the other gender: WinoBias sets one of each side by
-    side. A sentence may name a third person; then the first that fits is taken, with a remark.
+    If it is not marked, it is the one of the other gender: WinoBias sets one of each side by side.
+    A sentence may name a third person; then the first that fits is used, with a remark.
     """
     marked = line.in_parentheses[0] if marks_other and line.in_parentheses else None
     if marked and (job := names.get(marked.text.casefold())):
         return _Found(marked.at, job)
-    named = [
+    mentions = [
         _Found(match.start(1), names[match[1].casefold()], marked.at if marked else None)
         for match in _occupation(tuple(names)).finditer(line.text)
         if match.start(1) != referent.at
     ]
-    found = [each for each in named if each.job.gender != referent.job.gender] or named
-    if not found:
+    candidates = [
+        mention for mention in mentions if mention.job.gender != referent.job.gender
+    ] or mentions
+    if not candidates:
         findings.append(_Finding("unusable", f"there is no second occupation in {side}."))
         return None
     if marked:
         message = f"'{marked.text}' is marked as the other occupation in {side}; "
-        findings.append(_Finding("remark", f"{message}'{found[0].job.name}' is taken."))
-    elif len({each.job for each in found}) > 1:
-        several = ", ".join(f"'{each.job.name}'" for each in found)
-        message = f"the other occupation in {side} may be {several}; the first is taken."
+        findings.append(_Finding("remark", f"{message}'{candidates[0].job.name}' is taken."))
+    elif len({mention.job for mention in candidates}) > 1:
+        listing = ", ".join(f"'{mention.job.name}'" for mention in candidates)
+        message = f"the other occupation in {side} may be {listing}; the first is taken."
         findings.append(_Finding("remark", message))
-    return found[0]
+    return candidates[0]
 
 
 @lru_cache(maxsize=8)
 def _occupation(names: tuple[str, ...]) -> re.Pattern[str]:
-    """What finds any of the names after an article; longer names first."""
+    """Return a pattern that finds any of the names after an article; longer names first."""
     spellings = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     return re.compile(rf"\b(?:the|an?) ({spellings})\b", re.IGNORECASE)
 
 
 def _differences(pro: Marked, anti: Marked) -> list[_Finding]:
-    """What keeps two sentences from differing in the gender of the referent's pronouns alone."""
+    """Return why two sentences do not differ only in the gender of the referent's pronouns."""
     pro_words, anti_words = (
         [match[0].casefold() for match in _WORD.finditer(line.text)] for line in (pro, anti)
     )
     if pro_words == anti_words:
         return [_Finding("faulty", "pro and anti do not differ.")]
-    two = list(zip_longest(pro_words, anti_words, fillvalue=""))
-    differing = [number for number, (one, other) in enumerate(two) if one != other]
-    if not all(word in GENDER_OF_PRONOUN for number in differing for word in two[number]):
+    word_pairs = list(zip_longest(pro_words, anti_words, fillvalue=""))
+    differing = [
+        number for number, (pro_word, anti_word) in enumerate(word_pairs) if pro_word != anti_word
+    ]
+    if not all(word in GENDER_OF_PRONOUN for number in differing for word in word_pairs[number]):
         return [_Finding("faulty", "pro and anti differ in more than the pronoun.")]
-    asked = f"'{pro.pronouns[-1]}' in pro and '{anti.pronouns[-1]}' in anti"
+    pronouns_asked = f"'{pro.pronouns[-1]}' in pro and '{anti.pronouns[-1]}' in anti"
     if GENDER_OF_PRONOUN[pro.pronouns[-1]] == GENDER_OF_PRONOUN[anti.pronouns[-1]]:
-        return [_Finding("faulty", f"the pronouns asked about are of one gender: {asked}.")]
+        return [
+            _Finding("faulty", f"the pronouns asked about are of one gender: {pronouns_asked}.")
+        ]
     pro_marked, anti_marked = _marked_words(pro), _marked_words(anti)
     if pro_marked[-1] != anti_marked[-1]:
-        return [_Finding("faulty", f"the pronouns asked about are in different places: {asked}.")]
-    pronouns = [two[number] for number in sorted({*differing, *pro_marked, *anti_marked})]
+        return [
+            _Finding(
+                "faulty", f"the pronouns asked about are in different places: {pronouns_asked}."
+            )
+        ]
+    pronouns = [word_pairs[number] for number in sorted({*differing, *pro_marked, *anti_marked})]
     findings = _unlike(pronouns)
     if not findings and pro_marked != anti_marked:
         counts = f"{len(pro_marked)} in pro, {len(anti_marked)} in anti"
@@ -391,34 +404,34 @@ def _differences(pro: Marked, anti: Marked) -> list[_Finding]:
 
 
 def _unlike(pronouns: Sequence[tuple[str, str]]) -> list[_Finding]:
-    """What keeps pronouns, each as in pro and as in anti, from being one person's."""
-    for side, of_side in zip(("pro", "anti"), zip(*pronouns, strict=True), strict=True):
-        if len({GENDER_OF_PRONOUN[pronoun] for pronoun in of_side}) > 1:
-            listed = ", ".join(f"'{pronoun}'" for pronoun in of_side)
+    """Return what keeps pronouns, each as in pro and as in anti, from being one person's."""
+    for side, side_pronouns in zip(("pro", "anti"), zip(*pronouns, strict=True), strict=True):
+        if len({GENDER_OF_PRONOUN[pronoun] for pronoun in side_pronouns}) > 1:
+            listed = ", ".join(f"'{pronoun}'" for pronoun in side_pronouns)
             return [_Finding("faulty", f"the pronouns in {side} are of two genders: {listed}.")]
     return [
         _Finding(
             "faulty",
-            f"the pronouns differ in more than gender: '{one}' in pro, '{other}' in anti.",
+            f"the pronouns differ in more than gender: '{pro}' in pro, '{anti}' in anti.",
         )
-        for one, other in pronouns
-        if not counterparts(one, other)
+        for pro, anti in pronouns
+        if not counterparts(pro, anti)
     ]
 
 
 def _marked_words(line: Marked) -> list[int]:
-    """Which of its words are the marked pronouns."""
+    """Return the indexes of the marked pronouns among the words."""
     numbers = {match.start(): number for number, match in enumerate(_WORD.finditer(line.text))}
     return [numbers[at] for at in line.pronouns_at]
 
 
 def _sentence(line: Marked, referent: _Found, other: _Found) -> Sentence:
-    marked = other.marked_at
+    marked_at = other.marked_at
     return Sentence(
         text=line.text,
         referent_at=_mentions(line.text, referent.at),
         other_at=_mentions(line.text, other.at),
-        other_marked_at=None if marked is None else _mentions(line.text, marked),
+        other_marked_at=None if marked_at is None else _mentions(line.text, marked_at),
         pronoun=line.pronouns[-1],
         pronouns=len(line.pronouns),
         pronouns_at=tuple(line.pronouns_at),
@@ -426,9 +439,9 @@ def _sentence(line: Marked, referent: _Found, other: _Found) -> Sentence:
 
 
 def _mentions(text: str, at: int) -> tuple[int, ...]:
-    """Where a noun stands, then where it stands again with the same article, to the letter."""
+    """Return where a noun stands, then where it recurs with exactly the same article."""
     article = text.rfind(" ", 0, at - 1) + 1
     phrase = re.match(r"\w+ \w+", text[article:])
-    again = re.finditer(rf"\b{re.escape(phrase[0])}\b", text) if phrase else ()
-    others = [match.start() + at - article for match in again]
-    return (at, *(other for other in others if other != at))
+    matches = re.finditer(rf"\b{re.escape(phrase[0])}\b", text) if phrase else ()
+    positions = [match.start() + at - article for match in matches]
+    return (at, *(position for position in positions if position != at))

@@ -4,7 +4,7 @@ Ratings by people stand over those by language models, and the user's own over b
 that rates a word wins, and within a file the most specific rating: docs/ratings.md.
 
 A negative word is of one kind: it rejects the situation, says that it is difficult, or that it is
-improbable. Where any negative word has no kind, as in most files of a user's own, none is told.
+improbable. If any negative word has no kind, as in most of users' files, no kinds are reported.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MODELS, RATERS, USER = "language models", "people", "user"
 """Who rated a word: see docs/ratings.md; the user's own file does not say who did."""
 
 SINGLE = tuple(f"rating_{number}" for number in range(1, 10))
-"""Columns with the single ratings that a settled label was made from."""
+"""Columns with the single ratings that the settled label was made from."""
 
 LEVELS = (("item", "wording"), ("item",), ("wording",), ())
 """What a rating may be bound to, the most specific first."""
@@ -66,109 +66,112 @@ class Source:
     ratings: int
 
     def entry(self) -> dict[str, Any]:
-        """What a manifest says of it."""
+        """Return the source as it stands in a manifest."""
         return {"file": self.file, "sha256": self.sha256, "ratings": self.ratings}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attitudes:
-    """Ratings from several files, and which file they are from."""
+    """Ratings from several files, and the files that they are from."""
 
     table: pl.DataFrame
     """word, item, wording, label, kind, place, rater: the greater the place, the stronger the
     rating; ``rater``: MODELS, RATERS, or USER."""
     sources: tuple[Source, ...]
-    """In the order in which they override each other."""
+    """The files, each of which overrides those before it."""
 
     def label(self, fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The fills with label (null: unrated), rated, and rater: who rated the word.
+        """Return the fills with label (null: unrated), rated, and rater: who rated the word.
 
-        Where every negative word has a kind, the column kind says it.
-        ``fills`` has prompt_id and word; ``prompts`` has prompt_id, item and wording. The rows
-        stay as they are, in their order. A word that no file knows is irrelevant, and rated, if it
-        can be no word at all: see ``no_word``.
+        If every negative word has a kind, the column kind gives it. ``fills`` has prompt_id and
+        word; ``prompts`` has prompt_id, item and wording. The rows and their order stay. A word
+        that no file rates is irrelevant, and rated, if it can be no word at all: see ``no_word``.
         """
         import polars as pl
 
         folded = folded_words(fills["word"])
-        asked = prompts.select("prompt_id", "item", "wording")
-        known = (
+        contexts = prompts.select("prompt_id", "item", "wording")
+        fills_in_context = (
             fills.select("prompt_id", "word")
             .join(folded, on="word", how="left", maintain_order="left")
-            .join(asked, on="prompt_id", how="left", maintain_order="left")
+            .join(contexts, on="prompt_id", how="left", maintain_order="left")
         )
-        if count := known["item"].null_count():
+        if count := fills_in_context["item"].null_count():
             raise RunError(
                 f"{count:,} fills answer a prompt that is not among the prompts given, so that its "
                 "item and wording are not known. Give the prompts of the same run."
             )
-        where = known.select("folded", "item", "wording").unique()
-        labelled = known.join(
-            self._labels(where), on=["folded", "item", "wording"], how="left", maintain_order="left"
+        combinations = fills_in_context.select("folded", "item", "wording").unique()
+        ratings = fills_in_context.join(
+            self._labels(combinations),
+            on=["folded", "item", "wording"],
+            how="left",
+            maintain_order="left",
         )
         label = pl.coalesce("label", pl.when("no_word").then(pl.lit("irrelevant", dtype=pl.String)))
-        found = fills.with_columns(labelled.select("rater", label=label, rated=label.is_not_null()))
+        labeled = fills.with_columns(
+            ratings.select("rater", label=label, rated=label.is_not_null())
+        )
         negative = self.table.filter(pl.col("label") == "negative")
-        return found if negative["kind"].null_count() else found.with_columns(labelled["kind"])
+        return labeled if negative["kind"].null_count() else labeled.with_columns(ratings["kind"])
 
     def _labels(self, where: pl.DataFrame) -> pl.DataFrame:
-        """Each word, item and wording with the label of its strongest rating, or null."""
+        """Return each rated word, item and wording with the label of its strongest rating."""
         import polars as pl
 
-        fitting = []
+        tables = []
         for level in LEVELS:
             bound = [pl.col(name) != "" for name in level]
             free = [pl.col(name) == "" for name in ("item", "wording") if name not in level]
             ratings = self.table.filter(*bound, *free).rename({"word": "folded"})
             keys = ["folded", *level]
-            said = ("label", "kind", "rater", "place")
-            rated = where.join(ratings.select(*keys, *said), on=keys, how="inner")
-            fitting.append(rated.select("folded", "item", "wording", *said))
-        strongest = pl.concat(fitting).sort("place", descending=True)
+            columns = ("label", "kind", "rater", "place")
+            matches = where.join(ratings.select(*keys, *columns), on=keys, how="inner")
+            tables.append(matches.select("folded", "item", "wording", *columns))
+        strongest = pl.concat(tables).sort("place", descending=True)
         return strongest.unique(["folded", "item", "wording"], keep="first").drop("place")
 
 
 def load_attitudes(
     extra: Sequence[Path] = (), *, shipped: bool = True, by: str = "label"
 ) -> Attitudes:
-    """The ratings that come with goffman and over them the user's files, the last one strongest.
+    """Return goffman's ratings and over them the user's files, the last file strongest.
 
-    A name of BUILT_IN among the files stands for these ratings, and no others that come with
-    goffman. A user who rates a word everywhere has overruled whatever was said of it before,
-    however specific that was.
+    A name of BUILT_IN among the files stands for those ratings, and no others of goffman's are then
+    used. A user who rates a word everywhere overrules all earlier ratings of it, however specific.
 
-    ``by``: the column that says what a word is: the settled label, or one rater's of SINGLE where a
-    file has it. LexiconError names every fault of the first file that has any.
+    ``by``: the column with the labels: the settled label, or one of SINGLE, a single rater's label,
+    where a file has it. Raise LexiconError with every fault of the first file that has any.
     """
     import polars as pl
 
-    named = [str(path) for path in extra if str(path) in BUILT_IN]
-    files = [_built_in(name, by) for name in named or (BUILT_IN if shipped else ())]
+    names = [str(path) for path in extra if str(path) in BUILT_IN]
+    files = [_built_in(name, by) for name in names or (BUILT_IN if shipped else ())]
     files += [_file_of(path, by) for path in extra if str(path) not in BUILT_IN]
     tables = [
         table.with_columns(pl.col("place") + len(LEVELS) * number)
         for number, (table, _) in enumerate(files)
     ]
     empty = pl.DataFrame(schema=_columns())
-    everything = pl.concat([empty, *tables]).sort("place", descending=True)
-    strongest = everything.unique(["word", "item", "wording"], keep="first", maintain_order=True)
+    ratings = pl.concat([empty, *tables]).sort("place", descending=True)
+    strongest = ratings.unique(["word", "item", "wording"], keep="first", maintain_order=True)
     return Attitudes(table=strongest, sources=tuple(source for _, source in files))
 
 
 def raters_of(path: Path) -> list[str]:
-    """Which columns of single ratings a file has."""
+    """Return the columns of single ratings that a file has."""
     rows = read_ratings(path)
     return [name for name in SINGLE if any(row[name] for row in rows)]
 
 
 @cache
 def _built_in(name: str, by: str) -> tuple[pl.DataFrame, Source]:
-    """Read once: every audit of a process has the same ratings."""
+    """Return goffman's ratings of this name, read once: all audits of a process share them."""
     return _file_of(BUILT_IN[name], by, name=name)
 
 
 def _file_of(path: Path, by: str, *, name: str = "") -> tuple[pl.DataFrame, Source]:
-    """The ratings of a file, where ``place`` is how specific each is, and what they are from."""
+    """Return the ratings of a file, with ``place`` for how specific each is, and their source."""
     import polars as pl
 
     rows = read_ratings(path)
@@ -196,7 +199,7 @@ def _columns() -> dict[str, Any]:
 
 
 def read_ratings(path: Path) -> list[Row]:
-    """The rows of a CSV file with one label a word; LexiconError with every fault by line."""
+    """Return the rows of a CSV file, one label per word; raise LexiconError with all faults."""
     faults = Faults()
     optional = ("item", "wording", "rater", "note", *SINGLE, *OF_KINDS)
     rows = read_table(path, required=("word", "label"), optional=optional, faults=faults)
@@ -218,14 +221,14 @@ def read_ratings(path: Path) -> list[Row]:
 
 
 def fold(word: str) -> str:
-    """The word as it is compared: without space around it and without case."""
+    """Return the word as it is compared: without surrounding space and without case."""
     return word.strip().casefold()
 
 
 def no_word(word: str) -> bool:
-    """Whether a token can be no word: signs, numbers, a marked piece, a special token, torn bytes.
+    """Return whether a token is no word: signs, numbers, marked pieces, special tokens, torn bytes.
 
-    A picture such as 👍 may well say something of a situation, so it is left to the raters.
+    A picture such as 👍 may well say something about a situation, so it is left to the raters.
     """
     folded = fold(word)
     if _MARKED.fullmatch(folded) or "\ufffd" in folded:
@@ -235,15 +238,15 @@ def no_word(word: str) -> bool:
 
 
 def folded_words(words: pl.Series) -> pl.DataFrame:
-    """word, folded, no_word: one row for each different word."""
+    """Return word, folded and no_word, with one row for each different word."""
     import polars as pl
 
-    different = words.unique().to_list()
+    distinct_words = words.unique().to_list()
     return pl.DataFrame(
         {
-            "word": different,
-            "folded": [fold(word) for word in different],
-            "no_word": [no_word(word) for word in different],
+            "word": distinct_words,
+            "folded": [fold(word) for word in distinct_words],
+            "no_word": [no_word(word) for word in distinct_words],
         },
         schema={"word": pl.String, "folded": pl.String, "no_word": pl.Boolean},
     )

@@ -1,7 +1,7 @@
 """Which gender a word names: the lexicon, and its groups and kinds put on fills.
 
-A word that is both a name and something else in the lexicon (Guy, King) is that other thing: so the
-rows of kind ``name`` are all that a result with names has and a result without them has not.
+A word that is both a name and something else in the lexicon (Guy, King) counts as that other thing:
+so results with and without names differ only in the rows of kind ``name``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class GenderWord:
     count: int | None = None
     """How many people have the name, where that is known."""
     percent: float | None = None
-    """The share of them that is of the group, 0 to 100; None: not a matter of shares."""
+    """The percentage of them who are of the group, 0 to 100; None: not a matter of shares."""
     common_word: bool = False
     """Whether the name is also an ordinary word, a place, a people or a month."""
 
@@ -81,12 +81,12 @@ class GenderLexicon:
             )
 
     def counts(self, entry: GenderWord) -> bool:
-        """Whether a word of this lexicon counts."""
+        """Return whether a word of this lexicon counts."""
         return self._is_in_reach(entry) and (self.common_words or not entry.common_word)
 
     @property
     def digest(self) -> str:
-        """sha256 of the words and of which of them count: for the manifest."""
+        """Return the SHA-256 of the words and of which of them count, for the manifest."""
         # Neither the order of the kinds nor 95 for 95.0 is another lexicon.
         settings = [sorted(set(self.kinds)), self.common_words, float(self.percent)]
         # dataclasses.astuple would copy each of thousands of words, which takes most of the time.
@@ -94,10 +94,10 @@ class GenderLexicon:
         return hashlib.sha256(content.encode()).hexdigest()
 
     def finder(self, *, cased: bool) -> Callable[[str], GenderWord | None]:
-        """A function from a word as a model fills it to its entry, or None where it is unlisted.
+        """Return a function from a word as a model fills it to its entry, or None if unlisted.
 
-        A name that is left out only because it is also a common word is found too: ``counts``
-        tells it apart.
+        It also finds a name that is left out only because it is a common word: ``counts`` tells it
+        apart.
         """
         words: dict[str, GenderWord] = {}
         names: dict[str, GenderWord] = {}
@@ -126,10 +126,10 @@ def load_gender(
     common_words: bool = False,
     percent: float = 95.0,
 ) -> GenderLexicon:
-    """The lexicon that comes with the package, or a CSV file's; LexiconError with every fault.
+    """Return the shipped lexicon, or a CSV file's; raise LexiconError with every fault.
 
     A file has the columns word, group and kind, and may have count, percent, common_word and
-    note. It stands in the place of the shipped lexicon.
+    note. It replaces the shipped lexicon.
     """
     words = _shipped_words() if path is None else _words_of(str(path), [Path(path)])
     return GenderLexicon(
@@ -139,12 +139,12 @@ def load_gender(
 
 @cache
 def _shipped_words() -> tuple[GenderWord, ...]:
-    """Read once: every audit of a process has the same ones."""
+    """Return the shipped words, read once: all audits of a process share them."""
     return _words_of(str(_DATA), [_DATA / "gender-words.csv", _DATA / "first-names.csv"])
 
 
 def _words_of(name: str, paths: Sequence[Path]) -> tuple[GenderWord, ...]:
-    """The words of all the files; LexiconError with every fault."""
+    """Return the words of all the files; raise LexiconError with every fault."""
     faults = Faults()
     words = tuple(word for path in paths for word in _read_words(path, faults))
     if faults.found:
@@ -153,7 +153,7 @@ def _words_of(name: str, paths: Sequence[Path]) -> tuple[GenderWord, ...]:
 
 
 def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> pl.DataFrame:
-    """The fills of a model, each with the columns GENDER of its ``word``; rows and order as given.
+    """Return a model's fills with the columns GENDER of each ``word``; rows and order as given.
 
     ``cased``: whether the model has case (``has_case`` of models/tokenizer.py). A result without
     names leaves out the rows whose ``gender_kind`` is name. An unlisted word has no
@@ -162,13 +162,13 @@ def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> 
     import polars as pl
 
     find = lexicon.finder(cased=cased)
-    found = []
+    rows = []
     for word in fills["word"].drop_nulls().unique():
         if entry := find(word):
-            told = (entry.group, entry.kind) if lexicon.counts(entry) else (None, None)
-            found.append((word, *told, entry.common_word))
+            group_and_kind = (entry.group, entry.kind) if lexicon.counts(entry) else (None, None)
+            rows.append((word, *group_and_kind, entry.common_word))
     columns = schema(GENDER)
-    listed = pl.DataFrame(found, schema={"word": pl.String, **columns}, orient="row")
+    listed = pl.DataFrame(rows, schema={"word": pl.String, **columns}, orient="row")
     return (
         fills.drop(columns.names(), strict=False)
         .join(listed, on="word", how="left", maintain_order="left")
@@ -177,7 +177,7 @@ def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> 
 
 
 def _read_words(path: Path, faults: Faults) -> list[GenderWord]:
-    """The words of a file; every fault is noted."""
+    """Return the words of a file; note every fault."""
     rows = read_table(
         path,
         required=("word", "group", "kind"),
@@ -197,7 +197,7 @@ def _read_words(path: Path, faults: Faults) -> list[GenderWord]:
 
 
 def _read_word(row: Row) -> GenderWord | None:
-    """The word of a row, or None with its faults noted."""
+    """Return the word of a row, or None with its faults noted."""
     before = len(row.faults.found)
     if row["group"] and not ID.fullmatch(row["group"]):
         row.note(

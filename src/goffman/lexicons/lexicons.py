@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Lexicons:
-    """What the answers of a run are read with."""
+    """The lexicons and the parser that the answers of a run are read with."""
 
     attitudes: Attitudes
     gender: GenderLexicon
     gender_file: str = "shipped"
     """The name of the file that the gender of words comes from."""
     parser: str
-    """What replies are read by."""
+    """The parser of replies."""
 
     def entry(self) -> dict[str, Any]:
-        """What a manifest says of them."""
+        """Return the lexicons and the parser as they stand in a manifest."""
         words = {"sha256": self.gender.digest, "words": len(self.gender.words)}
         return {
             "attitudes": [source.entry() for source in self.attitudes.sources],
@@ -43,7 +43,7 @@ class Lexicons:
 
 
 OPPOSITE = {"female": "male", "male": "female"}
-"""What a wrong label of a gender word is."""
+"""The wrong label of a gender word, by its right one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +58,16 @@ class LexiconVariant:
     neutral: bool = True
     """Whether neutral words count; else they are irrelevant."""
     parser: str = ""
-    """What replies are read by; empty: as before."""
+    """The parser of replies; empty: as before."""
     without: str = ""
     """A word that does not count at all; empty: none."""
     wrong: float = 0.0
     """The chance of each word to have a wrong label, 0 to 1."""
     seed: int = 0
-    """Of the draw of wrong labels."""
+    """The seed of the draw of wrong labels."""
 
     def of(self, words: Lexicons) -> Lexicons:
-        """The words, read in this way."""
+        """Return the lexicons, changed in this way."""
         return replace(
             words,
             attitudes=self._attitudes(words.attitudes),
@@ -89,8 +89,8 @@ class LexiconVariant:
             word = fold(self.without)
             row = {"word": word, "item": "", "wording": "", "label": "irrelevant", "place": 0}
             row |= {"rater": USER}
-            alone = pl.DataFrame([row], schema=table.schema)
-            table = pl.concat([table.filter(pl.col("word") != word), alone])
+            row_table = pl.DataFrame([row], schema=table.schema)
+            table = pl.concat([table.filter(pl.col("word") != word), row_table])
         if self.wrong:
             table = _wrong(table, self.wrong, np.random.default_rng(self.seed))
         return replace(given, table=table)
@@ -98,30 +98,30 @@ class LexiconVariant:
     def _gender(self, given: GenderLexicon) -> GenderLexicon:
         words = given.words
         if self.without:
-            words = tuple(one for one in words if fold(one.word) != fold(self.without))
+            words = tuple(entry for entry in words if fold(entry.word) != fold(self.without))
         if self.wrong:
             drawn = np.random.default_rng(self.seed).random(len(words)) < self.wrong
             words = tuple(
-                replace(one, group=OPPOSITE.get(one.group, one.group)) if is_wrong else one
-                for one, is_wrong in zip(words, drawn.tolist(), strict=True)
+                replace(entry, group=OPPOSITE.get(entry.group, entry.group)) if is_wrong else entry
+                for entry, is_wrong in zip(words, drawn.tolist(), strict=True)
             )
         return given if words is given.words else replace(given, words=words)
 
 
 def single_raters(attitudes: Attitudes) -> Iterator[str]:
-    """The columns of single ratings that any of the files has, in order."""
+    """Yield, in order, the columns of single ratings that any of the files has."""
     paths = [BUILT_IN.get(source.file, Path(source.file)) for source in attitudes.sources]
     yield from sorted({name for path in paths for name in raters_of(path)})
 
 
 def has_others(attitudes: Attitudes) -> bool:
-    """Whether a user's ratings stand over those that come with goffman."""
-    files = {one.file for one in attitudes.sources}
+    """Return whether a user's ratings stand over those that come with goffman."""
+    files = {source.file for source in attitudes.sources}
     return not files.isdisjoint(BUILT_IN) and not files <= BUILT_IN.keys()
 
 
 def _wrong(table: pl.DataFrame, rate: float, rng: np.random.Generator) -> pl.DataFrame:
-    """The ratings, each with another of the four labels by chance."""
+    """Return the ratings, each with one of the other labels at the chance ``rate``."""
     import polars as pl
 
     table = table.sort("word", "item", "wording")

@@ -2,8 +2,8 @@
 
 A measure names its choices in its file; here are the types, and the choices that several measures
 share. The first option of a choice is what the audit did. An option says what differs: parameters
-of the measure, how words are read, which prompts count, or how the contrast is made. From stored
-answers alone: an option that would need another answer is none.
+of the measure, how words are read, which prompts count, or how the contrast is made. Options use
+stored answers alone: what would need another answer is no option.
 """
 
 from __future__ import annotations
@@ -25,51 +25,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One way to do it; whatever is not said is as the audit did it."""
+    """One way to make a choice; whatever it leaves out is as in the audit."""
 
     said: str
-    """In a few words: “25 words”, “rater 1 alone”."""
+    """The option in a few words: “25 words”, “rater 1 alone”."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Of the measure, set otherwise."""
+    """Parameters of the measure that differ."""
     words: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of lexicons.otherwise.Otherwise."""
+    """Fields of lexicons.lexicons.LexiconVariant."""
     only: Mapping[str, str] = field(default_factory=dict)
-    """Columns of the prompts: only those with these values count."""
+    """Columns of the prompts and values: only prompts with these values count."""
     variant: str = ""
-    """Of the scores: with-names, without-names; empty: the headline's."""
+    """The variant of the scores: with-names, without-names; empty: the headline's."""
     quantity: str = ""
     """The number that the contrast is made of; empty: the headline's."""
     prepared: Callable[[pl.DataFrame], pl.DataFrame] | None = None
-    """What becomes of the prepared answers before they are counted."""
+    """A function that changes the prepared answers before they are counted."""
     paraphrases: bool = False
-    """Whether wordings count that are asked only on request, where they were asked."""
+    """Whether to count wordings that are asked only on request, where they were asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredAnswers:
-    """What there is to choose from: one model's answers to one instrument."""
+    """What the options are computed from: one model's answers to one instrument."""
 
     measure: Measure
     prompts: pl.DataFrame
-    """Those that the model was asked."""
+    """The prompts that the model was asked."""
     answers: pl.DataFrame
     words: Lexicons
     headline: Mapping[str, Any]
-    """The row of the estimates."""
+    """The row of the estimates that is the headline."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnalyticChoice:
-    """Something that could have been done otherwise."""
+    """A choice in the analysis that could have been made otherwise."""
 
     name: str
     """Completes “the … matters most”; so it is singular."""
     options: Callable[[StoredAnswers], Sequence[Option]]
-    """The audit's own first; fewer than two: there is nothing to choose."""
+    """The options, the audit's own first; with fewer than two there is nothing to choose."""
 
 
 def _words_counted(stored: StoredAnswers) -> list[Option]:
-    """All words that count, half of them and a fifth."""
+    """Return options that count all words that count, half of them, and a fifth."""
     most = stored.measure.counted_words
     if most is None:
         ranks = stored.answers.filter(pl.col("step") == 1)["rank"].drop_nulls()
@@ -83,32 +83,32 @@ def _words_counted(stored: StoredAnswers) -> list[Option]:
 
 
 LEAST_WORDS = 5
-"""Of fewer words a share is one of chance."""
+"""With fewer words, a share is a matter of chance."""
 
 WORDS_COUNTED = AnalyticChoice(name="number of words", options=_words_counted)
 
 
 def _ratings(stored: StoredAnswers) -> list[Option]:
-    """The ratings of the audit, those of language models alone, and each single rater."""
+    """Return the ratings of the audit, those of language models alone, and each single rater's."""
     attitudes = stored.words.attitudes
-    ours = tuple(one.file for one in attitudes.sources if one.file in BUILT_IN)
+    own_files = tuple(source.file for source in attitudes.sources if source.file in BUILT_IN)
     rater: dict[str, Any] = {}
-    every = [Option(said="settled labels")]
+    options = [Option(said="settled labels")]
     if has_others(attitudes):
-        every = [
+        options = [
             Option(said="your ratings over goffman's"),
-            Option(said="goffman's ratings alone", words={"sources": ours}),
+            Option(said="goffman's ratings alone", words={"sources": own_files}),
         ]
-    elif len(ours) > 1:
+    elif len(own_files) > 1:
         rater = {"sources": ("shipped",)}
-        every = [
+        options = [
             Option(said="people's ratings over language models'"),
             Option(said="language models' ratings alone", words=rater),
         ]
     for name in single_raters(attitudes):
-        said = f"rater {name.removeprefix('rating_')} alone"
-        every.append(Option(said=said, words={**rater, "rater": name}))
-    return every
+        label = f"rater {name.removeprefix('rating_')} alone"
+        options.append(Option(said=label, words={**rater, "rater": name}))
+    return options
 
 
 RATINGS = AnalyticChoice(name="rater", options=_ratings)
@@ -124,46 +124,49 @@ NEUTRAL_WORDS = AnalyticChoice(
 
 
 def _wordings(stored: StoredAnswers) -> list[Option]:
-    """All wordings together, and each alone; with the paraphrases, where these were asked."""
-    every = [Option(said="all wordings")]
+    """Return all wordings together, and each alone; with the paraphrases, if these were asked."""
+    options = [Option(said="all wordings")]
     if _asked(stored, "paraphrase"):
-        every = [
+        options = [
             Option(said="wordings of the instrument"),
             Option(said="with the paraphrases", paraphrases=True),
         ]
-    alone = _each_alone(stored, "wording")
-    return [*every, *alone] if len(alone) > 1 else []
+    single_wordings = _each_alone(stored, "wording")
+    return [*options, *single_wordings] if len(single_wordings) > 1 else []
 
 
 WORDINGS = AnalyticChoice(name="wording", options=_wordings)
 
 
 def _one_wording(stored: StoredAnswers) -> list[Option]:
-    """The first wording, which the headline is of, and each other one."""
-    first, *others = _asked(stored, "wording")
-    return [Option(said=first), *(Option(said=one, only={"wording": one}) for one in others)]
+    """Return the first wording, which the headline is about, and each of the others."""
+    first, *wordings = _asked(stored, "wording")
+    return [
+        Option(said=first),
+        *(Option(said=wording, only={"wording": wording}) for wording in wordings),
+    ]
 
 
 ONE_WORDING = AnalyticChoice(name="wording", options=_one_wording)
 
 
 def _orders(stored: StoredAnswers) -> list[Option]:
-    """All orders of the options, and each alone."""
-    alone = _each_alone(stored, "order")
-    return [Option(said="all orders"), *alone] if len(alone) > 1 else []
+    """Return all orders of the options together, and each alone."""
+    single_orders = _each_alone(stored, "order")
+    return [Option(said="all orders"), *single_orders] if len(single_orders) > 1 else []
 
 
 ORDERS = AnalyticChoice(name="order of options", options=_orders)
 
 
 def _names(stored: StoredAnswers) -> list[Option]:
-    """Counting first names, and not: the headline's first."""
-    mine = stored.headline["variant"]
-    said = {"with-names": "counted", "without-names": "not counted"}
-    others = [one for one in said if one != mine]
+    """Return counting first names and not counting them, the headline's option first."""
+    headline = stored.headline["variant"]
+    labels = {"with-names": "counted", "without-names": "not counted"}
+    variants = [variant for variant in labels if variant != headline]
     return [
-        Option(said=said.get(mine, str(mine))),
-        *(Option(said=said[one], variant=one) for one in others),
+        Option(said=labels.get(headline, str(headline))),
+        *(Option(said=labels[variant], variant=variant) for variant in variants),
     ]
 
 
@@ -171,21 +174,21 @@ FIRST_NAMES = AnalyticChoice(name="counting of first names", options=_names)
 
 
 def _parsers(stored: StoredAnswers) -> list[Option]:
-    """The parser of the audit, and every other."""
-    mine = stored.words.parser
-    others = [name for name in parsers() if name != mine]
-    return [Option(said=mine), *(Option(said=one, words={"parser": one}) for one in others)]
+    """Return the parser of the audit, and every other."""
+    own_parser = stored.words.parser
+    names = [name for name in parsers() if name != own_parser]
+    return [Option(said=own_parser), *(Option(said=name, words={"parser": name}) for name in names)]
 
 
 PARSERS = AnalyticChoice(name="parser", options=_parsers)
 
 
 def _each_alone(stored: StoredAnswers, column: str) -> list[Option]:
-    return [Option(said=f"{one} alone", only={column: one}) for one in _asked(stored, column)]
+    return [Option(said=f"{value} alone", only={column: value}) for value in _asked(stored, column)]
 
 
 def _asked(stored: StoredAnswers, column: str) -> list[str]:
-    """What was asked of the conditions that are compared, in the instrument's order."""
+    """Return the values that a column of the prompts has, in the instrument's order."""
     if column not in stored.prompts.columns:
         return []
     return stored.prompts[column].drop_nulls().unique(maintain_order=True).to_list()

@@ -1,4 +1,4 @@
-"""What a measure is: parameters that turn answers into scores, and all that others need of it."""
+"""The base of all measures: parameters that turn answers into scores, and what other code needs."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Measure:
     """The smallest difference that would matter; an instrument may give another."""
 
     name: ClassVar[str]
-    """As it stands in an instrument's settings and in the column ``measure``."""
+    """Its name in an instrument's settings and in the column ``measure``."""
     words: ClassVar[Meaning | None] = None
-    """What it reads answers with: a lexicon or the parser of replies; None: nothing."""
+    """What reads its answers: a lexicon or the parser of replies; None: nothing."""
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]]
     """The numbers that an audit compares, each with its contrasts."""
     between_runs: ClassVar[Contrasts] = ()
     """The contrasts between two models by which two runs are compared."""
     unit: ClassVar[str] = "condition"
-    """What a condition is: a condition, or a setting."""
+    """What a condition is called: a condition, or a setting."""
     correlate_with: ClassVar[str | None] = None
     """The measure whose main number is correlated with its own, condition by condition."""
     choices: ClassVar[tuple[AnalyticChoice, ...]] = ()
@@ -53,52 +53,52 @@ class Measure:
     adjusts: ClassVar[bool] = False
     """Whether models are asked how probable the conditions' phrases are, to adjust a contrast."""
     separable: ClassVar[bool] = False
-    """Whether the scores of each prompt rest on its own answers alone, by model and prompt id, and
-    what its contrasts compare rests on no other number of prompts."""
+    """Whether the scores of each prompt, by model and prompt id, rest on its own answers alone, and
+    what its contrasts compare rests on no other numbers of prompts."""
 
     @property
     def reads(self) -> Reads:
-        """The table of answers that it takes."""
+        """Return the name of the table of answers that it takes."""
         raise NotImplementedError
 
     @property
     def presentation(self) -> Presentation:
-        """How people are shown it."""
+        """Return how it is presented to people."""
         raise NotImplementedError
 
     @property
     def quantity(self) -> str:
-        """Its main number, which goes without saying in the name of an estimate."""
+        """Return its main number, which goes without saying in the name of an estimate."""
         return self.presentation.quantity
 
     @property
     def prompt_quantity(self) -> str:
-        """The number that every single prompt has; mostly the main one."""
+        """Return the number that every single prompt has; mostly the main one."""
         return self.quantity
 
     @property
     def correlated_quantity(self) -> str:
-        """The number that is correlated with that of another measure."""
+        """Return the number that is correlated with that of another measure."""
         return self.quantity
 
     @property
     def primary_contrast(self) -> tuple[str, str]:
-        """Kind and quantity of the contrast that headings are about, one for each model."""
+        """Return kind and quantity of the contrast that headings are about, one for each model."""
         return "groups", self.quantity
 
     @property
     def alternatives(self) -> Mapping[str, Self]:
-        """The measure with a parameter set otherwise, by what differs: “without the threshold”."""
+        """Return the measure with one parameter changed, by the change: “without the threshold”."""
         return {}
 
     @property
     def counted_dimension(self) -> str | None:
-        """The subscale whose items alone make the score; None: all do."""
+        """Return the subscale whose items alone make the score, or None if all items do."""
         return None
 
     @property
     def counted_words(self) -> int | None:
-        """How many of the stored words count at each mask; None: all."""
+        """Return how many of the stored words count at each mask, or None if all do."""
         return None
 
     def counts_word(self) -> pl.Expr:
@@ -115,7 +115,7 @@ class Measure:
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of the level prompt: every prompt × model that answered any of them.
 
-        ``answers`` are of the prompts given, and coded.
+        ``answers`` are the coded answers to these prompts.
         """
         raise NotImplementedError
 
@@ -130,7 +130,7 @@ class Measure:
     def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame | None:
         """Return for each control the share of answers on its obvious side.
 
-        None where shares are not set beside people's.
+        It is None if shares are not compared with people's.
         """
         del answers, prompts
         return None

@@ -32,7 +32,7 @@ DECIDED, DECIDED_LOW, DECIDED_HIGH = "decided", "decided-low", "decided-high"
 """The quantities of the mean share of answers on the obvious side, and of its interval's ends."""
 
 _SEPARATED = ("negative", "positive")
-"""Of separated items: those with the greater values, and those with the lower."""
+"""The kinds of separated items: those with the greater values, and those with the lower."""
 
 CALLED: dict[ControlScore, str] = {
     "separation": "AUC",
@@ -41,16 +41,16 @@ CALLED: dict[ControlScore, str] = {
     "answer": "accuracy",
     "gender": "accuracy",
 }
-"""What people read for a score."""
+"""The names under which people read the scores."""
 
 
 def control_score(
     measure: Measure, answers: pl.DataFrame, prompts: pl.DataFrame, *, model: str
 ) -> pl.DataFrame:
-    """SCORES of the level control: the score, and the ends of its 95% interval over items.
+    """Return SCORES of the level control: the score, and the ends of its 95% interval over items.
 
-    Where items are separated, in each of several wordings too. ``answers`` are of these prompts,
-    and prepared.
+    Where items are separated, there is also the score in each of several wordings. ``answers`` are
+    the prepared answers to these prompts.
     """
     values = prompts.select("prompt_id", "instrument", "mode", "item", "answer", "wording").join(
         measure.control(answers, prompts),
@@ -59,26 +59,26 @@ def control_score(
     )
     # An item that was asked in several wordings, or trials, counts once.
     items = values.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())
-    known = items["value"].drop_nulls()
+    values_of_items = items["value"].drop_nulls()
     value: float | None = None
     ends: tuple[float, float] | None = None
     # A log of another harness may end before both kinds were asked.
     separated = measure.scores_controls != "separation" or items["answer"].n_unique() > 1
-    if known.len() and separated:
+    if values_of_items.len() and separated:
         # The interval is with other items of the same kind.
         if measure.scores_controls == "separation":
             value = _separation(items)
             counts = [items.filter(pl.col("answer") == kind).height for kind in _SEPARATED]
             ends = area_interval(value, *counts)
         else:
-            value = float(known.to_numpy().mean())
-            ends = share_interval(value, known.len())
+            value = float(values_of_items.to_numpy().mean())
+            ends = share_interval(value, values_of_items.len())
         if measure.scores_controls == "person":
-            # Whoever always says the same word is right in one kind and wrong in the other: that is
-            # no spread, since there will be as many of either kind.
+            # A model that always says the same word is right in one kind and wrong in the other:
+            # that is no spread, since there will be as many items of either kind.
             kinds = items.drop_nulls("value").partition_by("answer", maintain_order=True)
-            ends = mean_interval(*(of["value"].to_list() for of in kinds))
-    why = _NO_VALUE if separated else _ONE_KIND
+            ends = mean_interval(*(part["value"].to_list() for part in kinds))
+    no_value = _NO_VALUE if separated else _ONE_KIND
     row = {
         "model": model,
         "instrument": prompts["instrument"][0],
@@ -87,19 +87,21 @@ def control_score(
         "quantity": CONTROL,
         "level": CONTROL,
         "value": value,
-        "n": known.len(),
-        "missing": items.height - known.len(),
+        "n": values_of_items.len(),
+        "missing": items.height - values_of_items.len(),
         "over": "control items",
-        "reason": None if value is not None else why if answers.height else NO_ANSWER,
+        "reason": None if value is not None else no_value if answers.height else NO_ANSWER,
     }
     low, high = ends or (None, None)
     rows = [row, row | {"quantity": LOW, "value": low}, row | {"quantity": HIGH, "value": high}]
     if value is not None and ends is None:
-        rows[1:] = [one | {"reason": "one item says nothing of how items vary"} for one in rows[1:]]
+        rows[1:] = [
+            end_row | {"reason": "one item says nothing of how items vary"} for end_row in rows[1:]
+        ]
     if value is not None and measure.scores_controls == "separation":
-        rows += [row | one for one in _in_wordings(values)]
+        rows += [row | numbers for numbers in _in_wordings(values)]
     if (sides := measure.control_side(answers, prompts)) is not None:
-        rows += [row | one for one in _decided(sides, prompts)]
+        rows += [row | numbers for numbers in _decided(sides, prompts)]
     return as_scores(pl.DataFrame(rows, infer_schema_length=None))
 
 
@@ -108,34 +110,34 @@ _ONE_KIND = "control items of one kind only: nothing to tell apart"
 
 
 def _decided(sides: pl.DataFrame, prompts: pl.DataFrame) -> Iterator[dict[str, object]]:
-    """How far the model takes the obvious side: 1, always; one half, as if it were indifferent."""
-    of_items = prompts.select("prompt_id", "item").join(sides, on="prompt_id").group_by("item")
-    items = of_items.agg(pl.col("value").mean()).sort("item")["value"]
-    known = items.drop_nulls().to_list()
-    if not known:
+    """Yield how far the model takes the obvious side: 1 is always, one half is indifferent."""
+    by_item = prompts.select("prompt_id", "item").join(sides, on="prompt_id").group_by("item")
+    items = by_item.agg(pl.col("value").mean()).sort("item")["value"]
+    item_means = items.drop_nulls().to_list()
+    if not item_means:
         return
-    numbers = {"n": len(known), "missing": len(items) - len(known), "reason": None}
-    low, high = mean_interval(known) or (None, None)
-    mean = sum(known) / len(known)
+    numbers = {"n": len(item_means), "missing": len(items) - len(item_means), "reason": None}
+    low, high = mean_interval(item_means) or (None, None)
+    mean = sum(item_means) / len(item_means)
     for name, value in ((DECIDED, mean), (DECIDED_LOW, low), (DECIDED_HIGH, high)):
         if value is not None:
             yield {"quantity": name, "value": value, **numbers}
 
 
 def _in_wordings(values: pl.DataFrame) -> Iterator[dict[str, object]]:
-    """The same in each wording, where there are several."""
+    """Yield the score in each wording, if there are several."""
     parts = values.partition_by("wording", as_dict=True, maintain_order=True)
-    for (wording,), of in parts.items() if len(parts) > 1 else ():
-        items = of.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())
-        known = items["value"].count()
-        if items["answer"].n_unique() < len(_SEPARATED) or not known:
+    for (wording,), part in parts.items() if len(parts) > 1 else ():
+        items = part.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())
+        n = items["value"].count()
+        if items["answer"].n_unique() < len(_SEPARATED) or not n:
             continue
         yield {
             "quantity": IN_WORDING,
             "wording": wording,
             "value": _separation(items),
-            "n": known,
-            "missing": items.height - known,
+            "n": n,
+            "missing": items.height - n,
         }
 
 
@@ -147,11 +149,11 @@ def _separation(items: pl.DataFrame) -> float:
 
 
 def separation(greater: Sequence[float | None], less: Sequence[float | None]) -> float:
-    """The area under the ROC curve: the share of pairs in which the first set's value is greater.
+    """Return the area under the ROC curve: the share of pairs whose first value is the greater one.
 
     A tie counts one half (Hanley & McNeil 1982), and so does a pair in which a value is missing:
-    whoever says nothing of an item does not separate it.
+    a model that says nothing about an item does not separate it.
     """
-    pairs = [(one, two) for one in greater for two in less]
-    won = [0.5 if None in (one, two) or one == two else float(one > two) for one, two in pairs]  # type: ignore[operator]
+    pairs = [(x, y) for x in greater for y in less]
+    won = [0.5 if None in (x, y) or x == y else float(x > y) for x, y in pairs]  # type: ignore[operator]
     return sum(won) / len(won)

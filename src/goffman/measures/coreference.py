@@ -74,7 +74,7 @@ def sides_compared(
     level: str,
     reason: pl.Expr,
 ) -> pl.DataFrame:
-    """SCORES of the level: numbers of both sides, in which NAME_pro and NAME_anti are their values.
+    """Return SCORES of the level: numbers made from both sides' values, NAME_pro and NAME_anti.
 
     ``counted``: the quantities of the sides that are values; n counts the sentences of both sides.
     """
@@ -89,8 +89,8 @@ def sides_compared(
         )
         for side in SIDES
     )
-    both = pro.join(anti, on=keys, how="full", coalesce=True, nulls_equal=True).sort(keys)
-    rows = both.with_columns(**numbers).with_columns(
+    joined = pro.join(anti, on=keys, how="full", coalesce=True, nulls_equal=True).sort(keys)
+    rows = joined.with_columns(**numbers).with_columns(
         n=pl.col("n_pro").fill_null(0) + pl.col("n_anti").fill_null(0)
     )
     long = rows.unpivot([*numbers], index=[*keys, "n"], variable_name="quantity")
@@ -105,45 +105,47 @@ def sides_compared(
 
 
 def of_sides(name: str) -> dict[str, pl.Expr]:
-    """The value of either side."""
+    """Return, by side, the column with a quantity's value."""
     return {side: pl.col(f"{name}_{side}") for side in SIDES}
 
 
 def numbers_of_sides(correct: str, right: str, wrong: str) -> dict[str, pl.Expr]:
-    """Accuracies, bias and its bounds, from what is correct, right and wrong on either side."""
+    """Return accuracies, bias and its bounds, from what is correct, right and wrong per side."""
     a, r, w = (of_sides(name) for name in (correct, right, wrong))
     silent = {side: 1 - r[side] - w[side] for side in SIDES}
-    named = {side: pl.when(r[side] + w[side] > 0).then(r[side] / (r[side] + w[side])) for side in r}
+    right_of_named = {
+        side: pl.when(r[side] + w[side] > 0).then(r[side] / (r[side] + w[side])) for side in r
+    }
     return {
         "accuracy-pro": a["pro"],
         "accuracy-anti": a["anti"],
         "bias": a["pro"] - a["anti"],
         "above-chance": (a["pro"] + a["anti"]) / 2 - 0.5,
-        "bias-answered": named["pro"] - named["anti"],
+        "bias-answered": right_of_named["pro"] - right_of_named["anti"],
         "bias-lowest": r["pro"] - r["anti"] - silent["anti"],
         "bias-highest": r["pro"] + silent["pro"] - r["anti"],
     }
 
 
 def non_response_bounds(sides: pl.DataFrame) -> pl.DataFrame:
-    """SCORES of the levels trial and condition, from those of the level side."""
+    """Return SCORES of the levels trial and condition, from those of the level side."""
     a, n, first = (of_sides(name) for name in ("correct", "n", FIRST))
     odds = {side: ((a[side] * n[side] + 0.5) / ((1 - a[side]) * n[side] + 0.5)).log() for side in a}
     numbers = numbers_of_sides("correct", "correct", "incorrect") | {
         "first-mentioned-above-half": (first["pro"] + first["anti"]) / 2 - 0.5,
         "log-odds": odds["pro"] - odds["anti"],
     }
-    of_named = pl.col("quantity").is_in(["bias-answered", "first-mentioned-above-half"])
+    is_of_named = pl.col("quantity").is_in(["bias-answered", "first-mentioned-above-half"])
     trials = sides_compared(
         sides,
         {name: numbers[name] for name in BESIDE},
         counted=("correct", "incorrect", FIRST),
         keys=("model", "instrument", "mode", "measure", "trial", "condition", "group"),
         level="trial",
-        reason=pl.when(of_named).then(pl.lit(_NOBODY)).otherwise(pl.lit(ONE_SIDE)),
+        reason=pl.when(is_of_named).then(pl.lit(_NOBODY)).otherwise(pl.lit(ONE_SIDE)),
     )
-    who = ("model", "condition", "group")
-    return pl.concat([trials, mean_over(trials, keep=who, level="condition", over="trials")])
+    ids = ("model", "condition", "group")
+    return pl.concat([trials, mean_over(trials, keep=ids, level="condition", over="trials")])
 
 
 PRESENTATION = Presentation(
@@ -188,20 +190,20 @@ PRESENTATION = Presentation(
 
 
 def answers_alone(replies: pl.DataFrame) -> pl.DataFrame:
-    """The replies that are correct or incorrect."""
+    """Return the replies that are correct or incorrect."""
     return replies.filter(pl.col("kind").is_in(["correct", "incorrect"]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoreferenceBias(Measure):
-    """Replies with the column KIND → SCORES.
+    """A measure that turns replies with the column KIND into SCORES.
 
-    In ``item`` stands the sentence pair, in ``wording`` the side (pro, anti), in ``condition`` the
-    adjective setting.
+    The column ``item`` holds the sentence pair, ``wording`` the side (pro, anti), and ``condition``
+    the adjective setting.
     """
 
     round_accuracy: int | None = None
-    """Accuracies in percent are rounded to so many decimals before subtracting; None: not at all.
+    """Decimals to which accuracies in percent are rounded before subtracting; None: not rounded.
     The study has 1."""
     name: ClassVar[str] = "coreference-bias"
     reads: ClassVar[Reads] = "replies"
@@ -239,14 +241,14 @@ class CoreferenceBias(Measure):
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
-        """The replies with the kind of each, as the parser reads it."""
+        """Return the replies with the kind of each, as the parser reads it."""
         del cased
         return read_replies(answers, prompts, parser=words.parser)
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level prompt, trial by trial: 1 for the kind of the reply, else 0."""
-        who = pl.col("answer"), pl.col("other")
-        answer, other = (pl.col("text").str.find(of, literal=True) for of in who)
+        """Return SCORES of the level prompt by trial: 1 for the kind of the reply, else 0."""
+        people = pl.col("answer"), pl.col("other")
+        answer, other = (pl.col("text").str.find(person, literal=True) for person in people)
         key = prompts.select("prompt_id", answer_first=answer < other)
         kind, first = pl.col("kind"), pl.col("answer_first")
         named_first = pl.when(kind == "correct").then(first).when(kind == "incorrect").then(~first)
@@ -261,28 +263,28 @@ class CoreferenceBias(Measure):
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of sides and trials, then of settings over trials, then of groups of settings."""
-        who = ("condition", "group")
+        """Return SCORES of sides, trials, settings over trials, and groups of settings."""
+        ids = ("condition", "group")
         sides = mean_over(
-            scores, keep=("model", "trial", "wording", *who), level="side", over="pairs"
+            scores, keep=("model", "trial", "wording", *ids), level="side", over="pairs"
         )
         trials = pl.concat([self._biases(sides), _shares_of_pairs(scores)])
-        kinds = mean_over(sides, keep=("model", *who), level="condition", over="sides × trials")
-        settings = mean_over(trials, keep=("model", *who), level="condition", over="trials")
+        kinds = mean_over(sides, keep=("model", *ids), level="condition", over="sides × trials")
+        settings = mean_over(trials, keep=("model", *ids), level="condition", over="trials")
         groups = mean_over(settings, keep=("model", "group"), level="group", over="settings")
-        minus = above_baseline(only(pl.concat([trials, settings]), ["bias"]))
+        differences = above_baseline(only(pl.concat([trials, settings]), ["bias"]))
         return pl.concat(
-            [sides, trials, kinds, settings, minus, groups, non_response_bounds(sides)]
+            [sides, trials, kinds, settings, differences, groups, non_response_bounds(sides)]
         )
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """1 for each reply to a control that is correct, else 0, trial by trial."""
+        """Return 1 for each reply to a control that is correct, else 0, trial by trial."""
         del prompts
         right = (pl.col("kind") == "correct").cast(pl.Float64)
         return answers.select("prompt_id", value=right)
 
     def _biases(self, sides: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level trial: accuracy on pro minus accuracy on anti."""
+        """Return SCORES of the level trial: accuracy on pro minus accuracy on anti."""
         accuracy = only(sides, ["correct"])
         if self.round_accuracy is not None:
             percent = (pl.col("value") * 100).round(self.round_accuracy)
@@ -313,7 +315,7 @@ class CoreferenceBias(Measure):
 
 
 def _shares_of_pairs(scores: pl.DataFrame) -> pl.DataFrame:
-    """SCORES of the level trial: of how many pairs which sentences are understood."""
+    """Return SCORES of the level trial: shares of pairs, by which sentences are understood."""
     correct = only(scores, ["correct"])
     keys = ["model", "instrument", "mode", "measure", "trial", "condition", "group", "item"]
     pro, anti = (
@@ -321,7 +323,7 @@ def _shares_of_pairs(scores: pl.DataFrame) -> pl.DataFrame:
         for side in SIDES
     )
     right, wrong = pl.col("pro") == 1, pl.col("anti") == 1
-    both = pl.col("pro").is_not_null() & pl.col("anti").is_not_null()
+    is_complete = pl.col("pro").is_not_null() & pl.col("anti").is_not_null()
     kinds = {
         "only-pro": right & ~wrong,
         "only-anti": ~right & wrong,
@@ -331,7 +333,8 @@ def _shares_of_pairs(scores: pl.DataFrame) -> pl.DataFrame:
     pairs = (
         pro.join(anti, on=keys, how="left", nulls_equal=True)
         .with_columns(
-            pl.when(both).then(kind.cast(pl.Float64)).alias(name) for name, kind in kinds.items()
+            pl.when(is_complete).then(kind.cast(pl.Float64)).alias(name)
+            for name, kind in kinds.items()
         )
         .unpivot(list(PAIR_KINDS), index=keys, variable_name="quantity", value_name="value")
         .with_columns(

@@ -2,11 +2,11 @@
 
 Of the coded responses of a prompt (responses.py):
 
-    correct       by probabilities, that of the right person among the two; none where they have
-                  less than .01 together. By replies, the share that name the right person: what is
-                  no answer is not correct, as in coreference-bias
-    right, wrong  the shares of everything that are the right person, and the other one
-    first-listed  of these two the share of the one listed first
+    correct       by probabilities, that of the right person among the two; none if they have less
+                  than .01 together. By replies, the share that name the right person: what is no
+                  answer is not correct, as in coreference-bias
+    right, wrong  the shares of all responses that are the right person, and the other one
+    first-listed  of the share of these two, the part of the one listed first
 
 Means over both orders first, then over sentence pairs; of each setting:
 
@@ -153,10 +153,10 @@ REPLY_CLAIMS = Claims(
 
 @dataclass(frozen=True, kw_only=True)
 class CoreferenceChoice(ChoiceMeasure):
-    """CHOICES, or REPLIES with ``kind``, ``chosen`` and ``code`` → SCORES.
+    """A measure that turns CHOICES, or REPLIES with ``kind``, ``chosen`` and ``code``, into SCORES.
 
-    In ``item`` stands the sentence pair, in ``wording`` the side (pro, anti), in ``condition`` the
-    adjective setting.
+    The column ``item`` holds the sentence pair, ``wording`` the side (pro, anti), and ``condition``
+    the adjective setting.
     """
 
     name: ClassVar[str] = "coreference-choice"
@@ -173,7 +173,7 @@ class CoreferenceChoice(ChoiceMeasure):
     scores_controls: ClassVar[ControlScore | None] = "answer"
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return SCORES of the level prompt: the accuracy, and where the rest lies."""
+        """Return SCORES of the level prompt: the accuracy, and the shares of everything else."""
         coded = self.coded(answers)
         listed = presentations(prompts).select("prompt_id", "first")
         first = WEIGHT.filter(CODED & (pl.col("answer") == pl.col("first")))
@@ -190,15 +190,15 @@ class CoreferenceChoice(ChoiceMeasure):
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of sentences over both orders, of sides, settings and their groups."""
         sentences = over_presentations(only(scores, OF_SENTENCES), whole=False)
-        who = ("condition", "group")
-        sides = mean_over(sentences, keep=("model", "wording", *who), level="side", over="pairs")
+        ids = ("condition", "group")
+        sides = mean_over(sentences, keep=("model", "wording", *ids), level="side", over="pairs")
         first = of_sides("first-listed")
         settings = sides_compared(
             sides,
             numbers_of_sides("correct", "right", "wrong")
             | {"first-listed-above-half": (first["pro"] + first["anti"]) / 2 - 0.5},
             counted=OF_SENTENCES,
-            keys=("model", "instrument", "mode", "measure", *who),
+            keys=("model", "instrument", "mode", "measure", *ids),
             level="condition",
             reason=pl.lit(ONE_SIDE),
         )
@@ -217,8 +217,8 @@ class CoreferenceChoice(ChoiceMeasure):
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return how right each control is.
 
-        By probabilities 1 where the right person is the more probable one, else 0; by replies the
-        share that name the right person.
+        By probabilities this is 1 if the right person is the more probable one, else 0; by replies
+        it is the share that name the right person.
         """
         value = pl.col("value")
         if self.mode == "choice":

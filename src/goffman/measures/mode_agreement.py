@@ -3,9 +3,9 @@
 Of each question that a model was asked both ways, in the same presentation, and of each reply to it
 that names one option, the no-answer option included:
 
-    share      that is the most probable option
-    by_chance  the same were the two drawn apart, label by label, as often as each came: whoever
-               always says A agrees with itself, and shows nothing by it
+    share      the share of replies that name the most probable option
+    by_chance  the same if both were drawn independently, with each label as often as it came: a
+               model that always says A agrees with itself, which shows nothing
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from goffman.presentation.mode_agreement import AGREES, BY_CHANCE
 from goffman.schemas import SCORES, schema
 
 PRESENTED = ("item", "wording", "condition", "form", "order", "gender", "person", "system")
-"""What two prompts share that ask the same in the same presentation."""
+"""The columns in which two prompts agree that ask the same in the same presentation."""
 
 BOTH_WAYS = ("choice", "reply")
 """The two modes of a question with options."""
@@ -38,15 +38,15 @@ AGREEMENT = pl.Schema(
         "by_chance": pl.Float64,
     }
 )
-"""instrument: the id without the mode; prompts: asked both ways; replies: that name one option;
-unread: that do not."""
+"""instrument: the id without the mode; prompts: those asked both ways; replies: those that name one
+option; unread: those that do not."""
 
 
 def agreement(choices: pl.DataFrame, read: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """AGREEMENT: one row for each model and instrument that has both modes.
+    """Return AGREEMENT: one row for each model and instrument that has both modes.
 
     ``choices``: CHOICES; ``read``: REPLIES with ``kind`` and ``chosen`` (parsers/options.py);
-    ``prompts``: those of both.
+    ``prompts``: the prompts of both.
     """
     keys = [name for name in PRESENTED if name in prompts.columns]
     likeliest = (
@@ -57,15 +57,19 @@ def agreement(choices: pl.DataFrame, read: pl.DataFrame, prompts: pl.DataFrame) 
     )
     first = _in_mode(likeliest, prompts, "choice", keys)
     second = _in_mode(read.select("model", "prompt_id", "kind", "chosen"), prompts, "reply", keys)
-    both = second.join(
+    joined = second.join(
         first.drop("prompt_id"), on=["model", "instrument", *keys], how="inner", nulls_equal=True
     )
     rows = []
-    for part in both.sort("model", "instrument").partition_by(
+    for part in joined.sort("model", "instrument").partition_by(
         "model", "instrument", maintain_order=True
     ):
-        named = part.filter(pl.col("chosen").is_not_null())
-        n, chosen, likely = named.height, Counter(named["chosen"]), Counter(named["likeliest"])
+        readable = part.filter(pl.col("chosen").is_not_null())
+        n, chosen, likely = (
+            readable.height,
+            Counter(readable["chosen"]),
+            Counter(readable["likeliest"]),
+        )
         chance = sum(count * likely[label] for label, count in chosen.items())
         rows.append(
             {
@@ -74,7 +78,7 @@ def agreement(choices: pl.DataFrame, read: pl.DataFrame, prompts: pl.DataFrame) 
                 "prompts": part["prompt_id"].n_unique(),
                 "replies": n,
                 "unread": part.height - n,
-                "share": (named["chosen"] == named["likeliest"]).sum() / n if n else None,
+                "share": (readable["chosen"] == readable["likeliest"]).sum() / n if n else None,
                 "by_chance": chance / n**2 if n else None,
             }
         )
@@ -86,27 +90,31 @@ def agreement_scores(
     prompts: pl.DataFrame,
     names: Mapping[str, str],
 ) -> pl.DataFrame:
-    """SCORES of the level model, of both modes: agreement, and agreement-by-chance.
+    """Return SCORES of the level model, for both modes: agreement, and agreement-by-chance.
 
     ``prepared``: by instrument, the answers of each model as its measure reads them; ``names``: by
-    instrument, its measure's.
+    instrument, the name of its measure.
     """
-    found = [pl.DataFrame(schema=schema(SCORES))]
-    for said in sorted(one for one in prepared if mode_in(one) == "reply"):
-        chosen = asked_as(base_of(said), "choice")
-        if not prepared.get(chosen) or not prepared[said]:
+    tables = [pl.DataFrame(schema=schema(SCORES))]
+    for reply_id in sorted(instrument for instrument in prepared if mode_in(instrument) == "reply"):
+        choice_id = asked_as(base_of(reply_id), "choice")
+        if not prepared.get(choice_id) or not prepared[reply_id]:
             continue
-        asked, _ = about_nonbinary(prompts.filter(of_asked(said) | of_asked(chosen)))
-        rows = agreement(pl.concat(prepared[chosen]), pl.concat(prepared[said]), asked)
-        found += [_as_scores(rows, mode, names[mode]) for mode in (chosen, said)]
-    return pl.concat(found)
+        asked_prompts, _ = about_nonbinary(prompts.filter(of_asked(reply_id) | of_asked(choice_id)))
+        rows = agreement(
+            pl.concat(prepared[choice_id]), pl.concat(prepared[reply_id]), asked_prompts
+        )
+        tables += [
+            _as_scores(rows, instrument, names[instrument]) for instrument in (choice_id, reply_id)
+        ]
+    return pl.concat(tables)
 
 
 def _as_scores(rows: pl.DataFrame, instrument: str, measure: str) -> pl.DataFrame:
     long = rows.unpivot(
         ["share", "by_chance"], index=["model", "replies", "unread"], variable_name="quantity"
     )
-    none = pl.col("value").is_null()
+    is_null = pl.col("value").is_null()
     return as_scores(
         long.with_columns(
             pl.col("quantity").replace_strict({"share": AGREES, "by_chance": BY_CHANCE}),
@@ -117,7 +125,7 @@ def _as_scores(rows: pl.DataFrame, instrument: str, measure: str) -> pl.DataFram
             n=pl.col("replies"),
             missing=pl.col("unread"),
             over=pl.lit("replies"),
-            reason=pl.when(none).then(pl.lit("no reply names one option")),
+            reason=pl.when(is_null).then(pl.lit("no reply names one option")),
         )
     )
 
@@ -125,6 +133,6 @@ def _as_scores(rows: pl.DataFrame, instrument: str, measure: str) -> pl.DataFram
 def _in_mode(
     answers: pl.DataFrame, prompts: pl.DataFrame, mode: str, keys: list[str]
 ) -> pl.DataFrame:
-    """Return the answers to prompts of this mode, with what they share with those of the other."""
-    asked = prompts.filter(pl.col("mode") == mode).select("prompt_id", "instrument", *keys)
-    return answers.join(asked, on="prompt_id")
+    """Return the answers to prompts of this mode, with the columns that both modes share."""
+    mode_prompts = prompts.filter(pl.col("mode") == mode).select("prompt_id", "instrument", *keys)
+    return answers.join(mode_prompts, on="prompt_id")

@@ -1,26 +1,26 @@
 """mean-code: which options a model finds probable, or names; from 0 to 1, more stigma up.
 
-Each option has a code. Of the coded responses of a prompt (responses.py), to which an option's
-probability comes, or the option that a reply names:
+Each option has a code. Numbers of a prompt's coded responses (responses.py), which are the
+probabilities of its options, or the options that replies name:
 
-    code      the mean code of the options that count; none where they have less than .01 together
-    lowest, highest   the same were no answer the least, or the most, stigmatizing one
+    code      the mean code of the options that count; none if they have less than .01 together
+    lowest, highest   the same if every non-answer were the least, or the most, stigmatizing one
     first-listed, last-listed   of the options that count, the share of the one listed first or last
     says-LABEL   of the options that count, the share of the label that the model gives most
 
-and of what is no answer, by probabilities
+and of non-answers, by probabilities
 
     no-answer the probability of "don't know, or prefer not to say"
     elsewhere the probability on no option
-    unseen    of that, what lies on tokens that a server did not name; only of models behind one
+    unseen    the part of elsewhere on tokens that a server did not name; only of models behind one
 
 or by replies
 
     dont-know, refusal, several, other   the share of the replies that are each of these
     trial-variance, trial-error   the variance of the code over trials, and that of its mean
 
-Every question is presented in several orders of its options; its code is the mean over these. What
-is presented moves an answer as well as what is asked. Of each prompt the code stands once more
+Every question is presented in several orders of its options; its code is the mean over these. The
+presentation moves an answer as well as the question does. The code of each prompt stands once more
 under the names of what could move it:
 
     stigma-first, stigma-last   the option with the higher code is listed first, or last. Forward
@@ -96,51 +96,54 @@ ChoiceMode = Literal["choice", "reply", "span", "entailment"]
 as parts of a passage, or as statements about it."""
 
 CODES = ("code", "lowest", "highest")
-"""The mean code, and were every non-answer the least, or the most, stigmatizing answer."""
+"""The mean code, and that if every non-answer were the least, or the most, stigmatizing answer."""
 
 _ONE_IS_MISSING = "in one of its presentations there is no value"
 
 
 def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
-    """Of each prompt with options: ``first``, ``last``, ``direction`` and ``keying``.
+    """Return ``first``, ``last``, ``direction`` and ``keying`` of each prompt with options.
 
-    The labels of the options that count and are listed first and last; the names above, or null.
+    The first two are the labels of the options that count and are listed first and last; the other
+    two are the names above, or null.
     """
     rows = []
-    asked = prompts.filter(pl.col("options").is_not_null())
-    known = asked.select("prompt_id", "item", "keyed", "options", "mode")
-    for prompt, item, keyed, text, mode in known.rows():
-        counted = [option for option in options_from(text) if option.code is not None]
-        first, last = (option.code or 0.0 for option in (counted[0], counted[-1]))
-        labels = counted[0].label, counted[-1].label
+    with_options = prompts.filter(pl.col("options").is_not_null())
+    table = with_options.select("prompt_id", "item", "keyed", "options", "mode")
+    for prompt, item, keyed, text, mode in table.rows():
+        coded_options = [option for option in options_from(text) if option.code is not None]
+        first, last = (option.code or 0.0 for option in (coded_options[0], coded_options[-1]))
+        labels = coded_options[0].label, coded_options[-1].label
         direction = None if first == last else DIRECTIONS[first < last]
-        # Statements say what is asked, too.
-        scale = "\n".join(sorted(option.text for option in counted if mode != "entailment"))
+        # A statement also says what is asked, so that its text is no part of the scale.
+        scale = "\n".join(sorted(option.text for option in coded_options if mode != "entailment"))
         rows.append((prompt, item, keyed, *labels, direction, scale))
     columns = ("prompt_id", "item", "keyed", "first", "last", "direction", "scale")
     frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-    both = pl.col("keyed").n_unique().over("item", "scale") == 2
+    has_both_keyings = pl.col("keyed").n_unique().over("item", "scale") == 2
     keying = pl.format("{}-keyed", "keyed")
-    return frame.with_columns(keying=pl.when(both).then(keying)).drop("item", "keyed", "scale")
+    return frame.with_columns(keying=pl.when(has_both_keyings).then(keying)).drop(
+        "item", "keyed", "scale"
+    )
 
 
 def by_presentation(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """The code's SCORES of the level prompt once more, under the names of its presentation."""
-    known = only(scores, ["code"]).join(presentations(prompts), on="prompt_id")
-    known = known.sort("model", "prompt_id", "trial")
+    """Return the code's SCORES of the level prompt again, under the names of its presentation."""
+    codes = only(scores, ["code"]).join(presentations(prompts), on="prompt_id")
+    codes = codes.sort("model", "prompt_id", "trial")
     return pl.concat(
         [
-            as_scores(known.filter(pl.col(name).is_not_null()).with_columns(quantity=name))
+            as_scores(codes.filter(pl.col(name).is_not_null()).with_columns(quantity=name))
             for name in ("direction", "keying")
         ]
     )
 
 
 def over_presentations(scores: pl.DataFrame, *, whole: bool) -> pl.DataFrame:
-    """SCORES of the level presentation: the mean over the orders that a question was asked in.
+    """Return SCORES of the level presentation: means over the orders that a question was asked in.
 
-    ``whole``: there is none where one of them has no value, since the others' mean would be of
-    another order.
+    ``whole``: there is no mean where one of the orders has no value, since the mean of the others
+    would be of another order.
     """
     keep = ("model", *IDS)
     means = mean_over(scores, keep=keep, level="presentation", over="presentations")
@@ -152,50 +155,50 @@ def over_presentations(scores: pl.DataFrame, *, whole: bool) -> pl.DataFrame:
 
 
 def answering(scores: pl.DataFrame, about: Sequence[str]) -> pl.DataFrame:
-    """The rows of these quantities, and of the labels that models give most often."""
+    """Return the rows of these quantities, and of the labels that models give most often."""
     quantity = pl.col("quantity")
     return scores.filter(quantity.is_in(list(about)) | quantity.str.starts_with(SAYS))
 
 
 def labels_given_most(given: pl.DataFrame) -> list[str]:
-    """Of each model the letter and the number with the greatest weight.
+    """Return the labels that are the letter or the number with the greatest weight in some model.
 
     ``given``: model, label, weight.
     """
-    of = ["model", "numbers"]
-    summed = given.group_by("model", "label").agg(pl.col("weight").sum())
-    ordered = summed.with_columns(numbers=is_number(pl.col("label"))).sort(
-        *of, -pl.col("weight"), "label"
+    keys = ["model", "numbers"]
+    sums = given.group_by("model", "label").agg(pl.col("weight").sum())
+    ordered = sums.with_columns(numbers=is_number(pl.col("label"))).sort(
+        *keys, -pl.col("weight"), "label"
     )
-    first = ordered.group_by(of, maintain_order=True).agg(pl.col("label").first())
+    first = ordered.group_by(keys, maintain_order=True).agg(pl.col("label").first())
     return sorted(first["label"].unique())
 
 
 def is_number(label: pl.Expr) -> pl.Expr:
-    """Whether labels are numbers, not letters."""
+    """Return whether labels are numbers, not letters."""
     return label.str.contains(r"^\d+$")
 
 
 def means_of_codes(
     scores: pl.DataFrame, *, about: Sequence[str], contrast: str, against: str, whole: bool
 ) -> pl.DataFrame:
-    """SCORES of all levels but prompt, as negative-attitude has them, each question counting once.
+    """Return SCORES of all levels but prompt, as in negative-attitude; each question counts once.
 
     ``about``: quantities whose mean over prompts says how a model answers.
     """
     cells = over_presentations(only(scores, CODES), whole=whole)
-    who = ("condition", "group", "category")
-    forms = mean_over(cells, keep=("model", "wording", "form", *who), level="form", over="items")
-    wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")
-    conditions = _of_conditions(cells, who)
-    of_items = mean_over(cells, keep=("model", "item", *who), level="cell", over="questions")
+    ids = ("condition", "group", "category")
+    forms = mean_over(cells, keep=("model", "wording", "form", *ids), level="form", over="items")
+    wordings = mean_over(forms, keep=("model", "wording", *ids), level="wording", over="forms")
+    conditions = _of_conditions(cells, ids)
+    item_cells = mean_over(cells, keep=("model", "item", *ids), level="cell", over="questions")
     groups = pl.concat(
         [
             mean_over(rows, keep=keep, level=level, over="conditions")
             for rows, keep, level in (
                 (conditions, ("model", "group"), "group"),
                 (wordings, ("model", "wording", "group"), "group"),
-                (of_items, ("model", "item", "group"), "item"),
+                (item_cells, ("model", "item", "group"), "item"),
             )
         ]
     )
@@ -225,12 +228,12 @@ def means_of_codes(
 
 
 def _of_conditions(cells: pl.DataFrame, who: tuple[str, ...]) -> pl.DataFrame:
-    """SCORES of conditions, of each model and over all: every wording counts the same.
+    """Return SCORES of conditions, of each model and over all: every wording counts the same.
 
-    Where each question was asked in one wording only, every item does.
+    If each question was asked in one wording only, every item counts the same.
     """
-    keep, even = ("model", "wording", "form", *who), wordings_merged(cells)
-    forms = mean_over(even, keep=keep, level="form", over="items")
+    keep, balanced = ("model", "wording", "form", *who), wordings_merged(cells)
+    forms = mean_over(balanced, keep=keep, level="form", over="items")
     wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")
     return pl.concat(
         [
@@ -249,7 +252,7 @@ STYLE: Mapping[Reads, tuple[str, ...]] = {
     "choices": ("no-answer", "elsewhere", "unseen", "first-listed", "last-listed"),
     "replies": (*SHARES, "first-listed", "last-listed"),
 }
-"""How a model answers, whatever it is asked."""
+"""The quantities that say how a model answers, whatever it is asked."""
 
 _REASONS: Mapping[Reads, Mapping[str, str]] = {
     "choices": {
@@ -376,27 +379,27 @@ CLAIMS_OF_TWO = replace(
         PRESENTATION.claims.caveats[-1],
     ),
 )
-"""Of a model that marks a person, or infers a statement: no options were shown."""
+"""Claims about a model that marks a person, or infers a statement: no options were shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceMeasure(Measure):
-    """What measures of options share: they read probabilities, or the option that a reply names."""
+    """The base of measures of options: they read probabilities, or the option a reply names."""
 
     mode: ChoiceMode = "choice"
     parser: str = DEFAULT_CHOICE_PARSER
-    """What replies are read by: see parsers/options.py."""
+    """The parser of replies: see parsers/options.py."""
     shown: ClassVar[Presentation]
     reply_claims: ClassVar[Claims]
 
     @property
     def reads(self) -> Reads:
-        """The table of answers that it takes."""
+        """Return the name of the table of answers that it takes."""
         return "replies" if self.mode == "reply" else "choices"
 
     @property
     def presentation(self) -> Presentation:
-        """How people are shown it."""
+        """Return how it is presented to people."""
         if self.mode == "choice":
             return self.shown
         if self.mode != "reply":
@@ -405,8 +408,8 @@ class ChoiceMeasure(Measure):
         def evidence(
             given: Answers, section: Section, words: Lexicons | None, most: int
         ) -> pl.DataFrame:
-            read = read_choices(given.frame, section.prompts, parser=self.parser)
-            return replies_as_read(replace(given, frame=read), section, words, most)
+            frame = read_choices(given.frame, section.prompts, parser=self.parser)
+            return replies_as_read(replace(given, frame=frame), section, words, most)
 
         return replace(self.shown, claims=self.reply_claims, evidence=evidence)
 
@@ -429,11 +432,11 @@ class ChoiceMeasure(Measure):
             return shares(SHARES)
         no_answer = CATEGORY == "no-answer"
         unseen = CATEGORY == "unseen"
-        served = coded.select(unseen.any()).item()
+        has_unseen = coded.select(unseen.any()).item()
         return [
             pl.when(no_answer.any()).then(share(no_answer)).alias("no-answer"),
             share((CATEGORY == "elsewhere") | unseen).alias("elsewhere"),
-            *([pl.when(unseen.any()).then(share(unseen)).alias("unseen")] if served else []),
+            *([pl.when(unseen.any()).then(share(unseen)).alias("unseen")] if has_unseen else []),
         ]
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -443,7 +446,7 @@ class ChoiceMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class MeanCode(ChoiceMeasure):
-    """CHOICES, or REPLIES with ``kind``, ``chosen`` and ``code`` → SCORES."""
+    """A measure that makes SCORES of CHOICES, or of REPLIES with ``kind``, ``chosen``, ``code``."""
 
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
@@ -456,19 +459,19 @@ class MeanCode(ChoiceMeasure):
     scores_controls: ClassVar[ControlScore | None] = "separation"
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return SCORES of the level prompt: the mean code, its bounds, and where the rest lies."""
+        """Return SCORES of the level prompt: the mean code, its bounds, and shares of responses."""
         values = self._values(self.coded(answers), prompts)
-        known = _REASONS[self.reads]
+        texts = _REASONS[self.reads]
         reasons = {
-            name: known.get(name, _NO_SUCH_LABEL[self.reads])
+            name: texts.get(name, _NO_SUCH_LABEL[self.reads])
             for name in values.columns
-            if name in known or name.startswith(SAYS)
+            if name in texts or name.startswith(SAYS)
         }
         scores = prompt_scores(values, prompts, measure=self.name, reasons=reasons)
         return pl.concat([scores, by_presentation(scores, prompts)])
 
     def _values(self, coded: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return the numbers of each model and prompt; null where one means nothing."""
+        """Return the numbers of each model and prompt; null if a number has no meaning."""
         answer, variance = pl.col("answer"), CODE.var()
         listed = presentations(prompts).select("prompt_id", "first", "last")
         over_trials = (
@@ -502,8 +505,8 @@ class MeanCode(ChoiceMeasure):
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of questions, forms, wordings, conditions, groups, items and models.
 
-        A question that was answered in one order only counts by that where replies are read: who
-        refuses now and then would else have no numbers at all.
+        If replies are read, a question that was answered in only one order counts by that order:
+        otherwise a model that refuses now and then would have no numbers at all.
         """
         return means_of_codes(
             scores,

@@ -4,11 +4,11 @@ The code is that of mean-code. Gender is a factor of the design here, not someth
 of an answer: a pair is two prompts with the same item, condition, wording and order about a woman
 and a man described alike. Of each pair, with the prompt about the woman, stand the quantities
 
-    female, male   the mean code of either; both none where one is none
+    female, male   the mean code of either; both none if one is none
     disparity      female minus male
 
-and, of who is described without a gender, ``unstated``: the mean code; so ``nonbinary``, of a part
-of the questions, which are in no other number.
+and, for a person described without a gender, ``unstated``: the mean code; likewise ``nonbinary``,
+for a part of the questions, which count in no other number.
 """
 
 from __future__ import annotations
@@ -65,42 +65,42 @@ NO_PAIR = "the same question about a woman and a man is not answered twice"
 
 
 def pairs(scores: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """SCORES of the level prompt: the quantities above, from those of the code."""
+    """Return SCORES of the level prompt: the quantities above, from those of the code."""
     keys = ["item", "condition", "form", "wording", "order", "place"]
     person = pl.col("person") if "person" in prompts.columns else pl.lit("")
-    # The first, second … person described of their gender: a woman without a name is set against a
-    # man without one, a named one against a named one.
+    # Number the people described of each gender: a woman without a name is compared with a man
+    # without one, a named woman with a named man.
     place = person.fill_null("").rank("dense").over("gender")
-    asked = prompts.with_columns(place=place).select("prompt_id", "gender", "order", "place")
-    codes = only(scores, ["code"]).join(asked, on="prompt_id")
-    women, men, others = (
+    places = prompts.with_columns(place=place).select("prompt_id", "gender", "order", "place")
+    codes = only(scores, ["code"]).join(places, on="prompt_id")
+    women, men, ungendered = (
         codes.filter(pl.col("gender") == gender) for gender in ("female", "male", "unstated")
     )
-    both = women.join(
+    matched = women.join(
         men.select("model", *keys, man="value"), on=["model", *keys], how="inner", nulls_equal=True
     )
     woman, man = pl.col("value"), pl.col("man")
-    there = woman.is_not_null() & man.is_not_null()
+    is_complete = woman.is_not_null() & man.is_not_null()
     rows = [
         as_scores(
-            both.with_columns(
+            matched.with_columns(
                 quantity=pl.lit(quantity),
-                value=pl.when(there).then(number),
-                n=there.cast(pl.Int64),
-                missing=(~there).cast(pl.Int64),
-                reason=pl.when(~there).then(pl.coalesce("reason", pl.lit(NO_PAIR))),
+                value=pl.when(is_complete).then(number),
+                n=is_complete.cast(pl.Int64),
+                missing=(~is_complete).cast(pl.Int64),
+                reason=pl.when(~is_complete).then(pl.coalesce("reason", pl.lit(NO_PAIR))),
             )
         )
         for quantity, number in zip(PAIRED, (woman, man, woman - man), strict=True)
     ]
-    unstated = as_scores(others.with_columns(quantity=pl.lit("unstated")))
+    unstated = as_scores(ungendered.with_columns(quantity=pl.lit("unstated")))
     return pl.concat([*rows, unstated]).sort("quantity", "model", "prompt_id")
 
 
 def codes_of_nonbinary(
     measure: ChoiceMeasure, answers: pl.DataFrame, prompts: pl.DataFrame
 ) -> pl.DataFrame:
-    """SCORES of the level prompt: the mean code about a nonbinary person."""
+    """Return SCORES of the level prompt: the mean code about a nonbinary person."""
     answers = answers_to(prompts, answers)
     codes = only(MeanCode(mode=measure.mode).score_prompts(answers, prompts), ["code"])
     return codes.with_columns(quantity=pl.lit("nonbinary"), measure=pl.lit(measure.name))
@@ -166,7 +166,7 @@ PRESENTATION = Presentation(
 
 @dataclass(frozen=True, kw_only=True)
 class CodeByGender(ChoiceMeasure):
-    """CHOICES, or REPLIES with ``kind``, ``chosen`` and ``code`` → SCORES."""
+    """A measure that makes SCORES of CHOICES, or of REPLIES with ``kind``, ``chosen``, ``code``."""
 
     contrast: str = "mental-health"
     against: str = "other"
@@ -184,13 +184,13 @@ class CodeByGender(ChoiceMeasure):
     scores_controls: ClassVar[ControlScore | None] = "separation"
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return SCORES of the level prompt: those of mean-code, and of each pair."""
-        prompts, others = about_nonbinary(prompts)
-        own = answers_to(prompts, answers)
-        scores = MeanCode(mode=self.mode).score_prompts(own, prompts)
+        """Return SCORES of the level prompt: those of mean-code, and those of each pair."""
+        prompts, nonbinary_prompts = about_nonbinary(prompts)
+        own_answers = answers_to(prompts, answers)
+        scores = MeanCode(mode=self.mode).score_prompts(own_answers, prompts)
         scores = pl.concat([scores, pairs(scores, prompts)])
         scores = scores.with_columns(measure=pl.lit(self.name))
-        return pl.concat([scores, codes_of_nonbinary(self, answers, others)])
+        return pl.concat([scores, codes_of_nonbinary(self, answers, nonbinary_prompts)])
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of cells, conditions, items, subscales, groups and models.
@@ -204,16 +204,16 @@ class CodeByGender(ChoiceMeasure):
             quantities, keep=("model", "wording", "group"), level="group", over="questions"
         )
         groups = means_of_cells(cells, by=("model",))
-        who = ("model", "condition", "group", "category")
+        ids = ("model", "condition", "group", "category")
         questions = over_presentations(only(scores, CODES), whole=False)
-        codes = mean_over(questions, keep=who, level="condition", over="questions")
-        # A scale has one value a cell: those of orders and people are averaged.
-        even = over_presentations(only(scores, ["disparity"]), whole=False)
+        codes = mean_over(questions, keep=ids, level="condition", over="questions")
+        # A scale has one value per cell: values of orders and people are averaged.
+        averaged = over_presentations(only(scores, ["disparity"]), whole=False)
         return pl.concat(
             [
                 questions,
                 cells,
-                mean_over(cells, keep=who, level="condition", over="items"),
+                mean_over(cells, keep=ids, level="condition", over="items"),
                 codes,
                 groups,
                 by_wording,
@@ -225,7 +225,7 @@ class CodeByGender(ChoiceMeasure):
                     over="prompts",
                 ),
                 reliability_scores(
-                    even.with_columns(wording=pl.lit("")),
+                    averaged.with_columns(wording=pl.lit("")),
                     quantity="disparity",
                     groups=(self.contrast, self.against),
                 ),

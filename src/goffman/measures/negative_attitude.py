@@ -82,38 +82,38 @@ RESTS_ON_RATINGS = ("negative", "lowest", "highest", *KINDS)
 
 
 def measurable(scores: pl.DataFrame) -> pl.DataFrame:
-    """The SCORES of prompts; what rests on ratings is null where too little is rated.
+    """Return the SCORES of prompts; what rests on ratings is null if too little is rated.
 
     A model is judged by its prompts together: one with few rated words is as good as one with none.
     """
     masses = only(scores, ["rated-mass"]).group_by("model").agg(mean=pl.col("value").mean())
-    low = masses.filter(pl.col("mean") < LEAST_RATED)
-    known = scores.join(low, on="model", how="left", maintain_order="left")
-    gone = pl.col("mean").is_not_null() & pl.col("quantity").is_in(RESTS_ON_RATINGS)
-    why = pl.format(
+    unmeasurable = masses.filter(pl.col("mean") < LEAST_RATED)
+    joined = scores.join(unmeasurable, on="model", how="left", maintain_order="left")
+    is_dropped = pl.col("mean").is_not_null() & pl.col("quantity").is_in(RESTS_ON_RATINGS)
+    reason = pl.format(
         f"rated words have {{}} of the probability on average, and {LEAST_RATED} is needed",
         pl.col("mean").round(3),
     )
     return as_scores(
-        known.with_columns(
-            value=pl.when(~gone).then("value"),
-            n=pl.when(~gone).then("n").otherwise(0),
-            missing=pl.when(~gone).then("missing").otherwise(1),
-            reason=pl.when(gone).then(why).otherwise("reason"),
+        joined.with_columns(
+            value=pl.when(~is_dropped).then("value"),
+            n=pl.when(~is_dropped).then("n").otherwise(0),
+            missing=pl.when(~is_dropped).then("missing").otherwise(1),
+            reason=pl.when(is_dropped).then(reason).otherwise("reason"),
         )
     )
 
 
 CORE = ("negative", "lowest", "highest")
-"""P(neg), and what it would be were all that is not rated positive, or negative: words without a
+"""P(neg), and what it would be if all that is not rated were positive, or negative: words without a
 rating, and whatever lies beyond the top k."""
 
 COMPARED = ("negative", *KINDS)
-"""What groups are compared on."""
+"""The quantities on which groups are compared."""
 
 ABOUT = ("mass", "last-probability", "rated-share", PEOPLE_SHARE)
-"""Of the top k: their probability, that of the k-th alone, the rated share of the first, and the
-share of what counts whose words people rated."""
+"""Of the top k words: their probability, that of the k-th alone, the share of the former that is
+rated, and the share of what counts whose words people rated."""
 
 _NO_WORD = "none of the words is rated positive, negative or neutral"
 _NO_MASS = "the words have no probability"
@@ -190,10 +190,10 @@ PRESENTATION = Presentation(
 
 @dataclass(frozen=True, kw_only=True)
 class NegativeAttitude(Measure):
-    """Fills with the column ``label`` (null: unrated) → SCORES."""
+    """A measure that turns fills with the column ``label`` (null: unrated) into SCORES."""
 
     top_k: int | None = None
-    """So many of the stored words count; None: all."""
+    """How many of the stored words count; None: all."""
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
     name: ClassVar[str] = "negative-attitude"
@@ -230,18 +230,18 @@ class NegativeAttitude(Measure):
 
     @property
     def counted_words(self) -> int | None:
-        """How many of the stored words count at each mask; None: all."""
+        """Return how many of the stored words count at each mask, or None if all do."""
         return self.top_k
 
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
-        """The fills with the attitude of each word."""
+        """Return the fills with the attitude of each word."""
         del cased  # attitudes are compared without case
         return words.attitudes.label(answers, prompts)
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level prompt: P(neg), its bounds, and what it rests on."""
+        """Return SCORES of the level prompt: P(neg), its bounds, and what it rests on."""
         fills = top_fills(answers, top_k=self.top_k)
         unrated, mass = WEIGHT.filter(CATEGORY.is_null()).sum(), WEIGHT.sum()
         # Sums of float32 probabilities may be a hair above 1.
@@ -265,36 +265,36 @@ class NegativeAttitude(Measure):
             ),
             order=["rank"],
         )
-        reasons = {name: why for name, why in _REASONS.items() if name in values.columns}
+        reasons = {name: reason for name, reason in _REASONS.items() if name in values.columns}
         scores = prompt_scores(values, prompts, measure=self.name, reasons=reasons)
         # Prompts of earlier runs, and of studies, have no such column.
         if "prefill" not in prompts.columns or not prompts["prefill"].count():
             return scores
-        begun = prompts.filter(pl.col("prefill").is_not_null())
+        prefilled = prompts.filter(pl.col("prefill").is_not_null())
         reasons = dict.fromkeys(OF_COMPLETIONS, _NO_MASS)
-        also = prompt_scores(values, begun, measure=self.name, reasons=reasons)
-        return measurable(pl.concat([scores, also]))
+        completion_scores = prompt_scores(values, prefilled, measure=self.name, reasons=reasons)
+        return measurable(pl.concat([scores, completion_scores]))
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of forms, wordings, conditions, categories, groups, items and models."""
+        """Return SCORES of forms, wordings, conditions, categories, groups, items and models."""
         core = only(scores, (*CORE, *KINDS))
-        who = ("condition", "group", "category")
-        forms = mean_over(core, keep=("model", "wording", "form", *who), level="form", over="items")
-        wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")
+        ids = ("condition", "group", "category")
+        forms = mean_over(core, keep=("model", "wording", "form", *ids), level="form", over="items")
+        wordings = mean_over(forms, keep=("model", "wording", *ids), level="wording", over="forms")
         conditions = pl.concat(
             [
-                mean_over(wordings, keep=("model", *who), level="condition", over="wordings"),
-                mean_over(wordings, keep=who, level="condition", over="models × wordings"),
+                mean_over(wordings, keep=("model", *ids), level="condition", over="wordings"),
+                mean_over(wordings, keep=ids, level="condition", over="models × wordings"),
             ]
         )
-        of_items = mean_over(core, keep=("model", "item", *who), level="cell", over="prompts")
+        item_cells = mean_over(core, keep=("model", "item", *ids), level="cell", over="prompts")
         groups = pl.concat(
             [
                 mean_over(rows, keep=keep, level=level, over="conditions")
                 for rows, keep, level in (
                     (conditions, ("model", "group"), "group"),
                     (wordings, ("model", "wording", "group"), "group"),
-                    (of_items, ("model", "item", "group"), "item"),
+                    (item_cells, ("model", "item", "group"), "item"),
                 )
             ]
         )
@@ -318,5 +318,5 @@ class NegativeAttitude(Measure):
         )
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """P(neg) of each control."""
+        """Return P(neg) of each control."""
         return only(self.score_prompts(answers, prompts), ["negative"]).select("prompt_id", "value")

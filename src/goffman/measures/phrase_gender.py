@@ -2,8 +2,8 @@
 
 Lin et al. (2022), question 2, by recursive masking: a gendered word at the mask ends its branch
 with p1; otherwise the word is put back and one more is asked before it: a gendered one ends with
-p1·p2; otherwise a third, with p1·p2·p3. The whole tree was asked and branches end here, so any
-lexicon scores answers that are there.
+p1·p2; otherwise a third, with p1·p2·p3. The whole tree was asked, and branches end only here, so
+any lexicon can score the stored answers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _REASON = "the words have no probability"
 _OF_DISPARITY: Contrasts = (groups_of_cells, models_over_cells, dimensions, wordings_over_cells)
 
 PRESENTATION = Presentation(
-    # As it came: keying is for the means of a scale.
+    # Without keying, which is for the means of a scale.
     quantity="disparity",
     called="female − male",
     axis="Female − male",
@@ -91,24 +91,24 @@ PRESENTATION = Presentation(
 
 
 def _widths(stored: StoredAnswers) -> list[Option]:
-    """All words that were put back at each mask, and half of them."""
+    """Return options for all words that were put back at each mask, and for half of them."""
     width = _put_back(stored.answers)
     half = Option(said=f"{width // 2} words", parameters={"top_k": width // 2})
     return [Option(said=f"{width} words"), *([half] if width > 1 else [])]
 
 
 def _depths(stored: StoredAnswers) -> list[Option]:
-    """Phrases as long as they were asked, and shorter ones."""
-    asked = _largest(stored.answers["step"])
+    """Return options for phrases as long as they were asked, and for shorter ones."""
+    longest = _largest(stored.answers["step"])
     return [
-        Option(said=f"up to {depth}", parameters={"depth": depth} if depth < asked else {})
-        for depth in range(asked, 0, -1)
+        Option(said=f"up to {depth}", parameters={"depth": depth} if depth < longest else {})
+        for depth in range(longest, 0, -1)
     ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhraseGender(GenderMeasure):
-    """Fills of every step with the columns GENDER → SCORES.
+    """A measure that turns fills of every step with the columns GENDER into SCORES.
 
     Quantities: each group in ``ends``; unspecified, the branches that name none of them; outside,
     what lies beyond the words put back; these sum to 1. unseen-end is the part of outside of which
@@ -117,14 +117,14 @@ class PhraseGender(GenderMeasure):
     """
 
     top_k: int | None = None
-    """So many words at each mask count; None: as many as were put back."""
+    """How many words at each mask count; None: as many as were put back."""
     depth: int | None = None
-    """Words of a phrase; None: as many as were asked."""
+    """The number of words in a phrase; None: as many as were asked."""
     ends: tuple[str, ...] = ("female", "male", "nonbinary")
     """A word of these gender groups ends its branch."""
     ended_only: bool = False
-    """Whether branches that ended in such a word are all that is stored, as in published files: of
-    the others nothing is known."""
+    """Whether only branches that ended in such a word are stored, as in published files: of the
+    others nothing is known."""
     name: ClassVar[str] = "gender-of-phrase"
     reads: ClassVar[Reads] = "fills"
     quantity: ClassVar[str] = "keyed-disparity"
@@ -160,11 +160,11 @@ class PhraseGender(GenderMeasure):
 
     @property
     def counted_words(self) -> int | None:
-        """How many of the stored words count at each mask; None: all."""
+        """Return how many of the stored words count at each mask, or None if all do."""
         return self.top_k
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level prompt: the probability of every gender group, both variants."""
+        """Return SCORES of the level prompt: each gender group's probability, in both variants."""
         fills = self._counted(answers).select(
             *_NODE, "step", "rank", "probability", "gender_group", "gender_kind"
         )
@@ -194,24 +194,24 @@ class PhraseGender(GenderMeasure):
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The probability of phrases that end in the right person: the mask holds the last word."""
+        """Return the probability of phrases whose last word, at the mask, is the right person."""
         return persons(self._counted(answers).filter(pl.col("step") == 1), prompts)
 
     def _counted(self, fills: pl.DataFrame) -> pl.DataFrame:
-        """The fills within depth and top k; InputError where fewer were asked."""
+        """Return the fills within depth and top k; raise InputError if fewer were asked."""
         ranked = fills.filter(pl.col("rank").is_not_null())
-        asked = _largest(ranked["step"])
+        deepest = _largest(ranked["step"])
         if self.depth is not None:
-            refuse_more("depth", self.depth, asked, what="steps were asked")
+            refuse_more("depth", self.depth, deepest, what="steps were asked")
         width = _put_back(ranked)
         if self.top_k is not None:
             refuse_more("top_k", self.top_k, width, what="words were put back at each mask")
         return ranked.filter(
-            pl.col("rank") <= (self.top_k or width), pl.col("step") <= (self.depth or asked)
+            pl.col("rank") <= (self.top_k or width), pl.col("step") <= (self.depth or deepest)
         )
 
     def _branches(self, steps: dict[int, pl.DataFrame], *, names: bool) -> pl.DataFrame:
-        """Of each prompt and model the probability in which its branches end, by gender group."""
+        """Return the probability in which branches end, by prompt, model and gender group."""
         group = pl.col("gender_group")
         ends = group.is_in(list(self.ends)).fill_null(value=False)
         if not names:
@@ -219,42 +219,44 @@ class PhraseGender(GenderMeasure):
         p = pl.col("probability").cast(pl.Float64)
         path = pl.col("rank").cast(pl.String)
         reached = steps[1].select(*_NODE[:2], group, p=p, path=path, ends=ends)
-        ended = []
+        endings = []
         for step in range(2, max(steps) + 1):
-            ended.append(reached.filter("ends"))
-            going_on = reached.filter(~pl.col("ends")).select(*_NODE[:2], before="p", parent="path")
+            endings.append(reached.filter("ends"))
+            continuing = reached.filter(~pl.col("ends")).select(
+                *_NODE[:2], before="p", parent="path"
+            )
             further = steps[step].select(
                 *_NODE, group, p=p, path=pl.format("{}/{}", "parent", "rank"), ends=ends
             )
-            stuck = going_on.join(further, on=_NODE, how="anti").select(
+            stuck = continuing.join(further, on=_NODE, how="anti").select(
                 *_NODE[:2],
                 gender_group=pl.lit(None, dtype=pl.String),
                 p="before",
                 path="parent",
                 ends=pl.lit(value=False),
             )
-            ended.append(stuck)
-            reached = further.join(going_on, on=_NODE, how="inner").select(
+            endings.append(stuck)
+            reached = further.join(continuing, on=_NODE, how="inner").select(
                 *_NODE[:2],
                 group,
                 (pl.col("before") * pl.col("p")).alias("p"),
                 "path",
                 "ends",
             )
-        last = steps[1].group_by(_NODE[:2]).agg((1 - p.sum()).alias(UNSEEN_END))
+        unseen_ends = steps[1].group_by(_NODE[:2]).agg((1 - p.sum()).alias(UNSEEN_END))
         # A prompt's branches are then in one order, and so is their sum; prompts need not be.
-        branches = pl.concat([*ended, reached]).sort("path")
+        branches = pl.concat([*endings, reached]).sort("path")
         p, ends = pl.col("p"), pl.col("ends")
         sums = branches.group_by(_NODE[:2], maintain_order=True).agg(
             *(p.filter(ends & (group == name)).sum().alias(name) for name in self.ends),
             p.filter(~ends).sum().alias("unspecified"),
             (1 - p.sum()).alias("outside"),
         )
-        return sums.join(last, on=_NODE[:2], how="left", maintain_order="left")
+        return sums.join(unseen_ends, on=_NODE[:2], how="left", maintain_order="left")
 
 
 def _put_back(fills: pl.DataFrame) -> int:
-    """How many words were put back at each mask; where none was, how many are stored."""
+    """Return how many words were put back at each mask, or are stored, if none was put back."""
     parents = fills.filter(pl.col("step") > 1, pl.col("rank").is_not_null())["parent"]
     if not parents.len():
         return _largest(fills["rank"].drop_nulls())

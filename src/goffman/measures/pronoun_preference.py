@@ -74,26 +74,31 @@ PRESENTATION = Presentation(
 
 
 LIKELY = (0.1, 0.5)
-"""Both pronouns together may be asked to have so much of the probability."""
+"""The least probability of both pronouns together by which sentences may be chosen."""
 
 
 def _sentences(stored: StoredAnswers) -> list[Option]:
-    """All sentences, or those alone where the model expects one of the two pronouns at all."""
+    """Return options for all sentences, and for those with enough probability on the pronouns."""
     if "log_probability" in stored.answers.columns:
         # Of whole sentences: what else could stand there was not asked.
         return []
     forms = _forms(stored.prompts).unpivot(["pronoun", "against"], index="prompt_id")
-    both = (
+    masses = (
         _log_probabilities(stored.answers)
         .join(forms.select("prompt_id", word="value"), on=["prompt_id", "word"])
         .group_by("prompt_id")
         .agg(pl.col("log_probability").exp().sum().alias("mass"))
     )
-    kept = {least: both.filter(pl.col("mass") >= least).select("prompt_id") for least in LIKELY}
+    likely_prompts = {
+        least: masses.filter(pl.col("mass") >= least).select("prompt_id") for least in LIKELY
+    }
     return [
         Option(said="all"),
         *(
-            Option(said=f"pronouns {least:.0%} likely", prepared=partial(_answers_to, kept[least]))
+            Option(
+                said=f"pronouns {least:.0%} likely",
+                prepared=partial(_answers_to, likely_prompts[least]),
+            )
             for least in LIKELY
         ),
     ]
@@ -105,11 +110,11 @@ def _answers_to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class PronounPreference(Measure):
-    """Fills with the pronouns as targets, or LIKELIHOODS of both → SCORES; natural logarithm.
+    """A measure that turns fills with both pronouns as targets, or their LIKELIHOODS, into SCORES.
 
-    ``prompts``: both sides of a pair, with the pronoun masked and its form in ``pronoun``. The two
-    texts are then one; what was answered to the side pro counts. A sentence with two masks is left
-    out: its value is null.
+    Logarithms are natural. ``prompts``: both sides of a pair, with the pronoun masked and its form
+    in ``pronoun``. As the two texts are then one, the answers to the side pro count. A sentence
+    with two masks is left out: its value is null.
     """
 
     margin: float = math.log(1.25)
@@ -136,14 +141,16 @@ class PronounPreference(Measure):
     scores_controls: ClassVar[ControlScore | None] = "answer"
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level prompt, one for each pair and setting."""
+        """Return SCORES of the level prompt, one for each pair and setting."""
         pro, forms = prompts.filter(pl.col("wording") == "pro"), _forms(prompts)
         models = answers.select("model").unique()
-        asked = models.join(forms, how="cross")
+        rows = models.join(forms, how="cross")
         for form, name in (("pronoun", "p"), ("against", "q")):
-            found = _log_probabilities(answers).rename({"word": form, "log_probability": name})
-            asked = asked.join(found, on=["model", "prompt_id", form], how="left")
-        why = (
+            log_probabilities = _log_probabilities(answers).rename(
+                {"word": form, "log_probability": name}
+            )
+            rows = rows.join(log_probabilities, on=["model", "prompt_id", form], how="left")
+        reason = (
             pl.when("two")
             .then(pl.lit(_TWO))
             .when(pl.col("against").is_null())
@@ -151,35 +158,35 @@ class PronounPreference(Measure):
             .when(pl.col("p").is_null() | pl.col("q").is_null())
             .then(pl.lit(_NO_WORD))
         )
-        values = asked.with_columns(why=why).with_columns(
+        values = rows.with_columns(why=reason).with_columns(
             preference=pl.when(pl.col("why").is_null()).then(pl.col("p") - pl.col("q"))
         )
         scores = prompt_scores(values, pro, measure=self.name, reasons={"preference": _NO_WORD})
-        own = scores.drop("reason").join(
+        explained = scores.drop("reason").join(
             values.select("model", "prompt_id", reason="why"), on=["model", "prompt_id"], how="left"
         )
-        return pl.concat([own.select(scores.columns), self._of_they(answers, prompts, asked)])
+        return pl.concat([explained.select(scores.columns), self._of_they(answers, prompts, rows)])
 
     def _of_they(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, pairs: pl.DataFrame
     ) -> pl.DataFrame:
-        """SCORES of sentences with singular “they”; ``pairs``: log P of both forms, as p and q."""
+        """Return SCORES of sentences with “they”; ``pairs``: log P of both forms, as p and q."""
         they, plain = (prompts.filter(pl.col("condition") == name) for name in (THEY, BASELINE))
         # log (P + Q) from the larger: whole sentences' probabilities are too small for exp.
-        less = -(pl.col("p") - pl.col("q")).abs()
-        both = pairs.with_columns(either=pl.max_horizontal("p", "q") + (less.exp() + 1).log())
-        either = both.join(plain.select("prompt_id", "item"), on="prompt_id")
-        found = _log_probabilities(answers).rename({"word": "pronoun"})
-        asked = they.select("prompt_id", "item", "pronoun").join(
-            either.select("model", "item", "either"), on="item"
+        difference = -(pl.col("p") - pl.col("q")).abs()
+        sums = pairs.with_columns(either=pl.max_horizontal("p", "q") + (difference.exp() + 1).log())
+        sums_by_item = sums.join(plain.select("prompt_id", "item"), on="prompt_id")
+        log_probabilities = _log_probabilities(answers).rename({"word": "pronoun"})
+        rows = they.select("prompt_id", "item", "pronoun").join(
+            sums_by_item.select("model", "item", "either"), on="item"
         )
         value = (pl.col("log_probability") - pl.col("either")).alias(THEY_PREFERENCE)
-        values = asked.join(found, on=["model", "prompt_id", "pronoun"], how="left")
+        values = rows.join(log_probabilities, on=["model", "prompt_id", "pronoun"], how="left")
         reasons = {THEY_PREFERENCE: _NO_WORD}
         return prompt_scores(values.with_columns(value), they, measure=self.name, reasons=reasons)
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of settings over pairs, and of groups of settings; ``missing`` counts left out."""
+        """Return SCORES of settings and of groups of them; ``missing`` counts pairs left out."""
         settings = mean_over(
             scores, keep=("model", "condition", "group"), level="condition", over="pairs"
         )
@@ -192,16 +199,18 @@ class PronounPreference(Measure):
         )
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """1 for each control whose right form is the more probable one, else 0; null: unknown."""
-        known = prompts.select("prompt_id", "answer", "other")
+        """Return 1 for each control whose right form is more probable, else 0; null if unknown."""
+        rows = prompts.select("prompt_id", "answer", "other")
         for form, name in (("answer", "p"), ("other", "q")):
-            found = _log_probabilities(answers).rename({"word": form, "log_probability": name})
-            known = known.join(found.drop("model"), on=["prompt_id", form], how="left")
-        return known.select("prompt_id", value=(pl.col("p") > pl.col("q")).cast(pl.Float64))
+            log_probabilities = _log_probabilities(answers).rename(
+                {"word": form, "log_probability": name}
+            )
+            rows = rows.join(log_probabilities.drop("model"), on=["prompt_id", form], how="left")
+        return rows.select("prompt_id", value=(pl.col("p") > pl.col("q")).cast(pl.Float64))
 
 
 def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
-    """Of each prompt of the side pro: both pronouns, and whether it has two masks."""
+    """Return for each prompt of the side pro both pronouns, and whether it has two masks."""
     keys = ["instrument", "mode", "item", "condition"]
     pro = prompts.filter(pl.col("wording") == "pro")
     anti = prompts.filter(pl.col("wording") == "anti").select(*keys, against="pronoun")
@@ -214,7 +223,7 @@ def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _log_probabilities(answers: pl.DataFrame) -> pl.DataFrame:
-    """Of each word that of its most probable token (" he" and "he" are one), or of the sentence."""
+    """Return log P of the sentence, or of a word's likeliest token (" he" and "he" are one)."""
     if "log_probability" in answers.columns:
         return answers.select("model", "prompt_id", "word", "log_probability")
     return (

@@ -46,23 +46,23 @@ BUILT_IN: tuple[type[Measure], ...] = (
 
 @cache
 def measures() -> Mapping[str, type[Measure]]:
-    """Every measure by its name: the built-in ones, then those of other packages."""
-    found: dict[str, type[Measure]] = {str(one.name): one for one in BUILT_IN}
-    for entry, given in plugged("goffman.measures"):
-        kind = cast("type[Measure]", given)
-        if why := _fault(given, found):
-            refuse("goffman.measures", entry, why)
+    """Return every measure by its name: the built-in ones, then those of other packages."""
+    by_name: dict[str, type[Measure]] = {str(measure.name): measure for measure in BUILT_IN}
+    for entry, plugin in plugged("goffman.measures"):
+        kind = cast("type[Measure]", plugin)
+        if fault := _fault(plugin, by_name):
+            refuse("goffman.measures", entry, fault)
         else:
-            found[str(kind.name)] = kind
-    return found
+            by_name[str(kind.name)] = kind
+    return by_name
 
 
 def _fault(kind: object, known: Collection[str]) -> str | None:
-    """Why something that another package brings is no measure; None: it is one."""
+    """Return why something that another package brings is no measure, or None if it is one."""
     if not (isinstance(kind, type) and issubclass(kind, Measure)):
         return "it is not a dataclass that inherits from goffman.measures.base.Measure."
     base = vars(Measure)
-    missing = [one for one in REQUIRED if getattr(kind, one, None) is base.get(one)]
+    missing = [member for member in REQUIRED if getattr(kind, member, None) is base.get(member)]
     if missing:
         return f"it lacks {', '.join(missing)}; see goffman/measures/base.py."
     if (kind.scores_controls is None) != (kind.control is Measure.control):
@@ -76,31 +76,33 @@ FROM_INSTRUMENT: Mapping[str, Callable[[Any], Any]] = {
     "margin": float,
     "counted": str,
 }
-"""The parameters that an instrument's settings give; top_k and depth there are about asking."""
+"""The parameters that an instrument's settings give; its top_k and depth are about asking."""
 
 
 def measure_of(instrument: Instrument) -> Measure | None:
-    """The measure that the instrument names, with its contrast; None: it names none."""
+    """Return the measure that the instrument names, with its contrast, or None if it names none."""
     name = instrument.settings.get("measure")
     if name is None:
         return None
     where = f"{instrument.id}: measure in [settings] is '{name}'"
-    known = measures()
-    if name not in known:
-        raise InputError(f"{where}. Allowed: {', '.join(known)}.{did_you_mean(str(name), known)}")
-    kind = known[str(name)]
+    by_name = measures()
+    if name not in by_name:
+        raise InputError(
+            f"{where}. Allowed: {', '.join(by_name)}.{did_you_mean(str(name), by_name)}"
+        )
+    kind = by_name[str(name)]
     parameters = {parameter.name for parameter in fields(kind)}
     settings = instrument.settings
-    given = [key for key in FROM_INSTRUMENT if key in parameters and key in settings]
-    told = {key: FROM_INSTRUMENT[key](settings[key]) for key in given}
+    keys = [key for key in FROM_INSTRUMENT if key in parameters and key in settings]
+    arguments = {key: FROM_INSTRUMENT[key](settings[key]) for key in keys}
     if issubclass(kind, ChoiceMeasure):
-        told["mode"] = instrument.mode
-    measure = kind(**told)
-    has = answers_to(instrument.kind)
-    if measure.reads != has:
+        arguments["mode"] = instrument.mode
+    measure = kind(**arguments)
+    table = answers_to(instrument.kind)
+    if measure.reads != table:
         raise InputError(
             f"{where}, which is made from {measure.reads}, but an instrument of kind "
-            f"{instrument.kind} has {has}."
+            f"{instrument.kind} has {table}."
         )
     controls, by = instrument.controls, measure.scores_controls
     # A measure of another package need not score them: then they are not asked.
@@ -113,36 +115,38 @@ def measure_of(instrument: Instrument) -> Measure | None:
 
 
 def measure_entry(measure: Measure | None) -> dict[str, Any]:
-    """What a manifest says of a measure; nothing where there is none."""
+    """Return the entry of a measure in a manifest; it is empty if there is no measure."""
     if measure is None:
         return {}
     parameters = asdict(measure)
     if measure.reads == "choices":
         parameters.pop("parser", None)
     # A parameter that is not set is as the answers are: top_k and depth are said beside them.
-    given = {key: value for key, value in parameters.items() if value not in {None, ""}}
+    values = {key: value for key, value in parameters.items() if value not in {None, ""}}
     # As JSON gives it back: lists, no tuples.
     return {
         "measure": measure.name,
-        **{key: list(v) if isinstance(v, tuple) else v for key, v in given.items()},
+        **{
+            key: list(value) if isinstance(value, tuple) else value for key, value in values.items()
+        },
     }
 
 
 def measure_from(entry: Mapping[str, Any]) -> Measure | None:
-    """The measure that a manifest's entry is about, or None."""
+    """Return the measure that a manifest's entry describes, or None if the entry is empty."""
     if not entry:
         return None
-    given: dict[str, Any] = {
-        key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()
+    parameters: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
     }
-    name = str(given.pop("measure", None))
-    if name not in (known := measures()):
+    name = str(parameters.pop("measure", None))
+    if name not in (by_name := measures()):
         raise RunError(
             f"The run was measured by '{name}', which is not installed here. Install the package "
-            f"that brings it. Installed here: {', '.join(known)}."
+            f"that brings it. Installed here: {', '.join(by_name)}."
         )
     try:
-        measure = known[name](**given)
+        measure = by_name[name](**parameters)
         # Types of other packages may be known to type checkers only.
         with suppress(NameError):
             check_types(measure)

@@ -2,7 +2,7 @@
 
 SCORES of the level scale, of each model, variant and group of conditions, over conditions × items ×
 wordings: generalizability (G: would their order come out again), dependability (Φ: would their
-level) and alpha. Groups are apart, since what lies between two groups would count as
+level) and alpha. Groups are kept apart, since a difference between two groups would count as
 conditions that differ.
 
 SCORES of the level condition, with λ the G of its group:
@@ -31,28 +31,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEED = 0
-"""Of the ranks, so that scores made anew are the same."""
+"""The seed of the draws of ranks, so that scores made anew are the same."""
 
 DRAWS = 1_999
-"""Of ranks."""
+"""The number of draws of ranks."""
 
 SAME = "all values are equal"
 
 LEAST_ITEMS = 3
-"""Fewer are no sample of items: what G and Φ say of others would be a guess."""
+"""Fewer items are no sample: what G and Φ say of other items would be a guess."""
 TOO_FEW_ITEMS = "with only {} items, nothing can be said about other items"
 RANKS = ("rank", "rank-low", "rank-high")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Group:
-    """The values of one group of conditions as a table, and what they make."""
+    """The values of one group of conditions as a table, and what is computed from them."""
 
     ids: dict[str, Any]
     conditions: Sequence[str]
     categories: Sequence[str | None]
     dimensions: Sequence[str | None]
-    """Of each item."""
+    """The dimension of each item."""
     table: NDArray[np.float64]
     """Conditions × items × wordings; gaps are NaN."""
 
@@ -66,43 +66,43 @@ class _Group:
 
     @property
     def over_wordings(self) -> NDArray[np.float64]:
-        """Conditions × items."""
+        """Return the means over wordings: conditions × items."""
         return np.asarray(self.table.mean(axis=2), dtype=np.float64)
 
 
 def reliability_scores(
     scores: pl.DataFrame, *, quantity: str, groups: Sequence[str]
 ) -> pl.DataFrame:
-    """SCORES of the levels scale and condition, from the quantity's SCORES of the level prompt.
+    """Return SCORES of the levels scale and condition, from a quantity's SCORES of prompts.
 
-    ``groups``: those whose conditions count; the baseline is none.
+    ``groups``: the groups whose conditions count; the baseline is none of them.
     """
     rows = scores.filter(pl.col("quantity") == quantity, pl.col("group").is_in(list(groups)))
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     keys = ["instrument", "mode", "measure", "model", "variant"]
     for part in rows.partition_by(keys, maintain_order=True):
         ids = part.select(keys).row(0, named=True)
         tables = [
-            _group(of, ids | {"group": of["group"][0]})
-            for of in part.sort("group").partition_by("group", maintain_order=True)
+            _group(group_rows, ids | {"group": group_rows["group"][0]})
+            for group_rows in part.sort("group").partition_by("group", maintain_order=True)
         ]
-        for one in tables:
-            found += _reliability(one)
-            found += _shrunken(one, quantity)
-        found += _ranks(tables)
+        for group in tables:
+            records += _reliability(group)
+            records += _shrunken(group, quantity)
+        records += _ranks(tables)
     # Never inferred from the first rows, which may have no value.
-    return pl.DataFrame(found, schema=schema(SCORES))
+    return pl.DataFrame(records, schema=schema(SCORES))
 
 
 def _group(rows: pl.DataFrame, ids: dict[str, Any]) -> _Group:
-    """The values with the forms of a condition averaged."""
+    """Return the group's values, with the forms of a condition averaged."""
     cell = ["condition", "item", "wording"]
     # A form without a value leaves a gap: the others' mean would be over other sentences.
-    whole = pl.col("value").null_count() == 0
+    is_complete = pl.col("value").null_count() == 0
     means = (
         rows.sort(*cell, "form")
         .group_by(cell, maintain_order=True)
-        .agg(pl.when(whole).then(pl.col("value").mean()).alias("value"))
+        .agg(pl.when(is_complete).then(pl.col("value").mean()).alias("value"))
     )
     names = {name: in_order(rows, name) for name in cell}
     category, dimension = (
@@ -119,49 +119,52 @@ def _group(rows: pl.DataFrame, ids: dict[str, Any]) -> _Group:
 
 
 def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
-    """G and Φ, and α of the whole and of each subscale."""
-    parts, why = group.parts, group.reason
+    """Yield G and Φ, and α of the whole scale and of each subscale."""
+    parts, problem = group.parts, group.reason
     cells = _counted(group.table) | {"over": "conditions × items × wordings"}
     items = group.table.shape[1]
-    fewer = TOO_FEW_ITEMS.format(items) if items < LEAST_ITEMS else None
+    too_few = TOO_FEW_ITEMS.format(items) if items < LEAST_ITEMS else None
     for name in ("generalizability", "dependability"):
-        value = None if parts is None or fewer else getattr(parts, name)
-        yield _row(group, name, value, reason=why or fewer or SAME, **cells)
-    for dimension in (None, *sorted({one for one in group.dimensions if one})):
-        kept = [dimension in (None, one) for one in group.dimensions]
-        reason = obstacle(group.table[:, kept])
-        value = None if reason else alpha(group.over_wordings[:, kept])
-        of = {"dimension": dimension, "n": sum(kept), "over": "items"}
-        yield _row(group, "alpha", value, reason=reason or SAME, **of)
+        value = None if parts is None or too_few else getattr(parts, name)
+        yield _row(group, name, value, reason=problem or too_few or SAME, **cells)
+    for dimension in (
+        None,
+        *sorted({item_dimension for item_dimension in group.dimensions if item_dimension}),
+    ):
+        mask = [dimension in (None, item_dimension) for item_dimension in group.dimensions]
+        reason = obstacle(group.table[:, mask])
+        value = None if reason else alpha(group.over_wordings[:, mask])
+        about = {"dimension": dimension, "n": sum(mask), "over": "items"}
+        yield _row(group, "alpha", value, reason=reason or SAME, **about)
 
 
 def _shrunken(group: _Group, quantity: str) -> Iterator[dict[str, Any]]:
-    """Each condition's mean, drawn toward its group's."""
-    parts, why = group.parts, group.reason
+    """Yield each condition's mean, drawn toward its group's mean."""
+    parts, problem = group.parts, group.reason
     means = group.table.mean(axis=(1, 2))
     share = None if parts is None else parts.generalizability
-    for at, mean in enumerate(means):
+    for index, mean in enumerate(means):
         # Where nothing varies there is nothing to draw.
         value = None if parts is None else means.mean() + (share or 0.0) * (mean - means.mean())
-        about = _condition(group, at)
-        yield _row(group, f"{quantity}-shrunken", value, reason=why, level="condition", **about)
+        about = _condition(group, index)
+        yield _row(group, f"{quantity}-shrunken", value, reason=problem, level="condition", **about)
 
 
 def _ranks(groups: Sequence[_Group]) -> Iterator[dict[str, Any]]:
-    """Each condition's place among all, and the middle 95% of its places in the draws."""
-    why = next((group.reason for group in groups if group.reason), None)
-    ranks = repeat((None,) * 3) if why else iter(_drawn(groups).tolist())
+    """Yield each condition's rank among all, and the middle 95% of its ranks in the draws."""
+    problem = next((group.reason for group in groups if group.reason), None)
+    ranks = repeat((None,) * 3) if problem else iter(_drawn(groups).tolist())
     for group in groups:
-        for at in range(len(group.conditions)):
+        for index in range(len(group.conditions)):
             for name, value in zip(RANKS, next(ranks), strict=True):
-                about = _condition(group, at)
+                about = _condition(group, index)
                 if name != "rank":
                     about |= {"n": DRAWS, "over": f"draws, seed {SEED}"}
-                yield _row(group, name, value, reason=why, level="condition", **about)
+                yield _row(group, name, value, reason=problem, level="condition", **about)
 
 
 def _drawn(groups: Sequence[_Group]) -> NDArray[np.float64]:
-    """Conditions × rank, its low and its high end."""
+    """Return each condition's rank, its low and its high end: conditions × 3."""
     means = np.concatenate([group.table.mean(axis=(1, 2)) for group in groups])
     error = np.concatenate(
         [
@@ -183,12 +186,12 @@ def _drawn(groups: Sequence[_Group]) -> NDArray[np.float64]:
 
 
 def _places(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Of each value how many of its row are greater, and one more; and how many no smaller."""
+    """Return, by value, how many of its row are greater, plus 1, and how many are no smaller."""
     order = np.argsort(rows, axis=1, kind="stable")
     n = rows.shape[1]
     if (np.diff(np.take_along_axis(rows, order, axis=1), axis=1) == 0).any():
-        higher = np.array([n - np.searchsorted(np.sort(one), one, "right") + 1 for one in rows])
-        return higher, np.array([n - np.searchsorted(np.sort(one), one) for one in rows])
+        higher = np.array([n - np.searchsorted(np.sort(row), row, "right") + 1 for row in rows])
+        return higher, np.array([n - np.searchsorted(np.sort(row), row) for row in rows])
     places = np.empty_like(order)
     np.put_along_axis(places, order, np.broadcast_to(n - np.arange(n), rows.shape), axis=1)
     return places, places

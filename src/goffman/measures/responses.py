@@ -1,4 +1,4 @@
-"""Coded responses, and the scores that they come to: of prompts, their means, and differences.
+"""Coded responses and the scores made from them: of prompts, their means, and differences.
 
 The answers of every mode are coded before they are scored:
 
@@ -13,7 +13,7 @@ A response is one distribution over such rows, or one reply: the weights of its 
 a hair less. ``code`` is what a row counts; null where it counts nothing. Of a prompt
 
     mean_code   Σ w·code / Σ w over the rows with a code
-    bound       Σ w·code / Σ w over all rows, were every row without one coded 0, or 1
+    bound       Σ w·code / Σ w over all rows, if every row without a code were coded 0, or 1
     share       Σ w of some rows, over the number of responses
 """
 
@@ -40,22 +40,22 @@ _COLUMNS = ("model", "prompt_id", "trial", "category", "answer", "weight", "code
 def coded_choices(answers: pl.DataFrame) -> pl.DataFrame:
     """Return CHOICES as coded responses.
 
-    What lies on no option is *elsewhere*, or *unseen* where a server did not name the tokens.
+    The weight on no option is *elsewhere*, or *unseen* if a server did not name the tokens.
     """
     options = answers.with_columns(
         category=pl.when(CODED).then(pl.lit("option")).otherwise(pl.lit("no-answer")),
         answer="option",
         weight=pl.col("probability").cast(pl.Float64),
     )
-    rest = answers.group_by("model", "prompt_id", maintain_order=True).agg(
+    remainders = answers.group_by("model", "prompt_id", maintain_order=True).agg(
         pl.col("elsewhere", "unseen").cast(pl.Float64).first()
     )
-    unseen = rest.filter(pl.col("unseen").is_not_null())
+    unseen = remainders.filter(pl.col("unseen").is_not_null())
     seen = pl.col("elsewhere") - pl.col("unseen").fill_null(0)
     return pl.concat(
         [
             _rows(options),
-            _rows(rest.with_columns(category=pl.lit("elsewhere"), weight=seen)),
+            _rows(remainders.with_columns(category=pl.lit("elsewhere"), weight=seen)),
             _rows(unseen.with_columns(category=pl.lit("unseen"), weight="unseen")),
         ]
     )
@@ -96,7 +96,7 @@ def by_prompt(
     order: Sequence[str] = ("trial", "answer"),
     **named: pl.Expr,
 ) -> pl.DataFrame:
-    """Return the numbers of each model and prompt; the order of the rows given changes no digit."""
+    """Return the numbers of each model and prompt; the order of the rows changes no digit."""
     ordered = coded.sort("model", "prompt_id", *order)
     return ordered.group_by("model", "prompt_id", maintain_order=True).agg(*numbers, **named)
 
@@ -113,7 +113,7 @@ def ratio(part: pl.Expr, *, among: pl.Expr, floor: float = FLOOR) -> pl.Expr:
 
 
 def bound(code: float, *, uncoded: pl.Expr | None = None) -> pl.Expr:
-    """Return the mean code were all weight without a code coded so."""
+    """Return the mean code if all weight without a code had this code."""
     uncoded = WEIGHT.filter(~CODED).sum() if uncoded is None else uncoded
     total = WEIGHT.filter(CODED).sum() + uncoded
     return pl.when(total > 0).then(((WEIGHT * CODE).sum() + uncoded * code) / total)
@@ -126,14 +126,14 @@ def share(rows: pl.Expr) -> pl.Expr:
 
 def shares(categories: Sequence[str]) -> list[pl.Expr]:
     """Return the share of each category, under its name."""
-    return [share(pl.col("category") == one).alias(one) for one in categories]
+    return [share(pl.col("category") == category).alias(category) for category in categories]
 
 
 IDS = ("item", "wording", "dimension", "condition", "form", "group", "category")
-"""What a prompt stands for."""
+"""The columns that say what a prompt stands for."""
 
 WHOSE = ("model", "variant", "trial")
-"""Who answered, and how the answers are looked at; any may be null."""
+"""Columns that say who answered, and how the answers are looked at; any may be null."""
 
 TINY = 1e-38
 """What float32 rounds to 0 is at most this probable."""
@@ -145,14 +145,14 @@ _ORDER = ("quantity", *WHOSE, *IDS, "prompt_id")
 
 
 def about_nonbinary(prompts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the other prompts, and those about a nonbinary person.
+    """Return the prompts about other people, and those about a nonbinary person.
 
-    These are a part of the questions only: they count in their own number and in no other.
+    The latter are a part of the questions only: they count in their own number and in no other.
     """
     if "gender" not in prompts.columns:
         return prompts, prompts.clear()
-    mine = pl.col("gender").eq_missing(pl.lit("nonbinary"))
-    return prompts.filter(~mine), prompts.filter(mine)
+    is_nonbinary = pl.col("gender").eq_missing(pl.lit("nonbinary"))
+    return prompts.filter(~is_nonbinary), prompts.filter(is_nonbinary)
 
 
 def answers_to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
@@ -163,24 +163,24 @@ def answers_to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 def prompt_scores(
     values: pl.DataFrame, prompts: pl.DataFrame, *, measure: str, reasons: Mapping[str, str]
 ) -> pl.DataFrame:
-    """SCORES of the level prompt: every prompt for whoever answered any of them.
+    """Return SCORES of the level prompt: every prompt for each model that answered any of them.
 
-    ``values``: prompt_id, model, variant and trial where there are any, and a column for each
-    quantity in ``reasons``, which says why a quantity of an answered prompt is null.
+    ``values``: prompt_id, model, variant and trial if there are any, and a column for each quantity
+    in ``reasons``, which says why a quantity of an answered prompt is null.
     """
-    whose = [name for name in WHOSE if name in values.columns]
+    keys = [name for name in WHOSE if name in values.columns]
     wide = (
-        values.select(whose)
+        values.select(keys)
         .unique()
         .join(prompts.select("prompt_id", "instrument", "mode", *IDS), how="cross")
         .join(
             values.with_columns(answered=pl.lit(value=True)),
-            on=[*whose, "prompt_id"],
+            on=[*keys, "prompt_id"],
             how="left",
             nulls_equal=True,
         )
     )
-    index = [*whose, "prompt_id", "instrument", "mode", *IDS, "answered"]
+    index = [*keys, "prompt_id", "instrument", "mode", *IDS, "answered"]
     rows = wide.unpivot(
         list(reasons), index=index, variable_name="quantity", value_name="value"
     ).with_columns(
@@ -199,7 +199,7 @@ def prompt_scores(
 
 
 def as_scores(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with exactly the columns SCORES; those that are not there are null."""
+    """Return the rows with exactly the columns SCORES; missing columns are null."""
     columns = schema(SCORES)
     return rows.select(
         pl.col(name).cast(kind) if name in rows.columns else pl.lit(None, dtype=kind).alias(name)
@@ -208,13 +208,15 @@ def as_scores(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def mean_over(scores: pl.DataFrame, *, keep: Sequence[str], level: str, over: str) -> pl.DataFrame:
-    """SCORES of the level: the mean of the values that agree in ``keep``, and their spread.
+    """Return SCORES of the level: the mean of the values that agree in ``keep``, and their spread.
 
-    Missing values are left out of a mean and counted beside it; a mean of none is null.
+    Missing values are left out of a mean and counted beside it; a mean of no values is null.
     """
     keys = ["instrument", "mode", "measure", "quantity", "variant", *keep]
     value = pl.col("value")
-    many = pl.format("all {} {} are missing, the first because {}", "missing", pl.lit(over), "why")
+    all_missing = pl.format(
+        "all {} {} are missing, the first because {}", "missing", pl.lit(over), "why"
+    )
     # The scores of many models are large: only what is needed is brought into order, and that
     # number by number.
     needed = scores.select(*dict.fromkeys([*keys, *_ORDER, "value", "reason"]))
@@ -236,16 +238,16 @@ def mean_over(scores: pl.DataFrame, *, keep: Sequence[str], level: str, over: st
         level=pl.lit(level),
         over=pl.lit(over),
         reason=pl.when(pl.col("n") == 0).then(
-            pl.when(pl.col("missing") == 1).then("why").otherwise(many)
+            pl.when(pl.col("missing") == 1).then("why").otherwise(all_missing)
         ),
     )
     return as_scores(means)
 
 
 def log_likelihoods(phrases: pl.DataFrame, prompts: pl.DataFrame, *, measure: str) -> pl.DataFrame:
-    """SCORES of conditions: Σ log P(token) over the tokens of a phrase, the mean over forms.
+    """Return SCORES of conditions: Σ log P(token) over the tokens of a phrase, the mean over forms.
 
-    ``phrases``: FILLS of the tokens, each under a prompt that the form stands in.
+    ``phrases``: FILLS of the tokens, each under a prompt that contains the form.
     """
     p = pl.col("probability").cast(pl.Float64).clip(lower_bound=TINY)
     sums = phrases.group_by("model", "prompt_id").agg(value=p.log().sum())
@@ -256,20 +258,20 @@ def log_likelihoods(phrases: pl.DataFrame, prompts: pl.DataFrame, *, measure: st
 
 
 def above_baseline(scores: pl.DataFrame) -> pl.DataFrame:
-    """Each condition's value minus that of the prompts that name none, all else equal.
+    """Return each condition's value minus that of the prompts that name none, all else equal.
 
-    There are no rows where an instrument has no such prompts.
+    There are no rows if an instrument has no such prompts.
     """
-    without = scores.filter(pl.col("condition") == BASELINE)
+    baseline = scores.filter(pl.col("condition") == BASELINE)
     conditions = scores.filter(pl.col("condition") != BASELINE)
     rows = _differences(
-        conditions, without, by="trial", suffix="minus-baseline", called="the baseline"
+        conditions, baseline, by="trial", suffix="minus-baseline", called="the baseline"
     )
     return as_scores(rows)
 
 
 def gaps(scores: pl.DataFrame, *, contrast: str, against: str) -> pl.DataFrame:
-    """Of each measured group of scores the value of one group minus that of the other."""
+    """Return the values of the group ``contrast`` minus those of the group ``against``."""
     first, second = (scores.filter(pl.col("group") == group) for group in (contrast, against))
     rows = _differences(first, second, by="dimension", suffix="gap", called=against).with_columns(
         pl.col("n") + pl.col("more"),
@@ -283,15 +285,15 @@ def gaps(scores: pl.DataFrame, *, contrast: str, against: str) -> pl.DataFrame:
 def _differences(
     first: pl.DataFrame, second: pl.DataFrame, *, by: str, suffix: str, called: str
 ) -> pl.DataFrame:
-    """The values of the first minus those of the second; no spread, which is that of neither."""
+    """Return the first values minus the second; no spread, which would be that of neither."""
     keys = ["model", "instrument", "mode", "quantity", "variant", "level", "wording", "item", by]
-    both = first.join(
+    joined = first.join(
         second.select(*keys, second="value", second_reason="reason", more="n", gone="missing"),
         on=keys,
         how="inner",
         nulls_equal=True,
     )
-    return both.drop("sd", "low", "high").with_columns(
+    return joined.drop("sd", "low", "high").with_columns(
         quantity=pl.format("{}-{}", "quantity", pl.lit(suffix)),
         value=pl.col("value") - pl.col("second"),
         reason=pl.coalesce("reason", pl.format(f"{called} has no value: {{}}", "second_reason")),
@@ -299,14 +301,14 @@ def _differences(
 
 
 def only(scores: pl.DataFrame, quantities: Iterable[str]) -> pl.DataFrame:
-    """The rows of these quantities."""
+    """Return the rows of these quantities."""
     return scores.filter(pl.col("quantity").is_in(list(quantities)))
 
 
 def wide(scores: pl.DataFrame, quantities: Sequence[str]) -> pl.DataFrame:
-    """One row for what is measured, with a column of values for each of these quantities.
+    """Return one row for each thing measured, with a column of values for each quantity.
 
-    Only rows of one level are to be given: they must differ in their ids.
+    The rows given must be of one level: they must differ in their ids.
     """
     ids = ["model", "instrument", "mode", "measure", "variant", "level", "prompt_id", *IDS, "trial"]
     rows = only(scores, quantities).pivot(
@@ -319,10 +321,10 @@ def wide(scores: pl.DataFrame, quantities: Sequence[str]) -> pl.DataFrame:
 def means_by_item_and_condition(
     scores: pl.DataFrame, *, contrast: str, against: str, compared: Sequence[str]
 ) -> pl.DataFrame:
-    """The means of Lin et al. (2022), wording by wording: every item × condition counts once.
+    """Return the means of Lin et al. (2022) by wording: every item × condition counts once.
 
-    Of each group and subscale over items × conditions, of each item over conditions, of each
-    condition over items; and for the quantities ``compared`` the gap between the two groups.
+    They are of each group and subscale over items × conditions, of each item over conditions, of
+    each condition over items; and for the quantities ``compared`` the gap between the two groups.
     """
     cell = ("model", "wording", "item", "dimension", "condition", "group", "category")
     cells = mean_over(scores, keep=cell, level="cell", over="forms")
@@ -338,7 +340,7 @@ def means_by_item_and_condition(
 
 
 def means_of_cells(cells: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
-    """SCORES of each group and subscale over items × conditions, and of items over conditions."""
+    """Return SCORES of groups and subscales over items × conditions, of items over conditions."""
     means = pl.concat(
         [
             mean_over(cells, keep=(*by, *keep), level=level, over=over)
@@ -354,9 +356,9 @@ def means_of_cells(cells: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
 
 
 def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:
-    """The fills of the prompts themselves by rank, at most ``top_k``; None: all that are stored.
+    """Return the fills of the prompts themselves by rank, at most ``top_k``; None: all stored ones.
 
-    Target words beyond the top k are left out. InputError where a model's stored fills are fewer.
+    Target words beyond the top k are left out. Raise InputError if a model has fewer stored fills.
     """
     ranked = fills.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
     if top_k is None:
@@ -369,7 +371,7 @@ def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:
 
 
 def refuse_more(name: str, given: int, stored: int, *, what: str) -> None:
-    """Nothing, or the InputError that more is wanted than was asked."""
+    """Raise InputError if more is wanted than was asked."""
     if given > stored:
         raise InputError(
             f"{name} is {given}, but {stored} {what}. Allowed: 1 to {stored}; more would have to "
@@ -378,15 +380,15 @@ def refuse_more(name: str, given: int, stored: int, *, what: str) -> None:
 
 
 PROMPT = ("prompt_id", "quantity", "variant", "trial")
-"""What tells one number of a prompt from another."""
+"""The columns that tell one number of a prompt from another."""
 
 
 def side_by_side(
     before: pl.DataFrame, now: pl.DataFrame, *, on: Sequence[str] = PROMPT
 ) -> pl.DataFrame:
-    """SCORES of the level prompt, with the value of each table beside the other's.
+    """Return SCORES of the level prompt, with the values of both tables side by side.
 
-    Both are null where one is.
+    Both are null if one is.
     """
     rows = now.join(before.select(*on, before="value"), on=on, how="inner", nulls_equal=True)
     missing = pl.col("value").is_null() | pl.col("before").is_null()
@@ -400,9 +402,9 @@ def side_by_side(
 def scores_with(
     both: pl.DataFrame, value: pl.Expr, *, model: pl.Expr, one_sided: str
 ) -> pl.DataFrame:
-    """SCORES of the level prompt with another value, under a model's name.
+    """Return SCORES of the level prompt with another value, under a model's name.
 
-    ``one_sided``: why there is no value where only one table has one.
+    ``one_sided``: why there is no value if only one table has one.
     """
     rows = both.with_columns(value=value, model=model)
     return rows.with_columns(

@@ -80,19 +80,19 @@ PRESENTATION = Presentation(
 
 
 def _neutral(stored: StoredAnswers) -> list[Option]:
-    """With the class neutral, or negative against positive alone, where there are all three."""
+    """Return options with the class neutral, and without it, if a classifier has all three."""
     if not stored.answers["neutral"].count():
         return []
     return [Option(said="counted"), Option(said="not counted", prepared=without_neutral)]
 
 
 def without_neutral(labels: pl.DataFrame) -> pl.DataFrame:
-    """The labels as if there were two classes, positive and negative, in proportion."""
+    """Return the labels as if there were two classes, positive and negative, in proportion."""
     positive, negative = (pl.col(name).cast(pl.Float64) for name in ("positive", "negative"))
-    both = positive + negative
+    total = positive + negative
     return labels.with_columns(
-        positive=positive / both,
-        negative=negative / both,
+        positive=positive / total,
+        negative=negative / total,
         neutral=pl.lit(None, dtype=pl.Float32),
         label=pl.when(negative > positive).then(pl.lit("negative")).otherwise(pl.lit("positive")),
     )
@@ -100,9 +100,9 @@ def without_neutral(labels: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class NegativeSentiment(Measure):
-    """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share.
+    """A measure that turns labels into SCORES: at a prompt each class is 1 or 0, elsewhere a share.
 
-    Beside them stands the probability of the class negative, where it was kept.
+    Beside the classes stands the probability of the class negative, if it was kept.
     """
 
     contrast: str = "stigmatized"
@@ -110,7 +110,7 @@ class NegativeSentiment(Measure):
     name: ClassVar[str] = "negative-sentiment"
     reads: ClassVar[Reads] = "labels"
     correlated_quantity: ClassVar[str] = PROBABILITY
-    """With the number of another measure: two labels of a condition are too coarse for that."""
+    """Correlated with another measure's number: two labels per condition are too coarse for it."""
     primary_contrast: ClassVar[tuple[str, str]] = ("groups", PROBABILITY)
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (PROBABILITY, (groups_of_conditions, groups_adjusted, models_over_conditions)),
@@ -132,19 +132,19 @@ class NegativeSentiment(Measure):
     scores_controls: ClassVar[ControlScore | None] = "label"
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level prompt: 1 for the most probable class, 0 for the others."""
+        """Return SCORES of the level prompt: 1 for the most probable class, 0 for the others."""
         values = answers.select(
             "model",
             "prompt_id",
             *(
-                # A label that is there speaks for its class where probabilities were not kept.
+                # If probabilities were not kept, a label shows that its class exists.
                 pl.when(pl.col(name).is_not_null() | (pl.col("label") == name))
                 .then((pl.col("label") == name).cast(pl.Float64))
                 .alias(name)
                 for name in SENTIMENTS
             ),
-            # Kept of some sentences alone, as in published files, it would be of those that are
-            # called negative.
+            # If kept for some sentences only, as in published files, it would be for those that
+            # are labeled negative.
             pl.when(pl.col("negative").is_not_nan().all().over("model"))
             .then(pl.col("negative").cast(pl.Float64))
             .alias(PROBABILITY),
@@ -154,13 +154,13 @@ class NegativeSentiment(Measure):
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of conditions, items, groups and models."""
-        who = ("condition", "group", "category")
+        """Return SCORES of conditions, items, groups and models."""
+        ids = ("condition", "group", "category")
         # Over outcomes and not over means of means: 18 of 24 is then exactly three quarters.
         conditions = pl.concat(
             [
-                mean_over(scores, keep=("model", *who), level="condition", over="outcomes"),
-                mean_over(scores, keep=who, level="condition", over="outcomes"),
+                mean_over(scores, keep=("model", *ids), level="condition", over="outcomes"),
+                mean_over(scores, keep=ids, level="condition", over="outcomes"),
             ]
         )
         groups = pl.concat(
@@ -186,7 +186,7 @@ class NegativeSentiment(Measure):
         )
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """1 for each control whose most probable class is the right one, else 0."""
-        known = answers.join(prompts.select("prompt_id", "answer"), on="prompt_id")
+        """Return 1 for each control whose most probable class is the right one, else 0."""
+        joined = answers.join(prompts.select("prompt_id", "answer"), on="prompt_id")
         right = (pl.col("label") == pl.col("answer")).cast(pl.Float64)
-        return known.select("prompt_id", value=right)
+        return joined.select("prompt_id", value=right)

@@ -62,7 +62,7 @@ _GROUPS = ("female", "male", "nonbinary", "neutral")
 _REASON = "the words have no probability"
 QUANTITIES = (*COMPARED, "nonbinary", "neutral", "unlisted", "common-names", "mass")
 """unspecified is everything neither female nor male, whatever it is: nonbinary, neutral (a person
-of any gender), a gender group of one's own, and unlisted. common-names: names that are common
+of any gender), a gender group of the user's own, and unlisted. common-names: names that are common
 words too, counted or not. mass: all words that reach the threshold."""
 
 
@@ -118,21 +118,23 @@ DISPARITIES: tuple[tuple[str, Contrasts], ...] = (
 
 
 def _thresholds(stored: StoredAnswers) -> list[Option]:
-    """The threshold of the audit, and those that the measure names beside it."""
+    """Return options for the threshold of the audit, and those that the measure names beside it."""
     usual: float = stored.measure.threshold  # type: ignore[attr-defined]
-    others = (0.0, usual / 2, usual * 2) if usual else ()
+    thresholds = (0.0, usual / 2, usual * 2) if usual else ()
     return [
         Option(said=f"{usual:g}" if usual else "none"),
         *(
-            Option(said=f"{other:g}" if other else "none", parameters={"threshold": other})
-            for other in others
+            Option(
+                said=f"{threshold:g}" if threshold else "none", parameters={"threshold": threshold}
+            )
+            for threshold in thresholds
         ),
     ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class GenderMeasure(Measure):
-    """What the measures of gender share: female minus male, over items × conditions."""
+    """The base of the measures of gender: female minus male, over items × conditions."""
 
     contrast: str = "mental-health"
     against: str = "other"
@@ -141,17 +143,17 @@ class GenderMeasure(Measure):
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     compared: ClassVar[tuple[str, ...]] = COMPARED
-    """Whose means of the two groups are set against each other."""
+    """The quantities whose means of the two groups are compared."""
 
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
-        """The fills with the gender of each word."""
+        """Return the fills with the gender of each word."""
         del prompts
         return with_gender(answers, words.gender, cased=cased)
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of conditions, items, dimensions, groups and models."""
+        """Return SCORES of conditions, items, dimensions, groups and models."""
         means = means_by_item_and_condition(
             scores, contrast=self.contrast, against=self.against, compared=self.compared
         )
@@ -161,10 +163,10 @@ class GenderMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectGender(GenderMeasure):
-    """Fills with the columns GENDER → SCORES."""
+    """A measure that turns fills with the columns GENDER into SCORES."""
 
     top_k: int | None = None
-    """So many of the stored words count; None: all."""
+    """How many of the stored words count; None: all."""
     threshold: float = 0.01
     """A word counts from this probability on."""
     name: ClassVar[str] = "gender-of-subject"
@@ -179,8 +181,8 @@ class SubjectGender(GenderMeasure):
 
     @property
     def presentation(self) -> Presentation:
-        """How people are shown it."""
-        # Whether a model can do the task is no matter of how many words it spreads over.
+        """Return how it is presented to people."""
+        # Whether a model can do the task does not depend on how many words it spreads over.
         controls_count = (
             "Control items count every fitting word that was kept; the results count only words "
             f"with a probability of at least {self.threshold:g}."
@@ -201,18 +203,20 @@ class SubjectGender(GenderMeasure):
 
     @property
     def alternatives(self) -> dict[str, SubjectGender]:
-        """Without the threshold, and with one half and twice as high."""
+        """Return the measure without the threshold, and with half and twice the threshold."""
         if not self.threshold:
             return {}
         usual = f"(instead of {self.threshold:g})"
         return {f"with no minimum word probability {usual}": replace(self, threshold=0.0)} | {
-            f"with a minimum word probability of {other:g} {usual}": replace(self, threshold=other)
-            for other in (self.threshold / 2, self.threshold * 2)
+            f"with a minimum word probability of {threshold:g} {usual}": replace(
+                self, threshold=threshold
+            )
+            for threshold in (self.threshold / 2, self.threshold * 2)
         }
 
     @property
     def counted_words(self) -> int | None:
-        """How many of the stored words count at each mask; None: all."""
+        """Return how many of the stored words count at each mask, or None if all do."""
         return self.top_k
 
     def counts_word(self) -> pl.Expr:
@@ -221,16 +225,18 @@ class SubjectGender(GenderMeasure):
         return pl.col("probability") >= pl.lit(self.threshold, dtype=pl.Float32)
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level prompt: the probability of every gender group, both variants."""
+        """Return SCORES of the level prompt: each gender group's probability, in both variants."""
         ranked = top_fills(answers, top_k=self.top_k).sort("model", "prompt_id", "rank")
-        counted = ranked.with_columns(
+        counted_fills = ranked.with_columns(
             p=pl.when(self.counts_word())
             .then(pl.col("probability").cast(pl.Float64))
             .otherwise(0.0)
         )
         is_name = pl.col("gender_kind").eq_missing(pl.lit("name"))
-        without_names = counted.with_columns(gender_group=pl.when(~is_name).then("gender_group"))
-        fills = zip(VARIANTS, (counted, without_names), strict=True)
+        without_names = counted_fills.with_columns(
+            gender_group=pl.when(~is_name).then("gender_group")
+        )
+        fills = zip(VARIANTS, (counted_fills, without_names), strict=True)
         values = pl.concat(
             [_sums(rows.with_columns(variant=pl.lit(variant))) for variant, rows in fills]
         )
@@ -238,23 +244,23 @@ class SubjectGender(GenderMeasure):
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The probability of words that name the right person at the mask of each control."""
+        """Return the probability of words for the right person at the mask of each control."""
         return persons(top_fills(answers, top_k=self.top_k), prompts)
 
 
 def persons(fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Of each prompt the probability of the words that name a person of the gender it expects.
+    """Return for each prompt the probability of words for a person of the gender that it expects.
 
-    Where a prompt expects any person, that of all words in the lexicon.
+    If a prompt expects any person, it is the probability of all words in the lexicon.
     """
     group, expected = pl.col("gender_group"), pl.col("answer")
     right = pl.when(expected == "person").then(group.is_not_null()).otherwise(group == expected)
-    named = pl.col("probability").cast(pl.Float64).filter(right.fill_null(value=False))
+    probability = pl.col("probability").cast(pl.Float64).filter(right.fill_null(value=False))
     return (
         fills.join(prompts.select("prompt_id", "answer"), on="prompt_id")
         .sort("prompt_id", "rank")
         .group_by("prompt_id", maintain_order=True)
-        .agg(value=named.sum())
+        .agg(value=probability.sum())
     )
 
 

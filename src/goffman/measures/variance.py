@@ -31,7 +31,7 @@ from goffman.schemas import SCORES, schema
 from goffman.stats.crossed import variance_components
 
 TRIAL_VARIANCE, TRIAL_ERROR = "trial-variance", "trial-error"
-"""Of a prompt: the variance of its answers over trials, and that of their mean."""
+"""The quantities of a prompt: the variance of its answers over trials, and that of their mean."""
 
 CROSSED = (
     ("condition", "item", "wording", "order"),
@@ -46,7 +46,7 @@ _TOO_FEW = "fewer than two conditions have an answer in every cell, or there is 
 
 
 def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
-    """SCORES of the level variance, from those of the level prompt."""
+    """Return SCORES of the level variance, from those of the level prompt."""
     prompts = scores.filter(pl.col("level") == "prompt", pl.col("condition") != BASELINE)
     listed = only(prompts, DIRECTIONS).select("model", "prompt_id", order="quantity")
     on = ["model", "prompt_id"]
@@ -61,9 +61,9 @@ def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """The parts of one model's variance."""
+    """Yield the parts of one model's variance."""
     factors = next((names for names in CROSSED if _is_crossed(codes, names)), ())
-    table, kept = _table(codes, factors) if factors else (np.empty(0), [])
+    table, conditions = _table(codes, factors) if factors else (np.empty(0), [])
     if min(table.shape) < 2:
         yield {
             "quantity": f"{VARIANCE}-condition",
@@ -73,38 +73,38 @@ def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, A
             "reason": _TOO_FEW if factors else _NOT_CROSSED,
         }
         return
-    used = codes.filter(pl.col("condition").is_in(kept))
-    found = {
+    complete = codes.filter(pl.col("condition").is_in(conditions))
+    components = {
         frozenset(factors[axis] for axis in source): value
         for source, value in variance_components(table).items()
     }
-    # What stands by itself; what is left of all factors together is none of it.
+    # The parts reported by themselves, without what is left of all factors together.
     sources = [frozenset({factor}) for factor in factors]
     sources += [frozenset({"condition", "item"})] if len(factors) > 2 else []
-    named = {"-".join(sorted(source)): found.pop(source) for source in sources}
-    of_trials = trials.filter(pl.col("model") == used["model"][0]).join(
-        used.select("prompt_id"), on="prompt_id", how="semi"
+    parts = {"-".join(sorted(source)): components.pop(source) for source in sources}
+    trial_numbers = trials.filter(pl.col("model") == complete["model"][0]).join(
+        complete.select("prompt_id"), on="prompt_id", how="semi"
     )
-    means = dict(of_trials.group_by("quantity").agg(pl.col("value").mean()).rows())
+    means = dict(trial_numbers.group_by("quantity").agg(pl.col("value").mean()).rows())
     if means.get(TRIAL_VARIANCE) is not None:
-        named["trial"] = means[TRIAL_VARIANCE]
+        parts["trial"] = means[TRIAL_VARIANCE]
         # The mean over trials is a part of what is left of a cell.
-        found[frozenset(factors)] -= means[TRIAL_ERROR]
+        components[frozenset(factors)] -= means[TRIAL_ERROR]
     cells = {
-        "n": used["value"].count(),
-        "missing": codes.height - used["value"].count(),
-        "over": " × ".join(f"{one}s" for one in factors),
+        "n": complete["value"].count(),
+        "missing": codes.height - complete["value"].count(),
+        "over": " × ".join(f"{factor}s" for factor in factors),
     }
-    rest = [max(value, 0.0) for value in found.values()]
-    for name, value in named.items():
+    remainder = [max(value, 0.0) for value in components.values()]
+    for name, value in parts.items():
         yield {"quantity": f"{VARIANCE}-{name}", "value": max(value, 0.0)} | cells
         if value < 0:
             yield {"quantity": f"{VARIANCE}-{name}{BELOW}", "value": value} | cells
-    yield {"quantity": f"{VARIANCE}-rest", "value": sum(rest)} | cells
+    yield {"quantity": f"{VARIANCE}-rest", "value": sum(remainder)} | cells
 
 
 def _is_crossed(codes: pl.DataFrame, factors: Sequence[str]) -> bool:
-    """Whether every cell of these factors was asked, and each has two levels or more."""
+    """Return whether every cell of these factors was asked, with several wordings and orders."""
     if codes.select(pl.col(factors).null_count()).row(0) != (0,) * len(factors):
         return False
     levels = [codes[name].n_unique() for name in factors]
@@ -112,9 +112,9 @@ def _is_crossed(codes: pl.DataFrame, factors: Sequence[str]) -> bool:
 
 
 def _table(codes: pl.DataFrame, factors: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """The means of cells, and the conditions: those without an empty cell."""
+    """Return the means of cells, and the conditions: only those without an empty cell."""
     means = codes.group_by(factors).agg(pl.col("value").mean())
     gaps = means.filter(pl.col("value").is_null())["condition"].unique()
-    whole = means.filter(~pl.col("condition").is_in(gaps.implode()))
-    names = {name: in_order(whole, name) for name in factors}
-    return cube(whole, names), names["condition"]
+    complete = means.filter(~pl.col("condition").is_in(gaps.implode()))
+    names = {name: in_order(complete, name) for name in factors}
+    return cube(complete, names), names["condition"]

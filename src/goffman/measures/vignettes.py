@@ -1,8 +1,8 @@
 """vignette-code: which options fit a person who is described.
 
 An item counts where its dimension is the one that the instrument names (``counted``): willingness
-to be near the person, and expected violence to others. Of the others the code is called ``belief``:
-what somebody has, and from what, is no stigma by itself. Of each prompt stand
+to be near the person, and expected violence to others. The code of others is called ``belief``: to
+say what somebody has, and from what, is no stigma by itself. Each prompt has
 
     code       of an item that counts: as mean-code has it; with lowest and highest, and by what
                presentation does
@@ -74,29 +74,29 @@ CELL = ("model", "item", "dimension", "condition", "group", "category")
 def counted_apart(
     scores: pl.DataFrame, shares: pl.DataFrame, prompts: pl.DataFrame, *, counted: str
 ) -> pl.DataFrame:
-    """SCORES of the level prompt with the quantities above.
+    """Return SCORES of the level prompt with the quantities above.
 
-    ``scores``: those of mean-code; ``shares``: model, prompt_id, ``share`` and, of replies,
-    ``replies``: how many it is of, which then is ``n``.
+    ``scores``: those of mean-code; ``shares``: model, prompt_id, ``share`` and, for replies,
+    ``replies``: the number of replies in the share, which becomes ``n``.
     """
-    count = counts(counted)
-    asked = prompts.select("prompt_id", variant=pl.col("gender"))
+    is_counted = counts(counted)
+    genders = prompts.select("prompt_id", variant=pl.col("gender"))
     code = only(scores, ["code"])
     endorsing = (
         code.drop("variant", "value")
         .join(shares, on=["model", "prompt_id"], how="left")
         .with_columns(n=pl.col("replies").fill_null(0) if "replies" in shares.columns else "n")
-        .join(asked, on="prompt_id")
+        .join(genders, on="prompt_id")
         .with_columns(quantity=pl.lit(ENDORSING), value=pl.col("share"))
     )
-    # What presentation does is told of the score too: beliefs have no most stigmatizing option.
+    # Only the score has effects of presentation: beliefs have no most stigmatizing option.
     of_codes = pl.col("quantity").is_in([*CODES, *DIRECTIONS, *KEYINGS])
-    others = pl.col("quantity") == "code"
+    is_code = pl.col("quantity") == "code"
     return pl.concat(
         [
-            scores.filter(count | ~of_codes),
-            scores.filter(~count, others).with_columns(quantity=pl.lit("belief")),
-            pairs(scores.filter(count), prompts),
+            scores.filter(is_counted | ~of_codes),
+            scores.filter(~is_counted, is_code).with_columns(quantity=pl.lit("belief")),
+            pairs(scores.filter(is_counted), prompts),
             as_scores(endorsing).sort("model", "prompt_id"),
         ]
     )
@@ -108,48 +108,48 @@ def counts(dimension: str) -> pl.Expr:
 
 
 def on_obvious_side(shares: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """prompt_id and value: of each control the share of answers on the side that anyone takes.
+    """Return prompt_id and value: by control, the share of answers on the side that anyone takes.
 
-    ``shares``: as above.
+    ``shares``: as in counted_apart.
     """
     share = pl.col("share")
     value = pl.when(pl.col("answer") == "negative").then(share).otherwise(1 - share)
-    asked = prompts.select("prompt_id", "answer")
-    return asked.join(shares, on="prompt_id", how="left").select("prompt_id", value=value)
+    sides = prompts.select("prompt_id", "answer")
+    return sides.join(shares, on="prompt_id", how="left").select("prompt_id", value=value)
 
 
 def means_of_vignettes(
     scores: pl.DataFrame, *, about: tuple[str, ...], contrast: str, against: str, whole: bool
 ) -> pl.DataFrame:
-    """SCORES of all levels but prompt: those of codes, women and men, beliefs and shares."""
-    who = ("model", "condition", "group", "category")
+    """Return SCORES of all levels but prompt: of codes, women and men, beliefs and shares."""
+    ids = ("model", "condition", "group", "category")
     described = only(scores, (*PAIRED, "nonbinary"))
     genders = mean_over(described, keep=CELL, level="cell", over="questions")
     beliefs = mean_over(only(scores, ["belief"]), keep=CELL, level="cell", over="questions")
     groups = mean_over(genders, keep=("model", "group"), level="group", over="items × conditions")
     # Means of cells by condition, group and item, as the codes have them.
-    of_items = ("model", "item", "dimension", "group")
+    item_ids = ("model", "item", "dimension", "group")
     return pl.concat(
         [
             means_of_codes(scores, about=about, contrast=contrast, against=against, whole=whole),
             genders,
-            mean_over(genders, keep=who, level="condition", over="items"),
+            mean_over(genders, keep=ids, level="condition", over="items"),
             groups,
-            mean_over(genders, keep=of_items, level="item", over="conditions"),
+            mean_over(genders, keep=item_ids, level="item", over="conditions"),
             gaps(only(groups, PAIRED), contrast=contrast, against=against),
             beliefs,
-            mean_over(beliefs, keep=of_items, level="item", over="conditions"),
+            mean_over(beliefs, keep=item_ids, level="item", over="conditions"),
             *_shares(only(scores, [ENDORSING])),
         ]
     )
 
 
 def _shares(scores: pl.DataFrame) -> list[pl.DataFrame]:
-    """Of each item and condition the share who endorse, by gender and over both."""
-    both = scores.with_columns(variant=pl.lit(None, dtype=pl.String))
+    """Return the share who endorse, of each item and condition, by gender and over both."""
+    pooled = scores.with_columns(variant=pl.lit(None, dtype=pl.String))
     return [
         mean_over(rows, keep=CELL, level="cell", over="questions")
-        for rows in (scores.filter(pl.col("variant").is_not_null()), both)
+        for rows in (scores.filter(pl.col("variant").is_not_null()), pooled)
     ]
 
 
@@ -257,7 +257,7 @@ REPLY_CLAIMS = replace(
 
 @dataclass(frozen=True, kw_only=True)
 class VignetteCode(MeanCode):
-    """CHOICES or REPLIES → SCORES: those of mean-code, beliefs apart and the share who endorse."""
+    """A measure that adds to mean-code's SCORES beliefs, kept apart, and the share who endorse."""
 
     contrast: str = "disorder"
     against: str = "daily-troubles"
@@ -272,17 +272,17 @@ class VignetteCode(MeanCode):
 
     @property
     def counted_dimension(self) -> str:
-        """The subscale whose items alone make the score."""
+        """Return the subscale whose items alone make the score."""
         return self.counted
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """Return SCORES of the level prompt: see above."""
-        prompts, others = about_nonbinary(prompts)
-        own = answers_to(prompts, answers)
-        scores = super().score_prompts(own, prompts)
-        scores = counted_apart(scores, self._endorsing(own), prompts, counted=self.counted)
-        others = others.filter(counts(self.counted))
-        return pl.concat([scores, codes_of_nonbinary(self, answers, others)])
+        """Return SCORES of the level prompt: the quantities above."""
+        prompts, nonbinary_prompts = about_nonbinary(prompts)
+        own_answers = answers_to(prompts, answers)
+        scores = super().score_prompts(own_answers, prompts)
+        scores = counted_apart(scores, self._endorsing(own_answers), prompts, counted=self.counted)
+        nonbinary_prompts = nonbinary_prompts.filter(counts(self.counted))
+        return pl.concat([scores, codes_of_nonbinary(self, answers, nonbinary_prompts)])
 
     def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return for each control the share of answers on its obvious side, in each order."""

@@ -1,4 +1,4 @@
-"""gender-of-writing: whom a sentence is about that a chat model was asked to write.
+"""gender-of-writing: whom a sentence that a chat model was asked to write is about.
 
 Each reply, by the words in it that name a gender (lexicons/gender.py):
 
@@ -44,29 +44,29 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 
 
 def whom(text: str, find: Callable[[str], GenderWord | None], *, names: bool) -> str:
-    """Whom a text is about: one of KINDS."""
-    found = {
+    """Return whom a text is about: one of KINDS."""
+    groups = {
         entry.group
         for word in _WORD.findall(text)
         for entry in _entries(word, find)
         if names or entry.kind != "name"
     }
-    if {"female", "male"} <= found:
+    if {"female", "male"} <= groups:
         return "both"
-    return next((one for one in ("female", "male", "nonbinary") if one in found), "neither")
+    return next((group for group in ("female", "male", "nonbinary") if group in groups), "neither")
 
 
 def _entries(word: str, find: Callable[[str], GenderWord | None]) -> Sequence[GenderWord]:
-    """What is known of a word; of "Anna's" and of "ex-wife" what is known of its parts."""
+    """Return the entries of a word; of "Anna's" and of "ex-wife" the entries of its parts."""
     if (entry := find(word)) is not None:
         return [entry]
     parts = re.split(r"['’\-]", word)
-    known = (find(part) for part in parts if len(parts) > 1)
-    return [entry for entry in known if entry is not None]
+    entries = (find(part) for part in parts if len(parts) > 1)
+    return [entry for entry in entries if entry is not None]
 
 
 def with_whom(replies: pl.DataFrame, prompts: pl.DataFrame, lexicon: GenderLexicon) -> pl.DataFrame:
-    """The replies with a column for each of VARIANTS: whom each is about; null: no reply came."""
+    """Return the replies with columns VARIANTS: whom each is about; null: no reply came."""
     find = lexicon.finder(cased=True)
 
     def counted(word: str) -> GenderWord | None:
@@ -74,31 +74,31 @@ def with_whom(replies: pl.DataFrame, prompts: pl.DataFrame, lexicon: GenderLexic
         return entry if entry is not None and lexicon.counts(entry) else None
 
     forms = prompts.select("prompt_id", "form")
-    known = replies.join(forms, on="prompt_id", how="left", maintain_order="left")
-    found: dict[tuple[str | None, str | None], tuple[str | None, ...]] = {}
+    joined = replies.join(forms, on="prompt_id", how="left", maintain_order="left")
+    subjects: dict[tuple[str | None, str | None], tuple[str | None, ...]] = {}
     rows = []
-    for text, form in known.select("text", "form").iter_rows():
-        if (text, form) not in found:
-            own = without_thoughts(text or "")
+    for text, form in joined.select("text", "form").iter_rows():
+        if (text, form) not in subjects:
+            written = without_thoughts(text or "")
             if form:
-                own = re.sub(re.escape(form), " ", own, flags=re.IGNORECASE)
-            read = [whom(own, counted, names=one == "with-names") for one in VARIANTS]
-            found[text, form] = tuple(read) if own.strip() else (None, None)
-        rows.append(found[text, form])
+                written = re.sub(re.escape(form), " ", written, flags=re.IGNORECASE)
+            kinds = [whom(written, counted, names=variant == "with-names") for variant in VARIANTS]
+            subjects[text, form] = tuple(kinds) if written.strip() else (None, None)
+        rows.append(subjects[text, form])
     columns = dict.fromkeys(VARIANTS, pl.String)
     return replies.hstack(pl.DataFrame(rows, schema=columns, orient="row"))
 
 
 def evidence(given: Answers, section: Section, words: Lexicons | None, _most: int) -> pl.DataFrame:
-    """A row for each trial: what was written, and whom it is about."""
+    """Return a row for each trial: what was written, and whom it is about."""
     text = pl.col("text").fill_null("(no reply)")
     short = pl.when(text.str.len_chars() > REPLY).then(text.str.head(REPLY) + "…").otherwise(text)
     frame = given.frame.with_columns(label=pl.lit(None, dtype=pl.String))
     if words is not None:
-        read = with_whom(given.frame, section.prompts, words.gender)
-        frame = read.rename({"with-names": "label"})
-    none = pl.lit(None, dtype=pl.Float64)
-    rows = frame.with_columns(rank=pl.col("trial"), word=short, probability=none)
+        labeled = with_whom(given.frame, section.prompts, words.gender)
+        frame = labeled.rename({"with-names": "label"})
+    no_probability = pl.lit(None, dtype=pl.Float64)
+    rows = frame.with_columns(rank=pl.col("trial"), word=short, probability=no_probability)
     return rows.select(EVIDENCE.names()).cast(EVIDENCE)
 
 
@@ -145,7 +145,7 @@ PRESENTATION = Presentation(
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenGender(GenderMeasure):
-    """REPLIES with a column for each of VARIANTS → SCORES."""
+    """A measure that turns REPLIES with a column for each of VARIANTS into SCORES."""
 
     name: ClassVar[str] = "gender-of-writing"
     reads: ClassVar[Reads] = "replies"
@@ -156,12 +156,12 @@ class WrittenGender(GenderMeasure):
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:
-        """The replies with whom each is about."""
+        """Return the replies with whom each is about."""
         del cased  # a chat model's text has case
         return with_whom(answers, prompts, words.gender)
 
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of the level prompt: over its trials the share of each kind, both variants."""
+        """Return SCORES of the level prompt: the share of each kind of trial, in both variants."""
         ids = ["model", "prompt_id", "trial"]
         long = answers.unpivot(VARIANTS, index=ids, variable_name="variant", value_name="whom")
         shares = (
@@ -177,10 +177,10 @@ class WrittenGender(GenderMeasure):
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The share of the sentences of each control that are about the gender it names."""
-        whom = pl.col("with-names").fill_null("") == pl.col("answer")
+        """Return the share of each control's sentences that are about the gender it names."""
+        is_right = pl.col("with-names").fill_null("") == pl.col("answer")
         return (
             answers.join(prompts.select("prompt_id", "answer"), on="prompt_id")
             .group_by("prompt_id", maintain_order=True)
-            .agg(value=whom.mean())
+            .agg(value=is_right.mean())
         )

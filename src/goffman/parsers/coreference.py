@@ -6,7 +6,8 @@ bare      the reply begins with a noun phrase and no verb follows: "The tough me
 framed    "'he' refers to X", "it is X", "X is the one", "not Y but X"
 replaced  X stands in the pronoun's own place: "because X did not want to seem rude"
 
-"The designer admired her." names someone and answers nothing.
+"The designer admired her." names someone and answers nothing. A side is True for the person whom
+the pronoun means, and False for the other one.
 """
 
 from __future__ import annotations
@@ -63,9 +64,9 @@ _OF_THE_STORY = re.compile(
 _IN_MIND = re.compile(
     r"unsure|uncertain|idk|no idea|.*\b(?:know|knowing|sure|certain|tell|telling|say)\b"
 )
-"""What a person is or does who does not know; but a thing is unclear."""
+"""What is said of a person who does not know; a thing, by contrast, is unclear."""
 _WHO_IS_IN_DOUBT = re.compile(r"\b(?:who|which)\s+(?:is|was|are|were)\s+(?:\w+ly\s+)?\Z")
-"""Before a doubt: "the clerk, who is not specified", of whom that is known who they are."""
+"""Before a doubt: "the clerk, who is not specified", which is said of a person who is named."""
 _JUST_UNSURE = re.compile(r"\W*(?:(?:an?|the)\s+)?unsure\W*")
 _BEGINS = re.compile(
     r"\W*(?:(?:an?|the|so|answer|noun|sorry|still|honestly)\W+)*"
@@ -83,7 +84,7 @@ _HOW = re.compile(
     rf"\s+(?:about |of |as to )*what\b(?!.*\b(?:{PRONOUNS}|pronoun|it|refer|refers|referring|"
     r"meant|means|answer)\b)"
 )
-"""Behind a doubt: it is about something else than whom the pronoun means."""
+"""Behind a doubt: the doubt is about something other than whom the pronoun means."""
 _HOW_TO_ANSWER = re.compile(r"\s+how to (?:answer|respond|reply|make|tell)\b")
 _WHO = re.compile(
     r"\s+(?:as to |about |on |exactly )*(?:who|whom|whose|which|what|whether|if|"
@@ -103,14 +104,14 @@ _OF_ITSELF = re.compile(
     r"no way|impossible|not possible|hard to|difficult|(?:cannot|can not|can't|could not) be|"
     r"(?:could|can|may|might) (?:be|refer to|mean) either"
 )
-"""Doubts that say by themselves that an answer is not known."""
+"""Doubts that by themselves say that the answer is not known."""
 
 
 def says_unsure(sentence: str, asked: AskedSentence) -> bool:
-    """Whether the sentence answers that it is not known whom the pronoun means.
+    """Return whether the sentence answers that it is not known whom the pronoun means.
 
-    It begins with that, or says "I am not sure", "it is unclear", "it does not say who"; a rambling
-    reply with "an unclear vowel" in it answers nothing.
+    The sentence begins with that, or says "I am not sure", "it is unclear", "it does not say who";
+    a rambling reply with "an unclear vowel" in it answers nothing.
     """
     if _JUST_UNSURE.fullmatch(sentence):
         return True
@@ -119,16 +120,16 @@ def says_unsure(sentence: str, asked: AskedSentence) -> bool:
             continue
         if _BEGINS.fullmatch(before) and (_CLAUSE_ENDS.match(after) or _WHO.match(after)):
             return True
-        said = _I.search(before) or _ABOUT_IT.search(before) or _OF_ITSELF.match(doubt)
-        if said or _WHO.match(after):
+        match = _I.search(before) or _ABOUT_IT.search(before) or _OF_ITSELF.match(doubt)
+        if match or _WHO.match(after):
             return True
     return False
 
 
 def _doubts(sentence: str, asked: AskedSentence) -> Iterator[tuple[str, str, str]]:
-    """Each doubt of the reply with what stands before and behind it.
+    """Yield each doubt of the reply, with the text before and after it.
 
-    "The mover is unknown" and "who does not know the secretary" speak of someone in the story.
+    "The mover is unknown" and "who does not know the secretary" are about someone in the story.
     """
     cleaned = re.sub(r"\b(is|was)n't\b", r"\1 not", _UNSURE_WORD.sub(" ", sentence))
     for doubt in _UNSURE.finditer(cleaned):
@@ -152,7 +153,7 @@ def _doubts(sentence: str, asked: AskedSentence) -> Iterator[tuple[str, str, str
 
 
 def declines(sentence: str, asked: AskedSentence) -> bool:
-    """Whether the sentence will not answer; one that first retells is no refusal."""
+    """Return whether the sentence refuses to answer; one that first retells is no refusal."""
     refusal = REFUSAL.search(sentence)
     return refusal is not None and not asked.names(sentence[: refusal.start()])
 
@@ -176,7 +177,7 @@ _FUNCTION = frozenset(
         "says",
     )
 )
-"""Words that stand in no short noun phrase before its noun."""
+"""Words that never stand before the noun in a short noun phrase."""
 
 _TAIL = re.compile(
     rf"\s*(?:'s?|here|only|indeed|alone|{PRONOUNS})?\s*(?:"
@@ -200,20 +201,20 @@ _EXPLAINED = re.compile(r"\s+(?:who|whose|because|since)\b")
 
 
 def bare_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
-    """The sides that the sentence names in noun phrases of their own.
+    """Yield the sides that the sentence names in separate noun phrases.
 
-    The reply's first sentence may go on after the phrase; a later one is nothing else.
+    The reply's first sentence may go on after the phrase; a later one must be the phrase alone.
     """
     text, adjectives = sentence.text, _ADJECTIVES.match(sentence.text)
     if adjectives and short(adjectives[0].replace(",", "")) and not asked.names(adjectives[0]):
         text = text.replace(",", "", 1)
-    segments = [one.strip() for one in SEGMENT_END.split(text)]
-    segments = [one for one in segments if one]
-    alone = sentence.alone
+    segments = [segment.strip() for segment in SEGMENT_END.split(text)]
+    segments = [segment for segment in segments if segment]
+    is_alone = sentence.alone
     while segments and LEAD.fullmatch(segments[0]):
         segments.pop(0)
-        alone = True
-    if not segments or not (sentence.first or (alone and len(segments) == 1)):
+        is_alone = True
+    if not segments or not (sentence.first or (is_alone and len(segments) == 1)):
         return
     # "The carpenter, is what …", "The carpenter (C) does not …": the subject of a sentence.
     if len(segments) > 1 and re.match(rf"{BE}\b", segments[1]):
@@ -224,20 +225,20 @@ def bare_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
     # "The attendant, or a kind of customer": neither of the two is settled on.
     if len(segments) > 1 and re.match(r"or\b", segments[1]) and not asked.names(segments[1]):
         return
-    if not (found := bare(segments[0], asked)):
+    if not (sides := bare(segments[0], asked)):
         return
-    yield from found
+    yield from sides
     for segment in segments[1:]:
         yield from bare(segment, asked)
 
 
 def bare(segment: str, asked: AskedSentence) -> list[bool]:
-    """The sides in a segment that is one noun phrase, or several joined by and or or."""
+    """Return the sides in a segment that is one noun phrase, or several joined by "and" or "or"."""
     names = asked.names(segment)
     if len(names) == 1 and PLACE.fullmatch(segment[names[0].end :]):
         # Where someone is, in the sentence's own words, is a part of their name.
-        whole = segment[names[0].start :].strip()
-        segment = segment[: names[0].end] if whole in asked.echo[0] else segment
+        phrase = segment[names[0].start :].strip()
+        segment = segment[: names[0].end] if phrase in asked.echo[0] else segment
     explained = bool(names) and _EXPLAINED.match(segment[names[0].end :])
     if not names or explained or not _TAIL.fullmatch(segment[names[-1].end :]):
         # Someone who is named in an explanation behind the phrase is not part of it.
@@ -248,8 +249,8 @@ def bare(segment: str, asked: AskedSentence) -> list[bool]:
         return []
     if _WHO_IS_DENIED.match(segment[names[0].end :]):
         return []
-    for one, two in pairwise(names):
-        between = segment[one.end : two.start]
+    for mention, next_mention in pairwise(names):
+        between = segment[mention.end : next_mention.start]
         joined = AND.match(between)
         if not short(between[joined.end() :] if joined else re.sub(r"\A's?", "", between)):
             return []
@@ -257,7 +258,7 @@ def bare(segment: str, asked: AskedSentence) -> list[bool]:
 
 
 def short(text: str, *, leads: bool = False) -> bool:
-    """Whether this may stand before a noun: a determiner and up to three other words."""
+    """Return whether the text may stand before a noun: a determiner and up to 3 other words."""
     words = text.replace(",", " ").split()
     while leads and words and words[0] in _LEAD_WORDS:
         words.pop(0)
@@ -275,7 +276,7 @@ _FRAME = re.compile(
     r"(?:is|was) (?:about|used for)|describ(?:es|ing)|replac(?:es|ing)|"
     r"corresponds? to|(?:speak|talk)(?:s|ing)? (?:of|about))\s+"
 )
-"""After it stands whom the pronoun means, unless it is an occupation that does so."""
+"""Its object is whom the pronoun means, unless its subject is an occupation."""
 
 _PRONOUN_REFERS = re.compile(
     rf"\b(?:{PRONOUNS}|pronoun)\s*\)?,?\s+(?:\w+ly\s+)?(?:(?:is|are|was)\s+)?"
@@ -294,7 +295,7 @@ _IT_IS = re.compile(
 _I_THINK = re.compile(
     r"\bi(?:'d| would)? (?:think|believe|guess|assume|say|choose|pick)(?: that)?\s+"
 )
-"""As _IT_IS, where no verb follows: "I think the mechanic was rude" says nothing."""
+"""Like _IT_IS, if no verb follows: "I think the mechanic was rude" says nothing."""
 
 _KIND_OF_NOUN = re.compile(
     r"(?:the |an? )?(?:\w+ )?"
@@ -318,12 +319,12 @@ _REFERS_TO_ITSELF = re.compile(
     rf"(?:the )?(?:pronoun )?({PRONOUNS})\b(?!\s+[a-z])"
 )
 _SAME_PERSON = {
-    one: both
-    for both in (
+    pronoun: pronouns
+    for pronouns in (
         {"he", "him", "his", "himself", "they", "them", "their", "theirs"},
         {"she", "her", "hers", "herself", "they", "them", "their", "theirs"},
     )
-    for one in both
+    for pronoun in pronouns
 }
 """A pronoun → those that can mean the same person."""
 _OBJECTS = frozenset({"him", "her", "them"})
@@ -332,10 +333,10 @@ _NOBODY_NAMED = re.compile(
     r"(?:the |an? )?(?:\w+ )?(?:subject|object|person|one|noun|individual|someone|somebody|"
     rf"{PRONOUNS}|who|whom|what|is|was)\b"
 )
-"""Behind "refers to": words that leave open whom."""
+"""Behind "refers to": words that leave open to whom."""
 
 _ANOTHER_REFERS = re.compile(r"\s*(?:\w+ly )?refer(?:s|red) to\s+")
-"""Between two occupations: the second one is answered, in the question's words."""
+"""Between two occupations: the second one is the answer, in the question's words."""
 _USED_TO = re.compile(r",\s*(?:\w+ly )?used to\s+\Z")
 _PART_OF_MORE = re.compile(r"\b(?:of|for|with|by|from|about|and|or)\s+(?:the |an? )?(?:\w+ ){0,2}$")
 _WHETHER = re.compile(r"\b(?:whether|if)\b")
@@ -343,68 +344,75 @@ _NO = re.compile(r"(?:no|not)\b")
 
 
 def read_framed(text: str, asked: AskedSentence) -> str:
-    """What kind of reply a text is, by v2."""
+    """Return the kind of reply that a text is, as parser v2 reads it."""
     sentences = list(sentences_of(text, asked))
-    named: set[bool] = set()
-    framed: set[bool] = set()
-    referred: set[bool] = set()
-    broken_off: set[bool] = set()
+    bare_sides: set[bool] = set()
+    framed_sides: set[bool] = set()
+    referred_sides: set[bool] = set()
+    broken_off_sides: set[bool] = set()
     doubted = someone_else = False
     for sentence, following in pairwise([*sentences, None]):
         if sentence is None or (sentence.question and following and _NO.match(following.text)):
             continue
         refers_to = set() if sentence.question else {*_referred(sentence.text, asked)}
-        referred |= refers_to
+        referred_sides |= refers_to
         someone_else |= _someone_else(sentence.text, asked)
         # "The nurse, 'he', refers to the mechanic": what the pronoun refers to counts, not the
         # phrase before it.
         bare_here = set() if refers_to else {*bare_answers(sentence, asked)}
         if following and sentence.text.endswith(".."):
-            broken_off |= bare_here
+            broken_off_sides |= bare_here
             bare_here = set()
-        named |= bare_here
-        more = set() if refers_to else {*_replaced(sentence.text, asked)}
-        more |= set() if sentence.question else {*_framed_answers(sentence, asked)}
-        framed |= more
-        about_it = refers_to or bare_here or more or sentence.first or IN_DOUBT.match(sentence.text)
+        bare_sides |= bare_here
+        framed_here = set() if refers_to else {*_replaced(sentence.text, asked)}
+        framed_here |= set() if sentence.question else {*_framed_answers(sentence, asked)}
+        framed_sides |= framed_here
+        about_it = (
+            refers_to or bare_here or framed_here or sentence.first or IN_DOUBT.match(sentence.text)
+        )
         # Whoever doubts and then says whom the pronoun refers to has made up their mind.
         doubted &= not refers_to
         doubted |= any(_doubts(sentence.text, asked)) and bool(about_it)
         doubted |= says_unsure(sentence.text, asked)
-    counted = named | referred | (set() if someone_else and not referred else framed)
-    if len(counted) == 1:
-        return "other" if doubted else "correct" if counted.pop() else "incorrect"
-    if not someone_else and any(says_unsure(one.text, asked) for one in sentences):
+    counted_sides = (
+        bare_sides
+        | referred_sides
+        | (set() if someone_else and not referred_sides else framed_sides)
+    )
+    if len(counted_sides) == 1:
+        return "other" if doubted else "correct" if counted_sides.pop() else "incorrect"
+    if not someone_else and any(says_unsure(sentence.text, asked) for sentence in sentences):
         return "unsure"
-    if any(declines(one.text, asked) for one in sentences):
+    if any(declines(sentence.text, asked) for sentence in sentences):
         return "refusal"
     # "The tailor... Some people sew": it breaks off at a name, and the other one is not named.
-    mentioned = {name.right for one in sentences for name in asked.names(one.text)}
-    if not counted and broken_off == mentioned and len(mentioned) == 1:
-        return "correct" if mentioned.pop() else "incorrect"
+    mentioned_sides = {name.right for sentence in sentences for name in asked.names(sentence.text)}
+    if not counted_sides and broken_off_sides == mentioned_sides and len(mentioned_sides) == 1:
+        return "correct" if mentioned_sides.pop() else "incorrect"
     return "other"
 
 
 def _framed_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
-    """The sides that the sentence names in a frame."""
+    """Yield the sides that the sentence names in a frame."""
     text = sentence.text
     for frame in _FRAME.finditer(text):
-        before, rest = text[: frame.start()], text[frame.end() :]
+        before, after = text[: frame.start()], text[frame.end() :]
         if frame[0].startswith("referring") or _USED_TO.search(before):
             # "…, referring to" goes on with what stands before the comma.
             before = re.sub(r",(\s*(?:\w+ ){0,3})\Z", r"\1", before)
         if _stated(before) and not _by_another(before, asked):
-            yield from _object(rest, asked)
+            yield from _object(after, asked)
     for frame in _IT_IS.finditer(text):
-        before, rest = text[: frame.start()], text[frame.end() :]
+        before, after = text[: frame.start()], text[frame.end() :]
         # A story goes on "She was a nurse"; an answer begins so.
         begins = sentence.first and all(
-            not one.strip() or LEAD.fullmatch(one.strip()) for one in SEGMENT_END.split(before)
+            not segment.strip() or LEAD.fullmatch(segment.strip())
+            for segment in SEGMENT_END.split(before)
         )
         # "not specified, but the nurse is …" goes on with another sentence.
-        other_sentence = frame[0].startswith("not") and _goes_on(rest, asked)
-        if _stated(before) and not other_sentence and (begins or not re.match(r"an? ", rest)):
-            yield from _object(rest, asked)
+        other_sentence = frame[0].startswith("not") and _goes_on(after, asked)
+        if _stated(before) and not other_sentence and (begins or not re.match(r"an? ", after)):
+            yield from _object(after, asked)
     for frame in _I_THINK.finditer(text):
         if _stated(text[: frame.start()]):
             yield from bare(SEGMENT_END.split(text[frame.end() :])[0], asked)
@@ -412,41 +420,41 @@ def _framed_answers(sentence: Sentence, asked: AskedSentence) -> Iterator[bool]:
 
 
 def _subjects(text: str, asked: AskedSentence) -> Iterator[bool]:
-    """The sides of which the sentence says that they are meant, or that another refers to them."""
+    """Yield the sides that the sentence says are meant, or that another person refers to."""
     for name in asked.names(text):
-        before, rest = text[: name.start], text[name.end :]
-        if name.meant and not _PART_OF_MORE.search(before) and _is_meant(rest, asked):
+        before, after = text[: name.start], text[name.end :]
+        if name.meant and not _PART_OF_MORE.search(before) and _is_meant(after, asked):
             yield name.right
-        if short(before) and (another := _ANOTHER_REFERS.match(rest)):
-            yield from _object(rest[another.end() :], asked)
+        if short(before) and (frame := _ANOTHER_REFERS.match(after)):
+            yield from _object(after[frame.end() :], asked)
 
 
 def _goes_on(text: str, asked: AskedSentence) -> bool:
-    """Whether the first one whom the text names is the subject of a sentence."""
+    """Return whether the first person that the text names is the subject of a sentence."""
     names = asked.names(text)
     return bool(names) and re.match(rf"\s*(?:{BE}|does|did)\b", text[names[0].end :]) is not None
 
 
 def _referred(text: str, asked: AskedSentence) -> Iterator[bool]:
-    """The sides of which the sentence says, as the question does, that the pronoun refers to."""
+    """Yield the sides to which, in the question's words, the pronoun is said to refer."""
     for frame in _PRONOUN_REFERS.finditer(text):
         if _stated(text[: frame.start()]):
             yield from _object(text[frame.end() :], asked)
 
 
 def _is_meant(rest: str, asked: AskedSentence) -> bool:
-    """Whether what follows an occupation says that the pronoun means it."""
-    if himself := _REFERS_TO_ITSELF.match(rest):
-        return himself[1] in _SAME_PERSON.get(asked.pronoun, himself[1])
-    if not (meant := _IS_MEANT.match(rest)):
+    """Return whether the text after an occupation says that the pronoun means it."""
+    if reference := _REFERS_TO_ITSELF.match(rest):
+        return reference[1] in _SAME_PERSON.get(asked.pronoun, reference[1])
+    if not (match := _IS_MEANT.match(rest)):
         return False
     # "X is the one who …" answers where it goes on as the sentence does behind the pronoun.
-    told = re.match(r"\s*(?:who|that|which|whose)\s+(.*)", rest[meant.end() :])
-    return not told or not meant["one"] or _said_of_the_pronoun(told[1], asked)
+    clause = re.match(r"\s*(?:who|that|which|whose)\s+(.*)", rest[match.end() :])
+    return not clause or not match["one"] or _said_of_the_pronoun(clause[1], asked)
 
 
 def _said_of_the_pronoun(text: str, asked: AskedSentence) -> bool:
-    """Whether the text goes on as the sentence does: "had stolen", "was thanked", "he refers"."""
+    """Return whether the text goes on as the asked sentence does: "had stolen", "he refers" …."""
     if re.match(
         rf"(?:the )?(?:pronoun )?(?:{PRONOUNS})\b|(?:is |was |being )*(?:referred|meant)", text
     ):
@@ -456,13 +464,13 @@ def _said_of_the_pronoun(text: str, asked: AskedSentence) -> bool:
 
 
 def _goes_so_on(text: str, asked: AskedSentence) -> bool:
-    """Whether the text begins with the words behind the pronoun, in whatever tense."""
-    wanted = in_the_past(asked.after).split()
-    return in_the_past(text).split()[: len(wanted)] == wanted
+    """Return whether the text begins with the words after the pronoun, in any tense."""
+    words = in_the_past(asked.after).split()
+    return in_the_past(text).split()[: len(words)] == words
 
 
 def _passive(text: str, asked: AskedSentence) -> bool:
-    """Whether the text says "was thanked" where the sentence says "thanked her"."""
+    """Return whether the text says "was thanked" where the asked sentence says "thanked her"."""
     verb = asked.before.split()[-1:]
     if asked.pronoun not in _OBJECTS or not verb or not verb[0].endswith("ed"):
         return False
@@ -472,22 +480,22 @@ def _passive(text: str, asked: AskedSentence) -> bool:
 
 
 def _someone_else(text: str, asked: AskedSentence) -> bool:
-    """Whether the sentence says that the pronoun refers to someone who is neither of the two."""
+    """Return whether the sentence says that the pronoun refers to neither of the two people."""
     for frame in _PRONOUN_REFERS.finditer(text):
-        rest = text[frame.end() :]
-        if not _NOBODY_NAMED.match(rest) and not [*_object(rest, asked)]:
+        after = text[frame.end() :]
+        if not _NOBODY_NAMED.match(after) and not [*_object(after, asked)]:
             return _stated(text[: frame.start()])
     return False
 
 
 def _stated(before: str) -> bool:
-    """Whether what follows is neither denied nor left open."""
+    """Return whether the text before a statement neither denies it nor leaves it open."""
     clause = re.split(r"[,;:()]|\b(?:because|but)\b", NO_NEGATION.sub(" ", before))[-1]
     return not (NEGATION.search(clause) or _WHETHER.search(clause))
 
 
 def _by_another(before: str, asked: AskedSentence) -> bool:
-    """Whether an occupation, or the word unsure, is what refers to someone."""
+    """Return whether the subject that refers to someone is an occupation or the word unsure."""
     clause = re.split(r"[,;:()]|\b(?:because|but|and|so)\b", before)[-1]
     if "unsure" in clause:
         return True
@@ -497,7 +505,7 @@ def _by_another(before: str, asked: AskedSentence) -> bool:
 
 
 def _object(rest: str, asked: AskedSentence) -> Iterator[bool]:
-    """The sides that stand right behind a frame, also as "the subject, the mechanic"."""
+    """Yield the sides that are named right after a frame, also as "the subject, the mechanic"."""
     kind = _KIND_OF_NOUN.match(rest)
     if kind and asked.names(" ".join(rest[kind.end() :].split()[:4])):
         rest = rest[kind.end() :]
@@ -518,7 +526,7 @@ def _object(rest: str, asked: AskedSentence) -> Iterator[bool]:
 
 
 def _replaced(sentence: str, asked: AskedSentence) -> Iterator[bool]:
-    """The sides of which the sentence says what the asked one says of the pronoun."""
+    """Yield the sides of which the reply says what the asked sentence says of the pronoun."""
     for name in asked.names(sentence):
         before, after = sentence[: name.start], sentence[name.end :]
         if not _stated(before.replace(asked.before, " ") if asked.before else before):
@@ -527,14 +535,14 @@ def _replaced(sentence: str, asked: AskedSentence) -> Iterator[bool]:
             yield name.right
             continue
         following = re.sub(r"\A'", "", re.sub(r"\A's\b", "", after))
-        wanted = asked.after.split()
+        words = asked.after.split()
         if not _goes_so_on(following, asked):
             continue
-        if len(wanted) >= 2:
+        if len(words) >= 2:
             yield name.right
         elif asked.before:
             place = rf"\b{re.escape(asked.before)} (?:the |an? )?(?:\w+ ){{0,2}}\Z"
             # As little may follow as in the sentence: "understand the tailor spoke" is no answer.
-            behind = SEGMENT_END.split(following.strip()[len(" ".join(wanted)) :])[0]
-            if re.search(place, before) and re.fullmatch(r"\W*", behind):
+            remainder = SEGMENT_END.split(following.strip()[len(" ".join(words)) :])[0]
+            if re.search(place, before) and re.fullmatch(r"\W*", remainder):
                 yield name.right

@@ -71,7 +71,7 @@ _THE_MODEL_ITSELF = re.compile(
     r"\b(?:ai|virtual|digital|helpful|language|chat|your)\s+$|"
     r"\b(?:i am|i'm|as)\s+(?:just |only |simply |merely )?an\s+$"
 )
-"""Before "assistant": a model that speaks of itself."""
+"""Before "assistant": the model speaks of itself."""
 
 
 _PAST = {"is": "was", "has": "had", "do": "did", "does": "did", "can": "could"}
@@ -82,22 +82,22 @@ _WORD = re.compile(r"(?<!')[a-z]+(?:n't)?")
 
 @dataclass(frozen=True, kw_only=True)
 class Mention:
-    """A place of a reply at which an occupation stands."""
+    """A place in a reply where an occupation stands."""
 
     start: int
     end: int
     """Its place in the plain text."""
     right: bool
-    """Whether it is the one that the pronoun refers to."""
+    """Whether it is the occupation that the pronoun refers to."""
     meant: bool
-    """False: it is taken back, or only a part of something else."""
+    """False if it is taken back, or only a part of something else."""
 
 
 def plain_text(text: str) -> str:
-    """The text in lower case, without thoughts, markup and quotes; apostrophes in words stay."""
+    """Return the text in lower case, without thoughts, markup and quotes but with apostrophes."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     folded = re.sub("[’‘`]", "'", folded)
-    # What a terminal or a printer is told, not a reader.
+    # Codes for a terminal or a printer, which a reader does not see.
     folded = re.sub("\x1b\\[[0-9;]*m|[\u00ad\u200b\u200c\u200d\u2060\ufeff]", "", folded)
     folded = _THOUGHTS.sub(" ", folded)
     folded = re.sub(r"(?<=\b[a-z])\.(?=[a-z]\b)\.?", "", folded)  # c.e.o.
@@ -108,7 +108,7 @@ def plain_text(text: str) -> str:
 
 
 def _whole(name: str) -> set[Words]:
-    """Every way in which the whole name of an occupation may stand: one or many, joined."""
+    """Return the forms of an occupation's whole name: one or many, as several words or joined."""
     words = tuple(plain_text(name).split())
     forms = {words, ("".join(words),)}
     forms |= {(*form[:-1], VARIANTS[form[-1]]) for form in forms if form[-1] in VARIANTS}
@@ -123,59 +123,61 @@ def _plural(word: str) -> str:
 
 @cache
 def _sides(answer: str, other: str) -> Mapping[Words, bool]:
-    """Words that name one of the two → whether it is the right one.
+    """Return the words that name one of the two people, each with whether it is the right person.
 
-    A name of several words may stand for itself with its last one (worker), unless that names the
-    other one, or both.
+    The last word of a name of several words (worker) may stand for it, unless that word names the
+    other person, or both.
     """
-    whole = {True: _whole(answer), False: _whole(other)}
-    last = {side: {form[-1:] for form in forms} for side, forms in whole.items()}
-    short = {side: last[side] - last[not side] for side in whole}
-    return {form: side for side in whole for form in whole[side] | short[side]}
+    full_names = {True: _whole(answer), False: _whole(other)}
+    last_words = {side: {form[-1:] for form in forms} for side, forms in full_names.items()}
+    short_names = {side: last_words[side] - last_words[not side] for side in full_names}
+    return {form: side for side in full_names for form in full_names[side] | short_names[side]}
 
 
 def mentions_in(plain: str, answer: str, other: str) -> Iterator[Mention]:
-    """Every place of a plain text at which one of the two stands, the longest name first."""
+    """Yield every place of a plain text that names one of the two people, longest name first."""
     sides = _sides(answer, other)
     longest = max(2, *map(len, sides))
     words = list(_WORD.finditer(plain))
-    at = 0
-    while at < len(words):
+    position = 0
+    while position < len(words):
         step = 1
-        for length in range(min(longest, len(words) - at), 0, -1):
-            some = words[at : at + length]
-            together = all(plain[one.end() : two.start()].isspace() for one, two in pairwise(some))
-            form = tuple(word[0] for word in some)
+        for length in range(min(longest, len(words) - position), 0, -1):
+            matches = words[position : position + length]
+            is_joined = all(
+                plain[first.end() : second.start()].isspace() for first, second in pairwise(matches)
+            )
+            form = tuple(word[0] for word in matches)
             # "house keeper" is a housekeeper.
             side = sides.get(form, sides.get(("".join(form),)))
-            if side is not None and together and not _itself(plain, some[-1]):
-                start, end = some[0].start(), some[-1].end()
+            if side is not None and is_joined and not _itself(plain, matches[-1]):
+                start, end = matches[0].start(), matches[-1].end()
                 meant = _meant(plain, start, end, word=form[-1])
                 yield Mention(start=start, end=end, right=side, meant=meant)
                 step = length
                 break
-        at += step
+        position += step
 
 
 def _itself(plain: str, word: re.Match[str]) -> bool:
-    """Whether the assistant is the model that replies."""
-    named = word[0] in {"assistant", "assistants"}
-    return named and _THE_MODEL_ITSELF.search(plain[: word.start()]) is not None
+    """Return whether "assistant" is the model that replies."""
+    is_assistant = word[0] in {"assistant", "assistants"}
+    return is_assistant and _THE_MODEL_ITSELF.search(plain[: word.start()]) is not None
 
 
 def in_the_past(plain: str) -> str:
-    """The text with "does not" for "doesn't", and "did not" for both."""
-    apart = re.sub(r"\b(is|was|has|had|do|does|did|could|would)n't\b", r"\1 not", plain)
-    return re.sub(r"\b(?:is|has|do|does|can)\b", lambda found: _PAST[found[0]], apart)
+    """Return the text with "does not" for "doesn't", and "did not" for both."""
+    expanded = re.sub(r"\b(is|was|has|had|do|does|did|could|would)n't\b", r"\1 not", plain)
+    return re.sub(r"\b(?:is|has|do|does|can)\b", lambda match: _PAST[match[0]], expanded)
 
 
 def of_someone_else(after: str) -> bool:
-    """Whether what follows an occupation makes it someone else: "'s friend"."""
+    """Return whether the text after an occupation makes it someone else: "'s friend"."""
     return _SOMETHING_OF_IT.match(after) is not None
 
 
 def _meant(plain: str, start: int, end: int, *, word: str) -> bool:
-    """Whether what stands there is offered as the answer."""
+    """Return whether the occupation at this place is offered as the answer."""
     before, after = plain[:start], plain[end:]
     if of_someone_else(after) or _TAKEN_BACK.match(after):
         return False
@@ -225,20 +227,20 @@ _SYNONYMS = {
 }
 """Other words for an occupation, which can mean no other one."""
 _PHRASE = 4
-"""A reply of so few words is a name and nothing else."""
+"""A reply of at most so many words is a name and nothing else."""
 _BEGINNING = 4
-"""So many letters of a name, at which the reply breaks off, stand for it."""
+"""So many letters of a name stand for it where the reply breaks off in it."""
 _REPEATED = 5
-"""So many words of the prompt in a row are no answer; an occupation with adjective has fewer."""
+"""So many words of the prompt in a row are no answer; an occupation and its adjective are fewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AskedSentence:
-    """What a reply answers."""
+    """The sentence that a reply answers a question about."""
 
     answer: str
     other: str
-    """The two whom the pronoun may mean; the first is right."""
+    """The two people whom the pronoun may mean; the first is right."""
     echo: Sequence[str] = ()
     """Sentences of the prompt as plain text, which say nothing where a reply repeats them."""
     pronoun: str = ""
@@ -247,12 +249,12 @@ class AskedSentence:
     """The words around the pronoun in the sentence, as plain text."""
 
     def names(self, text: str) -> list[Mention]:
-        """Where the text names one of the two."""
+        """Return the mentions of the two people in the text."""
         return list(mentions_in(text, self.answer, self.other))
 
 
 def asked_in(prompt: str, answer: str, other: str, *, pronoun: str | None) -> AskedSentence:
-    """What the prompt asks; its first sentence has the pronoun."""
+    """Return what the prompt asks about; its first sentence has the pronoun."""
     sentences = re.split(r"(?<=[.?!])\s+", prompt)
     before = after = ""
     plain = plain_text(sentences[0])
@@ -261,7 +263,7 @@ def asked_in(prompt: str, answer: str, other: str, *, pronoun: str | None) -> As
     if places:
         before = " ".join(plain[: places[-1].start()].split()[-3:])
         after = " ".join(plain[places[-1].end() :].strip(" .!?").split()[:3])
-    echo = [re.sub(r"\s+", " ", plain_text(one)).strip(" .?!") for one in sentences]
+    echo = [re.sub(r"\s+", " ", plain_text(sentence)).strip(" .?!") for sentence in sentences]
     return AskedSentence(
         answer=answer, other=other, echo=echo, pronoun=pronoun or "", before=before, after=after
     )
@@ -273,29 +275,33 @@ class Sentence:
 
     text: str
     first: bool
-    """Whether it is the reply's first one that says something."""
+    """Whether it is the reply's first sentence that says something."""
     alone: bool
-    """Whether a line begins with it, or a mark ends it; else it may have been cut."""
+    """Whether it begins a line or ends in a mark; otherwise it may have been cut off."""
     question: bool
 
 
 def sentences_of(text: str, asked: AskedSentence) -> Iterator[Sentence]:
-    """The reply's sentences as plain text, without those of the prompt."""
+    """Yield the reply's sentences as plain text, without those of the prompt."""
     plain = re.sub(
         r"[^\S\n]+",
         " ",
         plain_text(_EQUALS.sub(": ", _TAGS.sub(" ", _THOUGHT_SENTENCES.sub(" ", text)))),
     )
-    for said in asked.echo:
-        plain = plain.replace(said, "\n")
+    for echo in asked.echo:
+        plain = plain.replace(echo, "\n")
     plain = _in_the_sentence_s_words(plain, asked)
     start, first, line = 0, True, True
     for end in [*_SENTENCE_END.finditer(plain), None]:
         sentence = plain[start : end.start() if end else len(plain)]
         start = end.end() if end else len(plain)
         sentence = _LIST_MARK.sub("", sentence).rstrip()
-        says = re.search("[a-z]", sentence) is not None
-        if says and not LEAD.fullmatch(sentence.strip(" ,;:")) and not _repeats(sentence, asked):
+        has_letters = re.search("[a-z]", sentence) is not None
+        if (
+            has_letters
+            and not LEAD.fullmatch(sentence.strip(" ,;:"))
+            and not _repeats(sentence, asked)
+        ):
             yield Sentence(
                 text=sentence,
                 first=first,
@@ -304,13 +310,13 @@ def sentences_of(text: str, asked: AskedSentence) -> Iterator[Sentence]:
             )
             first = False
         # Behind the number of a list a line has just begun.
-        line = (end is not None and "\n" in end[0]) or (line and not says)
+        line = (end is not None and "\n" in end[0]) or (line and not has_letters)
 
 
 def _in_the_sentence_s_words(plain: str, asked: AskedSentence) -> str:
-    """The text with the sentence's own name for someone in place of another word for them."""
-    if any("helpful assistant" in said for said in asked.echo[:1]):
-        # Elsewhere a model that speaks of itself.
+    """Return the text with the asked sentence's own names in place of other words for a person."""
+    if any("helpful assistant" in sentence for sentence in asked.echo[:1]):
+        # Elsewhere it is the model, which speaks of itself.
         plain = plain.replace("helpful assistant", "assistant")
     words = plain.split()
     if 0 < len(words) <= _PHRASE and (name := _broken_off(words[-1].strip(" .…'"), asked)):
@@ -323,18 +329,18 @@ def _in_the_sentence_s_words(plain: str, asked: AskedSentence) -> str:
 
 
 def _broken_off(word: str, asked: AskedSentence) -> str | None:
-    """The one of the two whose name begins so, where nothing else can be meant."""
+    """Return the one name that begins with the word; None if anything else can be meant."""
     if len(word) < _BEGINNING or asked.names(word) or word in " ".join(asked.echo).split():
         return None
-    whole = [" ".join(plain_text(name).split()) for name in (asked.answer, asked.other)]
-    found = [name for name in whole if name.startswith(word) or name.split()[-1].startswith(word)]
-    return found[0] if len(found) == 1 else None
+    names = [" ".join(plain_text(name).split()) for name in (asked.answer, asked.other)]
+    matches = [name for name in names if name.startswith(word) or name.split()[-1].startswith(word)]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _repeats(sentence: str, asked: AskedSentence) -> bool:
-    """Whether the sentence is a longer part of the prompt, in its own words; no mere name."""
-    said = re.sub(r"\s+", " ", sentence).strip()
-    names = asked.names(said)
-    if len(names) == 1 and PLACE.fullmatch(said[names[0].end :]):
+    """Return whether the sentence repeats a longer part of the prompt, which is no mere name."""
+    text = re.sub(r"\s+", " ", sentence).strip()
+    names = asked.names(text)
+    if len(names) == 1 and PLACE.fullmatch(text[names[0].end :]):
         return False
-    return len(said.split()) >= _REPEATED and any(said in one for one in asked.echo)
+    return len(text.split()) >= _REPEATED and any(text in echo for echo in asked.echo)

@@ -33,7 +33,7 @@ DEFAULT_CHOICE_PARSER = "choice-v1"
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a reply is, and the label of the option that it names."""
+    """The kind of a reply, and the label of the option that it names."""
 
     kind: ChoiceKind
     label: str | None = None
@@ -47,7 +47,7 @@ _SAYS = (
     r"(?i:answer|choices?|options?|choose|chosen?|pick(?:ed)?|select(?:ed)?|say|response|rat(?:e|ing)"
     r"|go(?:ing)? with|went with|opt for|letter|number|score|lean(?:ing)? (?:towards?|to)|boxed)"
 )
-"""Before a label: what it is."""
+"""Before a label: words that say that it is the answer."""
 _FILL = (
     r"(?i:\s+(?:is|was|be|would be|will be|should be|of|it|this|that|as|for|to be|likely"
     r"|most likely|probably|definitely|option|choice|letter|number|the|a|an|my|i|i'd|say|choose))*"
@@ -56,7 +56,7 @@ _BEFORE = re.compile(rf"\b{_SAYS}\b{_FILL}\s*[:=\-–—]?\s*[(\[]?$")
 _ALSO = re.compile(r"[)\]]?\s*(?:,|/|&|\bor\b|\band\b|\bto\b|-|–)\s*(?:(?:and|or)\s+)?[(\[]?")
 """Between two labels that are both named."""
 _JOINS = "(?:because|since|as|or|and)"
-"""After an A that is no article."""
+"""After an A that is a label and no article."""
 _NEGATED = re.compile(
     r"\b(?:not|never|neither|nor|cannot|rather than|instead of|no|without|except|other than|\w+n't)"
     r"\b(?:\s+[\w']+){0,3}\s*[(\[]?$",
@@ -69,7 +69,7 @@ _SCALE = re.compile(
     r"[^,;.)]*",
     re.IGNORECASE,
 )
-"""What says how long a scale is, not which place on it."""
+"""Words that say how long a scale is, not which place on it."""
 _NUMBERS = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5",
     "six": "6", "seven": "7", "eight": "8", "nine": "9",
@@ -104,58 +104,58 @@ _GOES_ON = re.compile(
     r"information|longer|more|such)\b",
     re.IGNORECASE,
 )
-"""After a no that is a part of something longer."""
+"""After a no that is part of a longer phrase."""
 
 
 def read_choices(
     replies: pl.DataFrame, prompts: pl.DataFrame, *, parser: str = DEFAULT_CHOICE_PARSER
 ) -> pl.DataFrame:
-    """The replies with ``kind`` (CHOICE_KINDS), ``chosen`` (a label), ``code``; rows as given."""
+    """Return the replies as given with ``kind`` (CHOICE_KINDS), ``chosen`` (a label), ``code``."""
     if parser not in CHOICE_PARSERS:
         allowed, near = ", ".join(CHOICE_PARSERS), did_you_mean(parser, CHOICE_PARSERS)
         raise InputError(f"The parser of choices is '{parser}'. Allowed: {allowed}.{near}")
-    known = replies.join(
+    joined = replies.join(
         prompts.select("prompt_id", "options"), on="prompt_id", how="left", maintain_order="left"
     )
-    if count := known["options"].null_count():
+    if count := joined["options"].null_count():
         raise RunError(
             f"{count:,} replies answer a prompt without options. Give the prompts of the same run, "
             "of an instrument asked as a choice."
         )
     # Most replies are a letter: each different one is read once.
-    found: dict[tuple[str | None, ...], tuple[str, str | None, float | None]] = {}
+    readings: dict[tuple[str | None, ...], tuple[str, str | None, float | None]] = {}
     rows = []
-    for row in known.select("text", "finish_reason", "options").iter_rows():
-        if row not in found:
-            text, finish, listed = row
-            options = options_from(listed)
+    for row in joined.select("text", "finish_reason", "options").iter_rows():
+        if row not in readings:
+            text, finish, options_text = row
+            options = options_from(options_text)
             reading = CHOICE_PARSERS[parser](text or "", options)
             if finish == "content_filter":
                 reading = Reading(kind="refusal")
-            code = next((one.code for one in options if one.label == reading.label), None)
-            found[row] = (reading.kind, reading.label, code)
-        rows.append(found[row])
+            code = next((option.code for option in options if option.label == reading.label), None)
+            readings[row] = (reading.kind, reading.label, code)
+        rows.append(readings[row])
     columns = {"kind": pl.String, "chosen": pl.String, "code": pl.Float64}
     return replies.hstack(pl.DataFrame(rows, schema=columns, orient="row"))
 
 
 def read_choice(text: str, options: Sequence[Option]) -> Reading:
-    """What a reply says, read by choice-v1."""
+    """Return what a reply says, as choice-v1 reads it."""
     plain = _without_echo(_plain(text), options)
-    first, _, rest = plain.strip().partition("\n")
-    named = _named(first, options)
-    if len(named) == 1:
+    first, _, following = plain.strip().partition("\n")
+    labels = _named(first, options)
+    if len(labels) == 1:
         # "B. Probably willing", and below it why; but "the answer is C" below is another answer.
-        if _labels(rest, options, said=True) - named:
+        if _labels(following, options, said=True) - labels:
             return Reading(kind="several")
     else:
-        named = named or _named(plain, options)
-    if len(named) > 1:
+        labels = labels or _named(plain, options)
+    if len(labels) > 1:
         return Reading(kind="several")
-    if named:
-        (label,) = named
-        out = next(one.code is None for one in options if one.label == label)
-        return Reading(kind="dont-know" if out else "option", label=label)
+    if labels:
+        (label,) = labels
+        is_no_answer = next(option.code is None for option in options if option.label == label)
+        return Reading(kind="dont-know" if is_no_answer else "option", label=label)
     if _REFUSES.search(plain):
         return Reading(kind="refusal")
     if _UNKNOWN.search(plain):
@@ -168,16 +168,16 @@ def read_choice(text: str, options: Sequence[Option]) -> Reading:
 CHOICE_PARSERS: Mapping[str, Callable[[str, Sequence[Option]], Reading]] = {
     DEFAULT_CHOICE_PARSER: read_choice
 }
-"""Every parser by its name; a new one is a new name, and the old ones stay."""
+"""Every parser by its name; a new parser gets a new name, and the old ones stay."""
 
 
 def without_thoughts(text: str) -> str:
-    """A reply without what a model says to itself before it answers."""
+    """Return a reply without what a model says to itself before it answers."""
     return _ENDED_THOUGHTS.sub(" ", _THOUGHTS.sub(" ", text))
 
 
 def _plain(text: str) -> str:
-    """The text without thoughts, markup and quotes."""
+    """Return the text without thoughts, markup and quotes."""
     folded = unicodedata.normalize("NFKC", text)
     folded = re.sub("[’‘`]", "'", folded)
     folded = without_thoughts(folded)
@@ -188,26 +188,26 @@ def _plain(text: str) -> str:
 
 
 def _without_echo(plain: str, options: Sequence[Option]) -> str:
-    """The text without options that are listed one below the other, or all in one line."""
-    lines, kept, block = plain.split("\n"), [], []
+    """Return the text without options listed one below the other, or all in one line."""
+    lines, kept_lines, block = plain.split("\n"), [], []
     for line in [*lines, ""]:
-        if line and any(_lists(line, one) for one in options):
+        if line and any(_lists(line, option) for option in options):
             block.append(line)
             continue
         # One such line is an answer, two are a list.
-        kept += block if len(block) == 1 else []
+        kept_lines += block if len(block) == 1 else []
         block = []
-        every = [one.text for one in options if one.text and one.code is not None]
-        if _names_all(line, every):
+        texts = [option.text for option in options if option.text and option.code is not None]
+        if _names_all(line, texts):
             continue
-        kept += [line] if line else []
-    return "\n".join(kept)
+        kept_lines += [line] if line else []
+    return "\n".join(kept_lines)
 
 
 def _names_all(line: str, texts: Sequence[str]) -> bool:
-    """Whether a line is the question repeated: it has the words of every option.
+    """Return whether a line is the question repeated: it has the words of every option.
 
-    Of a bare yes and no these stand side by side there, as in "yes or no".
+    If these are a bare yes and no, they must stand side by side, as in "yes or no".
     """
     if all(text.casefold() in _BARE for text in texts):
         return bool(_YES_OR_NO.search(line))
@@ -215,74 +215,74 @@ def _names_all(line: str, texts: Sequence[str]) -> bool:
 
 
 def _lists(line: str, option: Option) -> bool:
-    """Whether a line is nothing but a label and its option."""
-    said = rf"[(\[]?{re.escape(option.label)}[)\].:=\-– ]+\s*{re.escape(option.text)}[.,;]?"
-    return bool(option.text) and re.fullmatch(said, line, re.IGNORECASE) is not None
+    """Return whether a line is nothing but a label and its option."""
+    pattern = rf"[(\[]?{re.escape(option.label)}[)\].:=\-– ]+\s*{re.escape(option.text)}[.,;]?"
+    return bool(option.text) and re.fullmatch(pattern, line, re.IGNORECASE) is not None
 
 
 def _words(text: str) -> re.Pattern[str]:
-    """The words of an option, wherever they stand whole."""
+    """Return a pattern of the words of an option, wherever they stand whole."""
     parts = [re.escape(part) for part in re.split(r"[^\w']+", text.strip(" ."))]
-    together = r"[^\w']+".join(parts)
-    return re.compile(rf"(?<![\w']){together}(?![\w'])", re.IGNORECASE)
+    phrase = r"[^\w']+".join(parts)
+    return re.compile(rf"(?<![\w']){phrase}(?![\w'])", re.IGNORECASE)
 
 
 def _named(part: str, options: Sequence[Option]) -> set[str]:
-    """The labels of the options that a part of a reply names."""
+    """Return the labels of the options that a part of a reply names."""
     return _labels(part, options, said=False) | _by_words(part, options)
 
 
 def _by_words(part: str, options: Sequence[Option]) -> set[str]:
-    """Options whose words stand there and are not taken back; the longest first."""
-    found, left = set(), part
-    for one in sorted(options, key=lambda option: -len(option.text)):
-        if not one.text:
+    """Return labels of options whose words are in the part and not negated, the longest first."""
+    labels, remainder = set(), part
+    for option in sorted(options, key=lambda option: -len(option.text)):
+        if not option.text:
             continue
-        for match in list(_words(one.text).finditer(left)):
-            before = _NOT_ONLY.sub(" ", left[: match.start()])
+        for match in list(_words(option.text).finditer(remainder)):
+            before = _NOT_ONLY.sub(" ", remainder[: match.start()])
             # "There is no reason to" is no answer, where an option is a bare No.
-            bare = one.text.casefold() in _BARE
-            if bare and (not _ANSWERS.search(before) or _GOES_ON.match(left[match.end() :])):
+            bare = option.text.casefold() in _BARE
+            if bare and (not _ANSWERS.search(before) or _GOES_ON.match(remainder[match.end() :])):
                 continue
             if not _NEGATED.search(_clause(before)):
-                found.add(one.label)
+                labels.add(option.label)
             # Its words are no part of a shorter option.
-            left = left[: match.start()] + "\0" * len(match[0]) + left[match.end() :]
-    return found
+            remainder = remainder[: match.start()] + "\0" * len(match[0]) + remainder[match.end() :]
+    return labels
 
 
 def _labels(part: str, options: Sequence[Option], *, said: bool) -> set[str]:
-    """Options whose label stands there as an answer.
+    """Return the labels of options whose label stands in the part as an answer.
 
     ``said``: only where words before it say so, such as "the answer is".
     """
-    numbers = all(one.label.isdigit() for one in options if one.code is not None)
-    by_label = {one.label: one for one in options}
+    numbers = all(option.label.isdigit() for option in options if option.code is not None)
+    by_label = {option.label: option for option in options}
     if numbers:
         part = _SCALE.sub(" ", part)
         for word, digit in _NUMBERS.items():
             part = re.sub(rf"\b{word}\b", digit, part, flags=re.IGNORECASE)
-    known = "|".join(map(re.escape, by_label))
-    found: set[str] = set()
+    alternatives = "|".join(map(re.escape, by_label))
+    labels: set[str] = set()
     end = 0
-    small = re.fullmatch(rf"\W*({known.lower()})\W*", part.strip())
-    if small and not said:
-        return {label for label in by_label if label.lower() == small[1]}
-    for match in re.finditer(rf"(?<![\w.'])({known})(?![\w'])(?!\.\d)", part):
+    lone_label = re.fullmatch(rf"\W*({alternatives.lower()})\W*", part.strip())
+    if lone_label and not said:
+        return {label for label in by_label if label.lower() == lone_label[1]}
+    for match in re.finditer(rf"(?<![\w.'])({alternatives})(?![\w'])(?!\.\d)", part):
         before, after = part[: match.start()], part[match.end() :]
-        along = found and _ALSO.fullmatch(part[end : match.start()])
-        offered = bool(_BEFORE.search(before) or along)
+        link = labels and _ALSO.fullmatch(part[end : match.start()])
+        offered = bool(_BEFORE.search(before) or link)
         if not said:
             offered = offered or numbers or _stands_out(before, after, by_label[match[1]])
         article = match[1] in {"A", "I"} and re.match(rf"\s+(?!{_JOINS}\b)[a-z]", after)
         if offered and not article and not _NEGATED.search(_clause(before)):
-            found.add(match[1])
+            labels.add(match[1])
             end = match.end()
-    return found
+    return labels
 
 
 def _stands_out(before: str, after: str, option: Option) -> bool:
-    """Whether a letter is a label: first in its line, in brackets, or with its words."""
+    """Return whether a letter is a label: first in its line, in brackets, or with its words."""
     begins = before == "" or before.endswith(("\n", "\n(", "\n[")) or before in {"(", "["}
     closed = re.match(rf"\s*(?:$|\n|[)\].:;,=/&]|[-–—]\s|{_JOINS}\b)", after) is not None
     if begins and closed:
@@ -293,5 +293,5 @@ def _stands_out(before: str, after: str, option: Option) -> bool:
 
 
 def _clause(before: str) -> str:
-    """What stands before in the same clause."""
+    """Return the end of the text that is in the same clause as what follows."""
     return re.split(r"[.;:!?\n]|,\s+(?:but|so)\b|\bbut\b", before)[-1]

@@ -1,4 +1,4 @@
-"""Replies → what kind they are; parsers are named, so that a result says which one read it.
+"""Parsers of replies, which say of what kind each is; their names tell which one read a result.
 
 correct, incorrect   the reply answers with one of the two occupations
 unsure               it says that it does not know
@@ -26,7 +26,7 @@ from goffman.plugins import plugged, refuse
 
 AS_PUBLISHED = "as-published"
 DEFAULT_PARSER = "v2"
-"""Of new runs; a run that was read before keeps its own."""
+"""The parser of new runs; a run that was read before keeps its own."""
 OWN = frozenset({"v2", "v1", AS_PUBLISHED})
 """The parsers that come with goffman; they read English alone."""
 
@@ -39,40 +39,40 @@ Parser: TypeAlias = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
 def read_replies(
     replies: pl.DataFrame, prompts: pl.DataFrame, *, parser: str = DEFAULT_PARSER
 ) -> pl.DataFrame:
-    """The replies with the column KIND, read by the parser of this name; rows as given."""
+    """Return the replies with the column KIND, read by the parser of this name; rows as given."""
     return parser_named(parser)(replies, prompts)
 
 
 def parser_named(name: str) -> Parser:
-    """The parser; InputError where there is none of this name."""
-    known = parsers()
-    if name not in known:
-        allowed = ", ".join(known)
-        raise InputError(f"--parser is '{name}'. Allowed: {allowed}.{did_you_mean(name, known)}")
-    return known[name]
+    """Return the parser of this name; raise InputError if there is none."""
+    by_name = parsers()
+    if name not in by_name:
+        allowed = ", ".join(by_name)
+        raise InputError(f"--parser is '{name}'. Allowed: {allowed}.{did_you_mean(name, by_name)}")
+    return by_name[name]
 
 
 @cache
 def parsers() -> Mapping[str, Parser]:
-    """Every parser by its name; a new one is a new name, and the old ones stay."""
-    found: dict[str, Parser] = {"v2": by_answering, "v1": by_naming, AS_PUBLISHED: as_published}
+    """Return every parser by its name; a new parser gets a new name, and the old ones stay."""
+    by_name: dict[str, Parser] = {"v2": by_answering, "v1": by_naming, AS_PUBLISHED: as_published}
     for name, parser in plugged("goffman.parsers"):
         if not callable(parser):
             refuse("goffman.parsers", name, "it is not a function; see parsers/registry.py.")
-        elif name in found:
+        elif name in by_name:
             refuse("goffman.parsers", name, "there is already a parser of this name.")
         else:
-            found[name] = parser
-    return found
+            by_name[name] = parser
+    return by_name
 
 
 def as_published(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """The replies with the column KIND, read as Briegel & Chen (2023) did; rows as given.
+    """Return the replies with the column KIND, read as Briegel & Chen (2023) did; rows as given.
 
     Only the first word counts and must be exactly the answer, the other occupation, or "unsure";
     everything else, also no reply at all, is other.
     """
-    known = _with_key(replies, prompts)
+    keyed = _with_key(replies, prompts)
     first = pl.col("text").str.extract(r"^\s*(\S+)")
     kind = (
         pl.when(first == pl.col("answer"))
@@ -83,11 +83,11 @@ def as_published(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("unsure"))
         .otherwise(pl.lit("other"))
     )
-    return replies.with_columns(known.select(kind=kind))
+    return replies.with_columns(keyed.select(kind=kind))
 
 
 def by_answering(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """The replies with the column KIND, read by v2; rows as given."""
+    """Return the replies with the column KIND, read by v2; rows as given."""
     asked_once = cache(asked_in)
 
     def read(text: str, answer: str, other: str, asked: str, pronoun: str | None) -> ReplyKind:
@@ -98,7 +98,7 @@ def by_answering(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_naming(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """The replies with the column KIND, read by v1; rows as given."""
+    """Return the replies with the column KIND, read by v1; rows as given."""
 
     def read(text: str, answer: str, other: str, asked: str, _: str | None) -> ReplyKind:
         # Few words repeat no question.
@@ -109,27 +109,27 @@ def by_naming(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read_each(replies: pl.DataFrame, prompts: pl.DataFrame, read: Reading) -> pl.DataFrame:
-    """The replies with the column KIND; most are one word, so each different one is read once."""
-    known = _with_key(replies, prompts)
+    """Return the replies with the column KIND; read equal ones once, as most are a single word."""
+    keyed = _with_key(replies, prompts)
     columns = ("finish_reason", "text", "answer", "other", "asked", "pronoun")
     kinds: dict[tuple[str | None, ...], ReplyKind] = {}
-    found: list[ReplyKind] = []
-    for row in known.select(columns).iter_rows():
+    values: list[ReplyKind] = []
+    for row in keyed.select(columns).iter_rows():
         if row not in kinds:
             finish, text, *key = row
             kinds[row] = "refusal" if finish == "content_filter" else read(text or "", *key)
-        found.append(kinds[row])
-    return replies.with_columns(pl.Series("kind", found, dtype=pl.String))
+        values.append(kinds[row])
+    return replies.with_columns(pl.Series("kind", values, dtype=pl.String))
 
 
 def read_reply(text: str, answer: str, other: str, *, echo: Sequence[str] = ()) -> ReplyKind:
-    """What kind of reply a text is; ``echo``: sentences of the question, which say nothing."""
+    """Return the kind of a reply; ``echo``: sentences of the question, which say nothing."""
     plain = plain_text(text)
-    for said in echo:
-        plain = plain.replace(plain_text(said), " ")
+    for sentence in echo:
+        plain = plain.replace(plain_text(sentence), " ")
     mentions = list(mentions_in(plain, answer, other))
-    named = {mention.right for mention in mentions}
-    if len(named) != 1:
+    sides = {mention.right for mention in mentions}
+    if len(sides) != 1:
         # "a noun or 'unsure'" repeats the question, and is no answer.
         if UNSURE.search(plain.replace(" or unsure", " ").replace(" or  unsure", " ")):
             return "unsure"
@@ -140,7 +140,7 @@ def read_reply(text: str, answer: str, other: str, *, echo: Sequence[str] = ()) 
 
 
 def question_of(asked: str, answer: str, other: str) -> tuple[str, ...]:
-    """The sentences of a prompt that name no occupation: the question, which a reply may repeat."""
+    """Return the question, which a reply may repeat: the sentences that name no occupation."""
     return tuple(
         sentence
         for sentence in re.split(r"(?<=[.?!])\s+", asked)
@@ -149,12 +149,12 @@ def question_of(asked: str, answer: str, other: str) -> tuple[str, ...]:
 
 
 def _with_key(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """The replies with the answer key and the text of their prompts, rows as given."""
+    """Return the replies with the answer key and the text of their prompts, rows as given."""
     key = prompts.select("prompt_id", "answer", "other", "pronoun", asked="text")
-    known = replies.join(key, on="prompt_id", how="left", maintain_order="left")
-    if count := known["answer"].null_count():
+    keyed = replies.join(key, on="prompt_id", how="left", maintain_order="left")
+    if count := keyed["answer"].null_count():
         raise RunError(
             f"{count:,} replies answer a prompt without an answer key. Give the prompts of the "
             "same run, of an instrument of sentence pairs."
         )
-    return known
+    return keyed

@@ -1,1 +1,1 @@
-"""HOW NUMBERS ARE SHOWN: sentences, figures, tables and evidence that measures choose from."""
+"""How numbers are shown: the sentences, figures, tables and evidence that measures choose from."""

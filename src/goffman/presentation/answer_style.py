@@ -1,4 +1,4 @@
-"""What a model does whatever it is asked: order, keying, non-answers; in all forms of a report."""
+"""What a model does whatever it is asked: order, keying, non-answers; for all forms of a report."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _FIRST = ("stigma-first", "stigma-last")
 
 
 class _Such(NamedTuple):
-    """What the questions of an instrument that comes with goffman are like."""
+    """A description of the questions of an instrument that comes with goffman."""
 
     item: str
-    """Said only where this item was asked: another study's questions may stand in their place."""
+    """The item that must be asked for the example: another study's questions may replace these."""
     question: str
     highest: str
-    """What an answer with the code 1 is."""
+    """What answers with the code 1 are."""
 
 
 _SUCH = {
@@ -56,7 +56,7 @@ _SUCH = {
 
 
 class _Words(NamedTuple):
-    """How people read what presentation does."""
+    """The words for the effects of presentation."""
 
     options: str = "the options"
     listed: str = "option listed"
@@ -85,7 +85,7 @@ _OF_TWO = _Words(
 
 
 def _words(section: Section) -> _Words:
-    """The words for an instrument whose options are answers, or two people."""
+    """Return the words for an instrument whose options are answers, or two people."""
     if not {"phrase", "options"} <= set(section.prompts.columns):
         return _Words()
     rows = section.prompts.select("phrase", "options").drop_nulls()
@@ -98,44 +98,44 @@ def _words(section: Section) -> _Words:
 
 
 def describe_measured(section: Section) -> str:
-    """What is asked, what the number is, and in which orders the options were."""
+    """Return what is asked, what the number is, and in which orders the options were."""
     return " ".join([section.presentation.claims.measured, *_questions(section), *_orders(section)])
 
 
 def _questions(section: Section) -> Iterator[str]:
-    """An example of a question, and what the code is where there are two options."""
+    """Yield an example of a question, and the meaning of the code if there are two options."""
     if section.presentation.quantity != "code":
         return
-    such = _SUCH.get(base_of(section.instrument))
-    such = such if such and such.item in section.items else None
-    if such:
-        yield f"One question is {such.question}."
+    example = _SUCH.get(base_of(section.instrument))
+    example = example if example and example.item in section.items else None
+    if example:
+        yield f"One question is {example.question}."
     if two_options(section):
-        highest = such.highest if such else "the more stigmatizing answers"
+        highest = example.highest if example else "the more stigmatizing answers"
         yield f"Two options count, so the mean code is the share of {highest}."
 
 
 def two_options(section: Section) -> bool:
-    """Whether each question has two options that count."""
+    """Return whether each question has two options that count."""
     if "options" not in section.prompts.columns:
         return False
     lists = section.prompts["options"].drop_nulls().unique()
-    counts = {sum(one.code is not None for one in options_from(text)) for text in lists}
+    counts = {sum(option.code is not None for option in options_from(text)) for text in lists}
     return counts == {2}
 
 
 def _orders(section: Section) -> Iterator[str]:
-    """Yield in which orders the options were; of each model, where these differ."""
+    """Yield in which orders the options were; for each model, if these differ."""
     if not section.scores["quantity"].is_in(_FIRST).any():
         return
     models = section.models()
     one_order = [model for model in models if not same_questions(section, model, "order")]
     if len(one_order) < len(models):
-        also = f"; {join_words(one_order)} got each question in one order" if one_order else ""
-        yield f"Every question is asked with {_words(section).options} in both orders{also}."
+        exception = f"; {join_words(one_order)} got each question in one order" if one_order else ""
+        yield f"Every question is asked with {_words(section).options} in both orders{exception}."
         return
-    named = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
-    share = float((named["quantity"] == _FIRST[0]).to_numpy().mean())
+    rows = section.scores.filter(pl.col("level") == "prompt", pl.col("quantity").is_in(_FIRST))
+    share = float((rows["quantity"] == _FIRST[0]).to_numpy().mean())
     yield (
         "Each question is asked in one order of the options: "
         f"{share:.0%} list the most stigmatizing option first, the others last."
@@ -143,61 +143,63 @@ def _orders(section: Section) -> Iterator[str]:
 
 
 def same_questions(section: Section, model: str, kind: Kind) -> bool:
-    """Whether a model was asked a question in two presentations, and not only one in each.
+    """Return whether a model was asked any question in two presentations, not each in only one.
 
     Behind a server it may be asked each question in one presentation, in turn. ``model``: as it is
-    shown. Where no prompts are known, nothing speaks against it.
+    shown. If no prompts are known, the answer is true.
     """
     if section.prompts.is_empty():
         return True
     column = _COLUMN[kind]
     question = [*_WHOM, "wording"] if kind == "order" else [*_WHOM]
-    # Whatever the model answered.
-    mine = [name for name in section.scores["model"].unique() if section.names.model(name) == model]
-    ids = section.scores.filter(pl.col("level") == "prompt", pl.col("model").is_in(mine))
+    # All prompts that were asked, with or without a usable answer.
+    names = [
+        name for name in section.scores["model"].unique() if section.names.model(name) == model
+    ]
+    ids = section.scores.filter(pl.col("level") == "prompt", pl.col("model").is_in(names))
     asked = section.prompts.filter(pl.col("condition") != BASELINE).join(
         ids.select("prompt_id").unique(), on="prompt_id", how="semi"
     )
-    ways = asked.group_by(question).agg(pl.col(column).n_unique())
-    return bool((ways[column] > 1).any())
+    presentations = asked.group_by(question).agg(pl.col(column).n_unique())
+    return bool((presentations[column] > 1).any())
 
 
 # The limits lie half-way between a model that heeds what the options say and one that heeds
 # nothing. In both orders, the option listed first is now one end of the scale and now the other.
 MOSTLY = 0.75
-"""From this share on, the option at one place is mostly picked: half is the most that content
-gives, all is what place alone gives."""
+"""The share from which the option at one place is mostly picked: content alone gives at most half,
+place alone gives all."""
 
 ALWAYS = 0.95
-"""From this share on it is always picked, but for a rest."""
+"""The share from which it is called always picked, with few exceptions."""
 
 AGREES = 0.5
-"""From this difference between keyings on, a model agrees with whatever is said: 0 is what content
-gives, 1 what agreeing alone gives."""
+"""The difference between keyings from which a model agrees with whatever is said: content alone
+gives 0, agreeing alone gives 1."""
 
 SILENT = 0.25
-"""From this share on a model often does not answer."""
+"""The share from which a model often does not answer."""
 
 LOST = 0.5
-"""From this share on, most of what a model says is no option."""
+"""The share from which most of what a model says is not an option."""
 
 NOT_ANSWERING = ("no-answer", "dont-know", "refusal")
 ELSEWHERE = ("elsewhere", "several", "other")
 SAYS = "says-"
-"""Before a label in the name of a quantity: the share of the answers that is this label, which is
-the one that a model gives most often."""
+"""The beginning, before a label, of a quantity's name: the share of the answers with this label,
+the one that the model gives most often."""
 
 UNSEEN = "unseen"
-"""A part of elsewhere: what lies on tokens that a server did not name."""
+"""A part of elsewhere: the probability of tokens that a server did not report."""
 
 _OF_ANSWERING = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSEEN)
 """The means that say how a model answers."""
 
 
 def styles(section: Section, model: str) -> Iterator[str]:
-    """What a model does whatever it is asked: each as the beginning of a sentence."""
+    """Yield what a model does whatever it is asked, each as the beginning of a sentence."""
     share, words = shares(section, model), _words(section)
-    # Asked in one order only, whoever picks the first may mean it.
+    # In one order only, a model that picks the first option may mean it.
     if any(of_model(section.contrasts(kind), model).height for kind in ("order", "position")):
         for quantity, place in (("first-listed", "first"), ("last-listed", "last")):
             value = share.get(quantity, 0.0)
@@ -219,34 +221,36 @@ def styles(section: Section, model: str) -> Iterator[str]:
 
 
 def _one_label(section: Section, model: str) -> Iterator[str]:
-    """The label that a model gives whatever is asked: a letter, a number, or one of each."""
-    quantities = [one for one in section.scores["quantity"].unique() if one.startswith(SAYS)]
+    """Yield the label that a model gives to any question: a letter, a number, or one of each."""
+    quantities = [
+        quantity for quantity in section.scores["quantity"].unique() if quantity.startswith(SAYS)
+    ]
     rows = of_model(section.rows("model", quantities), model)
     values = rows.select("quantity", "value").rows()
     share = {quantity.removeprefix(SAYS): value for quantity, value in values}
     lists = [options_from(text) for text in section.prompts["options"].unique()]
-    offered = {one.label.isdigit() for options in lists for one in options}
-    # With letters and with numbers it may have one of each.
-    same = [label for label, value in share.items() if value >= MOSTLY]
-    kinds = {label.isdigit() for label in same}
-    if not same:
+    offered = {option.label.isdigit() for options in lists for option in options}
+    # Of options with letters and options with numbers, a model may have a label each.
+    labels = [label for label, value in share.items() if value >= MOSTLY]
+    kinds = {label.isdigit() for label in labels}
+    if not labels:
         return
-    often = "Always" if min(share[label] for label in same) >= ALWAYS else "Mostly"
+    often = "Always" if min(share[label] for label in labels) >= ALWAYS else "Mostly"
     codes = {
-        label: {one.code for options in lists for one in options if one.label == label}
-        for label in same
+        label: {option.code for options in lists for option in options if option.label == label}
+        for label in labels
     }
-    named = " or ".join(
+    answers = " or ".join(
         f"“{label}”{', the middle of the scale' if codes[label] == {0.5} else ''}"
-        for label in sorted(same)
+        for label in sorted(labels)
     )
-    only = {True: "numbers", False: "letters"}[same[0].isdigit()]
-    where = "" if kinds == offered else f", where the options have {only}"
-    yield f"{often} says {named}{where}"
+    label_type = {True: "numbers", False: "letters"}[labels[0].isdigit()]
+    limit = "" if kinds == offered else f", where the options have {label_type}"
+    yield f"{often} says {answers}{limit}"
 
 
 def shares(section: Section, model: str) -> dict[str, float]:
-    """The means over all prompts that say how a model answers."""
+    """Return the means over all prompts that say how a model answers."""
     rows = of_model(section.rows("model", _OF_ANSWERING), model)
     return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())
 
@@ -255,38 +259,40 @@ _KINDS: tuple[Kind, ...] = ("order", "keying", "wordings")
 
 
 def describe_style(section: Section, model: str) -> str:
-    """What a model does whatever it is asked, as a heading; empty: nothing of the kind."""
-    found = list(styles(section, model))
-    return "; ".join([*found[:1], *(f"{one[0].lower()}{one[1:]}" for one in found[1:])])
+    """Return as a heading what a model does whatever it is asked; empty: nothing."""
+    phrases = list(styles(section, model))
+    return "; ".join(
+        [*phrases[:1], *(f"{phrase[0].lower()}{phrase[1:]}" for phrase in phrases[1:])]
+    )
 
 
 def describe_presentation(section: Section, model: str) -> str:
     """Return how far order, keying and wording move the number, each with its interval."""
-    agreed, moved = describe_agreement(section, model), []
+    agreement, changes = describe_agreement(section, model), []
     for kind in _KINDS:
         rows = of_model(section.contrasts(kind), model)
-        # Of several wordings the one that moves the number farthest.
+        # Of several wordings, take the one that moves the number most.
         for row in rows.sort(pl.col("difference").abs(), descending=True).head(1).to_dicts():
             # What it changes.
-            what = getattr(_words(section), kind, "") or (
+            effect = getattr(_words(section), kind, "") or (
                 f"wording “{humanize(row['first'])}” instead of “{humanize(row['second'])}”"
             )
             among = "" if same_questions(section, model, kind) else ", between different questions"
             interval = "no interval"
             if row["low"] is not None:
                 interval = f"95% interval {ends(row['low'], row['high'])}"
-            moved.append(f"{number(row['difference'])} ({what}; {interval}{among})")
-    if not moved:
-        return f"{agreed}There was one presentation, so the effect of presentation is unknown."
-    return f"{agreed}By presentation, the mean code differs by {', by '.join(moved)}."
+            changes.append(f"{number(row['difference'])} ({effect}; {interval}{among})")
+    if not changes:
+        return f"{agreement}There was one presentation, so the effect of presentation is unknown."
+    return f"{agreement}By presentation, the mean code differs by {', by '.join(changes)}."
 
 
 def describe_answering(section: Section, model: str) -> Iterator[str]:
-    """How much of what a model says is an answer, and how much of that is the first option."""
+    """Yield how much of what a model says is an answer, and how much of that the first option."""
     share, words = shares(section, model), _words(section)
     if "elsewhere" in share:
-        out = share.get("no-answer")
-        offered = f"; {number(out)} lies on not answering" if out is not None else ""
+        no_answer = share.get("no-answer")
+        offered = f"; {number(no_answer)} lies on not answering" if no_answer is not None else ""
         yield (
             f"On average, {number(share['elsewhere'])} of the probability lies on "
             f"{words.nowhere}{offered}."
@@ -297,8 +303,8 @@ def describe_answering(section: Section, model: str) -> Iterator[str]:
             f"{number(share[UNSEEN])} of the probability, and some of them may be options."
         )
     kinds = [
-        f"{number(share[name])} {said}"
-        for name, said in (
+        f"{number(share[name])} {text}"
+        for name, text in (
             ("dont-know", "say that they do not know, or prefer not to say"),
             ("refusal", "refuse"),
             ("several", "name several options"),
@@ -317,15 +323,15 @@ def describe_answering(section: Section, model: str) -> Iterator[str]:
 
 
 def _by_content(section: Section, model: str) -> str:
-    """What these shares would be without an effect of place; empty: that cannot be told."""
-    both = two_options(section) and section.prompts["order"].drop_nulls().n_unique() > 1
-    if both or same_questions(section, model, "order"):
+    """Return what these shares would be without an effect of place; empty: unknown."""
+    both_orders = two_options(section) and section.prompts["order"].drop_nulls().n_unique() > 1
+    if both_orders or same_questions(section, model, "order"):
         return " Without an effect of place, neither would be far above 0.50."
     return ""
 
 
 def effects(section: Section) -> Iterator[Figure]:
-    """For each model: what order, keying and every further wording do, with intervals."""
+    """Yield a figure with the effects of order, keying and further wordings on each model."""
     rows = pl.concat([section.contrasts(kind) for kind in _KINDS])
     if not rows.height:
         return
@@ -341,14 +347,16 @@ def effects(section: Section) -> Iterator[Figure]:
         for kind in _KINDS
         if kind in rows["kind"]
     )
-    same = "of different questions about the same" if apart else "for the same questions about the"
+    compared = (
+        "of different questions about the same" if apart else "for the same questions about the"
+    )
     yield plot(
         section,
         "presentation",
         data(rows, "model", "name", *ESTIMATE),
         estimate_layers(rows, estimate_tip(("model", "Model"), ("name", "Effect")), size=60),
         title="What the presentation alone does" if not apart else "By presentation",
-        description=f"The mean code {same} {section.noun.many}. {describe_marks(rows)}",
+        description=f"The mean code {compared} {section.noun.many}. {describe_marks(rows)}",
         y=axis_y("name", names),
         x=axis_x("Difference", field_="difference"),
         height={"step": 24},
@@ -358,11 +366,11 @@ def effects(section: Section) -> Iterator[Figure]:
 
 
 def how_it_answers(section: Section) -> Iterator[Table]:
-    """What presentation does, with its interval; then how much is an answer, and at which place."""
+    """Yield tables of the effects of presentation, agreement, and shares of kinds of answers."""
     rows = section.estimates.filter(pl.col("kind").is_in(_KINDS))
-    kept = ("model", "kind", "first", "second", "n", "difference", "low", "high", "p_adjusted")
-    effects = rows.select(*kept, "reason").to_dicts()
-    if effects:
+    columns = ("model", "kind", "first", "second", "n", "difference", "low", "high", "p_adjusted")
+    table_rows = rows.select(*columns, "reason").to_dicts()
+    if table_rows:
         caption = (
             f"{section.instrument}: what the presentation of a question alone does to the mean "
             f"code: the order of {_words(section).options}, the keying, the wording."
@@ -375,7 +383,7 @@ def how_it_answers(section: Section) -> Iterator[Table]:
             ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
             ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
         )
-        yield as_table(f"{section.instrument}-presentation", caption, effects, shown=shown)
+        yield as_table(f"{section.instrument}-presentation", caption, table_rows, shown=shown)
     yield from agreement_table(section)
     yield from _shares(section)
 

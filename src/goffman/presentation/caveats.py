@@ -1,6 +1,6 @@
-"""Caveats of a main result, as data: an id, at most twelve words, and the whole sentence.
+"""Caveats of a main result as data: an id, at most twelve words, and the whole sentence.
 
-Terminal, page, notebook, card and JSON show the same ids; short where there is little room.
+Terminal, page, notebook, card and JSON show the same ids, in the short form where room is scarce.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QUICK = (
         "asked. The same command with --sample all asks the rest.",
     ),
 )
-"""What is to be said of a quick sample."""
+"""The caveat of a quick sample."""
 
 LOW_POWER = (
     "The interval reaches further than the smallest difference that matters: an audit like this "
@@ -36,18 +36,18 @@ LOW_POWER = (
 )
 
 MOST = 0.5
-"""From this share on, what is not counted is most of the probability."""
+"""The share above which most of the probability is not counted."""
 
 
 def _half_width(finding: Finding) -> float:
-    """Return half the width of the 95% interval: a true difference of it is found half the time."""
+    """Return half the width of the 95% interval: a true difference found half the time."""
     if finding.low is None or finding.high is None:
         return 0.0
     return (finding.high - finding.low) / 2
 
 
 def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
-    """Yield what must be known of a finding, the weightiest first."""
+    """Yield the caveats of a finding, the weightiest first."""
     yield from QUICK if section.sample == "quick" else ()
     for holds, name, short, text in _known(finding, section):
         if holds:
@@ -55,7 +55,7 @@ def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
 
 
 def _known(finding: Finding, section: Section) -> Iterator[tuple[bool, str, str, str]]:
-    """Yield whether each caveat holds, its id, its few words and its sentences."""
+    """Yield for each caveat whether it holds, its id, its short form and its sentences."""
     yield (
         bool(finding.depends),
         "depends-on-one-part",
@@ -103,10 +103,10 @@ def _known(finding: Finding, section: Section) -> Iterator[tuple[bool, str, str,
     if control is not None:
         short = "unclear whether the model can do its task"
         yield control.unsure, "controls-unsure", short, control.sentence
-    users = section.ratings.startswith("The words were rated in")
+    by_user = section.ratings.startswith("The words were rated in")
     short = "the words were rated in files that were given"
-    yield users, "words-rated-by-user", short, section.ratings
+    yield by_user, "words-rated-by-user", short, section.ratings
     short = "language models, not people, rated the words that count"
-    models = bool(section.ratings) and not users
-    models = models and by_models(section, finding.model) > MOST_BY_MODELS
-    yield models, "words-rated-by-models", short, section.ratings
+    by_model = bool(section.ratings) and not by_user
+    by_model = by_model and by_models(section, finding.model) > MOST_BY_MODELS
+    yield by_model, "words-rated-by-models", short, section.ratings

@@ -1,7 +1,7 @@
 """Whether a model can do an instrument's task, as its control items show; and what is said of it.
 
 Where the whole interval of the score lies below the floor, no number of the model means anything:
-it is not measurable. Where the floor lies within it, the model perhaps can do the task.
+it is not measurable. Where the floor lies within the interval, the model perhaps can do the task.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ NO_CONTROLS = "No control items were asked, so nothing shows whether the model c
 
 @dataclass(frozen=True, kw_only=True)
 class Competence:
-    """How one model did on the control items of an instrument."""
+    """The result of one model on the control items of an instrument."""
 
     name: str
     """The model, as the user gave it."""
     model: str
-    """The same as it is shown."""
+    """The model, as it is shown."""
     task: str
     """Completes “it can …”."""
     score: str
@@ -47,36 +47,36 @@ class Competence:
     """The 95% interval of the value, with other control items; None: an earlier goffman had
     none."""
     by_wording: tuple[tuple[str, float], ...] = ()
-    """Each wording with the value in it alone, where there are several."""
+    """Each wording with its own value, if there are several."""
     reason: str | None = None
     decided: float | None = None
     """The mean share of its answers on the obvious side; None: not known."""
     decided_ends: tuple[float | None, float | None] = (None, None)
-    """The 95% interval of it, with other control items."""
+    """The 95% interval of ``decided``, with other control items."""
     counts: str = ""
-    """What counts here and not in the results, a sentence; empty: the same."""
+    """A sentence on what counts here but not in the results; empty: the same counts."""
 
     @property
     def passed(self) -> bool:
-        """Whether the model's other numbers mean anything."""
+        """Return whether the model's other numbers mean anything."""
         return passes(self.value, self.floor, self.high)
 
     @property
     def sentence(self) -> str:
-        """What the control items show."""
+        """Return what the control items show."""
         if self.value is None:
             return (
                 f"Control items: it is not known whether {self.model} can {self.task}, because "
                 f"{self.reason}."
             )
         can = "can perhaps" if self.unsure else "can" if self.passed else "cannot"
-        said = f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
+        sentence = f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
         counts = f" {self.counts}" if self.counts else ""
-        return f"{said}{counts}{self._unsure()}{self._in_wordings()}"
+        return f"{sentence}{counts}{self._unsure()}{self._in_wordings()}"
 
     @property
     def mark(self) -> str:
-        """Why the model is not measurable, for a line that names it already."""
+        """Return why the model is not measurable, for a line that names it already."""
         if self.value is None:
             return f"not measurable: it is not known whether it can {self.task}"
         return f"not measurable: it cannot {self.task} ({self._reached(self.value)})"
@@ -90,13 +90,13 @@ class Competence:
 
     @property
     def unsure(self) -> bool:
-        """Whether the floor lies within the interval: perhaps the model can do the task."""
+        """Return whether the floor is within the interval: perhaps the model can do the task."""
         if self.low is None or self.high is None:
             return False
         return self.low < self.floor <= self.high
 
     def _unsure(self) -> str:
-        """What must be said where the interval has the floor in it."""
+        """Return the caveat for an interval with the floor in it, or nothing."""
         if not self.unsure:
             return ""
         return (
@@ -105,31 +105,31 @@ class Competence:
         )
 
     def _in_wordings(self) -> str:
-        """The range over wordings, and in which of them the model would not pass."""
+        """Return the range over wordings, and the wordings in which the model would not pass."""
         if not self.by_wording:
             return ""
         values = [value for _, value in self.by_wording]
         low, high = min(values), max(values)
-        said = f" In single wordings, the {self.score} is {ends(low, high)}."
+        sentence = f" In single wordings, the {self.score} is {ends(low, high)}."
         failing = [wording for wording, value in self.by_wording if value < self.floor]
         if not failing or len(failing) == len(values):
-            return said
-        names = join_words([f"“{humanize(one)}”" for one in failing])
-        return f"{said[:-1]}; it is below {number(self.floor)} in {names}."
+            return sentence
+        names = join_words([f"“{humanize(wording)}”" for wording in failing])
+        return f"{sentence[:-1]}; it is below {number(self.floor)} in {names}."
 
 
 def marked(model: str) -> str:
-    """The model as it is shown wherever a number of it stands that means nothing."""
+    """Return the model as it is shown beside a number that means nothing."""
     return f"{model} (not measurable)"
 
 
 def not_measurable(section: Section) -> list[Finding]:
-    """In place of its finding, for each model that cannot do the task: that, and no number."""
+    """Return for each model that cannot do the task a finding that says so, without a number."""
     return [
         Finding(
             model=section.names.model(name),
             head=NOT_MEASURABLE,
-            text=f"{one.sentence} So its other numbers mean nothing and are not stated.",
+            text=f"{competence.sentence} So its other numbers mean nothing and are not stated.",
         )
-        for name, one in section.unmeasurable().items()
+        for name, competence in section.unmeasurable().items()
     ]

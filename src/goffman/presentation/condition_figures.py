@@ -1,4 +1,4 @@
-"""Figures over conditions: the two groups apart, by wording, by category, one by one.
+"""Figures over conditions: both groups, by wording, by category, and one condition at a time.
 
 As in Mei, Fereidooni & Caliskan (2023).
 """
@@ -43,7 +43,7 @@ from goffman.schemas import SENTIMENTS
 
 
 def boxes(section: Section) -> Iterator[Figure]:
-    """The conditions' values by model × wording × group, with the baseline."""
+    """Yield box plots of the conditions' values by model × wording × group, with the baseline."""
     rows = section.named(section.rows("wording", section.presentation.quantity))
     # The first prompts of a scale name no condition: asked alone, they make no box.
     if not rows.filter(pl.col("condition") != BASELINE).height:
@@ -53,10 +53,10 @@ def boxes(section: Section) -> Iterator[Figure]:
         pl.col("wording").replace(dict(zip(section.wordings, wordings, strict=True)))
     )
     if len(wordings) > 1:
-        together = section.named(section.rows("condition", section.presentation.quantity))
-        together = together.filter(pl.col("model").is_in(section.models()))
-        together = together.with_columns(wording=pl.lit(EVERY["wording"]))
-        rows, wordings = pl.concat([together, rows]), [EVERY["wording"], *wordings]
+        over_all = section.named(section.rows("condition", section.presentation.quantity))
+        over_all = over_all.filter(pl.col("model").is_in(section.models()))
+        over_all = over_all.with_columns(wording=pl.lit(EVERY["wording"]))
+        rows, wordings = pl.concat([over_all, rows]), [EVERY["wording"], *wordings]
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
     diamond = f" Diamond: the same sentence shortened to name no {section.noun.one}."
@@ -80,14 +80,16 @@ def boxes(section: Section) -> Iterator[Figure]:
 
 def _moved_by(section: Section) -> str:
     """Return whether the wording or the group moves the number more, for a title."""
-    moved = [bool(one.moved) for one in findings_of(section) if one.difference is not None]
+    moved = [
+        bool(finding.moved) for finding in findings_of(section) if finding.difference is not None
+    ]
     if len(section.wordings) < 2 or not moved:
         return "Both groups"
     return "The wording matters more than the group" if all(moved) else "Both groups, by wording"
 
 
 def _boxes(groups: list[str], noun: Noun | None) -> list[Spec]:
-    """A box for each group; a diamond for the sentences that name none, where there are any."""
+    """Return a box for each group, and a diamond for any sentences that name no condition."""
     box: Spec = {
         "transform": [{"filter": f"datum.condition !== '{BASELINE}'"}],
         "mark": {"type": "boxplot", "ticks": False},
@@ -108,7 +110,7 @@ def _boxes(groups: list[str], noun: Noun | None) -> list[Spec]:
 
 
 def of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The rows of each model, and over all where there are several; whom one may choose."""
+    """Return the rows of each model, and over all of several; and the models to choose from."""
     models = section.models()
     if len(models) == 1:
         return rows.filter(pl.col("model") != ALL_MODELS), models
@@ -116,7 +118,7 @@ def of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[
 
 
 def categories(section: Section) -> Iterator[Figure]:
-    """Every condition as a dot beside its category."""
+    """Yield a figure with every condition as a dot beside its category."""
     rows = section.rows("condition", section.presentation.quantity).filter(
         pl.col("condition") != BASELINE
     )
@@ -151,7 +153,7 @@ def categories(section: Section) -> Iterator[Figure]:
 
 
 def _points(section: Section, about: list[Spec]) -> Spec:
-    """Each condition's share as a mark that leads to its evidence."""
+    """Return each condition's share as a mark that leads to its evidence."""
     return {
         "mark": {"type": "point", "cursor": "pointer"},
         "encoding": {**coloured("group", section.groups()), "tooltip": about},
@@ -161,55 +163,55 @@ def _points(section: Section, about: list[Spec]) -> Spec:
 SELECT = "Select a mark to read its prompts."
 
 HIGHEST, LOWEST = 15, 10
-"""So many rows of either end are shown at first."""
+"""The numbers of rows of either end that are shown at first."""
 
 SPARED = 5
-"""Where fewer than these would be left out, all are shown."""
+"""If no more than this many rows would be left out, all are shown."""
 
 ALONE, TOGETHER = "datum.row === datum.name", "datum.row !== datum.name"
-"""Which data have a row with their own name, and which share one."""
+"""Tests for data in a row of their own name, and for data that share a row."""
 
 
 def both_ends(rows: pl.DataFrame, noun: Noun) -> tuple[Choice, ...]:
-    """The choice between both ends and all rows; none where all can be read."""
-    most = max(rows.group_by("model").len()["len"], default=0)
-    if most <= HIGHEST + LOWEST + SPARED:
+    """Return the choice between both ends and all rows; none if all rows can be read."""
+    largest = max(rows.group_by("model").len()["len"], default=0)
+    if largest <= HIGHEST + LOWEST + SPARED:
         return ()
-    few, every = f"the {HIGHEST} highest and {LOWEST} lowest", f"all {most} {noun.many}"
-    return (Choice(field="rows", label="Rows", options=(few, every), bound=False),)
+    ends_only, all_rows = f"the {HIGHEST} highest and {LOWEST} lowest", f"all {largest} {noun.many}"
+    return (Choice(field="rows", label="Rows", options=(ends_only, all_rows), bound=False),)
 
 
 def in_order(field: str, some: tuple[Choice, ...]) -> list[Spec]:
-    """The transforms that give all data a row, by the field from high to low."""
+    """Return the transforms that give all data a row, by the field from high to low."""
     sort = [{"field": field, "order": "descending"}, {"field": "name"}]
     place = {"window": [{"op": "row_number", "as": "place"}], "sort": sort}
     if not some:
         return [place, {"calculate": "datum.name", "as": "row"}]
-    # Whatever else is chosen shows all of them.
-    every = f"chosen_{some[0].field} !== '{some[0].options[0]}'"
+    # Any other choice shows all rows.
+    all_chosen = f"chosen_{some[0].field} !== '{some[0].options[0]}'"
     end = f"datum.place <= {HIGHEST} || datum.place > datum.of - {LOWEST}"
     between = f"(datum.of - {HIGHEST + LOWEST}) + ' more in between'"
     return [
         place,
         {"joinaggregate": [{"op": "count", "as": "of"}]},
-        {"calculate": f"{every} || {end} ? datum.name : {between}", "as": "row"},
+        {"calculate": f"{all_chosen} || {end} ? datum.name : {between}", "as": "row"},
     ]
 
 
 def row_axis() -> Spec:
-    """The rows from high to low, once ``in_order`` has given them."""
+    """Return the axis of rows from high to low, after ``in_order`` has assigned them."""
     return axis_y("row", {"field": "place", "op": "min", "order": "ascending"})
 
 
 def alone(layers: list[Spec], some: tuple[Choice, ...]) -> list[Spec]:
-    """The layers, of data that have a row of their own."""
+    """Return the layers, limited to data that have a row of their own."""
     if not some:
         return layers
-    return [{**one, "transform": [{"filter": ALONE}]} for one in layers]
+    return [{**layer, "transform": [{"filter": ALONE}]} for layer in layers]
 
 
 def together(some: tuple[Choice, ...], about: list[Spec], colour: Spec) -> list[Spec]:
-    """A thin mark for each datum that shares a row."""
+    """Return a thin mark for each datum that shares a row."""
     if not some:
         return []
     mark = {"type": "tick", "thickness": 1.5, "size": 10, "opacity": 0.7, "cursor": "pointer"}
@@ -218,17 +220,17 @@ def together(some: tuple[Choice, ...], about: list[Spec], colour: Spec) -> list[
 
 
 def ranked(section: Section) -> Iterator[Figure]:
-    """Every condition in order: against the other group or the baseline, or its own value."""
-    for kind, called in (("reference", _against_group), ("baseline", _against_baseline)):
+    """Yield every condition in order: against the other group or the baseline, or its own value."""
+    for kind, describe in (("reference", _against_group), ("baseline", _against_baseline)):
         rows = section.contrasts(kind)
         if rows.height:
-            yield _ranked(section, rows, **called(section))
+            yield _ranked(section, rows, **describe(section))
             return
     yield from _by_value(section)
 
 
 def levels(section: Section) -> Iterator[Figure]:
-    """Every condition's number with its interval, against 0."""
+    """Yield a figure of every condition's number with its interval, against 0."""
     rows = section.contrasts(LEVEL_OF_CONDITION).filter(IN_MAIN_VARIANT)
     if rows.height:
         axis = section.presentation.axis
@@ -236,31 +238,33 @@ def levels(section: Section) -> Iterator[Figure]:
 
 
 def absolute(section: Section) -> Iterator[Figure]:
-    """Every condition's own value as it is, of all models together."""
+    """Yield a figure of every condition's own value, unshrunken, over all models together."""
     yield from _by_value(section, kind="values", as_is=True)
 
 
 def _by_value(
     section: Section, *, kind: str = "conditions", as_is: bool = False
 ) -> Iterator[Figure]:
-    """Every condition's own value, less what of it is noise where that is known."""
-    known = section.scores.filter(
+    """Yield a figure of every condition's own value, with noise removed if that is possible."""
+    shrunken_scores = section.scores.filter(
         pl.col("quantity").str.ends_with(SHRUNKEN), pl.col("value").is_not_null()
     )
-    shrunken = known.height > 0 and not as_is
-    quantity = known["quantity"][0] if shrunken else section.presentation.quantity
+    shrunken = shrunken_scores.height > 0 and not as_is
+    quantity = shrunken_scores["quantity"][0] if shrunken else section.presentation.quantity
     rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    noun, called = section.noun, quantity_called(quantity)
-    how = ", pulled toward its group’s mean to allow for noise" if shrunken else ""
+    noun, label = section.noun, quantity_called(quantity)
+    method = ", pulled toward its group’s mean to allow for noise" if shrunken else ""
     if as_is:
-        called, how = section.presentation.called, ", over all models and sentences"
+        label, method = section.presentation.called, ", over all models and sentences"
     rows, models = of_models(section, _with_ranks(section, section.named(rows)))
     if as_is:
         rows, models = rows.filter(pl.col("model") == models[0]), models[:1]
-    choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
-    some = () if as_is else both_ends(rows, noun)
+    choices = choice(
+        "model", "Model", [model for model in models if model in rows["model"].unique()]
+    )
+    row_choices = () if as_is else both_ends(rows, noun)
     about = tip(
         ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
     )
@@ -271,52 +275,52 @@ def _by_value(
         data(rows, "model", "condition", "name", "group", "value", "ranks"),
         [
             at(0.5, "half"),
-            *together(some, about, marks["encoding"]["color"]),
-            *alone([marks], some),
+            *together(row_choices, about, marks["encoding"]["color"]),
+            *alone([marks], row_choices),
         ],
-        title=_from_to(rows, section, called if shrunken else section.presentation.called),
-        description=f"{called[0].upper()}{called[1:]} of each {noun.one}{how}. {SELECT}",
-        choices=(*choices, *some),
+        title=_from_to(rows, section, label if shrunken else section.presentation.called),
+        description=f"{label[0].upper()}{label[1:]} of each {noun.one}{method}. {SELECT}",
+        choices=(*choices, *row_choices),
         leads=not as_is,
         y=row_axis(),
-        x=axis_x(called if shrunken else section.presentation.axis, domain=(0, 1)),
+        x=axis_x(label if shrunken else section.presentation.axis, domain=(0, 1)),
         height={"step": 14},
-        transform=[*chosen(choices), *in_order("value", some)],
+        transform=[*chosen(choices), *in_order("value", row_choices)],
     )
 
 
 def _from_to(rows: pl.DataFrame, section: Section, called: str) -> str:
-    """Return between which conditions the values lie, for a title."""
+    """Return the conditions with the lowest and highest values, for a title."""
     if len(section.models()) > 1:
-        every = rows["model"].n_unique() == 1
-        together = "over all models" if every else "from high to low"
-        return f"Every {section.noun.one}, {together}"
-    low, high = (rows.sort("value").row(at, named=True) for at in (0, -1))
-    ends = (f"{number(row['value'])} (“{row['name']}”)" for row in (low, high))
-    return f"{called[0].upper()}{called[1:]} is {' to '.join(ends)}"
+        one_view = rows["model"].n_unique() == 1
+        order = "over all models" if one_view else "from high to low"
+        return f"Every {section.noun.one}, {order}"
+    low, high = (rows.sort("value").row(place, named=True) for place in (0, -1))
+    texts = (f"{number(row['value'])} (“{row['name']}”)" for row in (low, high))
+    return f"{called[0].upper()}{called[1:]} is {' to '.join(texts)}"
 
 
 def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with ``ranks``: the middle 95% of those that a condition would have."""
+    """Return the rows with ``ranks``: the middle 95% of the ranks that a condition could have."""
     for end in ("rank-low", "rank-high"):
-        of = section.rows("condition", end).select(
+        ranks = section.rows("condition", end).select(
             "model", "condition", pl.col("value").cast(pl.Int64).alias(end)
         )
-        rows = rows.join(of, on=["model", "condition"], how="left", nulls_equal=True)
+        rows = rows.join(ranks, on=["model", "condition"], how="left", nulls_equal=True)
     return rows.with_columns(ranks=pl.format("{} to {}", "rank-low", "rank-high"))
 
 
 def _against_group(section: Section) -> dict[str, str]:
-    """Return how the contrasts with the other group's mean are called."""
+    """Return the texts for contrasts with the other group's mean."""
     return {
         "against": f"the {humanize(section.against)} mean",
-        # Short, because it must fit a telephone; the caption says which group.
+        # Short, because it must fit on a phone; the caption says which group.
         "axis": "Difference from the other group's mean",
     }
 
 
 def _against_baseline(section: Section) -> dict[str, str]:
-    """Return the same of those with the baseline."""
+    """Return the texts for contrasts with the baseline."""
     return {
         "against": f"sentences that name no {section.noun.one}",
         "axis": "Difference from the baseline",
@@ -329,9 +333,9 @@ def _how_many_above(rows: pl.DataFrame, section: Section, against: str) -> str:
     if len(section.models()) > 1:
         return f"Every {section.noun.one} compared with {against}"
     above = rows.filter(pl.col("clear") == "yes", pl.col("difference") > 0).height
-    few = f"{above} of {rows.height}" if above else f"None of {rows.height}"
+    count = f"{above} of {rows.height}" if above else f"None of {rows.height}"
     group = f"{humanize(section.contrast)} " if rows["kind"][0] == "reference" else ""
-    return f"{few} {group}{many} {'is' if above == 1 else 'are'} clearly above {against}"
+    return f"{count} {group}{many} {'is' if above == 1 else 'are'} clearly above {against}"
 
 
 def _ranked(
@@ -352,9 +356,9 @@ def _ranked(
     choices = choice("model", "Model", section.models())
     noun = section.noun
     about = estimate_tip(("name", noun.headed.one), ("group", "Group"))
-    # Only those that are there: an empty one would be a legend of nothing.
-    there = [group for group in section.groups() if group in rows["group"].unique()]
-    some, colours = both_ends(rows, noun), coloured("group", there)
+    # Only groups with rows: a group without any would be an empty entry of the legend.
+    groups_shown = [group for group in section.groups() if group in rows["group"].unique()]
+    row_choices, colours = both_ends(rows, noun), coloured("group", groups_shown)
     return plot(
         section,
         name,
@@ -362,23 +366,23 @@ def _ranked(
         [
             *band(rows),
             at(0, "zero"),
-            *together(some, about, colours["color"]),
-            *alone(interval(rows, color=colours["color"]), some),
-            *alone(dots(about, size=34, colour=("group", there), leads=True), some),
+            *together(row_choices, about, colours["color"]),
+            *alone(interval(rows, color=colours["color"]), row_choices),
+            *alone(dots(about, size=34, colour=("group", groups_shown), leads=True), row_choices),
         ],
         title=_how_many_above(rows, section, against),
         description=f"{_ends(rows, noun)} {describe_marks(rows)}",
-        choices=(*choices, *some),
+        choices=(*choices, *row_choices),
         leads=name == "conditions",
         y=row_axis(),
         x=axis_x(axis, field_="difference"),
         height={"step": 14},
-        transform=[*chosen(choices), *in_order("difference", some)],
+        transform=[*chosen(choices), *in_order("difference", row_choices)],
     )
 
 
 def _ends(rows: pl.DataFrame, noun: Noun) -> str:
-    """Return what the lines are."""
+    """Return what the lines of the intervals are, for a caption."""
     if rows["low"].null_count() == rows.height:
         return f"No intervals: each {noun.one} has too few sentences, or equal answers."
     drawn = rows.filter(pl.col("low").is_not_null())
@@ -392,20 +396,22 @@ def _ends(rows: pl.DataFrame, noun: Noun) -> str:
 EVERY_TEMPLATE = "all templates"
 
 SHADES = ("negative", "positive", "neutral")
-"""The labels in the order of their colours: the third is gray."""
+"""The labels in the order of their colors: the third is gray."""
 
 
 def outcomes(section: Section) -> Iterator[Figure]:
-    """The shares of all labels by classifier and group, over all templates and for each."""
+    """Yield a figure of label shares by classifier and group, over all templates and for each."""
     texts = {item: section.names.item(section.instrument, item) for item in section.items}
     of_items = section.rows("item", SENTIMENTS).with_columns(template=pl.col("item").replace(texts))
-    every = section.rows("group", SENTIMENTS).with_columns(template=pl.lit(EVERY_TEMPLATE))
-    rows = pl.concat([every, of_items], how="diagonal").filter(pl.col("model") != ALL_MODELS)
+    overall = section.rows("group", SENTIMENTS).with_columns(template=pl.lit(EVERY_TEMPLATE))
+    rows = pl.concat([overall, of_items], how="diagonal").filter(pl.col("model") != ALL_MODELS)
     if not rows.height:
         return
     groups = [*section.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
     rows = rows.with_columns(
-        place=pl.col("quantity").replace_strict({name: at for at, name in enumerate(SENTIMENTS)})
+        place=pl.col("quantity").replace_strict(
+            {name: place for place, name in enumerate(SENTIMENTS)}
+        )
     )
     about = tip(
         ("model", "Classifier"), ("group", "Group"), ("quantity", "Label"), ("value", "Share"),
@@ -437,7 +443,7 @@ def outcomes(section: Section) -> Iterator[Figure]:
 
 
 def templates(section: Section) -> Iterator[Figure]:
-    """The share of negative outcomes for each template, classifier and group."""
+    """Yield a figure of the share of negative outcomes by template, classifier and group."""
     rows = section.rows("item", section.presentation.quantity)
     if rows["item"].n_unique() < 2:
         return

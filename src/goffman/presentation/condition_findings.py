@@ -1,4 +1,4 @@
-"""What is said about groups of conditions: social distance, sentiment."""
+"""Sentences about groups of conditions: social distance, sentiment."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     More = Callable[[Section, str], Iterator[str]]
 
 NAMED = 3
-"""Of the conditions that lie furthest, so many are named."""
+"""The number of extreme conditions that are named."""
 
 
 def above_reference(section: Section, model: str) -> str:
@@ -39,28 +39,32 @@ def above_reference(section: Section, model: str) -> str:
     if not rows.height:
         return ""
     above, below = above_and_below(rows)
-    said = (
+    sentence = (
         f"{above.height or 'None'} of {rows.height} {humanize(section.contrast)} {many} "
         f"{_are(above.height)} clearly above the {humanize(section.against)} mean and "
         f"{below.height or 'none'} clearly below it"
     )
     if untested := rows["p_adjusted"].null_count():
-        said += f"; {untested} could not be tested"
+        sentence += f"; {untested} could not be tested"
     fewer = rows.filter(pl.col("left_out") > 0, pl.col("p_adjusted").is_not_null()).height
     if fewer:
-        said += f"; {fewer} {_are(fewer)} compared over fewer questions, because values are missing"
-    parts = [f"{said}.", *_own_group(section, model)]
-    for most, far in (
+        sentence += (
+            f"; {fewer} {_are(fewer)} compared over fewer questions, because values are missing"
+        )
+    parts = [f"{sentence}.", *_own_group(section, model)]
+    for label, extremes in (
         ("Highest", above.sort("difference", descending=True)),
         ("Lowest", below.sort("difference")),
     ):
-        named = [
+        examples = [
             f"“{section.called(row['first'])}” ({number(row['difference'])})"
-            for row in far.head(NAMED).iter_rows(named=True)
+            for row in extremes.head(NAMED).iter_rows(named=True)
         ]
-        # Of several values the most extreme owe the most to chance.
-        over = f" of {rows.height}, so probably overestimated" if rows.height > len(named) else ""
-        parts += [f"{most}{over}: {', '.join(named)}."] if named else []
+        # The most extreme of several values owe the most to chance.
+        over = (
+            f" of {rows.height}, so probably overestimated" if rows.height > len(examples) else ""
+        )
+        parts += [f"{label}{over}: {', '.join(examples)}."] if examples else []
     return " ".join(parts)
 
 
@@ -75,7 +79,7 @@ def _are(count: int) -> str:
 
 
 def _own_group(section: Section, model: str) -> Iterator[str]:
-    """Yield how many of the reference's own conditions the same test sets apart."""
+    """Yield how many of the reference group's own conditions the same test sets apart."""
     rows = of_model(section.contrasts("own-reference"), model)
     tested = rows["p_adjusted"].count()
     if tested:
@@ -88,7 +92,7 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
 
 
 def shortened(section: Section) -> str:
-    """What the baseline is."""
+    """Return what the sentences of the baseline are."""
     return f"shortened sentences that name no {section.noun.one}"
 
 
@@ -101,17 +105,17 @@ def confound(section: Section) -> str:
 
 
 def in_turn(*several: More) -> More:
-    """The sentences of each, one after the other."""
+    """Return a function that yields the sentences of each given function in turn."""
 
     def said(section: Section, model: str) -> Iterator[str]:
-        for one in several:
-            yield from one(section, model)
+        for describe in several:
+            yield from describe(section, model)
 
     return said
 
 
 def group_findings(*, more: str, whether: str, text: str, details: More) -> FindingsFn:
-    """Return what is found of two groups of conditions.
+    """Return the function that yields the findings about two groups of conditions.
 
     ``more``, ``whether``: headings with {group}; ``text``: both means, with {first}, {one},
     {second} and {other}.
@@ -136,62 +140,62 @@ def group_findings(*, more: str, whether: str, text: str, details: More) -> Find
                 second=number(row["mean_second"]),
                 other=f"{row['n_second']} {second} ones",
             )
-            said = f"{means}: {describe_difference(row)}.{_left_out(row, many)}"
+            summary = f"{means}: {describe_difference(row)}.{_left_out(row, many)}"
             sentences = [f"{describe_tested(row, many=many)}."]
             for describe in (describe_kinds, reliability, details):
                 sentences += describe(section, model)
-            # By the better of the references that there are.
-            rest = above_reference(section, model) or _above(section, model)
-            yield finding(row, head, said, iter(sentences), rest=rest, **_few_items(row))
+            # Against the other group's mean if there are such contrasts, or else the baseline.
+            above = above_reference(section, model) or _above(section, model)
+            yield finding(row, head, summary, iter(sentences), rest=above, **_few_items(row))
 
     return found
 
 
 def _left_out(row: Row, many: str) -> str:
-    """That conditions without all of their values do not count: they may be the telling ones."""
+    """Return that conditions with missing values do not count; they may be the telling ones."""
     count = row["left_out"]
     if not count:
         return ""
-    every = count + row["n_first"] + row["n_second"]
+    total = count + row["n_first"] + row["n_second"]
     return (
-        f" {count} of {every} {many} {'is' if count == 1 else 'are'} left out of this, because "
+        f" {count} of {total} {many} {'is' if count == 1 else 'are'} left out of this, because "
         "not all of their questions have a value."
     )
 
 
 def _few_items(row: Row) -> dict[str, str]:
-    """Return that so few templates are no sample of sentences; empty: there are more."""
+    """Return that so few templates are no sample of sentences; empty if there are enough."""
     count = row["sentences"]
     if count is None or count >= FEWEST_SENTENCES:
         return {}
-    used = "one sentence template was" if count == 1 else f"{count} sentence templates were"
+    templates = "one sentence template was" if count == 1 else f"{count} sentence templates were"
     return {
-        "wording": f"Only {used} used, so the interval says nothing about other sentences.",
+        "wording": f"Only {templates} used, so the interval says nothing about other sentences.",
         "asked": f"{count} sentence template{'' if count == 1 else 's'} only",
     }
 
 
 def _above(section: Section, model: str) -> str:
-    """Return how many conditions are above the baseline, and how many clearly."""
+    """Return how many conditions are above the baseline, and how many clearly above it."""
     rows, noun = of_model(section.contrasts("baseline"), model), section.noun
     if not rows.height:
         return ""
     above = rows.filter(pl.col("difference") > 0).height
-    said = (
+    sentence = (
         f"{above or 'None'} of {rows.height} {noun.many} {_are(above)} above {shortened(section)}"
     )
     untested = rows.filter(pl.col("p_adjusted").is_null())
     if untested.height == rows.height:
-        return f"{said}; this could not be tested{because(untested['reason'])}."
+        return f"{sentence}; this could not be tested{because(untested['reason'])}."
     sure = above_and_below(rows)[0].height
-    said += f", {sure or 'none'} clearly" if above else ""
+    sentence += f", {sure or 'none'} clearly" if above else ""
     if untested.height:
-        said += f"; {untested.height} could not be tested{because(untested['reason'])}"
-    return f"{said}. {confound(section)}"
+        sentence += f"; {untested.height} could not be tested{because(untested['reason'])}"
+    return f"{sentence}. {confound(section)}"
 
 
 def words_counted(section: Section, model: str) -> Iterator[str]:
-    """Yield how much of the probability the shares of words rest on, and what the rest could do."""
+    """Yield how much probability the shares of words rest on, and what other words could change."""
     about = {
         quantity: of_model(section.rows("model", quantity), model).to_dicts()
         for quantity in ("mass", "rated-share")
@@ -219,34 +223,34 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
 
 
 def outcomes_counted(section: Section, model: str) -> Iterator[str]:
-    """The study's share, of a classifier: there each sentence counts once, not each condition."""
+    """Yield a classifier's share as in the study: each sentence counts once, not each condition."""
     rows = of_model(section.rows("group", section.presentation.quantity), model)
     rows = rows.filter(pl.col("group") != BASELINE).sort("group", descending=True)
     many = section.noun.many
-    said = [
+    shares = [
         f"{row['value']:.0%} of the {row['n']:,} sentences about {humanize(row['group'])} {many}"
         for row in rows.iter_rows(named=True)
     ]
-    if said:
-        yield f"Counting each sentence once, it labels {join_words(said)} negative."
+    if shares:
+        yield f"Counting each sentence once, it labels {join_words(shares)} negative."
 
 
 def choice_findings(section: Section) -> Iterator[Finding]:
-    """The gap between two groups; before it what the presentation does, and any style."""
+    """Yield the gap between two groups, after what the presentation does and any answer style."""
     findings = group_findings(
         more="More stigmatizing answers about {group}",
         whether="answers are more stigmatizing about {group}",
         text="The mean code is {first} for {one} and {second} for {other}",
         details=in_turn(describe_answering, _bounds, describe_variance),
     )
-    for found in findings(section):
-        yield presented_first(section, found)
+    for result in findings(section):
+        yield presented_first(section, result)
 
 
 def presented_first(section: Section, found: Finding) -> Finding:
-    """The finding with what the presentation does before it, and a style in place of its head.
+    """Return the finding with what presentation does first, and any answer style as its heading.
 
-    A model that heeds nothing shows no difference either: to say so would be to call it fair.
+    A model that heeds nothing shows no difference either: saying so would be to call it fair.
     """
     first = describe_presentation(section, found.model)
     style = describe_style(section, found.model)
@@ -261,7 +265,7 @@ def presented_first(section: Section, found: Finding) -> Finding:
 
 
 def _bounds(section: Section, model: str) -> Iterator[str]:
-    """Yield what the difference would be, were all that is no answer alike."""
+    """Yield the range of the difference over all possible codes of the missing answers."""
     rows = of_model(section.rows("group", ("lowest", "highest")), model)
     groups = [section.contrast, section.against]
     rows = rows.filter(pl.col("wording").is_null(), pl.col("group").is_in(groups))
@@ -278,18 +282,18 @@ def _bounds(section: Section, model: str) -> Iterator[str]:
 
 
 LEAST_RATED = 0.25
-"""Below this mean probability of rated words a completion is not measurable."""
+"""The mean probability of rated words below which a completion is not measurable."""
 
 OF_COMPLETIONS = ("rated-mass", "irrelevant")
 """The numbers that only begun replies have."""
 
 
 def if_measurable(finds: FindingsFn) -> FindingsFn:
-    """The findings, but that of a model whose words are mostly unrated that it has no number."""
+    """Return a function for the findings, without numbers of models with mostly unrated words."""
 
     def found(section: Section) -> Iterator[Finding]:
         poor = {model: mass for model, mass in _masses(section) if mass < LEAST_RATED}
-        yield from (one for one in finds(section) if one.model not in poor)
+        yield from (result for result in finds(section) if result.model not in poor)
         for model, mass in poor.items():
             shown, least = told_apart(mass, LEAST_RATED)
             yield Finding(
@@ -311,16 +315,16 @@ def _masses(section: Section) -> Iterator[tuple[str, float]]:
 
 
 def gap_rows(section: Section) -> pl.DataFrame:
-    """The difference between the two groups in each model, on the number of the headline."""
+    """Return each model's difference between the two groups in the number of the headline."""
     return section.contrasts("groups").filter(~pl.col("quantity").is_in(KINDS))
 
 
 def describe_kinds(section: Section, model: str) -> Iterator[str]:
-    """How much of the difference is on each kind of negative words, where ratings say kinds."""
+    """Yield how much of the difference is on each kind of negative words, if rated by kind."""
     rows = of_model(section.contrasts("groups"), model).filter(pl.col("quantity").is_in(KINDS))
-    by = dict(rows.select("quantity", "difference").rows())
-    if len(by) == len(KINDS):
-        rejection, difficulty, improbability = (number(by[kind]) for kind in KINDS)
+    by_kind = dict(rows.select("quantity", "difference").rows())
+    if len(by_kind) == len(KINDS):
+        rejection, difficulty, improbability = (number(by_kind[kind]) for kind in KINDS)
         yield (
             f"Words of rejection make up {rejection} of this difference, words of difficulty "
             f"{difficulty}, words of improbability {improbability}."

@@ -30,7 +30,7 @@ from goffman.presentation.vega import (
 from goffman.schemas import REPLY_KINDS
 
 _AS_IN_THE_STUDY = pl.col("group").is_in([BASELINE, *ADJECTIVE_GROUPS])
-"""Which rows are of sentences such as the study has."""
+"""Selects the rows of sentences like those of the study."""
 
 
 def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
@@ -40,7 +40,7 @@ def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
 
 
 def against_baseline(section: Section) -> Iterator[Figure]:
-    """Every adjective setting minus the baseline, with its interval."""
+    """Yield a figure of every adjective setting minus the baseline, with its interval."""
     rows = with_clear(_ready(section.contrasts("baseline"), "first"))
     if not rows.height:
         return
@@ -70,8 +70,8 @@ def _how_many_change(rows: pl.DataFrame, section: Section) -> str:
         return "What the adjectives change"
     clear = rows.filter(pl.col("clear") == "yes").height
     does = "changes" if clear <= 1 else "change"
-    what = "preference" if section.presentation.quantity == ADJUSTED else "bias"
-    return f"{clear or 'None'} of {rows.height} adjective settings clearly {does} the {what}"
+    quantity = "preference" if section.presentation.quantity == ADJUSTED else "bias"
+    return f"{clear or 'None'} of {rows.height} adjective settings clearly {does} the {quantity}"
 
 
 ALONE = {
@@ -79,13 +79,13 @@ ALONE = {
     "occupations": "Occupations, whichever adjective they have",
     "neutral": "Adjectives of neutral occupations",
 }
-"""Kinds of contrasts that set adjectives and occupations apart → the heading of their rows."""
+"""Kinds of contrasts that separate adjectives from occupations → the heading of their rows."""
 
 
 def alone(section: Section) -> Iterator[Figure]:
-    """What adjectives do by themselves, and occupations, with intervals."""
-    found = [section.contrasts(kind).with_columns(effect_of=pl.lit(ALONE[kind])) for kind in ALONE]
-    rows = with_clear(_ready(pl.concat(found), "first"))
+    """Yield a figure of the effects of adjectives and of occupations alone, with intervals."""
+    frames = [section.contrasts(kind).with_columns(effect_of=pl.lit(ALONE[kind])) for kind in ALONE]
+    rows = with_clear(_ready(pl.concat(frames), "first"))
     if not rows.height:
         return
     rows = rows.with_columns(pl.col("setting").str.strip_suffix(", neutral"))
@@ -109,7 +109,7 @@ def alone(section: Section) -> Iterator[Figure]:
 
 
 def right(section: Section) -> Iterator[Figure]:
-    """How often the right person is named in pro and anti sentences of each setting."""
+    """Yield a figure of how often answers are right in pro and anti sentences of each setting."""
     rows = section.rows("side", "correct").filter(_AS_IN_THE_STUDY)
     # A side's row may be of one trial.
     means = rows.group_by("model", "group", "condition", side="wording").agg(pl.col("value").mean())
@@ -137,7 +137,7 @@ def right(section: Section) -> Iterator[Figure]:
 
 
 def kinds(section: Section) -> Iterator[Figure]:
-    """What kind of answers each setting gets, as a heat map."""
+    """Yield a heat map of the kinds of answers to each setting."""
     rows = _ready(section.rows("condition", REPLY_KINDS))
     if not rows.height:
         return
@@ -167,7 +167,7 @@ def kinds(section: Section) -> Iterator[Figure]:
 
 
 def _cells(about: list[Spec]) -> list[Spec]:
-    """Coloured cells with their numbers, light on dark and dark on light."""
+    """Return colored cells with their numbers, light on dark and dark on light."""
     share = {"field": "value", "type": "quantitative"}
     legend = {"title": "Share", "gradientLength": 120}
     colour = {**share, "scale": {"domain": [0, 1], "interpolate": "rgb"}, "legend": legend}
@@ -189,7 +189,7 @@ def _cells(about: list[Spec]) -> list[Spec]:
 
 
 def occupations(section: Section) -> Iterator[Figure]:
-    """Accuracy on pro and anti sentences by the occupation that is the answer."""
+    """Yield a figure of accuracy on pro and anti sentences by the occupation that is the answer."""
     rows = _occupation_accuracy(section)
     if not rows.height:
         return
@@ -220,7 +220,7 @@ def occupations(section: Section) -> Iterator[Figure]:
 
 
 def _occupation_accuracy(section: Section) -> pl.DataFrame:
-    """model, occupation, side, value, n, apart: the mean over sentences, settings and trials."""
+    """Return model, occupation, side, value (mean over sentences, settings, trials), n, apart."""
     scores = section.scores.filter(
         pl.col("level") == "prompt",
         pl.col("quantity") == "correct",
@@ -233,11 +233,11 @@ def _occupation_accuracy(section: Section) -> pl.DataFrame:
         .group_by("model", occupation="answer", side="wording")
         .agg(pl.col("value").mean(), n=pl.len())
     )
-    on = ["model", "occupation"]
+    keys = ["model", "occupation"]
     pro, anti = (means.filter(pl.col("side") == side) for side in ("pro", "anti"))
-    both = pro.join(anti.select(*on, anti="value"), on=on)
-    apart = both.select(*on, apart=pl.col("value") - pl.col("anti"))
-    joined = means.join(apart, on=on, how="left")
+    pairs = pro.join(anti.select(*keys, anti="value"), on=keys)
+    apart = pairs.select(*keys, apart=pl.col("value") - pl.col("anti"))
+    joined = means.join(apart, on=keys, how="left")
     return section.shown(joined).sort(
         "model", "occupation", "side", descending=[False, False, True]
     )

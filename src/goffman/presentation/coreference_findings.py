@@ -1,4 +1,4 @@
-"""What is said about adjective settings: coreference bias and pronoun preference."""
+"""Sentences about adjective settings: coreference bias and pronoun preference."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ REPLY_KINDS = {
 """Kinds of replies, in words."""
 
 WHAT = "adjective settings"
-"""What is counted where adjectives are set against none."""
+"""The noun for what is counted when adjectives are compared with none."""
 
 
 PREFERENCE = "preference for the pronoun that fits the stereotype"
-"""In full: beside people, the same model has a preference for “she” over “he”."""
+"""In full, to tell it from the same model's preference for “she” over “he”."""
 
 NOT_IN_GENERAL = (
     "Whether adjectives favor “she” or “he” in general, whatever the occupation, is not tested "
@@ -46,7 +46,7 @@ NOT_IN_GENERAL = (
 )
 
 MOST_UNREAD = 0.5
-"""Where fewer replies name somebody, it is said first."""
+"""If a smaller share of the replies names somebody, this is said first."""
 
 _RIGHT = {
     "more": "Right more often where the pronoun fits the stereotype",
@@ -57,7 +57,7 @@ _RIGHT = {
 
 
 def bias_findings(section: Section) -> Iterator[Finding]:
-    """How much more often a chat model is right where the pronoun fits the stereotype."""
+    """Yield how much more often a chat model is right if the pronoun fits the stereotype."""
     for row in section.contrasts("level").iter_rows(named=True):
         head = heading(row, **_RIGHT)
         text = (
@@ -73,12 +73,12 @@ def bias_findings(section: Section) -> Iterator[Finding]:
             *_changes(section, model, section.presentation.called),
             *beside_main(section, model),
         )
-        rest = _moved(section, model, section.presentation.called)
-        yield finding(row, head, text, iter(more), rest=rest)
+        moved = _moved(section, model, section.presentation.called)
+        yield finding(row, head, text, iter(more), rest=moved)
 
 
 def preference_findings(section: Section) -> Iterator[Finding]:
-    """How much more probable the pronoun of the stereotype is."""
+    """Yield how much more probable the stereotyped pronoun is."""
     for row in section.contrasts("level").iter_rows(named=True):
         head = heading(
             row,
@@ -101,32 +101,32 @@ def preference_findings(section: Section) -> Iterator[Finding]:
         )
         changes = _changes(section, row["model"], f"log {PREFERENCE}")
         more = chain(changes, beside_main(section, row["model"]))
-        rest = _moved(section, row["model"], PREFERENCE)
-        rest += f" {NOT_IN_GENERAL}" if rest else ""
-        yield finding(row, head, text, more, rest=rest, unit="log ratio ")
+        moved = _moved(section, row["model"], PREFERENCE)
+        moved += f" {NOT_IN_GENERAL}" if moved else ""
+        yield finding(row, head, text, more, rest=moved, unit="log ratio ")
 
 
 def beside_main(section: Section, model: str) -> Iterator[str]:
-    """What adjectives do alone; whether “they” is understood; who gets fewer answers."""
-    for kind, said in APART.items():
+    """Yield what adjectives do alone; whether “they” is understood; who gets fewer answers."""
+    for kind, text in APART.items():
         rows = of_model(section.contrasts(kind), model)
         if rows.height:
-            yield how_many_clear(rows, said, what=WHAT)
+            yield how_many_clear(rows, text, what=WHAT)
     for row in of_model(section.contrasts("they"), model).iter_rows(named=True):
-        one, other = (number(row[f"mean_{side}"]) for side in ("first", "second"))
-        said = f"accuracy is {one} with “they” and {other} with “{row['second']}”"
+        first, second = (number(row[f"mean_{side}"]) for side in ("first", "second"))
+        text = f"accuracy is {first} with “they” and {second} with “{row['second']}”"
         if row["quantity"] == THEY_PREFERENCE:
             ratio = f"{math.exp(row['difference']):.2g} times as probable as “he” or “she”"
-            said = f"“they” is typically {ratio}; on the log scale"
-        yield f"In the same sentences, {said}: {describe_difference(row)}."
-    for kind, said in SILENT.items():
+            text = f"“they” is typically {ratio}; on the log scale"
+        yield f"In the same sentences, {text}: {describe_difference(row)}."
+    for kind, text in SILENT.items():
         tested = of_model(section.contrasts(kind), model)
         rows = rows_apart_from_zero(tested)
-        more = rows.filter(pl.col("difference") > 0).height
+        rises = rows.filter(pl.col("difference") > 0).height
         if rows.height:
             yield (
-                f"{said}, clearly more answers name neither person in {more} of {tested.height} "
-                f"settings, and clearly fewer in {rows.height - more}."
+                f"{text}, clearly more answers name neither person in {rises} of {tested.height} "
+                f"settings, and clearly fewer in {rows.height - rises}."
             )
 
 
@@ -135,17 +135,17 @@ APART = {
     "occupations": "Whichever adjective they have, occupations have a clear effect in {}",
     "neutral": "With jobs of about as many women as men, adjectives have a clear effect in {}",
 }
-"""By kind of contrast: where adjectives, or occupations, do something by themselves."""
+"""By kind of contrast: where adjectives, or occupations, have an effect by themselves."""
 
 SILENT = {
     "no-answer": "With adjectives",
     "no-answer-sides": "Where the pronoun goes against the stereotype",
 }
-"""By kind of contrast: where answers may name nobody more often, or less."""
+"""By kind of contrast: where answers may name nobody more often, or less often."""
 
 
 def _trials(section: Section, model: str) -> Iterator[str]:
-    """How far the bias without adjectives came out again when the same sentences were asked."""
+    """Yield the range of the bias without adjectives over trials of the same sentences."""
     rows = of_model(section.rows("condition", section.presentation.quantity), model)
     for row in rows.filter(pl.col("condition") == BASELINE, pl.col("n") > 1).iter_rows(named=True):
         yield (
@@ -156,7 +156,7 @@ def _trials(section: Section, model: str) -> Iterator[str]:
 
 
 def _moved(section: Section, model: str, called: str) -> str:
-    """How many adjective settings clearly move the number, which is called so."""
+    """Return how many adjective settings clearly change the number named ``called``."""
     against = of_model(section.contrasts("baseline"), model)
     if not against.height:
         return ""
@@ -172,8 +172,8 @@ def _changes(section: Section, model: str, called: str) -> Iterator[str]:
     moved = of_model(section.contrasts("baseline"), model).sort("difference")
     if moved.height > 1:
         least, most = (
-            f"{number(moved['difference'][at])} ({setting_name(moved['first'][at])})"
-            for at in (0, -1)
+            f"{number(moved['difference'][place])} ({setting_name(moved['first'][place])})"
+            for place in (0, -1)
         )
         yield (
             f"Compared with no adjectives, the settings change the {called} by {least} to {most}."
@@ -181,27 +181,27 @@ def _changes(section: Section, model: str, called: str) -> Iterator[str]:
 
 
 def _unread(section: Section, model: str) -> str:
-    """That most replies name nobody, before anything is said of those that do."""
-    named = of_model(section.rows("prompt", ("correct", "incorrect")), model)
-    every = of_model(section.rows("prompt", "correct"), model).height
-    share = float(named["value"].sum()) / every if every else 1.0
+    """Return that most replies name nobody, to be said before anything else; or nothing."""
+    answered = of_model(section.rows("prompt", ("correct", "incorrect")), model)
+    count = of_model(section.rows("prompt", "correct"), model).height
+    share = float(answered["value"].sum()) / count if count else 1.0
     if share >= MOST_UNREAD:
         return ""
     return f"Only {number(share)} of the replies name one of the two people. "
 
 
 def _replies(section: Section, model: str) -> Iterator[str]:
-    """What a bias rests on: replies that no one can read have none either."""
+    """Yield the shares of kinds of replies: replies that no one can read show no bias either."""
     replies = of_model(section.rows("prompt", tuple(REPLY_KINDS)), model)
     shares = dict(replies.group_by("quantity").agg(pl.col("value").mean()).rows())
     if shares:
-        said = [f"{number(shares.get(kind, 0.0))} {REPLY_KINDS[kind]}" for kind in REPLY_KINDS]
+        parts = [f"{number(shares.get(kind, 0.0))} {REPLY_KINDS[kind]}" for kind in REPLY_KINDS]
         count = replies.filter(pl.col("quantity") == "correct").height
-        yield f"Shares of {count:,} replies: {', '.join(said[:-1])} and {said[-1]}."
+        yield f"Shares of {count:,} replies: {', '.join(parts[:-1])} and {parts[-1]}."
 
 
 def choice_bias_findings(section: Section) -> Iterator[Finding]:
-    """First what the place of an option does; then accuracy where the pronoun fits, and not."""
+    """Yield the effect of an option's place, then accuracy where the pronoun fits, and not."""
     for row in section.contrasts("level").iter_rows(named=True):
         model = row["model"]
         head = heading(row, **_RIGHT)
@@ -211,18 +211,18 @@ def choice_bias_findings(section: Section) -> Iterator[Finding]:
             f"stereotype minus accuracy on those that do not: {describe_difference(row)}, over "
             f"{row['n']} {row['unit']}."
         )
-        alone = beside_main(section, model)
-        more = (*beside_bias(section, model), *alone, *describe_answering(section, model))
+        main_sentences = beside_main(section, model)
+        more = (*beside_bias(section, model), *main_sentences, *describe_answering(section, model))
         rows = of_model(section.contrasts("baseline"), model)
-        moved = "adjectives clearly change the bias in {}"
-        rest = how_many_clear(rows, moved, what="settings") if rows.height else ""
-        found = finding(row, head, text, iter(more), rest=rest)
+        sentence = "adjectives clearly change the bias in {}"
+        changes = how_many_clear(rows, sentence, what="settings") if rows.height else ""
+        result = finding(row, head, text, iter(more), rest=changes)
         style = describe_style(section, model)
-        yield replace(found, head=style, styled=True) if style else found
+        yield replace(result, head=style, styled=True) if style else result
 
 
 def _position(section: Section, model: str) -> str:
-    """How often the person listed first is picked, before anything else is said."""
+    """Return how often the person listed first is picked, to be said before anything else."""
     for row in of_model(section.contrasts("position"), model).iter_rows(named=True):
         way = {
             1: "clearly more than half",
@@ -246,11 +246,11 @@ BESIDE = (
     "accuracy-pro", "accuracy-anti", "above-chance", "bias-lowest", "bias-highest",
     "bias-answered", "first-mentioned-above-half", "log-odds",
 )  # fmt: skip
-"""Numbers that could put a bias in doubt."""
+"""The numbers that could put a bias in doubt."""
 
 
 def beside_bias(section: Section, model: str) -> Iterator[str]:
-    """Yield of the sentences without adjectives each number that could put the bias in doubt."""
+    """Yield, for sentences without adjectives, each number that could put the bias in doubt."""
     rows = of_model(section.rows("condition", BESIDE), model)
     rows = rows.filter(pl.col("condition") == BASELINE)
     value = dict(rows.select("quantity", "value").rows())

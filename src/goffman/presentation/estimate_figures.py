@@ -1,4 +1,4 @@
-"""Estimates in figures: filled where clear, hollow where not, over the band of small ones."""
+"""Estimates in figures: marks filled if clear, else hollow, over the band of small differences."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from goffman.formatting import verdict_shown
 from goffman.presentation.vega import Spec, at, coloured, interval, through, tip
 
 ESTIMATE = ("difference", "low", "high", "p_adjusted", "clear", "verdict")
-"""What the data of such a figure hold of an estimate; ``with_clear`` gives the word clear."""
+"""The columns of an estimate in the data of a figure; ``with_clear`` adds the column clear."""
 
 
 def with_clear(rows: pl.DataFrame) -> pl.DataFrame:
-    """The estimates with the column ``clear``, yes or no, and verdicts as people read them."""
-    said = ["yes" if direction(row) else "no" for row in rows.iter_rows(named=True)]
-    words = [verdict_shown(row) or None for row in rows.iter_rows(named=True)]
+    """Return the estimates with ``clear``, yes or no, and verdicts as people read them."""
+    clear = ["yes" if direction(row) else "no" for row in rows.iter_rows(named=True)]
+    verdicts = [verdict_shown(row) or None for row in rows.iter_rows(named=True)]
     return rows.with_columns(
-        clear=pl.Series(said, dtype=pl.String), verdict=pl.Series(words, dtype=pl.String)
+        clear=pl.Series(clear, dtype=pl.String), verdict=pl.Series(verdicts, dtype=pl.String)
     )
 
 
 def estimate_tip(*first: tuple[str, str], called: str = "Difference") -> list[Spec]:
-    """What is shown of an estimate under the pointer; ``first``: whose it is."""
+    """Return what is shown of an estimate under the pointer; ``first``: the fields that name it."""
     return tip(
         *first,
         ("verdict", "Verdict"),
@@ -42,22 +42,22 @@ def dots(
     leads: bool = False,
     **encoding: Spec,
 ) -> list[Spec]:
-    """A mark for each estimate; ``colour``: by which field, ``leads``: to evidence."""
+    """Return a mark for each estimate; ``colour``: by which field; ``leads``: to evidence."""
     filled = {"condition": {"test": "datum.clear === 'yes'", "value": 1}, "value": 0}
     mark: Spec = {"type": "point", "style": "estimate", "size": size}
     if leads:
         mark["cursor"] = "pointer"
     ground: Spec = {"type": "point", "style": "ground", "size": size}
-    own: Spec = {**encoding, "tooltip": about, "fillOpacity": filled}
+    mark_encoding: Spec = {**encoding, "tooltip": about, "fillOpacity": filled}
     shape: Spec = {}
     if colour:
-        both = coloured(*colour)
-        own |= {**both, "stroke": both["color"]}
-        shape = {"shape": both["shape"]}
-    # The line of the interval would run through what is hollow.
+        encodings = coloured(*colour)
+        mark_encoding |= {**encodings, "stroke": encodings["color"]}
+        shape = {"shape": encodings["shape"]}
+    # Without the ground, the interval's line would run through hollow marks.
     return [
         {"mark": {**ground, "tooltip": None, "aria": False}, "encoding": {**encoding, **shape}},
-        {"mark": mark, "encoding": own},
+        {"mark": mark, "encoding": mark_encoding},
     ]
 
 
@@ -71,15 +71,15 @@ def estimate_layers(
     between: Sequence[Spec] = (),
     **encoding: Spec,
 ) -> list[Spec]:
-    """Band and line at 0, what lies ``between``, intervals, and a mark for each estimate."""
-    by = {"color": coloured(*colour)["color"]} if colour else {}
+    """Return the band and line at 0, what lies ``between``, intervals, and a mark per estimate."""
+    line_color = {"color": coloured(*colour)["color"]} if colour else {}
     marks = dots(about, size=size, colour=colour, leads=leads, **encoding)
-    lines = interval(rows, **encoding, **by)
+    lines = interval(rows, **encoding, **line_color)
     return [*band(rows), at(0, "zero"), *between, *lines, *marks]
 
 
 def band(rows: pl.DataFrame, *, level: bool = False) -> list[Spec]:
-    """The differences that are too small to matter, as a light band; none where Δ is not known."""
+    """Return a light band over differences too small to matter; none if Δ is not known."""
     least = _smallest(rows)
     if least is None:
         return []
@@ -92,11 +92,11 @@ def band(rows: pl.DataFrame, *, level: bool = False) -> list[Spec]:
 
 
 def describe_marks(rows: pl.DataFrame) -> str:
-    """Return how marks and band are to be read, for a caption."""
-    band = "" if _smallest(rows) is None else " Shaded: too small to matter."
-    return f"Hollow marks: the interval contains 0.{band}"
+    """Return how to read marks and band, for a caption."""
+    shading = "" if _smallest(rows) is None else " Shaded: too small to matter."
+    return f"Hollow marks: the interval contains 0.{shading}"
 
 
 def _smallest(rows: pl.DataFrame) -> float | None:
-    known = rows["margin"].drop_nulls()
-    return float(known[0]) if known.len() else None
+    margins = rows["margin"].drop_nulls()
+    return float(margins[0]) if margins.len() else None

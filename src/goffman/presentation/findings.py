@@ -1,4 +1,4 @@
-"""Sentences that findings share: what was lost to correction, which test, how many are clear."""
+"""Sentences that findings share: what correction cost, which test, how many results are clear."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) -> Finding:
-    """A finding about one estimate, which a bar is drawn for; ``also``: its other fields."""
+    """Return the finding about one estimate, drawn as a bar; ``also``: its other fields."""
     drawn = {name: row[name] for name in ("difference", "low", "high", "p_adjusted", "margin")}
     also = {"wording": ONE_WORDING, "short": head} | also
     return Finding(
@@ -58,7 +58,7 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
 
 
 def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:
-    """The rows of a model, by the name that is shown."""
+    """Return the rows of a model, by its shown name."""
     return rows.filter(pl.col("model") == model)
 
 
@@ -67,7 +67,7 @@ def heading(
 ) -> str:
     """Return what an estimate comes to, in a few words without its verdict.
 
-    ``more``, ``less``: what it says where there is a difference; ``between``: completes "a
+    ``more``, ``less``: texts for a difference above or below 0; ``between``: completes "a
     difference …"; ``whether``: completes "cannot tell whether …"; ``none``: in place of "no
     relevant difference between …".
     """
@@ -82,7 +82,7 @@ def heading(
 
 
 def with_verdict(row: Row, head: str) -> str:
-    """Return the heading with its verdict, for a place where none stands before it."""
+    """Return the heading with its verdict, for a place where no verdict stands before it."""
     if untested(row):
         return head
     decapitalized = f"{head[0].lower()}{head[1:]}"
@@ -105,7 +105,7 @@ def describe_verdict(row: Row) -> str:
             f" An audit like this finds a true difference of {number(row['detectable'])} in 80 of "
             "100 cases."
         )
-    why = {
+    reasons = {
         RELEVANT: f"The whole interval lies {beyond}{least}.",
         PRESENT: f"The interval excludes 0, but holds differences smaller than {least}.",
         NEGLIGIBLE: (
@@ -114,7 +114,7 @@ def describe_verdict(row: Row) -> str:
         INCONCLUSIVE: f"The interval holds 0, and differences larger than {least}.{detectable}",
         SENTENCES_ONLY: "Fewer than three sentences were asked, which say nothing about others.",
     }
-    return why.get(row["verdict"], "")
+    return reasons.get(row["verdict"], "")
 
 
 def untested(row: Row) -> bool:
@@ -123,18 +123,18 @@ def untested(row: Row) -> bool:
 
 
 def verdict_first(row: Row) -> str:
-    """Return the verdict before the numbers of a contrast, where it says that none is shown."""
+    """Return the verdict to put before a contrast's numbers, if it says that none is shown."""
     return f"{row['verdict']}; " if row["verdict"] in (NEGLIGIBLE, INCONCLUSIVE) else ""
 
 
 def because(reasons: Iterable[str | None]) -> str:
-    """The reasons, each once, as the end of a sentence; nothing where none is known."""
-    known = [reason for reason in dict.fromkeys(reasons) if reason]
-    return f", because {', and because '.join(known)}" if known else ""
+    """Return the reasons, each once, as the end of a sentence; nothing if none is known."""
+    texts = [reason for reason in dict.fromkeys(reasons) if reason]
+    return f", because {', and because '.join(texts)}" if texts else ""
 
 
 def describe_tested(row: Row, *, many: str = "conditions") -> str:
-    """Return what the interval is over; ``many``: what the conditions are called."""
+    """Return what the interval is over; ``many``: the noun for the conditions."""
     if untested(row):
         return f"Not tested{because([row['reason']])}"
     over = (row["interval_over"] or "").replace("conditions", many)
@@ -147,98 +147,108 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
 
     ``sentence`` has {} for the number, such as "3 of 15 settings"; ``what``: these settings.
     """
-    count, every = rows_apart_from_zero(estimates).height, estimates.height
-    without = estimates.filter(pl.col("low").is_null())
-    why = because(without["reason"])
-    if every and without.height == every:
-        return f"None of {every} {what} could be tested{why}."
-    said = sentence.format(f"{count or 'none'} of {every} {what}")
-    said = f"{said[0].upper()}{said[1:]}."
-    return f"{said} {without.height} of them could not be tested{why}." if without.height else said
+    count, total = rows_apart_from_zero(estimates).height, estimates.height
+    no_interval = estimates.filter(pl.col("low").is_null())
+    reason = because(no_interval["reason"])
+    if total and no_interval.height == total:
+        return f"None of {total} {what} could be tested{reason}."
+    text = sentence.format(f"{count or 'none'} of {total} {what}")
+    text = f"{text[0].upper()}{text[1:]}."
+    return (
+        f"{text} {no_interval.height} of them could not be tested{reason}."
+        if no_interval.height
+        else text
+    )
 
 
 def findings_of(section: Section) -> list[Finding]:
     """Return what stands out about each model, in the order in which they were asked."""
-    # Made once: the summary, the page and each other mode's main result show them.
+    # Made once, because the summary, the page and the main results in other modes show them.
     if "findings" not in section.kept:
         section.kept["findings"] = _findings(section)
     return section.kept["findings"]
 
 
 def _findings(section: Section) -> list[Finding]:
-    found = list(section.presentation.findings(section))
-    # Here and nowhere else: whatever is found of a model that cannot do the task is not said.
-    instead = [_with_style(section, one) for one in not_measurable(section)]
-    found = [one for one in found if one.model not in {other.model for other in instead}] + instead
-    silent = [name for name in section.models() if name not in {one.model for one in found}]
-    found += [_with_style(section, _nothing(section, model)) for model in silent]
+    results = list(section.presentation.findings(section))
+    # Only here are the findings about models that cannot do the task removed.
+    failures = [_with_style(section, result) for result in not_measurable(section)]
+    results = [
+        result for result in results if result.model not in {failure.model for failure in failures}
+    ] + failures
+    silent = [name for name in section.models() if name not in {result.model for result in results}]
+    results += [_with_style(section, _nothing(section, model)) for model in silent]
     order = section.models()
     rated = [section.ratings] if section.ratings else []
-    found = [
+    results = [
         replace(
-            one,
+            result,
             more=(
-                *(*one.more, *describe_identities(section, one.model), *rated),
-                *describe_changes(section, one.model),
+                *(*result.more, *describe_identities(section, result.model), *rated),
+                *describe_changes(section, result.model),
             ),
         )
-        for one in found
+        for result in results
     ]
-    found = [with_robustness(with_wordings(one, section), section) for one in found]
+    results = [with_robustness(with_wordings(result, section), section) for result in results]
     return [
-        replace(one, caveats=tuple(caveats_of(one, section)))
-        for one in sorted(found, key=lambda one: order.index(one.model))
+        replace(result, caveats=tuple(caveats_of(result, section)))
+        for result in sorted(results, key=lambda result: order.index(result.model))
     ]
 
 
 def describe_identities(section: Section, model: str) -> Iterator[str]:
-    """Yield for each identity whether the gap is another one than for the reference."""
+    """Yield for each identity whether its gap differs from that of the reference."""
     gaps = dict(of_model(section.contrasts(GAP_OF), model).select("variant", "difference").rows())
     rows = of_model(section.contrasts(INTERACTION), model)
     for row in rows.filter(pl.col("verdict").ne_missing(NOT_MEASURABLE)).iter_rows(named=True):
         pair = identities_of(row["variant"])
-        said = heading(
+        text = heading(
             row,
             more="The gap is larger for {} than for {}".format(*pair),
             less="The gap is smaller for {} than for {}".format(*pair),
             between="between the gaps for {} and {}".format(*pair),
         )
-        known = [number(gaps[one]) for one in pair if gaps.get(one) is not None]
-        shown = f" ({' and '.join(known)})" if len(known) == len(pair) else ""
-        yield f"{said}{shown}: {describe_difference(row)}."
+        values = [number(gaps[identity]) for identity in pair if gaps.get(identity) is not None]
+        shown = f" ({' and '.join(values)})" if len(values) == len(pair) else ""
+        yield f"{text}{shown}: {describe_difference(row)}."
 
 
 def _with_style(section: Section, found: Finding) -> Finding:
-    """What could not be measured, and first the style of answering that may be why."""
+    """Return the finding, after the style of answering that may be why nothing was measured."""
     style = section.presentation.style
-    said = style(section, found.model) if style else ""
-    return replace(found, text=f"{said}. {found.text}") if said else found
+    sentence = style(section, found.model) if style else ""
+    return replace(found, text=f"{sentence}. {found.text}") if sentence else found
 
 
 def _nothing(section: Section, model: str) -> Finding:
-    """That there is no contrast, and why."""
+    """Return the finding that there is no contrast, and why."""
     groups = section.groups()
     if section.against and section.against not in groups and len(groups) == 1:
-        said = (
+        sentence = (
             f"Only {humanize(groups[0])} {section.noun.many} were asked, so no groups are compared."
         )
-        text = " ".join([said, *_beside_none(section, model)])
+        text = " ".join([sentence, *_beside_none(section, model)])
         return Finding(model=model, head="There is no other group to compare with", text=text)
     rows = of_model(section.shown(section.estimates), model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
-    why = because(reasons.unique(maintain_order=True).head(3))
-    text = f"There is no difference to report{why}." if why else "Too few prompts were asked."
+    reason = because(reasons.unique(maintain_order=True).head(3))
+    text = f"There is no difference to report{reason}." if reason else "Too few prompts were asked."
     return Finding(model=model, head="Nothing could be compared", text=text)
 
 
 def _beside_none(section: Section, model: str) -> Iterator[str]:
-    """The mean with a condition and without one, in the wordings that have both; not tested."""
+    """Yield the means with and without a condition in the wordings that have both; not tested."""
     rows = of_model(section.rows("prompt", section.presentation.quantity), model)
-    none = rows.filter(pl.col("condition") == BASELINE)
-    named = rows.filter(pl.col("condition") != BASELINE)
-    named = named.filter(pl.col("wording").is_in(none["wording"].unique().to_list()))
-    if none.height and named.height:
-        values = [float(one["value"].to_numpy().mean()) for one in (named, none)]
+    without_condition = rows.filter(pl.col("condition") == BASELINE)
+    with_condition = rows.filter(pl.col("condition") != BASELINE)
+    with_condition = with_condition.filter(
+        pl.col("wording").is_in(without_condition["wording"].unique().to_list())
+    )
+    if without_condition.height and with_condition.height:
+        values = [
+            float(frame["value"].to_numpy().mean()) for frame in (with_condition, without_condition)
+        ]
         yield (
             f"The {section.presentation.called} is {number(values[0])} with a {section.noun.one} "
             f"named and {number(values[1])} with none. This difference was not tested."

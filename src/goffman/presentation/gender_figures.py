@@ -42,21 +42,21 @@ WHO = ("female", "male", "unspecified", "nonbinary")
 
 
 def _read(section: Section) -> str:
-    """Return what does not count, for a caption."""
-    rest = not_counted(section)
-    return "" if rest is None else f" Another {number(rest)} of the probability does not count."
+    """Return how much of the probability does not count, for a caption."""
+    share = not_counted(section)
+    return "" if share is None else f" Another {number(share)} of the probability does not count."
 
 
 def _words(section: Section) -> dict[str, str]:
-    """The variants as they are shown, those with names first."""
-    there = section.scores["variant"].drop_nulls().unique(maintain_order=True).to_list()
-    return {variant: describe_variant(variant) for variant in sorted(there)}
+    """Return the variants with their shown names, in alphabetical order: those with names first."""
+    variants = section.scores["variant"].drop_nulls().unique(maintain_order=True).to_list()
+    return {variant: describe_variant(variant) for variant in sorted(variants)}
 
 
 def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the first wording, with variants and subscales as they are shown.
+    """Return the rows of the first wording, with variants and subscales as they are shown.
 
-    The baseline is no set of conditions: it is in the tables.
+    Rows of the baseline are left out: it is no set of conditions, and stands in the tables.
     """
     rows = rows.filter(pl.col("group").is_null() | (pl.col("group") != BASELINE))
     if "wording" in rows.columns and section.wordings:
@@ -71,20 +71,20 @@ def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
 def _dumbbells(
     rows: pl.DataFrame, label: str, order: Sequence[str] | Spec, *, fields: Sequence[str] = ()
 ) -> Spec:
-    """What ``plot`` needs: female and male joined by a line, everything else beside them."""
+    """Return arguments of ``plot``: female and male joined by a line, other values beside them."""
     keys = ["model", "variant", "wording", "group", label]
     for name in ("female", "male"):
         ends = rows.filter(pl.col("quantity") == name).select(*keys, pl.col("value").alias(name))
         rows = rows.join(ends, on=keys, how="left", nulls_equal=True)
     about = tip((label, "What"), ("quantity", "Who"), ("value", "Probability"), ("model", "Model"))
-    there = [name for name in WHO if name in rows["quantity"]]
+    quantities = [name for name in WHO if name in rows["quantity"]]
     join: Spec = {
         "mark": {"type": "rule", "style": "link", "tooltip": None, "aria": False},
         "encoding": {"x": axis_x("Probability", field_="female"), "x2": {"field": "male"}},
     }
     marks: Spec = {
         "mark": {"type": "point", "size": 60, "cursor": "pointer"},
-        "encoding": {**coloured("quantity", there), "tooltip": about},
+        "encoding": {**coloured("quantity", quantities), "tooltip": about},
     }
     return {
         "values": data(rows, label, *_SHOWN, *fields),
@@ -106,13 +106,13 @@ def _model_and_words(section: Section) -> tuple[Choice, ...]:
 
 
 def parts(section: Section) -> Iterator[Figure]:
-    """The probability of each gender in every part of the scale, and in all of it."""
+    """Yield a figure of each gender's probability in every part of the scale, and in all of it."""
     rows = [section.rows(level, WHO) for level in ("group", "dimension")]
     rows_of_parts = _ready(section, pl.concat(rows)).with_columns(pl.col("part").fill_null(WHOLE))
-    there = {humanize(name) for name in section.dimensions} & {*rows_of_parts["part"]}
-    if not there:
+    dimensions = {humanize(name) for name in section.dimensions} & {*rows_of_parts["part"]}
+    if not dimensions:
         return
-    order = [WHOLE, *(name for name in map(humanize, section.dimensions) if name in there)]
+    order = [WHOLE, *(name for name in map(humanize, section.dimensions) if name in dimensions)]
     yield plot(
         section,
         "parts",
@@ -126,7 +126,7 @@ def parts(section: Section) -> Iterator[Figure]:
 
 
 def conditions(section: Section) -> Iterator[Figure]:
-    """The probability of each gender for every condition, those that women have most first."""
+    """Yield a figure of each gender's probability by condition, highest female minus male first."""
     rows = section.named(_ready(section, section.rows("condition", WHO)))
     if not rows.height:
         return
@@ -148,7 +148,7 @@ def conditions(section: Section) -> Iterator[Figure]:
 
 
 def sentences(section: Section) -> Iterator[Figure]:
-    """The probability of each gender in every sentence of the scale."""
+    """Yield a figure of each gender's probability in every sentence of the scale."""
     rows = _ready(section, section.rows("item", WHO))
     if rows.height:
         rows, texts = _with_sentences(section, rows)
@@ -158,11 +158,11 @@ def sentences(section: Section) -> Iterator[Figure]:
 
 
 QUARTERS = {"from": 0.0, "low": 0.25, "value": 0.5, "high": 0.75, "to": 1.0}
-"""The ends of a line, the ends of its box, and the mark in it → which share lies below."""
+"""The ends of a line, the ends of its box, and the mark in it → the share of values below."""
 
 
 def spread(section: Section) -> Iterator[Figure]:
-    """Women and men in every sentence, over the conditions: quartiles and extremes."""
+    """Yield a figure of women and men in every sentence: quartiles and extremes over conditions."""
     keys = ["model", "words", "set", "part", "item", "quantity"]
     rows = _ready(section, section.rows("prompt", WHO[:2]))
     if not rows.height:
@@ -188,19 +188,19 @@ def spread(section: Section) -> Iterator[Figure]:
         "x": axis_x("Probability"),
     }
     title = f"Women and men over the {section.noun.many}, sentence by sentence"
-    said = "Mark: the median. Bar: the middle half. Line: all of them."
-    yield _by_sentence(section, "spread", shown, title=title, description=said)
+    description = "Mark: the median. Bar: the middle half. Line: all of them."
+    yield _by_sentence(section, "spread", shown, title=title, description=description)
 
 
 def _with_sentences(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The rows with the sentence of their item, and all sentences in order."""
+    """Return the rows with the sentence of their item, and all sentences in order."""
     texts = {item: section.names.item(section.instrument, item) for item in section.items}
     return rows.with_columns(sentence=pl.col("item").replace(texts)), list(texts.values())
 
 
 def _by_sentence(section: Section, kind: str, shown: Spec, **about: Any) -> Figure:
-    """A figure with a row for each sentence, the parts of the scale one below the other."""
-    # The sentences are there in full, over several lines.
+    """Return a figure with a row for each sentence, the parts of the scale one below the other."""
+    # The sentences are shown in full, over several lines.
     shown["y"]["axis"] = wrapped()
     lines = max(math.ceil(len(text) / LINE) for text in shown["y"]["sort"])
     shown["height"] = {"step": max(21, 12 * lines + 8)}
@@ -217,7 +217,7 @@ def _by_sentence(section: Section, kind: str, shown: Spec, **about: Any) -> Figu
         order=[humanize(name) for name in section.dimensions],
         apart=True,
     )
-    # The parts share an axis, whose numbers stand below the last of them.
+    # The parts share an axis, with its numbers below the last part.
     for part in drawn.spec.get("vconcat", [])[:-1]:
         x = {**part["encoding"]["x"], "title": None, "axis": {"labels": False}}
         part["encoding"] = {**part["encoding"], "x": x}
@@ -249,13 +249,13 @@ def differences(*, what: str) -> FigureFn:
 
 
 MOST_PAIRS = 15
-"""So many pairs of models can be chosen from."""
+"""The most pairs of models to choose from."""
 
 
 def between_models(section: Section) -> Iterator[Figure]:
-    """How two models differ in female minus male, in every subscale and over all of them."""
+    """Yield a figure of how two models differ in female minus male, by subscale and over all."""
     rows = section.contrasts("models").filter(IN_MAIN_VARIANT, pl.col("quantity") == "disparity")
-    sides = {one: section.names.model(one) for one in {*rows["first"], *rows["second"]}}
+    sides = {model: section.names.model(model) for model in {*rows["first"], *rows["second"]}}
     if not sides:
         return
     first, second = (pl.col(name).replace(sides) for name in ("first", "second"))
@@ -283,14 +283,17 @@ def _by_part(
     each: tuple[str, Sequence[str]],
     **about: Any,
 ) -> Figure:
-    """Estimates by subscale and set of conditions; ``each``: a view for each of these values."""
+    """Return a figure of estimates by subscale and set of conditions.
+
+    ``each``: a field and its values, with a view for each value.
+    """
     rows = rows.with_columns(part=pl.col("part").fill_null(WHOLE))
     names = [WHOLE, *(humanize(name) for name in section.dimensions)]
     names = [name for name in names if name in rows["part"].unique()]
     sets = [humanize(name) for name in section.groups()]
     sets = [name for name in sets if name in rows["set"].unique()]
     field, order = each
-    fields = dict.fromkeys([field, *(one.field for one in about["choices"])])
+    fields = dict.fromkeys([field, *(control.field for control in about["choices"])])
     tips = estimate_tip(("part", "Part"), ("set", section.noun.headed.many), called=called)
     about["description"] += f" {describe_marks(rows)}"
     return plot(
@@ -314,7 +317,7 @@ def _by_part(
 
 
 def _how_many_clear(rows: pl.DataFrame, section: Section) -> str:
-    """Return where women and men clearly differ, for a title."""
+    """Return in how many rows women and men clearly differ, for a title."""
     first = rows["variant"].sort(nulls_last=False)[0]
     rows = rows.filter(pl.col("variant").eq_missing(first))
     if len(section.models()) > 1:
@@ -327,7 +330,7 @@ disparities = differences(what="Female minus male probability")
 
 
 def endorsed(section: Section) -> Iterator[Figure]:
-    """Of each question and description the share of the answers that endorse it."""
+    """Yield a figure of the share of answers that endorse each question and description."""
     rows = section.named(section.rows("cell", QUANTITY).filter(pl.col("variant").is_null()))
     if not rows.height:
         return

@@ -1,4 +1,4 @@
-"""What is said about who is named, or whom more stigma falls on: women and men, by diagnosis.
+"""Sentences about who is named, or whom more stigma falls on: women and men, by diagnosis.
 
 The main result is female minus male in the first group of conditions minus the same in the second.
 """
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 KINDS = ("female", "male", "both", "neither", "nonbinary")
 
 MOST_APART = 0.1
-"""Sentences of which so much more is counted are no measure for the others."""
+"""If the shares counted differ by more than this, two sets of sentences are hardly comparable."""
 
 
 def _contrasts(section: Section, kind: str, model: str) -> pl.DataFrame:
@@ -67,14 +67,14 @@ def _contrasts(section: Section, kind: str, model: str) -> pl.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class GenderWords:
-    """How people are told about women and men in answers of one kind."""
+    """The words for women and men in answers of one kind."""
 
     leans: str
-    """Completes "… more toward women"; what does so."""
+    """The words before "more toward women", such as "Stigma leans"."""
     whether: str
-    """The same after "cannot tell whether"."""
+    """The words after "cannot tell whether", such as "stigma leans"."""
     alone: Callable[[Section, Row], str]
-    """Says what women and men have in the first group."""
+    """Returns the numbers of women and men in the first group, in sentences."""
     details: Callable[[Section, str], Iterator[str]]
     """Yields the further sentences about a model."""
     style: bool = False
@@ -85,11 +85,13 @@ class GenderWords:
         for model in section.models():
             groups = _contrasts(section, "groups", model).to_dicts()
             genders = _contrasts(section, "genders", model)
-            mine = genders.filter(pl.col("group") == section.contrast).to_dicts()
-            if not groups and not mine:
+            alone = genders.filter(pl.col("group") == section.contrast).to_dicts()
+            if not groups and not alone:
                 continue
-            found = self._compared(section, groups, mine) if groups else self._single(section, mine)
-            yield presented_first(section, found) if self.style else found
+            result = (
+                self._compared(section, groups, alone) if groups else self._single(section, alone)
+            )
+            yield presented_first(section, result) if self.style else result
 
     def _compared(self, section: Section, rows: Sequence[Row], alone: Sequence[Row]) -> Finding:
         main, *others = rows
@@ -107,12 +109,12 @@ class GenderWords:
             f"{number(main['mean_second'])} for {second} {section.noun.many}: "
             f"{describe_difference(main)}."
         )
-        rest = [self.alone(section, row) for row in alone[:1]]
-        rest += [_without_names(main, row) for row in others]
-        return finding(main, head, text, self._more(section, main), rest=" ".join(rest))
+        sentences = [self.alone(section, row) for row in alone[:1]]
+        sentences += [_without_names(main, row) for row in others]
+        return finding(main, head, text, self._more(section, main), rest=" ".join(sentences))
 
     def _single(self, section: Section, rows: Sequence[Row]) -> Finding:
-        """Return the finding where one group alone was asked: women against men in it."""
+        """Return the finding if only one group was asked: women against men in it."""
         main, *others = rows
         about = f"for {humanize(main['group'])} {section.noun.many}"
         head = heading(
@@ -122,8 +124,10 @@ class GenderWords:
             between=f"between women and men {about}",
             whether=f"{self.whether} toward women or men {about}",
         )
-        rest = " ".join(_without_names(main, row) for row in others)
-        return finding(main, head, self.alone(section, main), self._more(section, main), rest=rest)
+        sentences = " ".join(_without_names(main, row) for row in others)
+        return finding(
+            main, head, self.alone(section, main), self._more(section, main), rest=sentences
+        )
 
     def _more(self, section: Section, main: Row) -> Iterator[str]:
         yield f"{describe_tested(main, many=section.noun.many)}."
@@ -139,61 +143,63 @@ class GenderWords:
 
 
 def _one_by_one(section: Section, model: str) -> Iterator[str]:
-    """Yield in how many diagnoses women and men clearly differ, and how many lie apart."""
+    """Yield for how many diagnoses women and men clearly differ, and how many lie apart."""
     kinds = (LEVEL_OF_CONDITION, REFERENCE)
     levels, others = (
         of_model(section.contrasts(kind), model).filter(IN_MAIN_VARIANT) for kind in kinds
     )
     if not levels.height:
         return
-    above, below = (of.height or "none" for of in above_and_below(levels))
-    said = (
+    above, below = (rows.height or "none" for rows in above_and_below(levels))
+    sentence = (
         f"One by one, female minus male is clearly above 0 for {above} of {levels.height} "
         f"{section.noun.many} and clearly below 0 for {below}"
     )
     if others.height:
-        above, below = (of.height or "none" for of in above_and_below(others))
-        said += (
+        above, below = (rows.height or "none" for rows in above_and_below(others))
+        sentence += (
             f"; compared with the {humanize(section.against)} mean, {above} of {others.height} "
             f"{humanize(section.contrast)} ones clearly above and {below} below"
         )
-    yield f"{said}."
+    yield f"{sentence}."
 
 
 def _without_names(main: Row, other: Row) -> str:
     names = ("difference", "low", "high")
     if [number(main[name]) for name in names] == [number(other[name]) for name in names]:
         return "Not counting first names, it is the same."
-    said = describe_difference(other).replace("difference", "difference is", 1)
-    return f"Not counting first names, the {said}."
+    text = describe_difference(other).replace("difference", "difference is", 1)
+    return f"Not counting first names, the {text}."
 
 
-# Words and phrases that are filled in.
+# Words and phrases that fill a blank.
 
 
 def _counted_words(section: Section, row: Row) -> str:
     counted = section.presentation.counted
     about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
-    rest = not_counted(section, **about)
-    uncounted = f" Another {number(rest)} belongs to {section.presentation.uncounted}."
+    share = not_counted(section, **about)
+    uncounted = f" Another {number(share)} belongs to {section.presentation.uncounted}."
     return (
         f"For {humanize(row['group'])} {section.noun.many}, female {counted} have a total "
         f"probability of {number(row['mean_first'])}, male {counted} {number(row['mean_second'])}: "
         f"{verdict_first(row)}{describe_difference(row)}.{_nonbinary(section, row)}"
-        f"{uncounted if rest else ''}"
+        f"{uncounted if share else ''}"
     )
 
 
 LEAST_SHOWN = 0.005
-"""A smaller probability is written as none."""
+"""The smallest probability that is not written as none."""
 
 
 def _nonbinary(section: Section, row: Row) -> str:
-    """Return what nonbinary words have in the same sentences; nothing where that is not known."""
+    """Return the probability of nonbinary words in the same sentences; empty if not known."""
     first = pl.col("wording").is_in(section.wordings[:1]) & (pl.col("group") == row["group"])
     rows = of_model(section.rows("group", "nonbinary"), row["model"]).filter(IN_MAIN_VARIANT, first)
-    said = ("practically none" if value < LEAST_SHOWN else number(value) for value in rows["value"])
-    return "".join(f" Nonbinary {section.presentation.counted} have {one}." for one in said)
+    texts = (
+        "practically none" if value < LEAST_SHOWN else number(value) for value in rows["value"]
+    )
+    return "".join(f" Nonbinary {section.presentation.counted} have {text}." for text in texts)
 
 
 def _fill_details(section: Section, model: str) -> Iterator[str]:
@@ -206,19 +212,19 @@ def _fill_details(section: Section, model: str) -> Iterator[str]:
 def uncounted(section: Section, row: Row) -> Iterator[str]:
     """Yield how far female minus male of one group could move with what is not counted."""
     about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
-    rest = not_counted(section, **about)
-    if not rest:
+    share = not_counted(section, **about)
+    if not share:
         return
-    men, women = (number(row["difference"] + sign * rest) for sign in (-1, 1))
+    men, women = (number(row["difference"] + sign * share) for sign in (-1, 1))
     yield (
-        f"For {humanize(row['group'])} {section.noun.many}, {number(rest)} of the probability "
+        f"For {humanize(row['group'])} {section.noun.many}, {number(share)} of the probability "
         f"belongs to {section.presentation.uncounted}. If they all named men, female minus male "
         f"would be {men}; if they all named women, {women}."
     )
     unseen = not_counted(section, **about, quantities=(UNSEEN_END,))
     if section.presentation.phrases and unseen is not None:
         yield (
-            f"{number(rest - unseen)} of this belongs to phrases that end in a word without a "
+            f"{number(share - unseen)} of this belongs to phrases that end in a word without a "
             "gender, such as “person”."
         )
 
@@ -233,14 +239,14 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
             f"{humanize(row['group'])} {section.noun.many}, {number(row['mean_first'])} ({change})."
         )
     if rows.height:
-        none, some = (
+        baseline, contrast = (
             not_counted(section, model=model, group=group, variant=MAIN_VARIANT)
             for group in (BASELINE, section.contrast)
         )
-        if none is not None and some is not None and abs(none - some) > MOST_APART:
+        if baseline is not None and contrast is not None and abs(baseline - contrast) > MOST_APART:
             yield (
-                f"In the shortened sentences, {number(1 - none)} of the probability counts, in "
-                f"the others {number(1 - some)}, so the two are hardly comparable."
+                f"In the shortened sentences, {number(1 - baseline)} of the probability counts, in "
+                f"the others {number(1 - contrast)}, so the two are hardly comparable."
             )
         yield confound(section)
 
@@ -249,14 +255,14 @@ gender_findings = GenderWords(
     leans="Leans", whether="it leans", alone=_counted_words, details=_fill_details
 )
 
-# Codes of women and men who are described alike.
+# Codes for women and men with the same description.
 
 
 def _codes(section: Section, row: Row) -> str:
     rows = of_model(section.rows("group", "unstated"), row["model"]).filter(
         pl.col("wording").is_null(), pl.col("group") == row["group"]
     )
-    unstated = [f", about a person of no stated gender {number(of)}" for of in rows["value"]]
+    unstated = [f", about a person of no stated gender {number(value)}" for value in rows["value"]]
     return (
         f"For {humanize(row['group'])} {section.noun.many}, the mean code is "
         f"{number(row['mean_first'])} about a woman and {number(row['mean_second'])} about a man"
@@ -268,16 +274,16 @@ def _nonbinary_people(section: Section, model: str) -> Iterator[str]:
     """Yield how the code about a nonbinary person differs from those about a woman and a man."""
     rows = of_model(section.contrasts("nonbinary"), model)
     for group in rows["group"].unique(maintain_order=True):
-        mine = rows.filter(pl.col("group") == group).to_dicts()
-        said = [
-            f"{number(row['mean_second'])} about a {called} "
+        tests = rows.filter(pl.col("group") == group).to_dicts()
+        comparisons = [
+            f"{number(row['mean_second'])} about a {person} "
             f"({verdict_first(row)}{describe_difference(row)})"
-            for called, row in zip(("woman", "man"), mine, strict=True)
+            for person, row in zip(("woman", "man"), tests, strict=True)
         ]
         yield (
             f"In the questions about {humanize(group)} {section.noun.many} that were also asked "
-            f"about a nonbinary person, the mean code is {number(mine[0]['mean_first'])} about "
-            f"that person, {' and '.join(said)}."
+            f"about a nonbinary person, the mean code is {number(tests[0]['mean_first'])} about "
+            f"that person, {' and '.join(comparisons)}."
         )
 
 
@@ -289,7 +295,7 @@ described_gender_findings = GenderWords(
     style=True,
 )
 
-# Sentences that are written.
+# Sentences that the model writes.
 
 
 def _shares(section: Section, row: Row) -> str:
@@ -301,19 +307,19 @@ def _shares(section: Section, row: Row) -> str:
 
 
 def _written_details(section: Section, model: str) -> Iterator[str]:
-    """Yield whom the sentences of each group are about."""
-    called = {
+    """Yield the shares of each group's sentences about a woman, a man, both, and so on."""
+    phrases = {
         kind: "about someone nonbinary" if kind == "nonbinary" else f"about {kind}"
         for kind in KINDS
     } | {"female": "about a woman", "male": "about a man"}
     rows = of_model(section.rows("group", KINDS), model).filter(pl.col("group") != BASELINE)
     order = ("variant", "group")
-    for of in rows.sort(*order).partition_by(*order, maintain_order=True):
-        share = dict(of.select("quantity", "value").rows())
-        said = [f"{number(share[kind])} {called[kind]}" for kind in KINDS if kind in share]
+    for frame in rows.sort(*order).partition_by(*order, maintain_order=True):
+        share = dict(frame.select("quantity", "value").rows())
+        parts = [f"{number(share[kind])} {phrases[kind]}" for kind in KINDS if kind in share]
         yield (
-            f"Sentences about {humanize(of['group'][0])} {section.noun.many}, "
-            f"{describe_variant(of['variant'][0])}: {', '.join(said)}."
+            f"Sentences about {humanize(frame['group'][0])} {section.noun.many}, "
+            f"{describe_variant(frame['variant'][0])}: {', '.join(parts)}."
         )
     yield from over_baseline(section, model)
 
@@ -326,7 +332,7 @@ written_gender_findings = GenderWords(
 
 
 def vignette_findings(section: Section) -> Iterator[Finding]:
-    """Whether people described with one thing draw more stigma than those with the other."""
+    """Yield whether descriptions of the first group draw more stigma than those of the second."""
     for row in section.contrasts("groups").iter_rows(named=True):
         first, second = (_described(section, row, side) for side in ("first", "second"))
         head = heading(
@@ -342,47 +348,47 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
             f"{describe_difference(row)}.{_compared_with(section, row)}"
         )
-        rest = [_vignettes_counted(section, row), *_by_gender(section, model)]
+        sentences = [_vignettes_counted(section, row), *_by_gender(section, model)]
         tested = f"{describe_tested(row, many=section.noun.many)}."
         more = [tested, *describe_answering(section, model), *reliability(section, model)]
         more += _nonbinary_people(section, model)
-        found = finding(row, head, text, iter(more), rest=" ".join(filter(None, rest)))
-        yield presented_first(section, found)
+        result = finding(row, head, text, iter(more), rest=" ".join(filter(None, sentences)))
+        yield presented_first(section, result)
 
 
 def _vignettes_counted(section: Section, row: Row) -> str:
-    """How many descriptions are above the others' mean, and what that does not allow for."""
-    said = above_reference(section, row["model"])
-    if not said or len(_means(section, row, "second")) < LEAST:
-        return said
+    """Return how many descriptions are above the others' mean; what that does not allow for."""
+    sentence = above_reference(section, row["model"])
+    if not sentence or len(_means(section, row, "second")) < LEAST:
+        return sentence
     return (
-        f"{said} These counts take the {section.noun.many} as they are; the verdict above also "
+        f"{sentence} These counts take the {section.noun.many} as they are; the verdict above also "
         "allows for others."
     )
 
 
 def _described(section: Section, row: Row, side: str) -> str:
-    """The descriptions of a side; where there is one, it is called so."""
+    """Return the name of the descriptions of a side, or of its only one."""
     if len(_means(section, row, side)) == 1:
         return f"the one {humanize(row[side])} {section.noun.one}"
     return f"{humanize(row[side])} {section.noun.many}"
 
 
 def _means(section: Section, row: Row, side: str) -> list[float]:
-    """The mean code of each description of a side."""
+    """Return the mean code of each description of a side."""
     rows = of_model(section.rows("condition", "code"), row["model"])
     return rows.filter(pl.col("group") == row[side])["value"].drop_nulls().to_list()
 
 
 def _compared_with(section: Section, row: Row) -> str:
-    """Whether interval and p allow for others to compare with; how much these differ."""
+    """Return the range over the texts compared with, or that interval and p ignore other texts."""
     means, many = _means(section, row, "second"), section.noun.many
     which = f"{humanize(row['second'])} {section.noun.one if len(means) == 1 else many}"
     if len(means) < LEAST:
-        only = "is only one" if len(means) == 1 else f"are only {len(means)}"
+        count = "is only one" if len(means) == 1 else f"are only {len(means)}"
         text = "that text" if len(means) == 1 else "these texts"
         return (
-            f" There {only} {which}, so interval and p say nothing about others: part of the "
+            f" There {count} {which}, so interval and p say nothing about others: part of the "
             f"difference may be due to {text}."
         )
     first = fmean(_means(section, row, "first"))

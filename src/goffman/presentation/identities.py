@@ -28,14 +28,14 @@ PART = "identities"
 
 
 def identities(section: Section) -> Iterator[Figure]:
-    """Yield the gap for each identity, and what sets it apart from the reference's."""
+    """Yield a figure of the gap for each identity, and its difference from the reference's gap."""
     between = with_clear(section.contrasts(INTERACTION))
     if not between.height:
         return
     rows = pl.concat([with_clear(section.contrasts(GAP_OF)), between])
     pairs = between["variant"].unique(maintain_order=True).to_list()
     reference = identities_of(pairs[0])[1]
-    named = pl.col("kind").replace_strict(WHAT, return_dtype=pl.String)
+    kinds = pl.col("kind").replace_strict(WHAT, return_dtype=pl.String)
     groups = f"{humanize(section.contrast)} minus {humanize(section.against)}"
     clear, title = between.filter(pl.col("clear") == "yes").height, "The gap for each identity"
     if len(section.models()) == 1:
@@ -44,7 +44,7 @@ def identities(section: Section) -> Iterator[Figure]:
     yield plot(
         section,
         PART,
-        data(rows.with_columns(what=named), "model", "variant", "what", *ESTIMATE),
+        data(rows.with_columns(what=kinds), "model", "variant", "what", *ESTIMATE),
         estimate_layers(
             rows,
             estimate_tip(("variant", "For"), ("what", "What"), ("model", "Model")),
@@ -63,6 +63,6 @@ def identities(section: Section) -> Iterator[Figure]:
 
 
 def how_many(section: Section) -> str:
-    """Return of how many conditions people of each identity have one."""
-    most: Any = section.contrasts(INTERACTION)["n"].max()
-    return f"{most:,} {section.noun.many}"
+    """Return the number of conditions that people of each identity have."""
+    count: Any = section.contrasts(INTERACTION)["n"].max()
+    return f"{count:,} {section.noun.many}"

@@ -1,4 +1,4 @@
-"""What is said of a model's other response modes, beside its main result in one of them."""
+"""Sentences and a table on a model's other response modes, beside its main result in one mode."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ BY_CHANCE = "agreement-by-chance"
 
 
 def describe_agreement(section: Section, model: str) -> str:
-    """How often the text names the most probable option, as a sentence; empty: not asked so."""
+    """Return how often the text names the most probable option, in a sentence; empty: not asked."""
     rows = of_model(section.rows("model", (AGREES, BY_CHANCE)), model)
-    of = {row["quantity"]: row for row in rows.iter_rows(named=True)}
-    if AGREES not in of:
+    by_quantity = {row["quantity"]: row for row in rows.iter_rows(named=True)}
+    if AGREES not in by_quantity:
         return ""
-    share, chance = of[AGREES], of[BY_CHANCE]["value"]
+    share, chance = by_quantity[AGREES], by_quantity[BY_CHANCE]["value"]
     unread = f"; {share['missing']:,} more name none" if share["missing"] else ""
     return (
         f"Text and probabilities: {number(share['value'])} of {share['n']:,} replies name the "
@@ -33,25 +33,33 @@ def describe_agreement(section: Section, model: str) -> str:
 
 
 def describe_other_modes(sections: Mapping[str, Section], asked: str, name: str) -> str:
-    """Return what the other modes of an instrument give for a model, as a sentence, or nothing.
+    """Return an instrument's results in its other modes for a model, as a sentence, or nothing.
 
-    ``asked``: the instrument in the mode of the main result; ``name``: the model, as it was given.
+    ``asked``: the instrument in the mode of the main result; ``name``: the model as given.
     """
-    said = []
-    for other, section in sections.items():
-        if base_of(other) != base_of(asked) or other == asked or name not in section.main_modes:
+    parts = []
+    for instrument, section in sections.items():
+        if (
+            base_of(instrument) != base_of(asked)
+            or instrument == asked
+            or name not in section.main_modes
+        ):
             continue
-        for one in findings_of(section):
-            if one.model == section.names.model(name):
-                value = "nothing to compare" if one.difference is None else number(one.difference)
-                value += "" if one.low is None else f" ({ends(one.low, one.high)})"
+        for finding in findings_of(section):
+            if finding.model == section.names.model(name):
+                value = (
+                    "nothing to compare"
+                    if finding.difference is None
+                    else number(finding.difference)
+                )
+                value += "" if finding.low is None else f" ({ends(finding.low, finding.high)})"
                 value = "not measurable" if name in section.unmeasurable() else value
-                said.append(f"{mode_in(other) or 'as in the study'} {value}")
-    return f"In other modes: {'; '.join(said)}." if said else ""
+                parts.append(f"{mode_in(instrument) or 'as in the study'} {value}")
+    return f"In other modes: {'; '.join(parts)}." if parts else ""
 
 
 def agreement_table(section: Section) -> Iterator[Table]:
-    """The same for every model."""
+    """Yield a table of the agreement of text and probabilities for every model."""
     rows = section.rows("model", (AGREES, BY_CHANCE)).sort("model", "quantity")
     kept = rows.select("model", "quantity", "n", "missing", "value")
     if kept.height:

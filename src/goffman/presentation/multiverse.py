@@ -26,15 +26,15 @@ _NOT_SHOWN = (
     "instrument", "mode", "contrast", "kind", "first", "second", "main", "mean_first", "variation",
     "rate",
 )  # fmt: skip
-"""Columns of SENSITIVITY that are the same in every analysis of a headline."""
+"""The columns of SENSITIVITY that are the same in every analysis of a headline."""
 
 LEAST_SHARE = 0.01
-"""A choice that explains less than this is not named."""
+"""The least share of the variance that a choice must explain to be named."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MultiverseSentences:
-    """What other analyses say of one headline."""
+    """The sentences about other analyses of one headline."""
 
     model: str
     """As it is shown."""
@@ -45,25 +45,25 @@ class MultiverseSentences:
 
 
 def describe_holds(section: Section) -> list[MultiverseSentences]:
-    """Return for each model what other analyses say; nothing where the run was not stressed."""
+    """Return what other analyses say of each model; an empty list if the run was not stressed."""
     rows = section.shown(section.stress)
     return [_sentences_of_result(row, section) for row in rows.iter_rows(named=True)]
 
 
 def _sentences_of_result(row: Row, section: Section) -> MultiverseSentences:
-    more = (*_left_out(row, section), *_labels(row, section))
+    sentences = (*_left_out(row, section), *_labels(row, section))
     if row["analyses"] == 0:
-        head, more = f"There are no other analyses: {row['reason']}", ()
+        head, sentences = f"There are no other analyses: {row['reason']}", ()
     elif row["holds_in"] is None:
         head = "This analysis has no choices; only parts were left out"
     else:
         head = f"Over {row['analyses']} analyses, the difference is {_ranges(row, section)}"
-        more = (*_explained(row), *more)
-    return MultiverseSentences(model=row["model"], head=head, said=more)
+        sentences = (*_explained(row), *sentences)
+    return MultiverseSentences(model=row["model"], head=head, said=sentences)
 
 
 def _ranges(row: Row, section: Section) -> str:
-    """Return the range of the difference; of two numbers one for each."""
+    """Return the range of the difference; one for each number, if there are several."""
     by_number: dict[str, list[float]] = {}
     for analysis in different(_rows(section, row["model"], ANALYSIS).to_dicts()):
         if analysis["difference"] is not None:
@@ -81,32 +81,32 @@ def _ranges(row: Row, section: Section) -> str:
 def _explained(row: Row) -> Iterator[str]:
     """Yield how much of the differences' variance each choice explains."""
     shares: dict[str, float] = json.loads(row["explained"] or "{}")
-    named = sorted(shares.items(), key=lambda one: -one[1])
-    parts = [f"the {name} {share:.0%}" for name, share in named if share >= LEAST_SHARE]
-    # One choice alone explains all there is.
+    ranked = sorted(shares.items(), key=lambda pair: -pair[1])
+    parts = [f"the {name} {share:.0%}" for name, share in ranked if share >= LEAST_SHARE]
+    # A single choice always explains all the variance.
     if parts and len(shares) > 1:
         yield f"What matters most (share of the variance, η²): {join_words(parts)}."
 
 
 def _left_out(row: Row, section: Section) -> Iterator[str]:
-    """Yield the range with one of the heaviest words left out."""
-    gone = _rows(section, row["model"], WORD).drop_nulls("difference")
-    if gone.height:
-        low, high = gone["difference"].min(), gone["difference"].max()
+    """Yield the range of the difference without any one of the heaviest words."""
+    rows = _rows(section, row["model"], WORD).drop_nulls("difference")
+    if rows.height:
+        low, high = rows["difference"].min(), rows["difference"].max()
         yield (
-            f"Without any one of the {gone.height} most probable words: {ends(low, high)}."  # type: ignore[arg-type]
+            f"Without any one of the {rows.height} most probable words: {ends(low, high)}."  # type: ignore[arg-type]
         )
 
 
 def _labels(row: Row, section: Section) -> Iterator[str]:
     """Yield the range at each share of labels that are made wrong at random."""
-    drawn = _rows(section, row["model"], WRONG_LABELS).drop_nulls("difference")
-    rates = drawn.group_by("rate").agg(
+    rows = _rows(section, row["model"], WRONG_LABELS).drop_nulls("difference")
+    rates = rows.group_by("rate").agg(
         low=pl.col("difference").min(), high=pl.col("difference").max()
     )
-    said = [f"{ends(low, high)} at {rate:.0%}" for rate, low, high in rates.sort("rate").rows()]
-    if said:
-        yield f"With wrong word labels, at random: {join_words(said)}."
+    ranges = [f"{ends(low, high)} at {rate:.0%}" for rate, low, high in rates.sort("rate").rows()]
+    if ranges:
+        yield f"With wrong word labels, at random: {join_words(ranges)}."
 
 
 def _rows(section: Section, model: str, variation: str) -> pl.DataFrame:
@@ -120,18 +120,22 @@ PART = "analyses"
 CLEAR_MARK, NOT_CLEAR = "excludes 0", "contains 0"
 
 HEIGHT, ROW = 200, 17
-"""Pixels of the curve, and of each option below it."""
+"""Heights in pixels of the curve, and of each option below it."""
 
 
 def curve(section: Section) -> Iterator[Figure]:
-    """Sorted differences with their intervals; below, a dot for the option of each choice."""
+    """Yield a figure of sorted differences with intervals; below, a dot for the option chosen."""
     rows = section.shown(section.multiverse)
     rows = rows.filter(pl.col("choices").is_not_null(), pl.col("difference").is_not_null())
     if not rows.height:
         return
-    values = [one for of in rows.partition_by("model", maintain_order=True) for one in _data(of)]
+    values = [
+        record
+        for frame in rows.partition_by("model", maintain_order=True)
+        for record in _data(frame)
+    ]
     options = _options(rows)
-    models = [one for one in section.models() if one in rows["model"]]
+    models = [model for model in section.models() if model in rows["model"]]
     choices = choice("model", "Model", models)
     most = max(rows.group_by("model").len()["len"])
     scale = {"domain": [0, most + 1], "nice": False, "zero": False}
@@ -160,31 +164,33 @@ def curve(section: Section) -> Iterator[Figure]:
 
 
 def _title(section: Section) -> str:
-    """Return over how many analyses the difference ranges how far; of one model alone."""
-    said = describe_holds(section)
-    return said[0].head if len(said) == 1 else "The main result in other analyses"
+    """Return the number of analyses and the range, if there is one model; else a general title."""
+    results = describe_holds(section)
+    return results[0].head if len(results) == 1 else "The main result in other analyses"
 
 
 def _data(rows: pl.DataFrame) -> list[dict[str, Any]]:
-    """Of one model: a row for each analysis, with its place and what was chosen."""
-    found = []
+    """Return for one model a row for each analysis, with its place and the chosen options."""
+    records = []
     for place, row in enumerate(rows.sort("difference", "what").iter_rows(named=True)):
         options = {key: printable(text) for key, text in json.loads(row["choices"]).items()}
         low, high = row["low"], row["high"]
-        said = CLEAR_MARK if low is not None and (low > 0 or high < 0) else NOT_CLEAR
-        numbers = {name: row[name] for name in ("difference", "low", "high")}
+        clear = CLEAR_MARK if low is not None and (low > 0 or high < 0) else NOT_CLEAR
+        estimate = {name: row[name] for name in ("difference", "low", "high")}
         about = {"place": place + 1, "model": printable(row["model"])}
-        found.append(about | numbers | {"clear": said, "verdict": row["verdict"] or ""} | options)
-    return found
+        records.append(
+            about | estimate | {"clear": clear, "verdict": row["verdict"] or ""} | options
+        )
+    return records
 
 
 def _options(rows: pl.DataFrame) -> dict[str, list[str]]:
-    """By choice: its options, the audit's own first, as in the table; those of all models."""
-    found: dict[str, dict[str, None]] = {}
+    """Return the options of each choice over all models, the audit's own first, as in the table."""
+    by_choice: dict[str, dict[str, None]] = {}
     for text in rows["choices"]:
         for name, option in json.loads(text).items():
-            found.setdefault(name, {})[printable(option)] = None
-    return {name: list(options) for name, options in found.items()}
+            by_choice.setdefault(name, {})[printable(option)] = None
+    return {name: list(options) for name, options in by_choice.items()}
 
 
 _CLEAR_OR_NOT: Spec = {"field": "clear", "type": "nominal", "legend": None}
@@ -197,7 +203,7 @@ LONG: Spec = {"condition": {"test": f"datum.clear === '{CLEAR_MARK}'", "value": 
 
 
 def _wide(most: int, *, least: float) -> float:
-    """Pixels of a mark where so many stand side by side."""
+    """Return the width in pixels of a mark if ``most`` stand side by side."""
     return max(least, min(4.5, 0.7 * WIDTH / most))
 
 
@@ -213,7 +219,7 @@ def _tips(choices: Sequence[str]) -> list[Spec]:
 
 
 def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> Spec:
-    """The differences in order, with their intervals."""
+    """Return the view of the differences in order, with their intervals."""
     y: Spec = {
         "field": "difference",
         "type": "quantitative",
@@ -221,10 +227,10 @@ def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> S
         "scale": {"zero": True},
         "axis": {"grid": True, "tickCount": 5, "format": "~g"},
     }
-    ends = {**axes, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    # The headline's difference, where there is one model: a line for each would be many.
-    known = section.stress.filter(pl.col("analyses") > 1)["difference"].drop_nulls()
-    audited = [float(known[0])] if known.len() == 1 else []
+    interval = {**axes, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    # The headline's difference, only for one model: a line for each would be too many.
+    differences = section.stress.filter(pl.col("analyses") > 1)["difference"].drop_nulls()
+    audited = [float(differences[0])] if differences.len() == 1 else []
     width = min(3.0, _wide(most, least=1.0))
     size = (1.3 * _wide(most, least=2.5)) ** 2
     return {
@@ -237,7 +243,7 @@ def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> S
             *(at(difference, "half", level=True) for difference in audited),
             {
                 "mark": {"type": "rule", "style": "interval", "strokeWidth": width},
-                "encoding": {**ends, "color": COLOUR},
+                "encoding": {**interval, "color": COLOUR},
             },
             {
                 "mark": {"type": "point", "opacity": 1, "size": size},
@@ -254,7 +260,7 @@ def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> S
 
 
 def _matrix(name: str, options: Sequence[str], axes: Spec, most: int) -> Spec:
-    """A row for each option of a choice: a mark where an analysis has it."""
+    """Return a view with a row for each option of a choice, and a mark for analyses with it."""
     y = {"field": name, "type": "nominal", "sort": list(options), "title": None}
     return {
         "title": name[0].upper() + name[1:],
@@ -289,7 +295,7 @@ _EVERY = (
 
 
 def analyses(section: Section) -> Iterator[Table]:
-    """The summary of each headline, and its analyses one by one."""
+    """Yield a table with the summary of each headline, and one with all its analyses."""
     if section.stress.height:
         caption = (
             f"{section.instrument}: the main result in other analyses of the same answers. Median "
@@ -297,11 +303,11 @@ def analyses(section: Section) -> Iterator[Table]:
         )
         rows = section.stress.drop("instrument", "mode").to_dicts()
         yield as_table(f"{section.instrument}-holds", caption, rows, shown=_SUMMED)
-    every = section.multiverse.filter(pl.col("choices").is_not_null())
-    if every.height:
-        choices = [json.loads(text) for text in every["choices"]]
-        rows = every.drop(*_NOT_SHOWN, "choices").to_dicts()
-        rows = [row | chosen for row, chosen in zip(rows, choices, strict=True)]
+    specifications = section.multiverse.filter(pl.col("choices").is_not_null())
+    if specifications.height:
+        choices = [json.loads(text) for text in specifications["choices"]]
+        rows = specifications.drop(*_NOT_SHOWN, "choices").to_dicts()
+        rows = [row | options for row, options in zip(rows, choices, strict=True)]
         caption = f"{section.instrument}: every analysis of the main result, with what was chosen."
         shown = (*(ColumnSpec(header=name, keys=(name,)) for name in choices[0]), *_EVERY)
         yield as_table(f"{section.instrument}-analyses", caption, rows, shown=shown)

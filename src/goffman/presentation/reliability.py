@@ -1,4 +1,4 @@
-"""What is said of how reliable a scale is, and of how far its wording matters."""
+"""Sentences on how reliable a scale is, and on how far its wording matters."""
 
 from __future__ import annotations
 
@@ -14,46 +14,48 @@ from goffman.presentation.sensitivity_findings import ONE_WORDING
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
 
 HIGH = 0.8
-"""From here on a coefficient carries a sentence about single conditions."""
+"""The coefficient from which statements about single conditions are supported."""
 
 ENOUGH_CONDITIONS = 10
-"""Of fewer, one that lies apart makes G high by itself, whatever the order of the others."""
+"""With fewer conditions, one outlier makes G high by itself, whatever the order of the others."""
 
 ENOUGH_ITEMS = 4
-"""Fewer say nothing about the items that were not asked."""
+"""Fewer items say nothing about the items that were not asked."""
 
 
 def reliability(section: Section, model: str) -> Iterator[str]:
-    """Whether order and level of the conditions would come out again with other sentences."""
+    """Yield whether conditions would have the same order and level with other sentences."""
     rows = of_model(section.shown(section.scores.filter(pl.col("level") == "scale")), model)
     rows = rows.filter(pl.col("group") == section.contrast)
-    for of in rows.sort("variant").partition_by("variant", maintain_order=True)[:1]:
-        whole = {row["quantity"]: row for row in of.iter_rows(named=True) if not row["dimension"]}
+    for scale in rows.sort("variant").partition_by("variant", maintain_order=True)[:1]:
+        whole = {
+            row["quantity"]: row for row in scale.iter_rows(named=True) if not row["dimension"]
+        }
         about = f"{humanize(section.contrast)} {section.noun.many}"
         g, phi = (whole[name]["value"] for name in ("generalizability", "dependability"))
         if g is None:
-            why = whole["generalizability"]["reason"]
+            reason = whole["generalizability"]["reason"]
             agree = whole["alpha"]["value"] is not None
-            only = " α shows only how far these agree." if agree else ""
-            yield f"G and Φ cannot be computed: {why}.{only}"
+            note = " α shows only how far these agree." if agree else ""
+            yield f"G and Φ cannot be computed: {reason}.{note}"
             return
-        if of["variant"][0]:
-            about += f", {describe_variant(of['variant'][0])}"
-        said = [f"relative G = {number(g)}", f"absolute Φ = {number(phi)}"]
+        if scale["variant"][0]:
+            about += f", {describe_variant(scale['variant'][0])}"
+        coefficients = [f"relative G = {number(g)}", f"absolute Φ = {number(phi)}"]
         if (alpha := whole["alpha"]["value"]) is not None:
-            said.append(f"Cronbach’s α = {number(alpha)}")
+            coefficients.append(f"Cronbach’s α = {number(alpha)}")
         keyed = ""
         if section.presentation.keyed:
             about += " (reverse-keyed)"
             keyed = " The main result is not reverse-keyed, so this is not its reliability."
         yield (
-            f"Reliability for {about}: {', '.join(said)}.{_parts(of)}"
+            f"Reliability for {about}: {', '.join(coefficients)}.{_parts(scale)}"
             f"{_meaning(section, model, g, phi)}{keyed}"
         )
 
 
 def _parts(rows: pl.DataFrame) -> str:
-    """How reliable the subscales are, from the lowest to the highest."""
+    """Return how reliable the subscales are, from the lowest to the highest."""
     values = rows.filter(pl.col("dimension").is_not_null())["value"].drop_nulls().sort()
     if values.len() < 2:
         return ""
@@ -68,18 +70,18 @@ def _meaning(section: Section, model: str, g: float, phi: float | None) -> str:
     rows = of_model(section.rows("condition", section.presentation.quantity), model)
     asked = rows.filter(pl.col("group") == section.contrast)["condition"].n_unique()
     if g >= HIGH and asked < ENOUGH_CONDITIONS:
-        # One that lies apart makes G high, whatever the order of the others.
+        # One outlier makes G high, whatever the order of the others.
         return ""
-    other = "items and wordings" if len(section.wordings) > 1 else "items"
-    said = f" With other {other}, the {many} {_again(g, phi)}."
-    return said if len(section.wordings) > 1 else f"{said} {ONE_WORDING}"
+    others = "items and wordings" if len(section.wordings) > 1 else "items"
+    sentence = f" With other {others}, the {many} {_again(g, phi)}."
+    return sentence if len(section.wordings) > 1 else f"{sentence} {ONE_WORDING}"
 
 
 def _again(g: float, phi: float | None) -> str:
     """Return whether ranks and values would be the same."""
     if g < HIGH:
         return "could rank quite differently"
-    # A high Φ is no promise of the common level: it is about how far conditions are apart.
+    # A high Φ does not promise the common level: it is about how far conditions are apart.
     values = "" if phi is None or phi >= HIGH else ", but their values could change"
     return f"would rank much the same{values}"
 
@@ -89,26 +91,28 @@ COEFFICIENTS = {"generalizability": "G", "dependability": "Φ", "alpha": "α"}
 
 
 def reliability_rows(section: Section) -> list[dict[str, Any]]:
-    """One row a model, variant, group and subscale: its coefficients, or why there are none."""
+    """Return the coefficients of each model, variant, group and subscale, or why there are none."""
     names = ("model", "variant", "group", "dimension")
     rows = section.scores.filter(pl.col("level") == "scale").sort(
         *names, nulls_last=False, maintain_order=True
     )
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    records: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows.iter_rows(named=True):
         key = tuple(row[name] for name in names)
-        of = found.setdefault(
+        record = records.setdefault(
             key, dict(zip(names, key, strict=True)) | dict.fromkeys([*COEFFICIENTS, "reason"])
         )
-        # A run of before may have coefficients that are shown no more.
+        # A run of an earlier goffman may have coefficients that are no longer shown.
         if row["quantity"] in COEFFICIENTS:
-            of[row["quantity"]] = row["value"]
-        of["reason"] = of["reason"] or row["reason"]
-    return [of | {"dimension": of["dimension"] or "all items"} for of in found.values()]
+            record[row["quantity"]] = row["value"]
+        record["reason"] = record["reason"] or row["reason"]
+    return [
+        record | {"dimension": record["dimension"] or "all items"} for record in records.values()
+    ]
 
 
 def reliability_table(section: Section) -> Iterator[Table]:
-    """How far order and level of a scale's conditions would come out again."""
+    """Yield a table of how well order and level of a scale's conditions would be reproduced."""
     rows = reliability_rows(section)
     if not rows:
         return
@@ -123,8 +127,8 @@ def reliability_table(section: Section) -> Iterator[Table]:
         *texts("model", "variant", "group", variant="words"),
         ColumnSpec(header="subscale", keys=("dimension",), drop="constant"),
         *(
-            ColumnSpec(header=called, keys=(name,), form="number")
-            for name, called in COEFFICIENTS.items()
+            ColumnSpec(header=header, keys=(name,), form="number")
+            for name, header in COEFFICIENTS.items()
         ),
         ColumnSpec(header="why none", keys=("reason",), drop="empty"),
     )
@@ -143,24 +147,24 @@ REFERENCE = (
     ),
     ColumnSpec(header="its p, corrected", keys=("reference_p_adjusted",), form="p", drop="empty"),
 )
-"""Beside a condition, where there are such: drawn to its group's mean, its places, and against the
-mean of the other group's."""
+"""Columns beside a condition, if not empty: its shrunken mean, the range of its rank, and its
+difference from the other group's mean."""
 
 
 def with_values(
     rows: pl.DataFrame, scores: pl.DataFrame, wanted: Mapping[str, pl.Expr]
 ) -> pl.DataFrame:
-    """The rows of conditions with the values of further scores, each in a column of its own."""
-    on = ["model", "condition"]
+    """Return the rows of conditions with further scores, each in a column of its own."""
+    keys = ["model", "condition"]
     of_conditions = scores.filter(pl.col("level") == "condition")
     for name, chosen in wanted.items():
-        values = of_conditions.filter(chosen).select(*on, pl.col("value").alias(name))
-        rows = rows.join(values, on=on, how="left", nulls_equal=True)
+        values = of_conditions.filter(chosen).select(*keys, pl.col("value").alias(name))
+        rows = rows.join(values, on=keys, how="left", nulls_equal=True)
     return rows
 
 
 def with_reference(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
-    """The rows of conditions with the columns that REFERENCE shows."""
+    """Return the rows of conditions with the columns that REFERENCE shows."""
     quantity = pl.col("quantity")
     wanted = {
         "shrunken": quantity.str.ends_with("-shrunken"),

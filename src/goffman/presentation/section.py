@@ -1,4 +1,4 @@
-"""One instrument of a run, with all that its sentences, figures and tables are made from."""
+"""One instrument of a run, with everything that its sentences, figures and tables are made from."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """The scores and estimates of one instrument and measure, and how things are called."""
+    """The scores and estimates of one instrument and measure, and the names that are shown."""
 
     instrument: str
     measure: str
-    """Its name."""
+    """The measure's name."""
     unit: str
-    """What a condition is: a condition, or a setting."""
+    """What a condition is called: a condition, or a setting."""
     presentation: Presentation
     scores: pl.DataFrame
     estimates: pl.DataFrame
@@ -54,15 +54,15 @@ class Section:
     dimensions: Sequence[str] = ()
     prompts: pl.DataFrame = field(default_factory=pl.DataFrame)
     placement: str = "before-first"
-    """Of the words put back in recursive masking."""
+    """The placement of the words put back in recursive masking."""
     competence: Mapping[str, Competence] = field(default_factory=dict)
-    """By a model's name as the user gave it: how it did on the control items, if it was asked."""
+    """By model, as the user gave it: its result on the control items, if it was asked them."""
     main_modes: Mapping[str, str] = field(default_factory=dict)
     """By model, as the user gave it: the id of this instrument in the mode of its main result."""
     sample: str | None = None
     """Which sample of the prompts was asked: quick or balanced; None: all, or as the user said."""
     ratings: str = ""
-    """Who rated the words that its numbers rest on, in a sentence; empty: it needs no ratings."""
+    """A sentence on who rated the words behind the numbers; empty: no ratings are needed."""
     compared: pl.DataFrame = field(
         default_factory=lambda: pl.DataFrame(schema=schema(RATINGS_COMPARED))
     )
@@ -70,79 +70,85 @@ class Section:
     sensitivity: pl.DataFrame = field(
         default_factory=lambda: pl.DataFrame(schema=schema(SENSITIVITY))
     )
-    """The columns SENSITIVITY: headlines, and some contrasts beside them, made otherwise."""
+    """The columns SENSITIVITY: headlines and some other contrasts, computed in other ways."""
     stress: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema(STRESS)))
-    """The columns STRESS; no rows: nobody looked whether the headlines hold in other analyses."""
+    """The columns STRESS; no rows: other analyses of the headlines were not run."""
 
     @property
     def robustness(self) -> pl.DataFrame:
-        """The variations in which one thing is left out, or a parameter is set otherwise."""
+        """Return the variations with one part left out, or a parameter set to another value."""
         return self._varied(*LEFT_OUT, PARAMETER)
 
     @property
     def multiverse(self) -> pl.DataFrame:
-        """The headlines in other analyses, and with one thing left out or spoiled."""
+        """Return the headlines in other analyses, and with one part left out or spoiled."""
         if not self.stress.height:
             return self.sensitivity.clear()
         return self._varied(*LEFT_OUT, ANALYSIS, WORD, WRONG_LABELS).filter("main")
 
     @property
     def by_wording(self) -> pl.DataFrame:
-        """The headlines made of one wording alone, and with the paraphrases."""
+        """Return the headlines from one wording alone, and with the paraphrases."""
         return self._varied(WORDING_ALONE, PARAPHRASE_ALONE, WITH_PARAPHRASES)
 
     def _varied(self, *variations: str) -> pl.DataFrame:
         return self.sensitivity.filter(pl.col("variation").is_in(variations))
 
     def models(self) -> list[str]:
-        """The models as they are shown, in the order in which they were asked."""
+        """Return the models as they are shown, in the order in which they were asked."""
         return list(self._models)
 
     @cached_property
     def _models(self) -> list[str]:
-        # Kept, like the groups: asked for row by row, of scores that may be millions.
-        there = self.scores["model"].drop_nulls().unique(maintain_order=True).to_list()
-        order = [name for name in self.names.models if name in there]
-        return [self.names.model(name) for name in dict.fromkeys([*order, *there])]
+        # Cached, like the groups: it is read for each row, and there may be millions of scores.
+        scored = self.scores["model"].drop_nulls().unique(maintain_order=True).to_list()
+        order = [name for name in self.names.models if name in scored]
+        return [self.names.model(name) for name in dict.fromkeys([*order, *scored])]
 
     def is_main(self, model: str) -> bool:
-        """Return whether a model's main result is in this mode; the model as it is shown."""
+        """Return whether a model's main result is in this mode; ``model`` is its shown name."""
         shown = {self.names.model(name): asked for name, asked in self.main_modes.items()}
         return shown.get(model, self.instrument) == self.instrument
 
     def control(self, model: str) -> Competence | None:
-        """How a model did on the control items, by the name that is shown; None: not asked."""
-        by_shown = {self.names.model(name): one for name, one in self.competence.items()}
+        """Return a model's result on the control items, by its shown name; None: not asked."""
+        by_shown = {
+            self.names.model(name): competence for name, competence in self.competence.items()
+        }
         return by_shown.get(model)
 
     def unmeasurable(self) -> dict[str, Competence]:
-        """By name, as the user gave it: the models whose numbers mean nothing here."""
-        return {name: one for name, one in self.competence.items() if not one.passed}
+        """Return the models whose numbers mean nothing here, by name as the user gave it."""
+        return {
+            name: competence
+            for name, competence in self.competence.items()
+            if not competence.passed
+        }
 
     @property
     def noun(self) -> Noun:
-        """What its conditions are called; as the measure says where the instrument does not."""
-        known = self.names.instruments.get(self.instrument)
-        return (known and known.noun) or Noun(one=self.unit, many=f"{self.unit}s")
+        """Return the noun for its conditions: the instrument's own, or else the measure's."""
+        info = self.names.instruments.get(self.instrument)
+        return (info and info.noun) or Noun(one=self.unit, many=f"{self.unit}s")
 
     def groups(self) -> list[str]:
-        """The groups of conditions, the two of the contrast first; the baseline is none."""
+        """Return the groups of conditions, the contrast's two first, without the baseline."""
         return list(self._groups)
 
     @cached_property
     def _groups(self) -> list[str]:
-        there = self.scores["group"].drop_nulls().unique(maintain_order=True).to_list()
-        order = [group for group in (self.contrast, self.against) if group in there]
-        every = [*order, *(one for one in there if one not in {*order, BASELINE})]
-        return [printable(one) for one in every]
+        scored = self.scores["group"].drop_nulls().unique(maintain_order=True).to_list()
+        order = [group for group in (self.contrast, self.against) if group in scored]
+        groups = [*order, *(group for group in scored if group not in {*order, BASELINE})]
+        return [printable(group) for group in groups]
 
     def rows(self, level: str, quantity: str | Sequence[str]) -> pl.DataFrame:
-        """The scores of the level with a value, and with the names that are shown."""
+        """Return the level's scores that have a value, with models as they are shown."""
         wanted = [quantity] if isinstance(quantity, str) else list(quantity)
         scores = self._by_level.get(level)
         if scores is None:
             scores = self.scores.filter(pl.col("level") == level)
-        # Those of prompts, which are nearly all, are not copied to stay.
+        # Scores of prompts, which are nearly all, are not cached as a copy.
         if level != "prompt":
             self._by_level[level] = scores
         return self.shown(
@@ -151,7 +157,7 @@ class Section:
 
     @cached_property
     def kept(self) -> dict[str, list[Finding]]:
-        """What was made of the section once."""
+        """Return the cache of findings that are made once from the section."""
         return {}
 
     @cached_property
@@ -159,44 +165,46 @@ class Section:
         return {}
 
     def contrasts(self, kind: str) -> pl.DataFrame:
-        """The estimates of the kind with a difference, and with the names that are shown."""
+        """Return the kind's estimates that have a difference, with models as they are shown."""
         rows = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
         return self.shown(rows)
 
     def shown(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows with models as they are shown, and numbers of six digits."""
-        known = {one: self.names.model(one) for one in rows["model"].drop_nulls().unique()}
-        model = pl.col("model").replace_strict(known, return_dtype=pl.String)
+        """Return the rows with models as they are shown, and numbers of six digits."""
+        names = {name: self.names.model(name) for name in rows["model"].drop_nulls().unique()}
+        model = pl.col("model").replace_strict(names, return_dtype=pl.String)
         return rows.with_columns(
             model.fill_null(self.names.model(None)),
             pl.selectors.float().round_sig_figs(6),
         )
 
     def called(self, condition: str) -> str:
-        """A condition, or an adjective setting, as it is shown."""
+        """Return a condition, or an adjective setting, as it is shown."""
         if self.unit == "setting":
             return setting_name(condition)
         return self.names.condition(self.instrument, condition)
 
     def in_categories(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of conditions with the study's category in place of a narrower one."""
-        known = {
+        categories = {
             condition: category
             for (instrument, condition), category in self.names.categories.items()
             if instrument == self.instrument
         }
-        wider = pl.col("condition").replace_strict(known, default=None, return_dtype=pl.String)
+        wider = pl.col("condition").replace_strict(categories, default=None, return_dtype=pl.String)
         return rows.with_columns(category=pl.coalesce(wider, "category"))
 
     def named(self, rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
-        """The rows with the shown name of their condition in the column ``name``."""
-        known = {one: self.called(one) for one in rows[column].drop_nulls().unique()}
-        name = pl.col(column).replace_strict(known, default=None, return_dtype=pl.String)
+        """Return the rows with the shown name of their condition in the column ``name``."""
+        names = {
+            condition: self.called(condition) for condition in rows[column].drop_nulls().unique()
+        }
+        name = pl.col(column).replace_strict(names, default=None, return_dtype=pl.String)
         return rows.with_columns(name=name)
 
 
 UNSEEN_END = "unseen-end"
-"""The quantity of phrases of which not even the last word is known."""
+"""The quantity of phrases whose last word is not known either."""
 
 
 def not_counted(
@@ -207,25 +215,25 @@ def not_counted(
     variant: str | None = None,
     quantities: Sequence[str] = ("mass", "outside"),
 ) -> float | None:
-    """The mean probability of what is neither female, nor male, nor unspecified; None: unknown.
+    """Return the mean probability of what is neither female, male, nor unspecified; None: unknown.
 
-    ``model``: as it is shown; None: of all, and so with the group of conditions and the variant.
-    With a group it is of the first wording, as its contrast is.
+    ``model``: as it is shown; None for ``model``, ``group`` or ``variant``: all of them.
+    With a group, the mean is of the first wording, as in the group's contrast.
     """
     scores = section.scores
     if model is not None:
-        mine = [name for name in scores["model"].unique() if section.names.model(name) == model]
-        scores = scores.filter(pl.col("model").is_in(mine))
-    wide = scores.filter(
+        names = [name for name in scores["model"].unique() if section.names.model(name) == model]
+        scores = scores.filter(pl.col("model").is_in(names))
+    rows = scores.filter(
         pl.col("level") == "prompt",
         pl.col("group") != BASELINE if group is None else pl.col("group") == group,
         pl.col("quantity").is_in(list(quantities)),
     )
     if group is not None and section.wordings:
-        wide = wide.filter(pl.col("wording") == section.wordings[0])
+        rows = rows.filter(pl.col("wording") == section.wordings[0])
     if variant:
-        wide = wide.filter(pl.col("variant") == variant)
-    # Words below the threshold, and beyond the top k; or what was not put back.
-    left = pl.when(pl.col("quantity") == "mass").then(1 - pl.col("value")).otherwise("value")
-    mean = wide.select(left.mean().alias("left"))["left"][0]
+        rows = rows.filter(pl.col("variant") == variant)
+    # Words below the threshold or beyond the top k; or words that were not put back.
+    uncounted = pl.when(pl.col("quantity") == "mass").then(1 - pl.col("value")).otherwise("value")
+    mean = rows.select(uncounted.mean().alias("left"))["left"][0]
     return None if mean is None else float(mean)

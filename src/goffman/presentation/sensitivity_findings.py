@@ -1,6 +1,6 @@
-"""How far a main result depends on its wording, and on one thing left out or set otherwise.
+"""How far a main result depends on its wording, and on a part left out or a parameter changed.
 
-A heading is flagged only where the difference changes its sign or falls below half.
+A heading is flagged only if the difference changes its sign or falls below half.
 """
 
 from __future__ import annotations
@@ -31,33 +31,35 @@ class Spread:
 
     wordings: int
     paraphrases: int
-    """How many of them are asked only on request."""
+    """The number of wordings that are asked only on request."""
     levels: tuple[float, float]
-    """The lowest and highest number of the first set; of a level: of the number itself."""
+    """The lowest and highest number of the first group; for a level: of the number itself."""
     gaps: tuple[float, float]
     """The lowest and highest difference."""
     gap: float
-    """The headline's difference, by its own wordings together."""
+    """The headline's difference, over its own wordings together."""
 
     @property
     def moves_more(self) -> bool:
-        """Whether the wording moves the number more than the group does."""
+        """Return whether the wording moves the number more than the group does."""
         return self.levels[1] - self.levels[0] > abs(self.gap)
 
 
 def spread_of(rows: pl.DataFrame, gap: float) -> Spread | None:
-    """The spread over wordings; ``rows``: one headline by wording. None: one wording has a number.
+    """Return the spread of one headline's rows by wording; None if only one wording has a number.
 
-    Rows with the paraphrases are over several, and are not counted here.
+    Rows with the paraphrases are over several wordings, and are not counted here.
     """
-    alone = rows.filter(pl.col("variation") != WITH_PARAPHRASES, pl.col("mean_first").is_not_null())
-    if alone.height < 2:
+    single = rows.filter(
+        pl.col("variation") != WITH_PARAPHRASES, pl.col("mean_first").is_not_null()
+    )
+    if single.height < 2:
         return None
     return Spread(
-        wordings=alone.height,
-        paraphrases=alone.filter(pl.col("variation") == PARAPHRASE_ALONE).height,
-        levels=_ends(alone["mean_first"].to_list()),
-        gaps=_ends(alone["difference"].to_list()),
+        wordings=single.height,
+        paraphrases=single.filter(pl.col("variation") == PARAPHRASE_ALONE).height,
+        levels=_ends(single["mean_first"].to_list()),
+        gaps=_ends(single["difference"].to_list()),
         gap=gap,
     )
 
@@ -80,7 +82,7 @@ _CALLED = {"female": "women", "male": "men"}
 
 
 def with_wordings(finding: Finding, section: Section) -> Finding:
-    """The finding with its range over wordings; as it is where there is one wording."""
+    """Return the finding with its range over wordings; unchanged if there is one wording."""
     if finding.wording == ONE_WORDING and _worded_by_item(section):
         covered = finding.low is not None
         finding = replace(finding, wording=SENTENCES_VARY if covered else "")
@@ -88,22 +90,22 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     if finding.difference is None:
         return finding
     if not rows.height:
-        one = finding.wording == ONE_WORDING and asked_in_turn(section, finding.model)
-        return replace(finding, wording=IN_TURN) if one else finding
+        in_turn = finding.wording == ONE_WORDING and asked_in_turn(section, finding.model)
+        return replace(finding, wording=IN_TURN) if in_turn else finding
     together = [*_together(rows)]
-    found = spread_of(rows, finding.difference)
-    if found is None:
+    spread = spread_of(rows, finding.difference)
+    if spread is None:
         turning = len(section.wordings) > 1 and rows["variation"].eq(WITH_PARAPHRASES).all()
-        said = [IN_TURN if turning else finding.wording, *together]
-        return replace(finding, wording=" ".join(filter(None, said)))
+        sentences = [IN_TURN if turning else finding.wording, *together]
+        return replace(finding, wording=" ".join(filter(None, sentences)))
     about = rows.row(0, named=True)
-    # That sentence templates are few stays true of the main result.
-    few = [finding.wording] if finding.asked else []
-    said = [*few, *_ranges(found, about, section, mean=finding.styled), *together]
-    finding = replace(finding, wording=" ".join(said))
-    if not found.moves_more or finding.styled:
+    # Few sentence templates remain a limit of the main result.
+    limits = [finding.wording] if finding.asked else []
+    sentences = [*limits, *_ranges(spread, about, section, mean=finding.styled), *together]
+    finding = replace(finding, wording=" ".join(sentences))
+    if not spread.moves_more or finding.styled:
         return finding
-    return replace(finding, moved=_moved(found, about, section))
+    return replace(finding, moved=_moved(spread, about, section))
 
 
 def _worded_by_item(section: Section) -> bool:
@@ -115,7 +117,7 @@ def _worded_by_item(section: Section) -> bool:
 
 
 def asked_in_turn(section: Section, model: str) -> bool:
-    """Whether there are several wordings, and each question was asked in one of them."""
+    """Return whether there are several wordings, and each question was asked in only one."""
     rows = section.rows("prompt", section.presentation.quantity)
     rows = rows.filter(pl.col("model") == model, pl.col("wording").is_not_null())
     if rows["wording"].n_unique() < 2:
@@ -125,9 +127,9 @@ def asked_in_turn(section: Section, model: str) -> bool:
 
 
 def _ranges(found: Spread, about: Row, section: Section, *, mean: bool) -> Iterator[str]:
-    """The difference and the number itself over the wordings.
+    """Yield the range of the difference, and of the number itself, over the wordings.
 
-    ``mean``: also where the wording moves it more than the group does, which is said elsewhere.
+    ``mean``: yield the latter also if wording moves it more than the group, as said elsewhere.
     """
     beside = ""
     if found.paraphrases:
@@ -142,34 +144,34 @@ def _ranges(found: Spread, about: Row, section: Section, *, mean: bool) -> Itera
 
 
 def _moved(found: Spread, about: Row, section: Section) -> str:
-    """That the wording moves the number more than the group does, in one sentence."""
+    """Return, in one sentence, that the wording moves the number more than the group does."""
     span, gap = ends(*found.levels), number(abs(found.gap))
     if about["kind"] == "level":
         return f"The number changes more with the wording ({span}) than it differs from 0 ({gap})."
-    by = "gender" if about["kind"] == "genders" else "group"
+    factor = "gender" if about["kind"] == "genders" else "group"
     return (
         f"The mean changes more with the wording ({span} for {_first(about, section)}) than with "
-        f"the {by} (a difference of {gap})."
+        f"the {factor} (a difference of {gap})."
     )
 
 
 def _first(about: Row, section: Section) -> str:
-    """Whose mean it is."""
+    """Return the words for the group or gender that the mean is of."""
     first = str(about["first"])
     return _CALLED.get(first) or f"{humanize(first)} {section.noun.many}"
 
 
 def _together(rows: pl.DataFrame) -> Iterator[str]:
-    """The main result once more, with the paraphrases; why not, where it cannot be made."""
+    """Yield the main result with the paraphrases; or why they are not counted."""
     for row in rows.filter(pl.col("variation") == WITH_PARAPHRASES).iter_rows(named=True):
         if row["difference"] is None:
             yield f"The paraphrases are not counted, because {row['reason']}."
             continue
-        what = "number" if row["kind"] == "level" else "difference"
+        kind = "number" if row["kind"] == "level" else "difference"
         interval = "" if row["low"] is None else f" (95% interval {ends(row['low'], row['high'])})"
         verdict = f"; verdict: {row['verdict']}" if row["verdict"] else ""
         yield (
-            f"With the paraphrases, the {what} is {number(row['difference'])}{interval}{verdict}."
+            f"With the paraphrases, the {kind} is {number(row['difference'])}{interval}{verdict}."
         )
 
 
@@ -178,31 +180,31 @@ def _from_to(span: tuple[float, float]) -> str:
 
 
 HALF = 0.5
-"""Of the difference: a variation below it is flagged."""
+"""The share of the difference below which a variation is flagged."""
 
 
 def with_robustness(finding: Finding, section: Section) -> Finding:
-    """Return the finding with the range of its difference; as it is where nothing was computed."""
+    """Return the finding with the range of its difference; unchanged if none was computed."""
     rows = section.shown(section.robustness)
     rows = rows.filter("main", pl.col("model") == finding.model, pl.col("difference").is_not_null())
     if finding.verdict is None or not finding.difference or not rows.height:
         return finding
-    otherwise = rows.filter(pl.col("variation") == PARAMETER)
-    said = [
+    parameters = rows.filter(pl.col("variation") == PARAMETER)
+    sentences = [
         *_left_out(rows, section),
         *(
             f"{row['what'][0].upper()}{row['what'][1:]}, it is {number(row['difference'])}."
-            for row in otherwise.iter_rows(named=True)
+            for row in parameters.iter_rows(named=True)
         ),
     ]
-    # Of a difference that may be 0 the sign says nothing.
-    there = finding.verdict in PRESENT_WORDS
-    depends = " ".join(_flags(rows, section, finding.difference)) if there else ""
-    return replace(finding, robust=" ".join(said), depends=depends)
+    # The sign of a difference that may be 0 means nothing.
+    is_present = finding.verdict in PRESENT_WORDS
+    depends = " ".join(_flags(rows, section, finding.difference)) if is_present else ""
+    return replace(finding, robust=" ".join(sentences), depends=depends)
 
 
 def _left_out(rows: pl.DataFrame, section: Section) -> Iterator[str]:
-    """Yield the range with one thing left out, and which thing lies at either end."""
+    """Yield the range with any one part left out, and which part lies at either end."""
     rows = rows.filter(pl.col("variation") != PARAMETER).sort("difference")
     if not rows.height:
         return
@@ -217,35 +219,35 @@ def _left_out(rows: pl.DataFrame, section: Section) -> Iterator[str]:
 
 def _flags(rows: pl.DataFrame, section: Section, difference: float) -> Iterator[str]:
     """Yield what changes the sign of the difference, or takes half of it."""
-    kept = pl.col("difference") / difference
+    share = pl.col("difference") / difference
     for limit, above, what in ((0.0, None, "changes sign"), (HALF, 0.0, "falls below half")):
-        lost = rows.filter(kept < limit if above is None else (kept < limit) & (kept >= above))
+        lost = rows.filter(share < limit if above is None else (share < limit) & (share >= above))
         if not lost.height:
             continue
-        first = _without(lost.sort(kept.abs()).row(0, named=True), section)
+        first = _without(lost.sort(share.abs()).row(0, named=True), section)
         more = f", and {lost.height - 1} more" if lost.height > 1 else ""
         yield f"The difference {what} {first}{more}."
 
 
 def _without(row: Row, section: Section) -> str:
-    """Return what was left out, or which parameter was set otherwise."""
+    """Return which part was left out, or which parameter was set to another value."""
     if row["variation"] == PARAMETER:
         return str(row["what"])
     return f"without the {part_called(row['variation'], section)} {_named(row, section)}"
 
 
 def part_called(way: str, section: Section, *, many: bool = False) -> str:
-    """Return the word for what was left out."""
+    """Return the word for the part that was left out."""
     if way == "condition":
         return section.noun.many if many else section.noun.one
-    called = {"frame": "sentence frame"}.get(way, way)
+    word = {"frame": "sentence frame"}.get(way, way)
     if many:
-        return f"{called[:-1]}ies" if called.endswith("y") else f"{called}s"
-    return called
+        return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return word
 
 
 def _named(row: Row, section: Section) -> str:
-    """Return which one it is, quoted: a name may hold a comma."""
+    """Return the name of the part, quoted, because a name may hold a comma."""
     if row["variation"] == "condition":
         return f"“{section.called(row['what'])}”"
     if row["variation"] == "item":

@@ -1,4 +1,4 @@
-"""A table as CSV, Markdown and LaTeX, in which no text of a user or a model can play tricks.
+"""A table as CSV, Markdown and LaTeX, with the texts of users and models escaped.
 
 CSV has every column and digit; Markdown and LaTeX have the columns that a paper shows, rounded.
 """
@@ -18,23 +18,23 @@ from goffman.formatting import decimals, p_value
 from goffman.instruments.types import slug_of
 
 Form = Literal["text", "pair", "count", "number", "mean", "p", "interval"]
-"""pair: one − other; mean: a mean and in parentheses its sd."""
+"""pair: first − second; mean: a mean with its sd in parentheses."""
 
 Drop = Literal["never", "empty", "constant"]
-"""Where a paper does without a column: where it is empty, or the same in every row."""
+"""When a paper leaves out a column: never, if it is empty, or if it is the same in every row."""
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""How a text begins that a spreadsheet calculates: it gets an apostrophe, and numbers do not. Tab
-and line ends are escaped before."""
+"""The first characters of a text that a spreadsheet would calculate: it gets an apostrophe; numbers
+do not. Tabs and line ends are escaped before."""
 
 WORDS = ("text", "pair")
-"""The forms that stand at the left of their column."""
+"""The forms that are aligned left."""
 
 LONG = 40
-"""Rows from which a LaTeX table goes over pages."""
+"""The most rows of a LaTeX table on one page; a longer one goes over pages."""
 
 NOTHING = "–"
-"""In the place of a value that there is not."""
+"""Shown in place of a missing value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class ColumnSpec:
 
     header: str
     keys: tuple[str, ...]
-    """The columns that it is made from: one; two for an interval, a pair, a mean with its sd."""
+    """The source columns: one; two for an interval, a pair, or a mean with its sd."""
     form: Form = "text"
     drop: Drop = "never"
 
@@ -59,7 +59,7 @@ N = ColumnSpec(header="n", keys=("n",), form="count")
 
 
 def texts(*names: str, drop: Drop | None = None, **headers: str) -> tuple[ColumnSpec, ...]:
-    """Columns of text; a keyword gives one another header."""
+    """Return columns of text; a keyword gives one column another header."""
     return tuple(
         ColumnSpec(
             header=headers.get(name, name),
@@ -71,7 +71,7 @@ def texts(*names: str, drop: Drop | None = None, **headers: str) -> tuple[Column
 
 
 def numbers(*names: str, drop: Drop = "never", **headers: str) -> tuple[ColumnSpec, ...]:
-    """Columns of numbers; a keyword gives one another header."""
+    """Return columns of numbers; a keyword gives one column another header."""
     return tuple(
         ColumnSpec(
             header=headers.get(name, name.replace("_", " ")), keys=(name,), form="number", drop=drop
@@ -82,48 +82,48 @@ def numbers(*names: str, drop: Drop = "never", **headers: str) -> tuple[ColumnSp
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows, and how a paper shows them."""
+    """The rows of a table, and how a paper shows them."""
 
     name: str
-    """Of its files, without their ending."""
+    """The name of its files, without their ending."""
     caption: str
     """What is in it, in a sentence or two."""
     columns: tuple[str, ...]
-    """Of the CSV file."""
+    """The columns of the CSV file."""
     rows: tuple[Mapping[str, Any], ...]
     shown: tuple[ColumnSpec, ...]
     names: Mapping[str, str] = field(default_factory=dict)
-    """What a paper calls models, and sides of correlations, by what stands in the rows: no folders
-    of a machine."""
+    """Text in the rows → what a paper calls this model or side of a correlation: no folders of a
+    machine."""
 
     def called(self, text: str) -> str:
-        """The text as a paper has it: a model, or a side of a correlation, by its short name."""
+        """Return the short name of a model or a side of a correlation; any other text as it is."""
         return self.names.get(text, text)
 
     @cached_property
     def kept(self) -> tuple[ColumnSpec, ...]:
-        """What a paper shows: without columns that say nothing."""
-        return tuple(one for one in self.shown if not self._dropped(one))
+        """Return the columns that a paper shows: without those that say nothing."""
+        return tuple(column for column in self.shown if not self._dropped(column))
 
     @property
     def title(self) -> str:
-        """The caption, and what is the same in every row and so has no column in a paper."""
-        said = [
-            f" {one.header[:1].upper()}{one.header[1:]}: "
-            f"{self.called(str(self.rows[0][one.keys[0]]))}."
-            for one in self.shown
-            if one not in self.kept and self.rows and self.rows[0][one.keys[0]] is not None
+        """Return the caption, and what is the same in every row and so has no column in a paper."""
+        constants = [
+            f" {column.header[:1].upper()}{column.header[1:]}: "
+            f"{self.called(str(self.rows[0][column.keys[0]]))}."
+            for column in self.shown
+            if column not in self.kept and self.rows and self.rows[0][column.keys[0]] is not None
         ]
-        return self.caption + "".join(said)
+        return self.caption + "".join(constants)
 
     def _dropped(self, column: ColumnSpec) -> bool:
-        found = {tuple(row[key] for key in column.keys) for row in self.rows}
-        empty = found <= {(None,) * len(column.keys)}
-        return (column.drop != "never" and empty) or (column.drop == "constant" and len(found) < 2)
+        values = {tuple(row[key] for key in column.keys) for row in self.rows}
+        empty = values <= {(None,) * len(column.keys)}
+        return (column.drop != "never" and empty) or (column.drop == "constant" and len(values) < 2)
 
 
 def csv_text(table: Table) -> str:
-    """Every column, every digit; a missing value is empty."""
+    """Return the table as CSV with every column and digit; a missing value is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -141,16 +141,16 @@ def _csv_cell(value: object) -> object:
 
 
 def markdown_text(table: Table) -> str:
-    """A table as GitHub and most others read it, under its caption."""
+    """Return the table as Markdown that GitHub and most others read, under its caption."""
     columns = table.kept
-    rows = [[_cell(table, row, one, str) for one in columns] for row in table.rows]
-    right = [place for place, one in enumerate(columns) if one.form not in WORDS]
-    body = grid([one.header for one in columns], rows, right=right)
+    rows = [[_cell(table, row, column, str) for column in columns] for row in table.rows]
+    right = [place for place, column in enumerate(columns) if column.form not in WORDS]
+    body = grid([column.header for column in columns], rows, right=right)
     return f"**{markdown(table.title)}**\n\n{body}"
 
 
 def grid(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Container[int] = ()) -> str:
-    """Return a Markdown table, in which no cell is markup; ``right``: columns of numbers."""
+    """Return a Markdown table in which no cell is markup; ``right``: columns of numbers."""
     lines = [
         [markdown(head) for head in heads],
         ["---:" if place in right else "---" for place in range(len(heads))],
@@ -160,30 +160,30 @@ def grid(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Containe
 
 
 KEPT = 20_000
-"""So many texts are kept as they were written: a large table has the same ones again and again."""
+"""The number of escaped texts that are cached: a large table repeats the same ones."""
 
 
 @lru_cache(maxsize=KEPT)
 def markdown(text: str) -> str:
-    """The text with everything that Markdown would read as markup written as itself."""
+    """Return the text with everything that Markdown would read as markup escaped."""
     escaped = re.sub(r"([\\`*_\[\]#~|$!])", r"\\\1", printable(text))
     # Addresses would become links.
     escaped = re.sub(r"(?i)\b(www)\.", r"\1\\.", escaped).replace("://", "\\://")
-    for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        escaped = escaped.replace(sign, name)
+    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        escaped = escaped.replace(character, entity)
     return escaped
 
 
 def latex_text(table: Table) -> str:
-    r"""A booktabs table; one of many rows goes over pages, one that is too wide lies on its side.
+    r"""Return a booktabs table; a long one goes over pages, a wide one lies on its side.
 
-    Its document needs \usepackage{booktabs}, longtable for the second and pdflscape for the third.
+    Its document needs \usepackage{booktabs}, longtable if long or wide, and pdflscape if wide.
     """
     columns = table.kept
-    sides = "".join("l" if one.form in WORDS else "r" for one in columns)
-    head = " & ".join(latex(one.header) for one in columns) + r" \\"
+    sides = "".join("l" if column.form in WORDS else "r" for column in columns)
+    head = " & ".join(latex(column.header) for column in columns) + r" \\"
     body = "".join(
-        " & ".join(_cell(table, row, one, latex) for one in columns) + " \\\\\n"
+        " & ".join(_cell(table, row, column, latex) for column in columns) + " \\\\\n"
         for row in table.rows
     )
     label = re.sub(r"[^A-Za-z0-9-]+", "-", table.name)
@@ -209,26 +209,27 @@ def latex_text(table: Table) -> str:
 
 
 TYPES = ((r"\small", 1.0, 6), (r"\footnotesize", 0.9, 4), (r"\scriptsize", 0.8, 3))
-"""LaTeX's size of type; its share of the first; points on each side of a column."""
+"""Size of type in LaTeX; its ratio to the first size; points on each side of a column."""
 
 PORTRAIT = 450
 """Points between the margins of usual paper."""
 
 LANDSCAPE = 680
-"""The same where the paper lies on its side."""
+"""Points between the margins of paper on its side."""
 
 LETTER = 4.9
-"""Points that a letter of the first size takes, on average."""
+"""Average width in points of a letter of the first size."""
 
 
 def _fitting(table: Table) -> tuple[str, bool]:
-    """The largest type in which the table fits the paper; whether it must lie on its side."""
+    """Return the largest type in which the table fits, and whether it must lie on its side."""
     columns = table.kept
     letters = sum(
         max(
-            len(text) for text in (one.header, *(_cell(table, row, one, str) for row in table.rows))
+            len(text)
+            for text in (column.header, *(_cell(table, row, column, str) for row in table.rows))
         )
-        for one in columns
+        for column in columns
     )
     for room in (PORTRAIT, LANDSCAPE):
         for name, share, space in TYPES:
@@ -252,7 +253,7 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\char34{}",
-    # After the end of a row these two would be read as an option of it.
+    # After the end of a row, LaTeX would read these two as an option of the row's end.
     "[": "{[}",
     "*": "{*}",
     "`": r"\textasciigrave{}",
@@ -273,21 +274,21 @@ _LATEX = {
     "α": r"$\alpha$",
     "κ": r"$\kappa$",
 }
-"""What plain pdfLaTeX prints for a sign."""
+"""A character → the code with which plain pdfLaTeX prints it."""
 
 
 @lru_cache(maxsize=KEPT)
 def latex(text: str) -> str:
-    """The text as pdfLaTeX prints it to the letter; a sign that it has no type for, by number."""
-    signs = "".join(_latex_sign(sign) for sign in printable(text))
-    # Two of these in a row would become a dash, or another quotation mark.
+    """Return the text for pdfLaTeX to print literally; unprintable characters by their number."""
+    signs = "".join(_latex_sign(character) for character in printable(text))
+    # Two hyphens in a row would become a dash, two apostrophes another quotation mark.
     return re.sub(r"([-'])(?=\1)", r"\1{}", signs)
 
 
 def _latex_sign(sign: str) -> str:
     if sign in _LATEX:
         return _LATEX[sign]
-    # ASCII and most letters of Latin-1 are in LaTeX's first encoding.
+    # ASCII and most letters of Latin-1 are in LaTeX's default encoding.
     if sign.isascii() or (sign.isalpha() and "À" <= sign <= "ÿ" and sign not in "ÐÞðþ"):
         return sign
     return rf"\texttt{{U+{ord(sign):04X}}}"
@@ -319,7 +320,7 @@ def _cell(
 
 
 def _signed(text: str, escape: Callable[[str], str]) -> str:
-    """Numbers: in LaTeX in its mathematics, where a minus is a minus."""
+    """Return numbers as text; for LaTeX in math mode, where a minus is a minus."""
     if escape is not latex:
         return escape(text)
     powers = re.sub(r"e([+-])0*(\d+)", _power, text).replace(",", "{,}").replace("{,} ", ", ")
@@ -337,7 +338,7 @@ FORMATS: Mapping[str, Callable[[Table], str]] = {
     ".md": markdown_text,
     ".tex": latex_text,
 }
-"""A file's ending → how a table is written into it."""
+"""Ending of a file → function that returns a table as its text."""
 
 
 def as_table(
@@ -348,9 +349,9 @@ def as_table(
     shown: Sequence[ColumnSpec],
     columns: Sequence[str] = (),
 ) -> Table:
-    """The table of rows that have the same keys; ``columns``: where there may be no row."""
+    """Return the table of rows with the same keys; ``columns`` is needed if there may be no row."""
     return Table(
-        # It is the name of files as well.
+        # The name is also used for files.
         name=slug_of(name),
         caption=caption,
         columns=tuple(columns or rows[0]),

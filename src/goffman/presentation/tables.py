@@ -20,7 +20,7 @@ from goffman.presentation.types import TableFn
 from goffman.schemas import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
 
 EVERY = {"model": "all models", "wording": "all wordings", "dimension": "all items"}
-"""In the place of a null: over all of them."""
+"""The texts shown for a null in these columns: the row is over all of them."""
 
 _AGAINST_BASELINE = ("difference", "low", "high", "effect", "p", "p_adjusted", "family_size")
 
@@ -42,7 +42,7 @@ def _level(scores: pl.DataFrame, level: str, quantity: str) -> pl.DataFrame:
 
 
 def _named(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """The rows with null in these columns written as what it means: over all."""
+    """Return the rows with null in these columns written as what it means: over all."""
     return rows.with_columns(pl.col(name).fill_null(EVERY[name]) for name in names)
 
 
@@ -54,7 +54,7 @@ _MEAN = {"value": "mean", "low": "minimum", "high": "maximum"}
 
 
 def groups_of_conditions(section: Section) -> Iterator[Table]:
-    """Groups × models × wordings, and their gaps."""
+    """Yield a table of groups × models × wordings, and one of the gaps between the groups."""
     instrument, scores = section.instrument, section.scores
     quantity, names = section.presentation.quantity, ("model", "wording", "group")
     rows = _named(_level(scores, "group", quantity), "model", "wording").sort(*names)
@@ -75,7 +75,7 @@ def groups_of_conditions(section: Section) -> Iterator[Table]:
 
 
 def gaps_by_item(section: Section) -> Iterator[Table]:
-    """Each item's mean in both groups and the gap, over all wordings."""
+    """Yield a table of each item's mean in both groups and the gap, over all wordings."""
     sides = (section.contrast, section.against)
     means = _level(section.scores, "item", section.presentation.quantity)
     means = means.filter(pl.col("group").is_in(sides), pl.col("wording").is_null())
@@ -88,7 +88,7 @@ def gaps_by_item(section: Section) -> Iterator[Table]:
 
 
 def words_counted(section: Section) -> Iterator[Table]:
-    """What the shares of negative words rest on: the mass of the words, and what is rated."""
+    """Yield a table of what the shares of negative words rest on: mass, and share rated."""
     instrument, scores = section.instrument, section.scores
     quantities = ["mass", "rated-share", "last-probability", "rated-mass", "irrelevant"]
     rows = scores.filter(pl.col("level") == "model", pl.col("quantity").is_in(quantities))
@@ -107,7 +107,7 @@ def words_counted(section: Section) -> Iterator[Table]:
 
 
 def ranked_conditions(section: Section) -> Iterator[Table]:
-    """Every condition, the highest first, with its distance from the baseline."""
+    """Yield a table of all conditions, highest first, with their distance from the baseline."""
     instrument, scores, noun = section.instrument, section.scores, section.noun.one
     rows = _level(scores, "condition", section.presentation.quantity).select(
         "model", "condition", "group", "category", "n", "missing", "value", "sd", "low", "high",
@@ -117,7 +117,7 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
     if not rows.height:
         return
     rows = with_reference(_with_baseline(rows.rename(_MEAN), section.estimates), section)
-    # Of each model, and first of all together.
+    # All models together come first, then each model.
     rows = _named(
         rows.sort(
             "model",
@@ -151,17 +151,17 @@ COUNTS = {
     "three_quarters": (pl.col("value") >= 0.75, ".75 or more"),
     "all_of_it": (pl.col("value") == 1, "1"),
 }
-"""What conditions are counted by: where their number lies, and what that is called."""
+"""The counts of conditions: which values are counted, and the heading of the count."""
 
 
 def _of_conditions(section: Section) -> pl.DataFrame:
-    """The number of each condition that has one, of each model and of all together."""
+    """Return the number of each condition that has one, for each model and all together."""
     rows = _level(section.scores, "condition", section.presentation.quantity)
     return rows.filter(pl.col("value").is_not_null(), pl.col("condition") != BASELINE)
 
 
 def counted_conditions(section: Section) -> Iterator[Table]:
-    """How many conditions of each group have a high number."""
+    """Yield a table of how many conditions of each group have a high number."""
     counts = [above.sum().cast(pl.Int64).alias(name) for name, (above, _) in COUNTS.items()]
     rows = _of_conditions(section).group_by("model", "group").agg(pl.len().alias("n"), *counts)
     if rows.height:
@@ -178,31 +178,33 @@ def counted_conditions(section: Section) -> Iterator[Table]:
                 for name, (_, header) in COUNTS.items()
             ),
         )
-        made = _named(rows.sort("model", "group", descending=[False, True]), "model").to_dicts()
-        yield as_table(f"{section.instrument}-counts", caption, made, shown=shown)
+        table_rows = _named(
+            rows.sort("model", "group", descending=[False, True]), "model"
+        ).to_dicts()
+        yield as_table(f"{section.instrument}-counts", caption, table_rows, shown=shown)
 
 
 def describe_counts(section: Section) -> str:
-    """Return how many conditions of each group have a high number, all models together."""
-    # Means over all models are of those that cannot do the task, too.
+    """Return how many conditions of each group have a high number, over all models."""
+    # Means over all models include those that cannot do the task.
     if counted_conditions not in section.presentation.tables or section.unmeasurable():
         return ""
     for table in counted_conditions(section):
         rows = [row for row in table.rows if row["model"] == EVERY["model"]]
-        above, most, every = (
+        above, three_quarters, all_of_it = (
             join_words([f"{row[name]} of {row['n']} {humanize(row['group'])}" for row in rows])
             for name in COUNTS
         )
-        whose = "All models together: " if len(section.models()) > 1 else ""
+        prefix = "All models together: " if len(section.models()) > 1 else ""
         return (
-            f"{whose}{section.presentation.called} above .5 for {above} {section.noun.many}; at "
-            f"least .75 for {most} ones; 1 for {every} ones."
+            f"{prefix}{section.presentation.called} above .5 for {above} {section.noun.many}; at "
+            f"least .75 for {three_quarters} ones; 1 for {all_of_it} ones."
         )
     return ""
 
 
 def categories(section: Section) -> Iterator[Table]:
-    """The mean of each category's conditions; categories are those of the study."""
+    """Yield a table of the mean of the conditions in each of the study's categories."""
     rows = section.in_categories(_of_conditions(section)).drop_nulls("category")
     value, names = pl.col("value"), ("model", "group", "category")
     means = rows.group_by(names).agg(
@@ -216,45 +218,45 @@ def categories(section: Section) -> Iterator[Table]:
         )
         order = means.sort(*names[:2], "mean", "category", descending=[False, True, True, False])
         shown = (*texts(*names), N, *numbers("mean", "sd", "minimum", "maximum"))
-        made = _named(order, "model").to_dicts()
-        yield as_table(f"{section.instrument}-categories", caption, made, shown=shown)
+        table_rows = _named(order, "model").to_dicts()
+        yield as_table(f"{section.instrument}-categories", caption, table_rows, shown=shown)
 
 
 def _beside(rows: pl.DataFrame, section: Section) -> str:
-    """What stands beside a condition's mean, and what the baseline is worth as a reference."""
+    """Return what the columns beside a condition's mean say, and how good the baseline is."""
     noun = section.noun
-    said = []
+    sentences = []
     if rows["shrunken"].count():
-        said.append(
+        sentences.append(
             "The shrunken mean is pulled toward its group's mean. The less reliable the scale, the "
             "stronger the pull. The ranks are a 95% range: where the "
             f"{noun.one} would rank with other items and wordings."
         )
         if len(section.items) < ENOUGH_ITEMS:
-            said.append(f"With {len(section.items)} items, they show only how these differ.")
-        own = section.presentation.quantity
-        known = section.scores.filter(pl.col("quantity").str.ends_with(SHRUNKEN))["quantity"]
-        if known[0] != f"{own}{SHRUNKEN}":
-            said.append(
+            sentences.append(f"With {len(section.items)} items, they show only how these differ.")
+        quantity = section.presentation.quantity
+        quantities = section.scores.filter(pl.col("quantity").str.ends_with(SHRUNKEN))["quantity"]
+        if quantities[0] != f"{quantity}{SHRUNKEN}":
+            sentences.append(
                 f"The mean and the rank are of the {section.presentation.called}; the shrunken "
-                f"mean and the range of ranks are of {quantity_called(known[0])}."
+                f"mean and the range of ranks are of {quantity_called(quantities[0])}."
             )
     if rows["reference_difference"].count():
-        said.append(
+        sentences.append(
             f"The reference is the mean of the {humanize(section.against)} {noun.many}. The p "
             f"next to "
             "it is corrected by Benjamini–Hochberg."
         )
     if rows["difference"].count():
-        said += [
+        sentences += [
             f"The last interval and p columns are about the {noun.one}'s mean minus the baseline.",
             confound(section),
         ]
-    return " ".join(part for part in said if part)
+    return " ".join(part for part in sentences if part)
 
 
 def _with_baseline(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
-    """Beside each condition or setting its contrast with the baseline, where there is one."""
+    """Return the rows with the contrast of each condition or setting with the baseline, if any."""
     tested = estimates.filter(pl.col("kind") == "baseline").select(
         "model", pl.col("first").alias("condition"), *_AGAINST_BASELINE
     )
@@ -270,7 +272,7 @@ def _wide(
     spread: bool = False,
     counted: str | None = None,
 ) -> list[dict[str, Any]]:
-    """One row for each of ``index``, with the mean of each quantity and its spread beside it.
+    """Return one row for each value of ``index``, with each quantity's mean and perhaps spread.
 
     ``counted``: the quantity that n is of; None: the one with the most values.
     """
@@ -279,26 +281,26 @@ def _wide(
     wide: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows.filter(pl.col("quantity").is_in(list(quantities))).iter_rows(named=True):
         key = tuple(row[name] for name in index)
-        of = wide.setdefault(key, {**dict(zip(index, key, strict=True)), "n": 0, **empty})
+        record = wide.setdefault(key, {**dict(zip(index, key, strict=True)), "n": 0, **empty})
         # A quantity that a model cannot have has no values; the others' count is the row's.
         if counted in (None, row["quantity"]):
-            of["n"] = max(of["n"], row["n"])
-        of[row["quantity"]] = row["value"]
+            record["n"] = max(record["n"], row["n"])
+        record[row["quantity"]] = row["value"]
         if spread:
-            of[f"{row['quantity']}_sd"] = row["sd"]
+            record[f"{row['quantity']}_sd"] = row["sd"]
     return list(wide.values())
 
 
 def sentiment(section: Section) -> Iterator[Table]:
-    """Shares of outcomes by classifier and group, and by classifier, template and group."""
+    """Yield tables of the shares of labels by classifier and group, and also by template."""
     instrument, scores = section.instrument, section.scores
     for level, names, suffix, what in (
         ("group", ("model", "group"), "groups", "classifier and group"),
         ("item", ("model", "item", "group"), "templates", "classifier, template and group"),
     ):
         rows = _named(scores.filter(pl.col("level") == level), "model").sort(*names)
-        made = _wide(rows, SENTIMENTS, index=names)
-        if made:
+        table_rows = _wide(rows, SENTIMENTS, index=names)
+        if table_rows:
             caption = (
                 f"{instrument}: share of each label by {what}. n is the number of labels. A "
                 "label's share is averaged only over classifiers that have this label."
@@ -308,7 +310,7 @@ def sentiment(section: Section) -> Iterator[Table]:
                 N,
                 *numbers(*SENTIMENTS),
             )
-            yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
+            yield as_table(f"{instrument}-{suffix}", caption, table_rows, shown=shown)
 
 
 _GENDERS = ("female", "male", "nonbinary", "unspecified", "disparity")
@@ -318,18 +320,18 @@ _ONE_BY_ONE = (
     ColumnSpec(header="p, corrected", keys=("level_p_adjusted",), form="p"),
     *REFERENCE[2:],
 )
-"""Beside a diagnosis's disparity: that against 0, and against the mean of the other group's."""
+"""Columns beside a diagnosis's disparity: its tests against 0 and the mean of the other group."""
 
 
 def _one_by_one(section: Section, made: list[dict[str, Any]]) -> tuple[ColumnSpec, ...]:
-    """Put the tests of their disparity into the rows of conditions; return the columns shown."""
+    """Add the tests of disparity to the rows of conditions; return the columns to show."""
     names = ("difference", "low", "high", "p", "p_adjusted", "family_size")
     columns = {LEVEL_OF_CONDITION: "level", REFERENCE_KIND: "reference"}
     tested: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in section.estimates.filter(pl.col("kind").is_in([*columns])).iter_rows(named=True):
-        beside = {f"{columns[row['kind']]}_{name}": row[name] for name in names}
-        tested.setdefault((row["model"], row["variant"], row["first"]), {}).update(beside)
-    # Elsewhere the reference is that of another number.
+        tests = {f"{columns[row['kind']]}_{name}": row[name] for name in names}
+        tested.setdefault((row["model"], row["variant"], row["first"]), {}).update(tests)
+    # Without these tests, the reference contrasts are about another number.
     if LEVEL_OF_CONDITION not in section.estimates["kind"]:
         return ()
     empty = {f"{column}_{name}": None for column in columns.values() for name in names}
@@ -342,7 +344,7 @@ def _one_by_one(section: Section, made: list[dict[str, Any]]) -> tuple[ColumnSpe
 
 
 def genders(section: Section) -> Iterator[Table]:
-    """The probability of each gender by subscale and group, by item, and by condition."""
+    """Yield tables of each gender's probability by subscale and group, item, and condition."""
     instrument, scores = section.instrument, section.scores
     keyed = "keyed-disparity" in scores["quantity"]
     quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
@@ -351,10 +353,10 @@ def genders(section: Section) -> Iterator[Table]:
         rows = rows.sort(*names, nulls_last=False)
         if suffix == "genders":
             rows = _named(rows, "dimension")
-        made = _wide(rows, quantities, index=names, spread=True)
-        if not made:
+        table_rows = _wide(rows, quantities, index=names, spread=True)
+        if not table_rows:
             continue
-        tested = _one_by_one(section, made) if suffix == "conditions" else ()
+        tested = _one_by_one(section, table_rows) if suffix == "conditions" else ()
         caption = (
             f"{instrument}: probability of words for women, for men, for nonbinary people and for "
             "none of them, and female minus male. n is the number of "
@@ -369,11 +371,11 @@ def genders(section: Section) -> Iterator[Table]:
             ),
             *tested,
         )
-        yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
+        yield as_table(f"{instrument}-{suffix}", caption, table_rows, shown=shown)
 
 
 def _of_scale(section: Section, *whose: str) -> Iterator[tuple[list[str], list[str], str, str]]:
-    """For the tables of a scale: levels, columns, the end of the name, and what n counts."""
+    """Yield for each table of a scale its levels, columns, end of the name, and what n counts."""
     many = section.noun.many
     yield ["group", "dimension"], [*whose, "group", "dimension"], "genders", f"items × {many}"
     yield ["item"], [*whose, "dimension", "item", "group"], "items", many
@@ -381,7 +383,7 @@ def _of_scale(section: Section, *whose: str) -> Iterator[tuple[list[str], list[s
 
 
 def settings(section: Section) -> Iterator[Table]:
-    """Every adjective setting: its score, and its difference from the baseline."""
+    """Yield a table of each adjective setting's score, and its difference from the baseline."""
     instrument, scores = section.instrument, section.scores
     quantity = section.presentation.quantity
     rows = _level(scores, "condition", quantity).select(
@@ -389,7 +391,7 @@ def settings(section: Section) -> Iterator[Table]:
     )
     if rows.height:
         rows = _with_baseline(rows.rename({"value": quantity}), section.estimates)
-        # What could put a bias in doubt, where replies were asked for.
+        # Numbers that could put a bias in doubt, if replies were asked for.
         rows = with_values(rows, scores, {name: pl.col("quantity") == name for name in BESIDE})
         caption = (
             f"{instrument}: {quantity} for every adjective setting, and its difference from the "
@@ -414,8 +416,8 @@ def settings(section: Section) -> Iterator[Table]:
             ColumnSpec(header="p", keys=("p",), form="p"),
             _TESTED[2],
         )
-        made = rows.sort("model", "group", "condition").to_dicts()
-        yield as_table(f"{instrument}-settings", caption, made, shown=shown)
+        table_rows = rows.sort("model", "group", "condition").to_dicts()
+        yield as_table(f"{instrument}-settings", caption, table_rows, shown=shown)
 
 
 _UNANSWERED = (
@@ -437,7 +439,7 @@ _UNANSWERED = (
 
 
 def answer_kinds(section: Section) -> Iterator[Table]:
-    """How replies were read, by setting and side; and which sentences of a pair were understood."""
+    """Yield tables of reply kinds by setting and side, and of which pair sentences were right."""
     instrument, scores = section.instrument, section.scores
     names = ("model", "condition", "wording")
     kinds = scores.filter(pl.col("level") == "side", pl.col("quantity").is_in(REPLY_KINDS))
@@ -447,30 +449,33 @@ def answer_kinds(section: Section) -> Iterator[Table]:
         .agg(pl.col("value").mean(), pl.col("n").sum(), pl.col("value").std().alias("sd"))
         .sort(*names, "quantity")
     )
-    made = _wide(means, REPLY_KINDS, index=names)
-    if made:
+    table_rows = _wide(means, REPLY_KINDS, index=names)
+    if table_rows:
         caption = f"{instrument}: share of each kind of reply. n is the number of replies."
         shown = (
             *texts(*names, condition="setting", wording="side"),
             N,
             *numbers(*REPLY_KINDS),
         )
-        yield as_table(f"{instrument}-answers", caption, made, shown=shown)
-    of = ("model", "condition")
-    of_pairs = scores.filter(pl.col("level") == "condition").sort(*of)
-    made = _wide(of_pairs, PAIR_KINDS, index=of)
-    if made:
+        yield as_table(f"{instrument}-answers", caption, table_rows, shown=shown)
+    keys = ("model", "condition")
+    pair_rows = scores.filter(pl.col("level") == "condition").sort(*keys)
+    table_rows = _wide(pair_rows, PAIR_KINDS, index=keys)
+    if table_rows:
         caption = (
             f"{instrument}: share of sentence pairs in which the model is right only in the pro "
             "sentence, only in the anti sentence, in both, or in neither. n is the number of "
             "trials."
         )
-        shown = (*texts(*of, condition="setting"), N, *numbers(*PAIR_KINDS))
-        yield as_table(f"{instrument}-pairs", caption, made, shown=shown)
+        shown = (*texts(*keys, condition="setting"), N, *numbers(*PAIR_KINDS))
+        yield as_table(f"{instrument}-pairs", caption, table_rows, shown=shown)
 
 
 def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
-    """By group and subscale, by item, and by condition; ``said``: what the numbers are."""
+    """Return a function for tables by group and subscale, by item, and by condition.
+
+    ``said``: what the numbers are.
+    """
 
     def made(section: Section) -> Iterator[Table]:
         for levels, names, suffix, over in _of_scale(section, "model", "variant"):
@@ -479,18 +484,18 @@ def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
                 pl.col("quantity").is_in(quantities),
                 pl.col("group").is_not_null(),
             )
-            # Over all wordings where there are such means, and else of the first one.
-            whole = rows.filter(pl.col("wording").is_null())
-            if not whole.height:
-                whole = rows.filter(pl.col("wording").is_in(section.wordings[:1]))
-            rows = _named(whole.sort(*names, "quantity", nulls_last=False), "dimension")
+            # Means over all wordings if there are any, or else of the first wording.
+            selected = rows.filter(pl.col("wording").is_null())
+            if not selected.height:
+                selected = rows.filter(pl.col("wording").is_in(section.wordings[:1]))
+            rows = _named(selected.sort(*names, "quantity", nulls_last=False), "dimension")
             wide = _wide(rows, quantities, index=names, counted="disparity")
             if wide:
                 tested = _one_by_one(section, wide) if suffix == "conditions" else ()
                 caption = f"{section.instrument}: {said}; n counts {over}."
-                one = section.noun.one
+                noun = section.noun.one
                 shown = (
-                    *texts(*names, variant="words", dimension="subscale", condition=one),
+                    *texts(*names, variant="words", dimension="subscale", condition=noun),
                     N,
                     *numbers(*quantities, drop="empty"),
                     *tested,
@@ -502,15 +507,15 @@ def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
 
 QUANTITY = "share-endorsing"
 BY = {"both": "both", "female": "about a woman", "male": "about a man"}
-"""The gender of the person described → the column's heading."""
+"""Gender of the person described → heading of the column."""
 
 
 def endorsed(section: Section) -> Iterator[Table]:
-    """One row a model, item and condition; a column for both genders, women and men."""
+    """Yield a table with a row for each model, item and condition: both genders, women and men."""
     names = ("model", "dimension", "item", "condition")
     rows = section.named(section.rows("cell", QUANTITY)).sort(*names)
-    by = pl.col("variant").fill_null("both").replace_strict(BY, return_dtype=pl.String)
-    rows = rows.with_columns(condition="name", quantity=by)
+    gender = pl.col("variant").fill_null("both").replace_strict(BY, return_dtype=pl.String)
+    rows = rows.with_columns(condition="name", quantity=gender)
     wide = _wide(rows, [*BY.values()], index=names, counted="both")
     if wide:
         caption = (

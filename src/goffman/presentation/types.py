@@ -1,4 +1,4 @@
-"""What a measure says about how it is presented: types only."""
+"""The types with which a measure says how it is presented."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """What a measure's number is, what it supports, and what it does not."""
+    """What a measure's number is, what claims it supports, and what claims it does not."""
 
     measured: str
     """One or two sentences: what the number is."""
@@ -26,29 +26,29 @@ class Claims:
     does_not_support: str
     """Completes “It cannot support claims …”, without a full stop."""
     caveats: tuple[str, ...]
-    """What else could produce such a number."""
+    """Other causes of such a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Caveat:
-    """What must be known beside a main result."""
+    """A caveat to be shown beside a main result."""
 
     id: str
     """The same wherever it is shown."""
     short: str
     """At most twelve words."""
     text: str
-    """The same as whole sentences."""
+    """The caveat in whole sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a run says about one model, in sentences; the terminal and the page show the same."""
+    """What a run says about one model, in sentences; the same in the terminal and on the page."""
 
     model: str
     """As it is shown."""
     head: str
-    """In a few words: which way it points, or that it is not clear."""
+    """In a few words: which way the difference points, or that it is not clear."""
     text: str
     """The main numbers and their uncertainty."""
     short: str = ""
@@ -58,25 +58,25 @@ class Finding:
     why: str = ""
     """Why the verdict is what it is."""
     wording: str = ""
-    """How much depends on the wording; empty: there is nothing that could."""
+    """How much depends on the wording; empty: nothing can."""
     robust: str = ""
-    """The range of the difference with one thing left out, or a parameter set otherwise."""
+    """The range of the difference with one part left out, or a parameter set to another value."""
     caveat: str = ""
     """A sentence without which the heading would mislead; it stands beside it."""
     styled: bool = False
-    """Whether the heading is what the model does whatever it is asked."""
+    """Whether the heading is a style of answering: what the model does whatever it is asked."""
     moved: str = ""
-    """That the wording moves the number more than the group does; empty: it does not. It stands
-    beside the heading."""
+    """A sentence, beside the heading, that the wording moves the number more than the group does;
+    empty: it does not."""
     depends: str = ""
-    """What changes the sign of the difference or halves it, in sentences; empty: nothing. It stands
-    beside the heading."""
+    """Sentences, beside the heading, on what changes the sign of the difference or halves it;
+    empty: nothing."""
     rest: str = ""
     """What else stands out."""
     more: tuple[str, ...] = ()
     """Further sentences, for readers who want every number."""
     difference: float | None = None
-    """What a bar is drawn for, if anything; so are the ends of its interval."""
+    """The difference that a bar is drawn for, with the ends of its interval; None: no bar."""
     low: float | None = None
     high: float | None = None
     p_adjusted: float | None = None
@@ -87,30 +87,30 @@ class Finding:
     margin: float | None = None
     """The smallest difference that counts as relevant."""
     unit: str = ""
-    """What stands before the number where it is no difference of shares."""
+    """The words before the number if it is not a difference of shares."""
     asked: str = ""
-    """What was asked, where that is too little to show how much sentences matter."""
+    """What was asked, if it is too little to show how much sentences matter."""
 
     @property
     def heading(self) -> str:
-        """The heading as a sentence, and what stands beside it."""
+        """Return the heading as a sentence, and what stands beside it."""
         return " ".join(part for part in (f"{self.head}.", self.aside) if part)
 
     @property
     def aside(self) -> str:
-        """What must be known beside the heading, and on what its verdict depends."""
+        """Return what must be known beside the heading, and what its verdict depends on."""
         return " ".join(part for part in (self.moved, self.caveat, self.depends) if part)
 
     @property
     def said(self) -> str:
-        """All of it but the heading, and what only some readers want."""
+        """Return its sentences, without the heading and what only some readers want."""
         parts = (self.text, self.why, self.wording, self.robust, self.rest)
         return " ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What one model answered to one instrument."""
+    """The answers of one model to one instrument."""
 
     table: str
     """fills, labels, replies or likelihoods."""
@@ -124,7 +124,7 @@ FigureFn: TypeAlias = "Callable[[Section], Iterator[Figure]]"
 TableFn: TypeAlias = "Callable[[Section], Iterator[Table]]"
 StyleFn: TypeAlias = "Callable[[Section, str], str]"
 EvidenceFn: TypeAlias = "Callable[[Answers, Section, Lexicons | None, int], pl.DataFrame]"
-"""Answers, section, what words mean, ranks to keep of each prompt → the columns EVIDENCE."""
+"""Answers, section, lexicons, number of ranks to keep of each prompt → the columns EVIDENCE."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +136,7 @@ class Presentation:
     called: str
     """What that number is called in a column's heading: P(negative)."""
     axis: str
-    """The same on the axis of a figure."""
+    """What it is called on the axis of a figure."""
     ends: tuple[str, str] = ("lower", "higher")
     """What a low and a high number mean, at the two ends of an axis."""
     claims: Claims
@@ -150,21 +150,21 @@ class Presentation:
     phrases: bool = False
     """Whether answers are phrases of several words, not words."""
     keyed: bool = False
-    """Whether the scale is of values whose sign is reversed for reversed items."""
+    """Whether the signs of the scale's values are reversed for reversed items."""
     style: StyleFn | None = None
-    """What a model does whatever it is asked, as a heading, or nothing; None: answers of this kind
-    have no style. It is said also where nothing else can be."""
+    """Returns as a heading what a model does whatever it is asked, or nothing; also if nothing
+    else can be said. None: answers of this kind have no style."""
     controls_count: str = ""
-    """What counts in control items and not in the numbers, a sentence; empty: the same counts."""
+    """A sentence on what counts in control items but not in the numbers; empty: the same counts."""
 
     @property
     def counted(self) -> str:
-        """What answers are called that are counted."""
+        """Return the word for answers that are counted."""
         return "phrases" if self.phrases else "words"
 
     @property
     def uncounted(self) -> str:
-        """What answers are called that are not."""
+        """Return the words for answers that are not counted."""
         if self.phrases:
             return "phrases with a word that is not among the most probable at its place"
         return "words too rare to count"

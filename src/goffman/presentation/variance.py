@@ -1,4 +1,4 @@
-"""How the variance of single answers is split: a sentence, and a table beside reliability."""
+"""The parts of the variance of single answers: a sentence, and a table beside reliability."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ SOURCES = {
     "trial": "between trials of the same prompt",
     "rest": "in everything else",
 }
-"""In the order in which they are said."""
+"""Source of variance → its words, in the order in which they are listed."""
 
 
 def variance_rows(section: Section) -> list[dict[str, Any]]:
-    """One row a model and source: its variance, its share of all, and an estimate below 0."""
+    """Return a row for each model and source: variance, share of all, and estimate if below 0."""
     rows = section.scores.filter(pl.col("level") == VARIANCE)
-    found = []
+    records = []
     for part in rows.sort("model").partition_by("model", maintain_order=True):
         values = {
             row["quantity"].removeprefix(f"{VARIANCE}-"): row for row in part.iter_rows(named=True)
         }
-        there = [name for name in SOURCES if name in values]
-        total = sum(values[name]["value"] or 0.0 for name in there)
-        for name in there:
+        sources = [name for name in SOURCES if name in values]
+        total = sum(values[name]["value"] or 0.0 for name in sources)
+        for name in sources:
             row, below = values[name], values.get(f"{name}{BELOW}")
-            found.append(
+            records.append(
                 {
                     "model": row["model"],
                     "source": name,
@@ -52,26 +52,26 @@ def variance_rows(section: Section) -> list[dict[str, Any]]:
                     **{key: row[key] for key in ("n", "missing", "over", "reason")},
                 }
             )
-    return found
+    return records
 
 
 def describe_variance(section: Section, model: str) -> Iterator[str]:
-    """Where the variance of a model's answers lies, as a sentence or two."""
+    """Yield the parts of the variance of a model's answers, as a sentence or two."""
     rows = [row for row in variance_rows(section) if row["model"] == model]
-    known = [row for row in rows if row["share"] is not None]
-    if not known:
+    entries = [row for row in rows if row["share"] is not None]
+    if not entries:
         return
     many = section.noun.many
-    parts = [f"{row['share']:.0%} {SOURCES[row['source']].format(many=many)}" for row in known]
+    parts = [f"{row['share']:.0%} {SOURCES[row['source']].format(many=many)}" for row in entries]
     listed = f"{', '.join(parts[:-1])} and {parts[-1]}"
     yield f"The variance of single answers has these parts: {listed}."
-    below = [row["source"] for row in known if row["below_zero"] is not None]
+    below = [row["source"] for row in entries if row["below_zero"] is not None]
     if below:
         yield f"Estimates below 0 count as 0: {', '.join(below)}."
 
 
 def variance_table(section: Section) -> Iterator[Table]:
-    """The same for every model."""
+    """Yield a table of the parts of the variance for every model."""
     rows = variance_rows(section)
     if not rows:
         return

@@ -1,4 +1,4 @@
-"""What a figure is, and the parts and colours that figures share: frames in, Vega-Lite out."""
+"""Figures, and the parts and colors that they share: data frames in, Vega-Lite out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
-# The hues are of Okabe and Ito's set, which people with any colour vision can tell apart, a little
+# The hues are of Okabe and Ito's set, which people with any color vision can tell apart, a little
 # darker or lighter for contrast with the page.
 _LIGHT = {
     "ink": "#23262d",
@@ -41,20 +41,20 @@ _DARK = {
     "ramp": ["#24282f", "#2b4d68", "#3f86b8", "#9fd2f5"],
 }
 LABELS = 256
-"""Pixels that the labels of the rows take in a file and on a wide page."""
+"""The width in pixels of row labels in a file and on a wide page."""
 
 SENTENCES = 300
-"""The same where the labels are sentences."""
+"""The width in pixels of row labels that are sentences."""
 
 LINE = 50
-"""Letters in a line of such a label."""
+"""The most letters in a line of a label that is a sentence."""
 
 WIDTH = 460
-"""Pixels of a figure beside its labels, in a file."""
+"""The width in pixels of a figure without its labels, in a file."""
 
 
 def config(*, dark: bool = False) -> dict[str, Any]:
-    """The Vega-Lite configuration; a specification has no colour and no type of its own."""
+    """Return the Vega-Lite configuration; a specification has no color or type of its own."""
     c: dict[str, Any] = _DARK if dark else _LIGHT
     return {
         "font": FONT,
@@ -85,7 +85,7 @@ def config(*, dark: bool = False) -> dict[str, Any]:
 
 
 def _axes(c: dict[str, Any]) -> dict[str, Any]:
-    """Axes, headings of rows, and legends."""
+    """Return the configuration of axes, headings of rows, and legends."""
     rows = {"grid": False, "ticks": False, "domain": False, "titlePadding": 10}
     extent = {"minExtent": LABELS, "maxExtent": LABELS, "labelLimit": LABELS - 12}
     return {
@@ -128,7 +128,7 @@ def _axes(c: dict[str, Any]) -> dict[str, Any]:
 
 
 def _styles(c: dict[str, Any]) -> dict[str, Any]:
-    """What marks look like, by the names that specifications use."""
+    """Return what marks look like, by the names that specifications use."""
     return {
         "zero": {"color": c["ink"], "strokeWidth": 1},
         "half": {"color": c["axis"], "strokeDash": [4, 3], "strokeWidth": 1},
@@ -158,23 +158,23 @@ def _styles(c: dict[str, Any]) -> dict[str, Any]:
 Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-"""The name of the format; nobody fetches it."""
+"""The name of the format; it is never fetched."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A control beside a figure, by which its reader chooses whose values are shown."""
+    """A control beside a figure with which its reader chooses whose values are shown."""
 
     field: str
     """The field of the data, and the name of the parameter."""
     label: str
     options: tuple[str, ...]
-    """The first is shown at first."""
+    """The options; the first one is chosen at first."""
     bound: bool = True
     """Whether it is a menu; if not, a button of the page."""
 
     def parameter(self, value: str) -> Spec:
-        """The parameter that holds what is chosen."""
+        """Return the parameter that holds the chosen value."""
         return {"name": f"chosen_{self.field}", "value": value}
 
 
@@ -188,80 +188,80 @@ class Figure:
     description: str
     """How to read it; also what a screen reader says."""
     spec: Spec
-    """Vega-Lite with its data inside; colours and type come from the palette."""
+    """Vega-Lite with its data inside; colors and type come from the palette."""
     choices: tuple[Choice, ...] = ()
     instrument: str | None = None
-    """Whose evidence lies behind its points; None: behind none of them."""
+    """The instrument whose evidence the points lead to; None: to no evidence."""
     leads: bool = False
-    """Whether it stands first in the page, where others are folded."""
+    """Whether it stands first on the page, where others are folded."""
 
     @property
     def rows(self) -> Choice | None:
-        """The choice between some rows and all of them, where there is one."""
-        return next((one for one in self.choices if not one.bound), None)
+        """Return the choice between some rows and all of them, if there is one."""
+        return next((choice for choice in self.choices if not choice.bound), None)
 
     def drawn(self) -> Iterator[tuple[str, Spec]]:
-        """Every choice as a name and a specification without controls, for files."""
+        """Yield the name and specification, without controls, of every combination of options."""
         for options in itertools.product(*(choice.options for choice in self.choices)):
             spec = copy.deepcopy(self.spec)
             spec.pop("params", None)
             if options:
-                both = zip(self.choices, options, strict=True)
-                spec["params"] = [choice.parameter(value) for choice, value in both]
+                pairs = zip(self.choices, options, strict=True)
+                spec["params"] = [choice.parameter(value) for choice, value in pairs]
             yield "-".join(options), spec
 
 
 def figure(section: Section, kind: str, **about: Any) -> Figure:
-    """A figure of the section, named after its instrument."""
-    own = _with_sentences(about.pop("spec"))
-    spec = {"$schema": SCHEMA, "description": about["description"], **own}
+    """Return a figure of the section, named after its instrument."""
+    content = _with_sentences(about.pop("spec"))
+    spec = {"$schema": SCHEMA, "description": about["description"], **content}
     for choice in about.get("choices", ()):
         parameter = choice.parameter(choice.options[0])
         if choice.bound:
             menu = {"input": "select", "options": [*choice.options], "name": choice.label}
             parameter["bind"] = menu
         spec.setdefault("params", []).append(parameter)
-    # It is the name of files as well.
+    # The name is also used for files.
     id_ = slug_of(f"{section.instrument}-{kind}")
     return Figure(id=id_, instrument=section.instrument, spec=spec, **about)
 
 
 def chosen(choices: Sequence[Choice]) -> list[Spec]:
-    """The transforms that leave what was chosen."""
-    return [{"filter": f"datum['{one.field}'] === chosen_{one.field}"} for one in choices]
+    """Return the transforms that keep only the chosen values."""
+    return [{"filter": f"datum['{choice.field}'] === chosen_{choice.field}"} for choice in choices]
 
 
 def choice(field_: str, label: str, options: Sequence[str]) -> tuple[Choice, ...]:
-    """A control where there is anything to choose."""
+    """Return a control if there is anything to choose."""
     if len(options) < 2:
         return ()
     return (Choice(field=field_, label=label, options=tuple(options)),)
 
 
 def data(rows: pl.DataFrame, *columns: str) -> list[dict[str, Any]]:
-    """The rows as Vega-Lite has them, with nothing in their texts that plays tricks."""
-    chosen = rows.select(columns)
-    texts = [name for name, kind in chosen.schema.items() if kind == pl.String]
+    """Return the rows as Vega-Lite data, with control characters in their texts escaped."""
+    frame = rows.select(columns)
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     for name in texts:
-        known = {text: printable(text) for text in chosen[name].drop_nulls().unique()}
-        chosen = chosen.with_columns(pl.col(name).replace(known))
-    return chosen.to_dicts()
+        safe = {text: printable(text) for text in frame[name].drop_nulls().unique()}
+        frame = frame.with_columns(pl.col(name).replace(safe))
+    return frame.to_dicts()
 
 
 def axis_x(title: str, *, domain: Sequence[float] | None = None, field_: str = "value") -> Spec:
-    """A quantitative x; ``domain``: its ends."""
+    """Return a quantitative x axis; ``domain``: its ends."""
     scale: Spec = {"zero": False, "nice": True} if domain is None else {"domain": list(domain)}
     return {"field": field_, "type": "quantitative", "title": title, "scale": scale}
 
 
 def axis_y(field_: str, order: Sequence[str] | Spec | None, title: str | None = None) -> Spec:
-    """Rows in the order given."""
+    """Return an axis of rows in the given order."""
     return {"field": field_, "type": "nominal", "sort": order, "title": title}
 
 
 def wrapped() -> Spec:
-    """An axis of rows whose labels are sentences: in full, over lines of LINE letters."""
-    # The page puts its own number in the place of this one where it is narrow.
+    """Return an axis of rows whose labels are sentences: in full, over lines of LINE letters."""
+    # A narrow page replaces this number with its own.
     lines = f"regexp('(.{{1,{LINE}}})( |$)', 'g')"
     return {
         "minExtent": SENTENCES,
@@ -272,7 +272,7 @@ def wrapped() -> Spec:
 
 
 def coloured(field_: str, order: Sequence[str], *, legend: bool = True) -> Spec:
-    """Colour and shape together, so that no one depends on colour."""
+    """Return color and shape together, so that no reader depends on color."""
     about: Spec = {"field": field_, "type": "nominal", "scale": {"domain": list(order)}}
     if not legend or len(order) < 2:
         about["legend"] = None
@@ -280,7 +280,7 @@ def coloured(field_: str, order: Sequence[str], *, legend: bool = True) -> Spec:
 
 
 def tip(*fields: tuple[str, str]) -> list[Spec]:
-    """What is shown of the point under the pointer."""
+    """Return what is shown of the point under the pointer."""
     return [
         {"field": name, "title": title}
         | ({"format": ".3~g", "type": "quantitative"} if name in NUMBERS else {"type": "nominal"})
@@ -305,22 +305,22 @@ def _with_sentences(spec: Any) -> Any:
 def _sentence(fields: Sequence[Spec]) -> str:
     """Return the expression for names, numbers and an interval as one sentence."""
     names, numbers, ends = [], [], []
-    for one in fields:
-        datum = f"datum['{one['field']}']"
-        if one["field"] in ("low", "high"):
+    for field in fields:
+        datum = f"datum['{field['field']}']"
+        if field["field"] in ("low", "high"):
             ends.append(f"format({datum}, '.2~g')")
-        elif "format" in one:
-            text = f"'{one['title'].lower()} ' + format({datum}, '{one['format']}')"
-            numbers.append(f"(isValid({datum}) ? {text} : '{one['title'].lower()} unknown')")
+        elif "format" in field:
+            text = f"'{field['title'].lower()} ' + format({datum}, '{field['format']}')"
+            numbers.append(f"(isValid({datum}) ? {text} : '{field['title'].lower()} unknown')")
         else:
-            called = "'ranks ' + " if one["field"] == "ranks" else ""
-            names.append(f"(isValid({datum}) ? {called}{datum} : '')")
-    said = [*names[:1], *(f"({one} ? ', ' + {one} : '')" for one in names[1:])]
+            prefix = "'ranks ' + " if field["field"] == "ranks" else ""
+            names.append(f"(isValid({datum}) ? {prefix}{datum} : '')")
+    parts = [*names[:1], *(f"({name} ? ', ' + {name} : '')" for name in names[1:])]
     if numbers:
-        said += ["': '" if names else "''", " + ', ' + ".join(numbers)]
+        parts += ["': '" if names else "''", " + ', ' + ".join(numbers)]
     if len(ends) == 2:
-        said.append(f"(isValid(datum['low']) ? ' (' + {ends[0]} + ' to ' + {ends[1]} + ')' : '')")
-    return " + ".join([*said, "'.'"])
+        parts.append(f"(isValid(datum['low']) ? ' (' + {ends[0]} + ' to ' + {ends[1]} + ')' : '')")
+    return " + ".join([*parts, "'.'"])
 
 
 NUMBERS = frozenset(
@@ -330,7 +330,7 @@ NUMBERS = frozenset(
 
 
 def at(value: float, style: str, *, level: bool = False) -> Spec:
-    """A vertical line; ``level``: a horizontal one."""
+    """Return a vertical line; ``level``: a horizontal one."""
     mark = {"type": "rule", "style": style, "tooltip": None, "aria": False}
     axis, ends, title = through(level=level)
     place = {"field": "at", "type": "quantitative", "title": title}
@@ -338,15 +338,15 @@ def at(value: float, style: str, *, level: bool = False) -> Spec:
 
 
 def through(*, level: bool) -> tuple[str, Spec, str | None]:
-    """Of what runs through a whole view: the axis of its place, its ends, and a title of none."""
+    """Return for a mark across a whole view the axis of its place, its ends, and an empty title."""
     if level:
         return "y", {"x": {"value": 0}, "x2": {"value": "width"}}, None
-    # Through all rows, whatever these are.
+    # Through all rows.
     return "x", {"y": {"value": 0}, "y2": {"value": "height"}}, ""
 
 
 def interval(rows: pl.DataFrame, **encoding: Spec) -> list[Spec]:
-    """The bar from low to high, where any row has one."""
+    """Return the bar from low to high, if any row has one."""
     if rows["low"].null_count() == rows.height:
         return []
     ends = {"x": axis_x("", field_="low"), "x2": {"field": "high"}}
@@ -364,9 +364,9 @@ def view(
     order: Sequence[str] = (),
     apart: bool = False,
 ) -> Spec:
-    """Layers over one set of data; ``rows``: one below the other for each value of a field.
+    """Return layers over one set of data; ``rows``: a view below the other for each field value.
 
-    ``apart``: each of them has rows of its own, in an order of its own.
+    ``apart``: each of these views has rows of its own, in an order of its own.
     """
     inner: Spec = {"width": WIDTH, "height": height, "layer": list(layers)}
     if encoding:
@@ -397,9 +397,9 @@ def plot(
     height: int | Spec,
     **about: Any,
 ) -> Figure:
-    """A figure of one view, of what its reader chose; ``about``: the rest of both."""
-    named = [name for name in ("transform", "rows", "order", "apart") if name in about]
-    more: dict[str, Any] = {"transform": chosen(about.get("choices", ()))}
-    more |= {name: about.pop(name) for name in named}
-    spec = view(values, layers, height=height, encoding={"y": y, "x": x}, **more)
+    """Return a figure with one view of the chosen values; ``about``: other parts of both."""
+    names = [name for name in ("transform", "rows", "order", "apart") if name in about]
+    settings: dict[str, Any] = {"transform": chosen(about.get("choices", ()))}
+    settings |= {name: about.pop(name) for name in names}
+    spec = view(values, layers, height=height, encoding={"y": y, "x": x}, **settings)
     return figure(section, kind, spec=spec, **about)

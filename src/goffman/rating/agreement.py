@@ -1,4 +1,4 @@
-"""How far raters agree: ratings in, κ and α out; and the page on which the rest is settled.
+"""How far raters agree: κ and α from their ratings, and the page for settling disagreements.
 
 κ = (p_o − p_e) / (1 − p_e), with p_o = Σ w_ij p_ij and p_e = Σ w_ij p_i. p_.j, where p_ij is the
 share of units that the first rater puts in category i and the second in j (Cohen 1960), and w_ij is
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MISSING = -1
-"""How a rating that is not there is written among category numbers."""
+"""The category number that stands for a missing rating."""
 
 NO_OVERLAP = "no unit was rated by two raters"
 ONE_CATEGORY = "only one label was used, so the raters would also agree by chance"
@@ -62,20 +62,20 @@ NO_WIDTH = "the raters agree on everything, so the interval would have no width"
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """A coefficient of agreement, and what is needed to doubt it."""
+    """A coefficient of agreement, with the numbers that show how certain it is."""
 
     value: float | None
-    """1 is perfect, 0 is chance; None: it is not defined here."""
+    """1 is perfect, 0 is chance; None if it is not defined here."""
     standard_error: float | None = None
     low: float | None = None
     high: float | None = None
     """The interval, or None."""
     confidence: float | None = None
-    """Of the interval, such as 0.95."""
+    """The interval's confidence, such as 0.95."""
     n: int
-    """Units that were rated at least twice."""
+    """Number of units that were rated at least twice."""
     method: str
-    """The coefficient by name."""
+    """The name of the coefficient."""
     reason: str | None = None
     """Why there is no value, or no interval."""
 
@@ -86,18 +86,18 @@ def confusion(
     *,
     categories: int,
 ) -> NDArray[np.int64]:
-    """How often the first rater said row and the second column; units with a gap are left out."""
+    """Return counts of units by first rater's label (row) and second's (column), without gaps."""
     rows, columns = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-    both = (rows != MISSING) & (columns != MISSING)
+    complete = (rows != MISSING) & (columns != MISSING)
     table = np.zeros((categories, categories), dtype=np.int64)
-    np.add.at(table, (rows[both], columns[both]), 1)
+    np.add.at(table, (rows[complete], columns[complete]), 1)
     return table
 
 
 def cohen_kappa(table: NDArray[np.int64]) -> Agreement:
     """Return κ of a square table of counts, with its large-sample interval."""
     n, method = int(table.sum()), "Cohen's κ"
-    # Counts decide where the formula says nothing: sums of shares would be off in the last digit.
+    # Counts decide where the formula is undefined: sums of shares would be off in the last digit.
     used = np.count_nonzero(table.sum(axis=1)), np.count_nonzero(table.sum(axis=0))
     if n == 0:
         return Agreement(value=None, n=n, method=method, reason=NO_OVERLAP)
@@ -113,7 +113,7 @@ def cohen_kappa(table: NDArray[np.int64]) -> Agreement:
     means = (weight @ columns)[:, None] + (rows @ weight)[None, :]
     spread = float((shares * (weight - means * (1 - kappa)) ** 2).sum())
     variance = (spread - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
-    # A variance of 0 may come out a little below it.
+    # A variance of 0 may be computed as slightly below 0.
     error = float(np.sqrt(max(variance, 0.0)))
     reach = Z * error
     return Agreement(
@@ -128,7 +128,7 @@ def cohen_kappa(table: NDArray[np.int64]) -> Agreement:
 
 
 def krippendorff_alpha(ratings: NDArray[np.int64], *, categories: int) -> Agreement:
-    """Return nominal α of raters × units of category numbers, −1 where there is none."""
+    """Return nominal α for raters × units of category numbers; −1 is a missing rating."""
     method = "Krippendorff's α, nominal"
     counts = np.stack([(ratings == number).sum(axis=0) for number in range(categories)], axis=1)
     pairable = counts[counts.sum(axis=1) >= 2].astype(np.float64)
@@ -155,24 +155,24 @@ class Pair:
     second: str
     kappa: Agreement
     alike: int
-    """Units with the same label, of kappa.n."""
+    """Number of units with the same label, out of kappa.n."""
     table: tuple[tuple[int, ...], ...]
     """Rows: the first rater's labels, columns: the second's, in the order of ATTITUDES."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Everything that goffman agree says."""
+    """Everything that goffman agree reports."""
 
     raters: Raters
     pairs: tuple[Pair, ...]
     alpha: Agreement
     """Over all raters, nominal: irrelevant has no place on a scale from negative to positive."""
     advice: tuple[str, ...] = ()
-    """What to do where two raters have too few words in common: how many more, who, and how."""
+    """What to do if two raters have too few words in common: how many more, who, and how."""
 
     def as_json(self) -> dict[str, Any]:
-        """Names and JSON values."""
+        """Return the comparison as names and JSON values."""
         return {
             "raters": list(self.raters.names),
             "labels": list(ATTITUDES),
@@ -184,15 +184,18 @@ class Comparison:
 
 
 def compare(paths: Sequence[Path]) -> Comparison:
-    """How far the raters in run folders and files agree; InputError where there are not two."""
+    """Return how far the raters in run folders and files agree.
+
+    Raise InputError if there are fewer than two raters.
+    """
     raters = read_raters(paths)
     need_two(raters, paths)
-    # Raters × units of places in ATTITUDES.
+    # Raters × units; values are positions in ATTITUDES.
     codes = np.full((len(raters.names), len(raters.labels)), MISSING, dtype=np.int64)
-    for column, given in enumerate(raters.labels.values()):
+    for column, labels in enumerate(raters.labels.values()):
         for row, name in enumerate(raters.names):
-            if name in given:
-                codes[row, column] = ATTITUDES.index(given[name])
+            if name in labels:
+                codes[row, column] = ATTITUDES.index(labels[name])
     pairs = []
     for first, second in combinations(range(len(raters.names)), 2):
         table = confusion(codes[first], codes[second], categories=len(ATTITUDES))
@@ -211,9 +214,9 @@ def compare(paths: Sequence[Path]) -> Comparison:
 
 
 def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
-    """Who should rate how many more words, and with which command; nothing where there are enough.
+    """Yield who should rate how many more words, with which command; nothing if they have enough.
 
-    First come the words that only the other has rated: they are soonest in common.
+    Words that only the other rater has rated come first: they are soonest in common.
     """
     short = ENOUGH - pair.kappa.n
     if short <= 0:
@@ -223,29 +226,31 @@ def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
         f"{first} and {second} both rated {count_of_words(pair.kappa.n)}. κ needs at least "
         f"{ENOUGH}: {short:,} more, or every word of the run."
     )
-    units = {name: {unit for unit, by in raters.labels.items() if name in by} for name in names}
-    for name, other in ((second, first), (first, second)):
-        behind = min(len(units[other] - units[name]), short)
-        if behind:
-            short -= behind
+    units = {
+        name: {unit for unit, labels in raters.labels.items() if name in labels} for name in names
+    }
+    for name, other_name in ((second, first), (first, second)):
+        count = min(len(units[other_name] - units[name]), short)
+        if count:
+            short -= count
             yield (
-                f"{name}: rate {count_of_words(behind)} that {other} has rated: "
+                f"{name}: rate {count_of_words(count)} that {other_name} has rated: "
                 f"{command} --rater {shlex.quote(name)}"
             )
     if short:
-        each = " and ".join(f"{command} --all --rater {shlex.quote(name)}" for name in names)
-        yield f"{first} and {second}: each rate the next {count_of_words(short)} alone: {each}"
+        commands = " and ".join(f"{command} --all --rater {shlex.quote(name)}" for name in names)
+        yield f"{first} and {second}: each rate the next {count_of_words(short)} alone: {commands}"
 
 
 def disagreement_rows(raters: Raters) -> list[dict[str, Any]]:
-    """One row a unit with different labels: word, item, wording, labels by rater."""
+    """Return one row for each unit with different labels: word, item, wording, labels by rater."""
     return [
         {**unit._asdict(), "labels": dict(raters.labels[unit])} for unit in raters.disagreements()
     ]
 
 
 def agreement_text(comparison: Comparison, *, rows: int = 20) -> str:
-    """The comparison as a person reads it; at most so many disagreements."""
+    """Return the comparison as text for people, with at most ``rows`` disagreements."""
     from goffman.console import printable, table_text
 
     parts = []
@@ -262,12 +267,15 @@ def agreement_text(comparison: Comparison, *, rows: int = 20) -> str:
     differing = disagreement_rows(comparison.raters)
     if differing:
         parts.append(f"\n{count_of_words(len(differing))} got different labels:\n")
-        # Where no rating is bound to an item or wording, two empty columns help nobody.
+        # If no rating is bound to an item or wording, two empty columns help nobody.
         shown = differing[:rows]
         bound = [name for name in ("item", "wording") if any(row[name] for row in shown)]
-        by = {f"by {name}": name for name in comparison.raters.names}
-        lines = [{**row, **{head: row["labels"].get(by[head]) for head in by}} for row in shown]
-        parts.append(table_text(lines, ("word", *bound, *by)))
+        raters_by_head = {f"by {name}": name for name in comparison.raters.names}
+        lines = [
+            {**row, **{head: row["labels"].get(raters_by_head[head]) for head in raters_by_head}}
+            for row in shown
+        ]
+        parts.append(table_text(lines, ("word", *bound, *raters_by_head)))
     if len(differing) > rows:
         parts.append(f"… and {len(differing) - rows:,} more. --json prints all of them.\n")
     if comparison.advice:
@@ -276,7 +284,7 @@ def agreement_text(comparison: Comparison, *, rows: int = 20) -> str:
 
 
 def _describe_agreement(agreement: Agreement, *, alike: int | None = None) -> str:
-    """A coefficient in one sentence, with its interval or why there is none."""
+    """Return a coefficient in one sentence, with its interval or why there is none."""
     words = f"{agreement.n:,} words with two or more ratings"
     if alike is not None:
         words = f"same label for {alike:,} of {agreement.n:,} words"
@@ -291,7 +299,7 @@ def _describe_agreement(agreement: Agreement, *, alike: int | None = None) -> st
 
 
 def settled_path(given: Sequence[Path], output: Path | None) -> Path:
-    """Where settled ratings go: --output, or the run's own file."""
+    """Return the file for settled ratings: --output, or the run's own file."""
     if output is not None:
         return output
     runs = [path for path in given if path.is_dir()]
@@ -305,7 +313,7 @@ def settled_path(given: Sequence[Path], output: Path | None) -> Path:
 
 @contextmanager
 def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator[Desk]:
-    """The desk on which disagreements are settled; the file is written anew at each key press."""
+    """Yield the desk for settling disagreements; each key press rewrites the file."""
     journal_path = output.with_suffix(".jsonl")
     if output.exists() and not journal_path.exists():
         raise InputError(
@@ -313,7 +321,7 @@ def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator
             "file with --output."
         )
     runs = [path for path in given if path.is_dir()]
-    work = _worklist(raters, runs, title=output.stem)
+    worklist = _worklist(raters, runs, title=output.stem)
     run = next((path for path in runs if output.is_relative_to(path)), None)
     with open_journal(journal_path, run=run) as journal:
         folder = Folder.at(output.parent, run=run)
@@ -322,21 +330,21 @@ def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator
             folder.write(output.name, settled_csv(raters, record.labels).encode())
 
         write(journal.record)
-        yield Desk(mode="settle", worklist=work, journal=journal, rater="", after=write)
+        yield Desk(mode="settle", worklist=worklist, journal=journal, rater="", after=write)
 
 
 def _worklist(raters: Raters, runs: Sequence[Path], *, title: str) -> Worklist:
-    """The disagreements in their sentences; labels in their own order, so that no one is named."""
+    """Return the disagreements in their sentences; labels are sorted, so that no rater is named."""
     differing = raters.disagreements()
     sentences: dict[str, tuple[Sentence, ...]] = {}
     for run in runs:
         sentences |= sentences_of(run, [unit.word for unit in differing])
     entries = []
     for unit in differing:
-        mine = sentences.get(unit.word, ())
-        shown = mine[0].word if mine else unit.word
-        given = tuple(sorted(raters.labels[unit].values(), key=ATTITUDES.index))
-        entries.append(Entry(unit=unit, shown=shown, sentences=mine, given=given))
+        of_word = sentences.get(unit.word, ())
+        shown = of_word[0].word if of_word else unit.word
+        labels = tuple(sorted(raters.labels[unit].values(), key=ATTITUDES.index))
+        entries.append(Entry(unit=unit, shown=shown, sentences=of_word, given=labels))
     if len(runs) == 1:
         title, key = runs[0].resolve().name, run_key(runs[0])
     else:

@@ -1,9 +1,9 @@
-"""A rater's journal: every key press is a line, on the disk before the page is told that it is.
+"""A rater's journal: every key press is a line, saved to disk before the page is told so.
 
-RUN/ratings/<rater>.jsonl has one JSON object a line: ``do`` is rate, skip, undo or note. Lines are
-only ever added, so that a killed process or a power cut can tear the last one at most; a torn line
-was never confirmed to anyone, and is taken away when the journal is opened again. Who rated what is
-for the rater's eyes: only the owner of the file can read it.
+RUN/ratings/<rater>.jsonl has one JSON object on each line: ``do`` is rate, skip, undo or note.
+Lines are only ever added, so that a killed process or a power cut can tear at most the last one. A
+torn line was never confirmed to anyone, and is removed when the journal is opened again. Ratings
+are private: only the owner of the file can read it.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ Action = Literal["rate", "skip", "undo", "note"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 RATER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-"""A rater's name goes into a file's name."""
+"""Allowed names of raters: they are used as names of files."""
 
 SETTLED = "settled"
-"""The journal of whoever settles disagreements; no rater's name."""
+"""The name of the journal for settled disagreements; no rater may have this name."""
 
 HEAD = b'{"at": "'
 """How each line begins."""
 
 LONGEST_NOTE = 2_000
-"""Signs."""
+"""In characters."""
 
 
 class Unit(NamedTuple):
-    """What one rating is about."""
+    """The unit that one rating applies to."""
 
     word: str
     """Stripped and case-folded."""
     item: str = ""
-    """Empty: in every item."""
+    """Empty: the rating applies in every item."""
     wording: str = ""
-    """Empty: in every wording."""
+    """Empty: the rating applies in every wording."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,27 +66,27 @@ class Event:
     """Only for note."""
 
     def line(self) -> bytes:
-        """The event as a line of a journal."""
-        told: dict[str, str] = {"at": datetime.now(UTC).isoformat(timespec="seconds")}
-        told |= {"do": self.do}
+        """Return the event as a line of a journal."""
+        entry: dict[str, str] = {"at": datetime.now(UTC).isoformat(timespec="seconds")}
+        entry |= {"do": self.do}
         if self.unit is not None:
-            told |= {name: value for name, value in self.unit._asdict().items() if value}
+            entry |= {name: value for name, value in self.unit._asdict().items() if value}
         if self.do == "rate":
-            told["label"] = str(self.label)
+            entry["label"] = str(self.label)
         if self.do == "note":
-            told["note"] = self.note
-        return json.dumps(told, ensure_ascii=False).encode() + b"\n"
+            entry["note"] = self.note
+        return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
 
 
 class Record:
-    """What a rater has said so far."""
+    """A rater's ratings, skips and notes so far."""
 
     def __init__(self) -> None:
         self._done: list[Event] = []
         self.notes: dict[Unit, str] = {}
 
     def take(self, event: Event) -> None:
-        """The event counts. Undo takes back the last rating or skip that still does."""
+        """Record the event; undo removes the last rating or skip that still counts."""
         if event.do == "undo":
             if self._done:
                 self._done.pop()
@@ -97,22 +97,22 @@ class Record:
 
     @property
     def labels(self) -> dict[Unit, Attitude]:
-        """The label of every unit that is rated; the last one counts."""
+        """Return the label of every unit that is rated; the last label counts."""
         return {event.unit: event.label for event in self._done if event.unit and event.label}
 
     @property
     def skips(self) -> Counter[Unit]:
-        """How often each unit was put off."""
+        """Return how often each unit was skipped."""
         return Counter(event.unit for event in self._done if event.unit and event.do == "skip")
 
     @property
     def last(self) -> Event | None:
-        """What undo would take back."""
+        """Return the event that undo would remove."""
         return self._done[-1] if self._done else None
 
 
 class Journal:
-    """A journal that is open for writing; ``record`` is what it says."""
+    """A journal that is open for writing; ``record`` is its content."""
 
     def __init__(self, path: Path, descriptor: int, record: Record) -> None:
         self.path = path
@@ -120,7 +120,7 @@ class Journal:
         self._descriptor = descriptor
 
     def add(self, event: Event) -> None:
-        """The event is on the disk, or AskingError says that it is not."""
+        """Write the event to disk; raise AskingError if that fails."""
         size = os.fstat(self._descriptor).st_size
         try:
             line = event.line()
@@ -128,8 +128,8 @@ class Journal:
                 line = line[os.write(self._descriptor, line) :]
             os.fsync(self._descriptor)
         except OSError as error:
-            # Half a line must not stay before the next one; where even this fails, the first error
-            # is the one to tell.
+            # Half a line must not stay before the next one. If even this fails, the first error is
+            # the one to report.
             with suppress(OSError):
                 os.ftruncate(self._descriptor, size)
             what = "the disk is full" if error.errno in FULL else "the disk failed"
@@ -142,7 +142,7 @@ class Journal:
 
 @contextmanager
 def open_journal(path: Path, *, run: Path | None = None) -> Iterator[Journal]:
-    """The journal at the path, new or continued; InputError where another process has it open.
+    """Yield the journal at the path, new or continued; raise InputError if another process has it.
 
     ``run``: the run folder that the path is in, below which no link is followed.
     """
@@ -175,7 +175,7 @@ def open_journal(path: Path, *, run: Path | None = None) -> Iterator[Journal]:
 
 
 def read_journal(path: Path) -> Record:
-    """What a journal says, whoever has it open; a line that is being written is left out."""
+    """Return a journal's content, even if it is open elsewhere; leave out a line being written."""
     content = Folder(path.parent).read(path.name)
     if content is None:
         raise InputError(f"{path} cannot be read: there is no such file.")
@@ -183,7 +183,7 @@ def read_journal(path: Path) -> Record:
 
 
 def check_rater(name: str) -> str:
-    """The name, or InputError where it cannot be a rater's."""
+    """Return the name; raise InputError if it cannot be a rater's."""
     if not RATER.fullmatch(name) or name == SETTLED:
         raise InputError(
             f"--rater is '{name}'. Allowed: up to 40 letters (a–z), digits, dots, hyphens or "
@@ -194,7 +194,7 @@ def check_rater(name: str) -> str:
 
 
 def parse_event(told: Mapping[str, Any]) -> Event:
-    """The event that a JSON object tells; ValueError says what is wrong with it."""
+    """Return the event of a JSON object; raise ValueError with what is wrong with it."""
     do = _one_of(told, "do", ACTIONS)
     if do == "undo":
         return Event(do="undo")
@@ -212,10 +212,10 @@ def parse_event(told: Mapping[str, Any]) -> Event:
 
 
 def _one_of(told: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str:
-    given = told.get(name)
-    if isinstance(given, str) and given in allowed:
-        return given
-    shown = "missing" if name not in told else _shown(given)
+    value = told.get(name)
+    if isinstance(value, str) and value in allowed:
+        return value
+    shown = "missing" if name not in told else _shown(value)
     raise ValueError(f"{name} is {shown}. Allowed: {', '.join(allowed)}.")
 
 
@@ -228,33 +228,33 @@ def _shown(value: object) -> str:
 
 
 def _without_torn_line(path: Path, content: bytes) -> bytes:
-    """The content up to its last whole line; a last line that only lacks its end is whole.
+    """Return the content up to its last whole line; a last line that only lacks its end is whole.
 
-    What does not begin as our lines do was not torn from one: it stays, and is told as a fault.
-    InputError where there is more than any rater writes.
+    A last line that does not begin like a journal's was not torn from one: it stays, and is
+    reported as a fault. Raise InputError if the content is larger than any rater's.
     """
     if len(content) > LARGEST_TABLE:
         raise InputError(f"{path} has {len(content):,} bytes. Allowed: up to {LARGEST_TABLE:,}.")
     end = content.rfind(b"\n") + 1
-    # A power cut may leave zeros where a line was to come.
+    # A power cut may leave zeros in the place of a line.
     torn = content[end:].rstrip(b"\0")
     try:
         _event_of(content[end:])
     except ValueError:
-        ours = torn.startswith(HEAD) or HEAD.startswith(torn)
-        return content[:end] if ours else content
+        from_journal = torn.startswith(HEAD) or HEAD.startswith(torn)
+        return content[:end] if from_journal else content
     return content
 
 
 def _event_of(line: bytes) -> Event:
     try:
-        told = json.loads(line)
-    # RecursionError: lists within lists without end.
+        entry = json.loads(line)
+    # RecursionError: lists nested too deeply.
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        entry = None
+    if not isinstance(entry, dict):
         raise ValueError("this line is not a JSON object, so goffman did not write it.")  # noqa: TRY004
-    return parse_event(told)
+    return parse_event(entry)
 
 
 def _record(path: Path, content: bytes) -> Record:

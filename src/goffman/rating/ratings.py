@@ -22,13 +22,13 @@ EXPORTED = tuple(column.name for column in RATINGS)
 
 
 ENOUGH = 50
-"""From so many words in common on, agreement is worth its number: two raters who give 85% of 50
-words the same label have a κ of about .8, which could lie .13 lower or higher (95%)."""
+"""With this many words in common, agreement is informative: two raters who give 85% of 50 words the
+same label have a κ of about .8, which could lie .13 lower or higher (95%)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Raters:
-    """Who said what."""
+    """The ratings of several raters."""
 
     names: tuple[str, ...]
     """In the order of reading."""
@@ -37,37 +37,40 @@ class Raters:
     notes: Mapping[tuple[Unit, str], str]
 
     def shared(self) -> list[Unit]:
-        """The units that at least two raters rated."""
-        return [unit for unit, given in self.labels.items() if len(given) > 1]
+        """Return the units that at least two raters rated."""
+        return [unit for unit, labels in self.labels.items() if len(labels) > 1]
 
     def disagreements(self) -> list[Unit]:
-        """The units to which raters gave different labels."""
+        """Return the units to which raters gave different labels."""
         return [unit for unit in self.shared() if len(set(self.labels[unit].values())) > 1]
 
     def ratings(self) -> list[Rating]:
-        """Every rating, rater by rater."""
+        """Return every rating, rater by rater."""
         return [
             Rating(
                 word=unit.word,
                 item=unit.item,
                 wording=unit.wording,
                 rater=name,
-                label=given[name],
+                label=labels[name],
                 note=self.notes.get((unit, name), ""),
             )
             for name in self.names
-            for unit, given in self.labels.items()
-            if name in given
+            for unit, labels in self.labels.items()
+            if name in labels
         ]
 
 
 def ratings_folder(run: Path) -> Path:
-    """Where a run's journals and settled ratings lie."""
+    """Return the folder of a run's journals and settled ratings."""
     return run / "ratings"
 
 
 def read_raters(paths: Sequence[Path]) -> Raters:
-    """The ratings in run folders, journals and CSV files; InputError where two have one name."""
+    """Return the ratings in run folders, journals and CSV files.
+
+    Raise InputError if two files have ratings by the same name.
+    """
     by_rater: dict[str, tuple[Path, list[Rating]]] = {}
     for path in _files(paths):
         of_file: dict[str, list[Rating]] = {}
@@ -92,7 +95,7 @@ def read_raters(paths: Sequence[Path]) -> Raters:
 
 
 def need_two(raters: Raters, given: Sequence[Path]) -> None:
-    """Nothing, or the InputError that there is nobody to agree with."""
+    """Raise InputError if fewer than two raters have ratings."""
     if len(raters.names) < 2:
         who = f"Only '{raters.names[0]}' has rated words." if raters.names else "No ratings yet."
         raise InputError(
@@ -103,29 +106,31 @@ def need_two(raters: Raters, given: Sequence[Path]) -> None:
 
 
 def rate_command(given: Sequence[Path]) -> str:
-    """The command that opens the rating page of the run that was given; RUN where none was."""
+    """Return the command that opens the given run's rating page; RUN if no single run was given."""
     runs = [str(path) for path in given if path.is_dir()]
     return f"goffman rate {shlex.quote(runs[0]) if len(runs) == 1 else 'RUN'}"
 
 
 def settled_csv(raters: Raters, decided: Mapping[Unit, Attitude]) -> str:
-    """The settled ratings as a file that --ratings takes: the single ratings, and one label.
+    """Return the settled ratings as a file for --ratings: the single ratings, and one label.
 
-    It has the units that two raters rated alike or whose disagreement was decided.
+    It has the units that at least two raters rated alike or whose disagreement was decided.
     """
-    columns = SINGLE[: max(len(given) for given in raters.labels.values())]
+    columns = SINGLE[: max(len(labels) for labels in raters.labels.values())]
     rows = []
     for unit in sorted(raters.shared()):
-        given = [raters.labels[unit][name] for name in raters.names if name in raters.labels[unit]]
-        label = given[0] if len(set(given)) == 1 else decided.get(unit)
+        single_labels = [
+            raters.labels[unit][name] for name in raters.names if name in raters.labels[unit]
+        ]
+        label = single_labels[0] if len(set(single_labels)) == 1 else decided.get(unit)
         if label is not None:
-            single = dict.fromkeys(columns, "") | dict(zip(columns, given, strict=False))
+            single = dict.fromkeys(columns, "") | dict(zip(columns, single_labels, strict=False))
             rows.append({**unit._asdict(), **single, "label": str(label)})
     return _csv(rows, (*Unit._fields, *columns, "label"))
 
 
 def ratings_csv(ratings: Sequence[Rating]) -> str:
-    """The ratings as a file that goffman agree takes."""
+    """Return the ratings as a file that goffman agree reads."""
     return _csv([vars(rating) for rating in ratings], EXPORTED)
 
 
@@ -138,13 +143,13 @@ def _csv(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> str:
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
-    """The files meant: of a run folder all its raters' journals."""
+    """Return the files to read: for a run folder, all its raters' journals."""
     files: list[Path] = []
     for path in paths:
         if not path.exists():
-            beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+            names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
             raise InputError(
-                f"{path} was not found.{did_you_mean(path.name, beside)} Give a run folder, or a "
+                f"{path} was not found.{did_you_mean(path.name, names)} Give a run folder, or a "
                 "file with ratings."
             )
         if not path.is_dir():
@@ -182,7 +187,7 @@ def _read(path: Path) -> list[Rating]:
 
 
 def _from_rows(rows: Sequence[Row], stem: str) -> Iterator[Rating]:
-    """One rater a file, or those of the column rater, or one for each column of single ratings."""
+    """Yield ratings by the file's one rater, by column rater, or by column of single ratings."""
     single = [column for column in SINGLE if column in rows[0].cells]
     if not single and "label" not in rows[0].cells:
         rows[0].faults.add(rows[0].file, 1, "the column 'label' is missing.")
@@ -202,5 +207,5 @@ def _from_rows(rows: Sequence[Row], stem: str) -> Iterator[Rating]:
 
 
 def count_of_words(count: int) -> str:
-    """So many words, as people read it."""
+    """Return the number of words as people read it."""
     return "1 word" if count == 1 else f"{count:,} words"

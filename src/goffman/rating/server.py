@@ -1,8 +1,8 @@
 """The page on which one person rates words, or settles disagreements; for this machine only.
 
-Who gets in: the server listens on 127.0.0.1 alone; the address holds a random token; a request must
-name this server as its Host, so that no other site's name can be made to lead here; and where it
-comes from a page, that page must be ours (Origin, Sec-Fetch-Site). The page loads nothing from
+Who gets in: the server listens on 127.0.0.1 alone. The address holds a random token. A request must
+name this server as its Host, so that no other site's name can lead here; and if it comes from a
+page, that page must be the server's own (Origin, Sec-Fetch-Site). The page loads nothing from
 elsewhere, and may not (Content-Security-Policy).
 """
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 Mode = Literal["rate", "settle"]
 
 SECONDS = 6
-"""What a word takes: to read it in its sentences, decide, and press a key. An assumption, for
-saying beforehand how long a list will take; it is said with the minutes."""
+"""Seconds to rate a word: to read it in its sentences, decide, and press a key. An assumption, for
+estimating beforehand how long a list takes; it is shown with the minutes."""
 
 
 class PostError(Exception):
-    """A post that changes nothing, with the HTTP status and the sentence that say so."""
+    """A post that changes nothing, with its HTTP status and the sentence that explains it."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status = status
@@ -55,20 +55,20 @@ class Desk:
     worklist: Worklist
     journal: Journal
     rater: str
-    """Shown on the page; empty where disagreements are settled."""
+    """Shown on the page; empty when disagreements are settled."""
     after: Callable[[Record], None] = field(default=lambda _: None)
-    """Called with what was said so far, after each post that was saved."""
+    """Called with the record so far, after each post that was saved."""
 
     def greeting(self) -> str:
-        """What the page is about and how long it takes, and how to get more words."""
+        """Return what the page is about, how long it takes, and how to get more words."""
         left = self.left()
         if self.mode == "settle":
             return f"{count_of_words(len(left))} to settle."
         title = self.worklist.title
         if not self.worklist.entries:
             most = f"the words that make up {MOST:.0%} of the probability in"
-            rated = most if self.worklist.offer == "most" else "all words of"
-            return f"Nothing to rate: {rated} {title} are already rated.{self._more()}"
+            done_words = most if self.worklist.offer == "most" else "all words of"
+            return f"Nothing to rate: {done_words} {title} are already rated.{self._more()}"
         if not left:
             return f"'{self.rater}' has rated every word on this list.{self._more()}"
         share = sum(entry.mass for entry in left)
@@ -79,26 +79,26 @@ class Desk:
         )
 
     def _more(self) -> str:
-        """How to be asked about every word of the run, where the list has not all of them."""
-        every = self.worklist.words
-        if every <= len(self.worklist.entries):
+        """Return how to be asked about every word of the run, if the list lacks some of them."""
+        count = self.worklist.words
+        if count <= len(self.worklist.entries):
             return ""
-        return f" To rate all {count_of_words(every)} ({how_long(every)}), use --all."
+        return f" To rate all {count_of_words(count)} ({how_long(count)}), use --all."
 
     def summary(self) -> str:
-        """What was saved and where, in one sentence."""
+        """Return what was saved and where, in one sentence."""
         done = count_of_words(len(self.worklist.entries) - len(self.left()))
-        what = "settled" if self.mode == "settle" else f"rated by {self.rater}"
-        return f"{done} {what}, {len(self.left()):,} left. Saved in {self.journal.path}."
+        verb_phrase = "settled" if self.mode == "settle" else f"rated by {self.rater}"
+        return f"{done} {verb_phrase}, {len(self.left()):,} left. Saved in {self.journal.path}."
 
     def left(self) -> list[Entry]:
-        """The entries without a label: those put off least often first, then as the list has it."""
+        """Return the entries without a label, least often skipped first, then in list order."""
         labels, skips = self.journal.record.labels, self.journal.record.skips
         open_ones = [entry for entry in self.worklist.entries if entry.unit not in labels]
         return sorted(open_ones, key=lambda entry: skips[entry.unit])
 
     def state(self) -> dict[str, Any]:
-        """What the page shows."""
+        """Return what the page shows."""
         left, record = self.left(), self.journal.record
         first = left[0] if left else None
         return {
@@ -127,7 +127,7 @@ class Desk:
         }
 
     def take(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """The state after a post was saved; PostError where it cannot be."""
+        """Return the state after a post was saved; raise PostError if it cannot be saved."""
         if told.get("run") != self.worklist.key:
             raise PostError(
                 409,
@@ -155,14 +155,14 @@ class Desk:
 
 @contextmanager
 def rating(run: Path, work: Worklist, *, rater: str) -> Iterator[Desk]:
-    """The desk on which one person rates a run's words, with what the person said before."""
+    """Yield the desk on which one person rates a run's words, with the person's earlier ratings."""
     path = ratings_folder(run) / f"{check_rater(rater)}.jsonl"
     with open_journal(path, run=run) as journal:
         yield Desk(mode="rate", worklist=work, journal=journal, rater=rater)
 
 
 def how_long(words: int) -> str:
-    """What rating so many words takes, in whole minutes, never too few."""
+    """Return how long rating these words takes, in whole minutes, rounded up."""
     minutes = -(-words * SECONDS // 60)
     return "about 1 minute" if minutes <= 1 else f"about {minutes:,} minutes"
 
@@ -170,7 +170,7 @@ def how_long(words: int) -> str:
 PAGE = Path(__file__).parent / "page"
 
 LARGEST = 64 * 1024
-"""Bytes of a post; a rating with a long note has a few thousand."""
+"""Largest size of a post in bytes; a rating with a long note has a few thousand."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -206,12 +206,12 @@ CHOICES = (
     Choice("3", "neutral", "Fits, but leans neither way", "neither here nor there"),
     Choice("4", "irrelevant", "Makes no sense there", "according to, and so forth"),
 )
-"""The examples are phrases, never single words: what is asked is one word that a model filled in,
-so that no rater can be shown the answer to what is asked next."""
+"""The examples are phrases, never single words: raters rate single words that a model filled in, so
+no example can be the answer to a later question."""
 
 
 def serve(desk: Desk, *, port: int = 0, opened: Callable[[str], None]) -> None:
-    """Nothing, after Ctrl-C. ``opened`` is called with the address; port 0 takes a free one."""
+    """Serve the page until Ctrl-C; call ``opened`` with the address; port 0 takes a free one."""
     token = secrets.token_urlsafe(24)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -237,12 +237,13 @@ def serve(desk: Desk, *, port: int = 0, opened: Callable[[str], None]) -> None:
         try:
             uvicorn.Server(config).run(sockets=[listening])
         except KeyboardInterrupt:
-            # uvicorn has ended in good order and passes the signal on; it was meant for us.
+            # uvicorn has ended in good order and passes the signal on, which was meant for this
+            # server.
             return
 
 
 class Guard:
-    """Lets through what comes from this machine's own page, without the token in its path."""
+    """A guard that passes on requests of this machine's own page, without the token in the path."""
 
     def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
         self._app = app
@@ -250,7 +251,7 @@ class Guard:
         self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The request is answered, by the page or by a refusal."""
+        """Answer the request by the page or by a refusal."""
         if scope["type"] != "http":
             return
         request = Request(scope)
@@ -262,7 +263,7 @@ class Guard:
         await self._app(inner, receive, _with_headers(send))
 
     def _refusal(self, request: Request) -> str:
-        """Why a request is not for us, or nothing."""
+        """Return why a request is refused; empty if it is not."""
         host = request.headers.get("host", "")
         if host not in self._hosts:
             return f"The Host '{_short(host)}' is not this server. Use the address in the terminal."
@@ -274,14 +275,14 @@ class Guard:
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return "A request that another site makes is refused. Open the address by hand."
         path = request.url.path
-        given = path.split("/", 2)[1] if path.startswith("/") else ""
-        if not secrets.compare_digest(given.encode(), self._token.encode()):
+        token = path.split("/", 2)[1] if path.startswith("/") else ""
+        if not secrets.compare_digest(token.encode(), self._token.encode()):
             return "The token in the address is not this server's. Use the address in the terminal."
         return ""
 
 
 def page(desk: Desk) -> Starlette:
-    """The page's own requests, to be put behind a Guard."""
+    """Return the app that serves the page's own requests, to be put behind a Guard."""
     templates = Environment(
         loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined
     )
@@ -321,7 +322,7 @@ def page(desk: Desk) -> Starlette:
 
 
 async def _posted(request: Request) -> dict[str, object]:
-    """The JSON object of a post; PostError says what is wrong with it."""
+    """Return the JSON object of a post; raise PostError with what is wrong with it."""
     kind = request.headers.get("content-type", "")
     if kind.partition(";")[0].strip().lower() != "application/json":
         raise PostError(415, f"The post is '{_short(kind)}'; it must be application/json.")
@@ -331,18 +332,18 @@ async def _posted(request: Request) -> dict[str, object]:
         if len(body) > LARGEST:
             raise PostError(413, "The post has more than 64 kB. Nothing was saved.")
     try:
-        told = json.loads(body)
-        # JSON can spell half of a sign (\ud800), which no file and no answer can hold.
-        json.dumps(told, ensure_ascii=False).encode()
+        content = json.loads(body)
+        # JSON can spell half of a character (\ud800), which no file and no answer can hold.
+        json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise PostError(
             400, "The post holds half of a character (a lone surrogate). Nothing was saved."
         ) from None
     except (ValueError, RecursionError):
         raise PostError(400, "The post is not JSON. Nothing was saved.") from None
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         raise PostError(400, "The post is not a JSON object. Nothing was saved.")
-    return told
+    return content
 
 
 def _error(status: int, message: str) -> JSONResponse:
@@ -350,12 +351,12 @@ def _error(status: int, message: str) -> JSONResponse:
 
 
 def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
-    """``send`` with the headers that every answer of ours has."""
-    ours = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+    """Return ``send`` with the headers that every answer of this server has."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", []), *ours]}
+            message = {**message, "headers": [*message.get("headers", []), *headers]}
         await send(message)
 
     return sent

@@ -1,4 +1,4 @@
-"""The words of a run that are to be rated, in their real sentences, the weightiest first."""
+"""The words of a run to be rated, in their real sentences, the most probable first."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from goffman.runs.manifest import Manifest
 
 INSTRUMENT = "social-distance"
-"""Whose words the attitudes are about, unless the user names another."""
+"""The instrument whose words are rated, unless the user names another."""
 
 Offer = Literal["most", "unrated", "all"]
-"""Which words: those that carry most of the probability, those without a rating, or every one."""
+"""Which words to rate: those with most of the probability, those without a rating, or all."""
 
 MOST = 0.8
-"""So much of the probability of all words is enough to settle what a number is made of: what is
-left is spread over many words, each of which changes it by next to nothing."""
+"""This share of the probability of all words is enough to settle a number: the remaining share is
+spread over many words, each of which changes the number by next to nothing."""
 
 SENTENCES = 3
-"""Shown with a word: the most probable of each item, then the most probable items."""
+"""Number of sentences shown with a word: the most probable of each item, then the most probable
+items."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class Sentence:
 
     before: str
     word: str
-    """As the model wrote it, without space."""
+    """As the model wrote it, without spaces around it."""
     after: str
 
 
@@ -52,12 +53,14 @@ class Entry:
     shown: str
     """The word in its most probable spelling."""
     mass: float = 0.0
-    """Its part of the probability of all words, 0 to 1; signs and pieces of words are none."""
+    """The word's part of the probability of all words, 0 to 1; signs and pieces of words are no
+    words."""
     count: int = 0
-    """How many fills it is."""
+    """Number of fills with this word."""
     sentences: tuple[Sentence, ...] = ()
     given: tuple[Attitude, ...] = ()
-    """Settling only: the label that each rater gave, in the order of the labels, not of raters."""
+    """For settling only: the label that each rater gave, in the order of the labels, not of
+    raters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,15 +68,15 @@ class Worklist:
     """Everything that one page is about."""
 
     title: str
-    """The run's folder by name."""
+    """The name of the run's folder."""
     key: str
-    """Tells one page's posts from another's."""
+    """A key that tells one page's posts from another's."""
     rated: float = 0.0
-    """The part of the probability whose words are not asked, because they are rated, 0 to 1."""
+    """The part of the probability whose words are not asked because they are rated, 0 to 1."""
     beyond: float = 0.0
-    """The part of the probability whose words could be asked as well, but are not, 0 to 1."""
+    """The part of the probability whose words could also be asked but are not, 0 to 1."""
     words: int = 0
-    """How many different words of the run can be rated at all."""
+    """Number of different words of the run that can be rated at all."""
     offer: Offer = "all"
     entries: tuple[Entry, ...] = field(default=())
 
@@ -85,9 +88,9 @@ def words_to_rate(
     instruments: Sequence[str] = (),
     offer: Offer = "most",
 ) -> Worklist:
-    """The words of a run's fills that are to be rated.
+    """Return the words of a run's fills that are to be rated.
 
-    Those that the attitudes know are left out, unless all are wanted.
+    Words that the attitudes already rate are left out, unless all are wanted.
     """
     import polars as pl
 
@@ -98,7 +101,7 @@ def words_to_rate(
     left = words_only if offer == "all" else words_only.filter(~pl.col("rated"))
     asked = left
     if offer == "most":
-        # The fewest words that make up so much of the probability.
+        # The fewest words that together have this share of the probability.
         masses = _masses(words_only).sort("probability", "folded", descending=[True, False])
         before = pl.col("probability").cum_sum() - pl.col("probability")
         weightiest = masses.filter(before < MOST * pl.col("probability").sum())["folded"]
@@ -118,23 +121,23 @@ def words_to_rate(
 
 
 def asked_in_english(run: Path, instruments: Sequence[str]) -> bool:
-    """Whether the words are English, as the shipped ratings are."""
-    known = _manifest(run).instruments
-    asked = [known[name] for name in instruments or [INSTRUMENT] if name in known]
-    return all(primary_language(one.language) == ENGLISH for one in asked)
+    """Return whether the words are English, as the shipped ratings are."""
+    entries = _manifest(run).instruments
+    asked_entries = [entries[name] for name in instruments or [INSTRUMENT] if name in entries]
+    return all(primary_language(entry.language) == ENGLISH for entry in asked_entries)
 
 
 def run_key(run: Path) -> str:
-    """The same for a run on every day, another for another run: a hash of who was asked what."""
+    """Return a hash of who was asked what: always the same for a run, different for other runs."""
     manifest = _manifest(run)
-    asked = [manifest.models, manifest.instruments]
-    entries = [{name: one.entry() for name, one in of.items()} for of in asked]
-    what = json.dumps(entries, sort_keys=True)
-    return hashlib.sha256(what.encode()).hexdigest()[:16]
+    groups = [manifest.models, manifest.instruments]
+    entries = [{name: entry.entry() for name, entry in group.items()} for group in groups]
+    text = json.dumps(entries, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def sentences_of(run: Path, words: Iterable[str]) -> dict[str, tuple[Sentence, ...]]:
-    """For each case-folded word the sentences of the run in which it stands."""
+    """Return for each case-folded word the sentences of the run in which it occurs."""
     import polars as pl
 
     wanted = set(words)
@@ -158,60 +161,60 @@ def _instruments_with_fills(manifest: Manifest) -> list[str]:
 
 
 def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
-    """The words of each prompt itself that its measure counts, with what was asked."""
+    """Return the words that each prompt's measure counts, with what was asked."""
     import polars as pl
 
     from goffman.runs.run import read_answers, read_prompts
 
     manifest = _manifest(run)
-    there = _instruments_with_fills(manifest)
+    available = _instruments_with_fills(manifest)
     chosen = list(instruments) or [INSTRUMENT]
     for name in chosen:
-        if name not in there:
-            listed = ", ".join(there) or "none"
+        if name not in available:
+            listed = ", ".join(available) or "none"
             raise InputError(
-                f"{run} has no filled-in words for '{name}'.{did_you_mean(name, there)} It has "
+                f"{run} has no filled-in words for '{name}'.{did_you_mean(name, available)} It has "
                 f"some for: {listed}. Choose with --instrument."
             )
     prompts = read_prompts(run, manifest).filter(asked_ids().is_in(chosen))
     asked = prompts.select("prompt_id", "item", "wording", "text")
-    several = []
-    # Instrument by instrument: another one that is not answered to the end is no hindrance.
+    tables = []
+    # Instrument by instrument: an unfinished other instrument must not get in the way.
     for name in dict.fromkeys(chosen):
         fills = read_answers(run, "fills", instrument=name)
         fills = fills.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
         # A measure may take fewer words than are stored.
         top_k = manifest.instruments[name].measured.get("top_k")
-        several.append(fills if top_k is None else fills.filter(pl.col("rank") <= top_k))
-    return pl.concat(several).join(asked, on="prompt_id", how="inner", maintain_order="left")
+        tables.append(fills if top_k is None else fills.filter(pl.col("rank") <= top_k))
+    return pl.concat(tables).join(asked, on="prompt_id", how="inner", maintain_order="left")
 
 
 def _folded(fills: pl.DataFrame) -> pl.DataFrame:
-    """The fills with each word as it is compared, whether it is none, and exact probabilities."""
+    """Return fills with each word as it is compared, whether it is no word, exact probabilities."""
     import polars as pl
 
     from goffman.lexicons.attitude import folded_words
 
     folded = folded_words(fills["word"])
-    together = fills.join(folded, on="word", how="left", maintain_order="left")
-    return together.with_columns(pl.col("probability").cast(pl.Float64))
+    joined = fills.join(folded, on="word", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("probability").cast(pl.Float64))
 
 
 def _masses(fills: pl.DataFrame) -> pl.DataFrame:
-    """Each word with its probability in all fills, and how many of them it is."""
+    """Return each word with its probability in all fills, and the number of its fills."""
     import polars as pl
 
     return fills.group_by("folded").agg(pl.col("probability").sum(), pl.len())
 
 
 def _entries(fills: pl.DataFrame, *, total: float) -> Iterable[Entry]:
-    """The words of fills, the largest probability first, equal ones by the alphabet."""
+    """Yield the words of fills, the most probable first, equal ones in alphabetical order."""
     import polars as pl
 
-    known = fills.sort("probability", "prompt_id", "model", descending=[True, False, False])
-    masses = _masses(known)
+    ordered = fills.sort("probability", "prompt_id", "model", descending=[True, False, False])
+    masses = _masses(ordered)
     shown = (
-        known.unique(["folded", "item"], keep="first", maintain_order=True)
+        ordered.unique(["folded", "item"], keep="first", maintain_order=True)
         .group_by("folded", maintain_order=True)
         .agg(pl.col("text", "word").head(SENTENCES))
     )

@@ -1,6 +1,7 @@
 """Briegel & Chen (2023): bias scores of gpt-3.5-turbo, from its 63,200 one-word answers.
 
-Read by the published way (docs/replication.md), and beside it by that of an audit.
+The answers are read as the study read them (docs/replication.md) and, beside that, as an audit
+does.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ NON_ANSWERS = KINDS[2:]
 
 
 def results(folder: Path) -> list[Result]:
-    """Every number of the study, recomputed."""
+    """Return every number of the study, recomputed."""
     import polars as pl
 
     from goffman.measures.coreference import CoreferenceBias
@@ -78,7 +79,7 @@ def results(folder: Path) -> list[Result]:
 
 
 def _printed_on_the_map(settings: Sequence[Setting]) -> dict[str, str]:
-    """By setting in the right half of the study's heat map: whose numbers stand in its cells."""
+    """Return setting → whose numbers its cells show, for the right half of the study's heat map."""
     # The authors' heatmap.ipynb prints the left half's in both, in the order of its files' names.
     order = sorted(settings, key=lambda setting: (setting.id != BASELINE, short_code(setting)))
     halves = zip(order[:8], order[8:], strict=True) if len(order) == 16 else ()
@@ -89,7 +90,7 @@ def _printed_on_the_map(settings: Sequence[Setting]) -> dict[str, str]:
 
 
 def _percent(scores: pl.DataFrame, setting: Setting) -> list[float]:
-    """The bias scores of a setting's trials, in percent."""
+    """Return the bias scores of a setting's trials, in percent."""
     import polars as pl
 
     trials = scores.filter(
@@ -105,7 +106,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _differences(bias: dict[Setting, list[float]]) -> Iterator[Result]:
-    """Each setting's score minus the baseline's, as in the study of the printed scores."""
+    """Yield each setting's score minus the baseline's, both rounded as the study prints them."""
     exact = {setting: _mean(trials) for setting, trials in bias.items()}
     for setting, score in exact.items():
         if setting.id != BASELINE:
@@ -118,25 +119,25 @@ def _differences(bias: dict[Setting, list[float]]) -> Iterator[Result]:
 
 
 def _tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
-    """The p of each difference by the published reading, and how many are below .05."""
-    others = {setting: trials for setting, trials in bias.items() if setting.id != BASELINE}
-    found: Counter[str] = Counter()
-    for setting, trials in others.items():
+    """Yield the p of each difference by the published reading, and how many are below .05."""
+    compared = {setting: trials for setting, trials in bias.items() if setting.id != BASELINE}
+    counts: Counter[str] = Counter()
+    for setting, trials in compared.items():
         p, note = _printed_p(trials, bias[Setting()])
         yield Result(name=f"p one-sided, {label(setting)}", value=p, note=note)
         if p is not None:
             larger = _mean(trials) > _mean(bias[Setting()])
-            found["none" if p >= 0.05 else "larger" if larger else "smaller"] += 1
-    yield Result(name="settings with a larger score, p one-sided < .05", value=found["larger"])
-    yield Result(name="settings with a smaller score, p one-sided < .05", value=found["smaller"])
-    yield Result(name="settings without a change, p one-sided ≥ .05", value=found["none"])
+            counts["none" if p >= 0.05 else "larger" if larger else "smaller"] += 1
+    yield Result(name="settings with a larger score, p one-sided < .05", value=counts["larger"])
+    yield Result(name="settings with a smaller score, p one-sided < .05", value=counts["smaller"])
+    yield Result(name="settings without a change, p one-sided ≥ .05", value=counts["none"])
 
 
 def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None, str]:
-    """The p as printed, one-sided in the difference's own direction, and how it was computed.
+    """Return the p as printed, one-sided in the difference's direction, and how it was computed.
 
     Student: t = (m₁ − m₂) / (s_p √(1/n₁ + 1/n₂)), df = n₁ + n₂ − 2, with m rounded to one decimal
-    and the pooled SD s_p of the trials' scores as they are.
+    and the pooled SD s_p of the trials' unrounded scores.
     """
     from scipy import special
 
@@ -161,7 +162,7 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
 
 
 def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
-    """The p of each difference as an audit gives it: of scores that nothing was rounded for."""
+    """Yield the p of each difference as an audit gives it: of unrounded scores."""
     from goffman.stats.multiple_testing import as_list
     from goffman.stats.two_samples import independent_t
 
@@ -199,7 +200,7 @@ def _read_again(answered: Answered, published: pl.DataFrame) -> Iterator[Result]
 
 
 def _example(answered: Answered) -> Iterator[Result]:
-    """What was answered to the pro and the anti sentence of the post's example, by most trials."""
+    """Yield what most trials answered to the pro and the anti sentence of the post's example."""
     import polars as pl
 
     for setting in (Setting(), EXAMPLE_SETTING):
@@ -207,30 +208,30 @@ def _example(answered: Answered) -> Iterator[Result]:
         before, after = EXAMPLE
         for noun, adjective in (("manager", setting.male), ("cleaner", setting.female)):
             before = before.replace(noun, f"{adjective} {noun}") if adjective else before
-        asked = answered.prompts.filter(
+        prompts = answered.prompts.filter(
             pl.col("condition") == setting.id,
             pl.col("text").str.starts_with(before),
             pl.col("text").str.contains(after, literal=True),
         )
-        replies = asked.select("prompt_id", "wording").join(answered.answers, on="prompt_id")
-        said = {
+        replies = prompts.select("prompt_id", "wording").join(answered.answers, on="prompt_id")
+        answers = {
             side: Counter(sorted(replies.filter(pl.col("wording") == side)["text"])).most_common()
             for side in ("pro", "anti")
         }
-        if not all(said.values()):
+        if not all(answers.values()):
             note = f"{NOT_HERE}: they are answers to the {answered.split} set, which lacks it"
             yield Result(name=name, value=None, note=note)
             continue
-        counts = (f"{side}: {text} {n}" for side, each in said.items() for text, n in each)
+        counts = (f"{side}: {text} {n}" for side, ranked in answers.items() for text, n in ranked)
         yield Result(
             name=name,
-            value=", ".join(each[0][0] for each in said.values()),
+            value=", ".join(ranked[0][0] for ranked in answers.values()),
             note=f"answers of all trials, {', '.join(counts)}",
         )
 
 
 def _shares(scores: pl.DataFrame) -> dict[tuple[str, str, str], float]:
-    """Setting, side and kind of answer → the kind's share, over the trials."""
+    """Return setting, side and kind of answer → the kind's mean share over the trials."""
     import polars as pl
 
     sides = (
@@ -244,24 +245,24 @@ def _shares(scores: pl.DataFrame) -> dict[tuple[str, str, str], float]:
 def _more_with_adjectives(
     shares: dict[tuple[str, str, str], float], settings: Sequence[Setting]
 ) -> Iterator[Result]:
-    """Whether answers are more often wrong, or none, with adjectives than without."""
-    others = [setting.id for setting in settings if setting.id != BASELINE]
-    if not others:
+    """Yield whether answers are more often wrong, or none, with adjectives than without."""
+    with_adjectives = [setting.id for setting in settings if setting.id != BASELINE]
+    if not with_adjectives:
         return
-    for side, what, kinds in (
+    for side, text, kinds in (
         ("anti", "incorrect answers", ("incorrect",)),
         ("anti", "non-answers", NON_ANSWERS),
         ("pro", "non-answers", NON_ANSWERS),
     ):
         share = {
             setting: sum(shares[setting, side, kind] for kind in kinds)
-            for setting in (BASELINE, *others)
+            for setting in (BASELINE, *with_adjectives)
         }
-        mean = sum(share[setting] for setting in others) / len(others)
-        more = sum(share[setting] > share[BASELINE] for setting in others)
+        mean = sum(share[setting] for setting in with_adjectives) / len(with_adjectives)
+        higher = sum(share[setting] > share[BASELINE] for setting in with_adjectives)
         yield Result(
-            name=f"more {what} to {side} sentences with adjectives than without",
+            name=f"more {text} to {side} sentences with adjectives than without",
             value="yes" if mean > share[BASELINE] else "no",
             note=f"{mean:.3f} on average against {share[BASELINE]:.3f}; "
-            f"more in {more} of {len(others)} settings",
+            f"more in {higher} of {len(with_adjectives)} settings",
         )

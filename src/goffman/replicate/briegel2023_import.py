@@ -29,10 +29,10 @@ _PRONOUN = re.compile(r"Who does '(\w+)' refer to\?")
 
 @dataclass(frozen=True, kw_only=True)
 class Answered(PublishedAnswers):
-    """What was asked and what was replied; the key is that of the study, slips and all."""
+    """The prompts and replies of the study; the answer key is the study's own, slips and all."""
 
     settings: tuple[Setting, ...]
-    """Those that are there, the baseline first."""
+    """The settings that the files cover, the baseline first."""
     split: str
     """The part of WinoBias that the files are named after: test, or dev."""
 
@@ -43,7 +43,7 @@ def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
 
 
 def read_answers(folder: Path) -> Answered:
-    """The completions with their prompts and key."""
+    """Return the completions with their prompts and key."""
     import polars as pl
 
     paths = files_in(folder, "completions/trial*/compl_*")
@@ -52,18 +52,20 @@ def read_answers(folder: Path) -> Answered:
     pairs = cast("SentencePairs", load_instrument("coreference").content)
     # In the order of the study's table.
     settings = {short_code(setting): setting for setting in (Setting(), *pairs.settings)}
-    asked: dict[tuple[str, str], list[Prompt]] = {}
-    read: set[tuple[int, str, str]] = set()
+    prompts_by_code: dict[tuple[str, str], list[Prompt]] = {}
+    trials_read: set[tuple[int, str, str]] = set()
     rows: list[tuple[str | int | None, ...]] = []
     for path in paths:
         match = _COMPLETIONS.fullmatch(path.name)
         if not match or match[3] not in settings:
             raise PublishedError(f"{path} is not named after a trial, a side and two adjectives.")
         trial, side, code = int(match[1]), match[2], match[3]
-        if (side, code) not in asked:
+        if (side, code) not in prompts_by_code:
             setting = settings[code]
-            asked[side, code] = _prompts(folder, key, side=side, setting=setting, split=split)
-        prompts = asked[side, code]
+            prompts_by_code[side, code] = _prompts(
+                folder, key, side=side, setting=setting, split=split
+            )
+        prompts = prompts_by_code[side, code]
         heading, *answers = read_lines(path)
         if not _HEADING.fullmatch(heading) or len(answers) != len(prompts):
             raise PublishedError(
@@ -74,14 +76,16 @@ def read_answers(folder: Path) -> Answered:
             (prompt.id, MODEL, trial, answer, *(None for _ in REPLIES[4:]))
             for prompt, answer in zip(prompts, answers, strict=True)
         ]
-        read.add((trial, side, code))
-    for trial, side, code in sorted(read):
-        other = "anti" if side == "pro" else "pro"
-        if (trial, other, code) not in read:
-            raise PublishedError(f"{folder} has no {other} completions of {code} in trial {trial}.")
-    there = {code for _, code in asked}
+        trials_read.add((trial, side, code))
+    for trial, side, code in sorted(trials_read):
+        other_side = "anti" if side == "pro" else "pro"
+        if (trial, other_side, code) not in trials_read:
+            raise PublishedError(
+                f"{folder} has no {other_side} completions of {code} in trial {trial}."
+            )
+    codes = {code for _, code in prompts_by_code}
     return Answered(
-        asked=[prompt for prompts in asked.values() for prompt in prompts],
+        asked=[prompt for prompts in prompts_by_code.values() for prompt in prompts],
         instrument="coreference",
         table="replies",
         answers=pl.DataFrame(rows, schema=schema(REPLIES), orient="row"),
@@ -91,28 +95,28 @@ def read_answers(folder: Path) -> Answered:
             "Accuracies are rounded to one decimal before they are subtracted, as in the study.",
         ),
         parameters={"round_accuracy": 1},
-        settings=tuple(setting for code, setting in settings.items() if code in there),
+        settings=tuple(setting for code, setting in settings.items() if code in codes),
         split=split,
     )
 
 
 def _split(paths: Sequence[Path]) -> str:
-    """The one part of WinoBias that all files are named after."""
-    names = (_COMPLETIONS.fullmatch(path.name) for path in paths)
+    """Return the one part of WinoBias that all files are named after."""
+    matches = (_COMPLETIONS.fullmatch(path.name) for path in paths)
     # A file of another name is refused where it is read.
-    found = {name[4] for name in names if name} or {"test"}
-    if len(found) > 1:
+    parts = {match[4] for match in matches if match} or {"test"}
+    if len(parts) > 1:
         raise PublishedError(
-            f"{paths[0].parent.parent} has completions of {' and '.join(sorted(found))}. These are "
+            f"{paths[0].parent.parent} has completions of {' and '.join(sorted(parts))}. These are "
             "different sentences: keep only those of one."
         )
-    return found.pop()
+    return parts.pop()
 
 
 def _key(folder: Path, split: str) -> list[tuple[str, str]]:
-    """The right answer and the wrong one to each sentence.
+    """Return the right and the wrong answer to each sentence.
 
-    The key has slips that the exact match makes errors of: "worker" for construction worker,
+    The key has slips, which the exact match counts as errors: "worker" for construction worker,
     "assiatant" (line 157), "libarian" (253), "laywer" (225), "lawywer" (249), "CEO" among answers
     in lower case (21).
     """
@@ -128,7 +132,7 @@ def _key(folder: Path, split: str) -> list[tuple[str, str]]:
 
 
 def short_code(setting: Setting) -> str:
-    """How the study's files name a setting: arrog-respo, old-nothi, base."""
+    """Return the name of a setting in the study's files: arrog-respo, old-nothi, base."""
     if setting.id == BASELINE:
         return "base"
     return f"{(setting.male or 'nothing')[:5]}-{(setting.female or 'nothing')[:5]}"
@@ -144,7 +148,7 @@ def _prompts(
             f"{path} has {len(texts):,} prompts; the key has {len(key):,} answers."
         )
     prompts = []
-    for number, (text, (answer, other)) in enumerate(zip(texts, key, strict=True), start=1):
+    for number, (text, (answer, wrong)) in enumerate(zip(texts, key, strict=True), start=1):
         pronoun = _PRONOUN.search(text)
         if not pronoun:
             raise PublishedError(f"{path}, line {number}: there is no \"Who does '…' refer to?\"")
@@ -156,12 +160,12 @@ def _prompts(
                 dimension="type-1",
                 condition=setting.id,
                 group=setting.group,
-                # In a pro sentence, the pronoun is the one of the occupation's stereotype.
+                # In a pro sentence, the pronoun has the gender of the occupation's stereotype.
                 category=f"{'male' if (pronoun[1] in MASCULINE) == (side == 'pro') else 'female'}"
                 "-referent",
                 text=text,
                 answer=answer,
-                other=other,
+                other=wrong,
                 pronoun=pronoun[1],
             )
         )
@@ -169,7 +173,7 @@ def _prompts(
 
 
 def label(setting: Setting) -> str:
-    """A setting as the study's table has it: "arrogant / responsive", "old / –"."""
+    """Return a setting as the study's table has it: "arrogant / responsive", "old / –"."""
     if setting.id == BASELINE:
         return BASELINE
     return f"{setting.male or '–'} / {setting.female or '–'}"

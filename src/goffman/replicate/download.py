@@ -1,6 +1,6 @@
-"""The files that the studies' authors published, fetched into a folder, each known by its sha256.
+"""Download of the files that the studies' authors published, each checked by its sha256.
 
-The folder never holds half a file; what is there and right is not fetched again.
+The folder never holds half a file; a file that is there and right is not fetched again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GITHUB_PAGES = "https://github.com"
 AT_ONCE = 4
 """Files that are fetched at the same time."""
 LARGEST = 16_000_000
-"""Bytes of a file of which the size is not known, at most."""
+"""The most bytes of a file whose size is not known."""
 
 _SECONDS = 30.0
 _AGAIN = "To resume, run the same command again. Or give a copy with --data."
@@ -41,7 +41,7 @@ class PublishedFile:
     path: str
     """Below the study's folder."""
     sources: tuple[str, ...]
-    """Where it may lie in the authors' repository, the likeliest first; its sha256 decides."""
+    """Its possible paths in the authors' repository, the likeliest first; its sha256 decides."""
     size: int | None
     """In bytes; None: only its sha256 is known."""
     sha256: str
@@ -49,20 +49,20 @@ class PublishedFile:
     commit: str
 
     def is_in(self, folder: Path) -> bool:
-        """Whether the folder holds it, to the byte."""
+        """Return whether the folder holds the file, byte for byte."""
         path = folder / self.study / self.path
         if not path.is_file() or path.stat().st_size != (self.size or path.stat().st_size):
             return False
         return hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
 
     def addresses(self, base: str) -> list[str]:
-        """Where it can be fetched from."""
+        """Return the addresses that the file can be fetched from."""
         commit = f"{base}/{self.repository}/{self.commit}"
         return [f"{commit}/{quote(source)}" for source in self.sources]
 
 
 def published_files(studies: Iterable[str]) -> list[PublishedFile]:
-    """Every file of these studies that can be fetched."""
+    """Return every file of these studies that can be fetched."""
     repositories = {row["study"]: row for row in data_rows("repositories.csv")}
     return [
         PublishedFile(
@@ -80,7 +80,7 @@ def published_files(studies: Iterable[str]) -> list[PublishedFile]:
 
 
 def not_fetched(studies: Iterable[str]) -> list[str]:
-    """A sentence for what these studies published and is not fetched, for want of a sha256."""
+    """Return a sentence on each file of these studies that is not fetched, for want of a sha256."""
     repositories = {row["study"]: row for row in data_rows("repositories.csv")}
     chosen = set(studies)
     return [
@@ -99,10 +99,10 @@ def download(
     base: str = GITHUB,
     progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> int:
-    """How many files were fetched; all of them are in the folder afterwards.
+    """Fetch the files that the folder lacks, and return how many they were.
 
-    ``progress`` is told how many of how many are there. DownloadError says what went wrong with
-    the first file that could not be fetched; those before it are kept.
+    ``progress`` gets the number of files in the folder and of all files. Raise DownloadError about
+    the first file that could not be fetched; the files before it are kept.
     """
     missing = [file for file in files if not file.is_in(folder)]
     done = len(files) - len(missing)
@@ -113,25 +113,25 @@ def download(
                 done += 1
                 progress(done, len(files))
         except BaseException as error:
-            # Whatever ends it, Ctrl-C too: those that have not begun are not begun.
+            # Whatever ends it, Ctrl-C too: downloads that have not begun are not begun.
             pool.shutdown(cancel_futures=True)
             if not isinstance(error, DownloadError):
                 raise
-            there = sum(file.is_in(folder) for file in files)
-            kept = f"{there:,} of {len(files):,} files are already in {folder}."
-            raise DownloadError(f"{error} {kept} {_AGAIN}") from error.__cause__
+            count = sum(file.is_in(folder) for file in files)
+            sentence = f"{count:,} of {len(files):,} files are already in {folder}."
+            raise DownloadError(f"{error} {sentence} {_AGAIN}") from error.__cause__
     return len(missing)
 
 
 def _fetch(file: PublishedFile, *, folder: Path, base: str) -> None:
-    """The file is in the folder."""
+    """Fetch a file and write it into the folder."""
     content = _content(file, base)
-    found = hashlib.sha256(content).hexdigest()
-    if found != file.sha256:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != file.sha256:
         size = f" and {file.size:,}" if file.size else ""
         raise DownloadError(
             f"{file.study}/{file.path} is not the file that the authors published: it has the "
-            f"sha256 {found[:16]}… and {len(content):,} bytes, not {file.sha256[:16]}…{size}. "
+            f"sha256 {digest[:16]}… and {len(content):,} bytes, not {file.sha256[:16]}…{size}. "
             "It was not kept."
         )
     path = folder / file.study / file.path
@@ -142,7 +142,7 @@ def _fetch(file: PublishedFile, *, folder: Path, base: str) -> None:
 
 
 def _content(file: PublishedFile, base: str) -> bytes:
-    """What the first address that knows the file answers."""
+    """Return the content from the first address that has the file."""
     addresses = file.addresses(base)
     for address in addresses:
         try:
@@ -156,14 +156,14 @@ def _content(file: PublishedFile, base: str) -> bytes:
 
 
 def _get(address: str, file: PublishedFile) -> bytes:
-    most = file.size or LARGEST
+    limit = file.size or LARGEST
     cut = (
         f"The connection broke during the download of {file.study}/{file.path}. The file was not "
         "kept."
     )
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:  # noqa: S310
-            content: bytes = answer.read(most + 1)
+            content: bytes = answer.read(limit + 1)
             left = answer.length
     except urllib.error.HTTPError:
         raise
@@ -173,10 +173,10 @@ def _get(address: str, file: PublishedFile) -> bytes:
         raise DownloadError(message) from error
     except (http.client.HTTPException, OSError) as error:
         raise DownloadError(cut) from error
-    if len(content) > most:
+    if len(content) > limit:
         raise DownloadError(
             f"{file.study}/{file.path} is not the file that the authors published: it has more "
-            f"than {most:,} bytes. It was not kept."
+            f"than {limit:,} bytes. It was not kept."
         )
     if left:
         raise DownloadError(cut)

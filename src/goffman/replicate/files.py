@@ -1,4 +1,4 @@
-"""Reading the authors' files, with a sentence for whoever lacks them."""
+"""Readers of the authors' files, with messages on how to get the ones that are missing."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ MARKS = {
         "data/SSQA-performance-and-guardrail-mitigations/*.csv",
     ),
 }
-"""Study → the files that only its folder has, one of which is enough to know it by."""
+"""Study → patterns of files that only its folder has; one match is enough to know it."""
 
 
 LONGEST = 160
-"""Characters of what a file has that a message shows."""
+"""The most characters of a file's content that a message shows."""
 
 
 def study_folder(folder: Path, study: str) -> Path:
-    """The study's folder, in the one given or that itself; PublishedError says how to get one."""
+    """Return the study's folder: one below this or this one; raise PublishedError if neither is."""
     below = folder / study
     if below.is_dir():
         return below
-    own = next(
+    name = next(
         (name for name, marks in MARKS.items() if any(any(folder.glob(mark)) for mark in marks)),
         None,
     )
-    if own == study or (own is None and folder.is_dir() and folder.name == study):
+    if name == study or (name is None and folder.is_dir() and folder.name == study):
         return folder
-    if own:
+    if name:
         raise PublishedError(
-            f"{folder} has the files of {own}, not those of {study}. Give {own} as the study, or "
+            f"{folder} has the files of {name}, not those of {study}. Give {name} as the study, or "
             f"give the folder above {study} with --data."
         )
     where = f"because there is no folder {folder}"
@@ -58,26 +58,26 @@ def study_folder(folder: Path, study: str) -> Path:
 
 
 def folder_above(folder: Path, studies: Sequence[str]) -> Path:
-    """Where the folders of these studies lie: above this one, where it is the only study's own."""
+    """Return the folder above these studies' folders: the parent if this is an only study's own."""
     is_own = [folder.name] == list(studies) and not (folder / folder.name).is_dir()
     return folder.parent if is_own else folder
 
 
 def files_in(folder: Path, pattern: str) -> list[Path]:
-    """The files of this pattern, at least one."""
-    found = sorted(folder.glob(pattern))
-    if not found:
+    """Return the files that match the pattern; raise PublishedError if there are none."""
+    paths = sorted(folder.glob(pattern))
+    if not paths:
         raise _missing(folder / pattern)
-    return found
+    return paths
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a text, without their ends, whichever those are; the last may have none."""
+    """Return the lines of a text file without their ends, of any kind; the last may have none."""
     return _read_text(path).splitlines()
 
 
 def quoted(given: object) -> str:
-    """What a file has, for a message: in quotes, and no longer than a screen has room for."""
+    """Return a value of a file for a message: in quotes, and no longer than fits on a screen."""
     return _cut(repr(given), LONGEST)
 
 
@@ -86,8 +86,8 @@ def _cut(text: str, most: int) -> str:
 
 
 def read_json_lines(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line of a file as an object with these keys, after "FILE, line N" for messages."""
-    # Not splitlines(): JSON lets signs stand inside a text that end a line elsewhere.
+    """Yield "FILE, line N" for messages, and the object in that line, which has these keys."""
+    # Not splitlines(): JSON allows characters inside a text that end a line elsewhere.
     lines = _read_text(path).split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
@@ -104,13 +104,13 @@ def read_json_lines(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict
         if not isinstance(entry, dict):
             raise PublishedError(f"{where} is not a JSON object with the keys {', '.join(keys)}.")
         if lacking := [key for key in keys if key not in entry]:
-            there = quoted(list(entry))
-            raise PublishedError(f"{where} has no key {lacking[0]!r}. Its keys are {there}.")
+            text = quoted(list(entry))
+            raise PublishedError(f"{where} has no key {lacking[0]!r}. Its keys are {text}.")
         yield where, entry
 
 
 def _is_text(entry: object) -> bool:
-    """Whether all of it can be written: JSON may escape halves of characters."""
+    """Return whether all of an entry can be written: JSON may escape halves of characters."""
     try:
         json.dumps(entry, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -119,9 +119,9 @@ def _is_text(entry: object) -> bool:
 
 
 def read_records(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each row of a CSV file, of at least these columns, after "FILE, line N" for messages.
+    """Yield "FILE, line N" for messages, and that row of a CSV file with at least these columns.
 
-    Unlike ``read_csv`` it knows the line of a row below texts of several lines.
+    Unlike ``read_csv``, this knows a row's line number even below texts of several lines.
     """
     reader = csv.reader(io.StringIO(_read_text(path), newline=""), strict=True)
     line = rows = 0
@@ -132,8 +132,8 @@ def read_records(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict
             if not heading:
                 heading = [name.strip() for name in fields]
                 if lacking := [name for name in columns if name not in heading]:
-                    there = _cut(", ".join(filter(None, heading)), 3 * LONGEST)
-                    message = f"{path} has no column {lacking[0]!r}. Its columns are {there}."
+                    text = _cut(", ".join(filter(None, heading)), 3 * LONGEST)
+                    message = f"{path} has no column {lacking[0]!r}. Its columns are {text}."
                     raise PublishedError(message)
             elif len(fields) == len(heading):
                 rows += 1
@@ -158,9 +158,10 @@ def _read_text(path: Path) -> str:
 
 
 def read_csv(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pl.DataFrame:
-    """These columns of a CSV file, spaces around their names left out; null: empty.
+    """Return these columns of a CSV file, without spaces around their names; null means empty.
 
-    All are text but ``numbers``; PublishedError names the first of them that is none.
+    All are text but ``numbers``; raise PublishedError about the first value there that is no
+    number.
     """
     import polars as pl
 
@@ -172,8 +173,8 @@ def read_csv(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ())
         raise PublishedError(f"{path} is not a CSV file: {error}") from error
     frame = frame.rename({name: name.strip("\ufeff ") for name in frame.columns})
     if lacking := [name for name in columns if name not in frame.columns]:
-        there = ", ".join(filter(None, frame.columns))
-        raise PublishedError(f"{path} has no column {lacking[0]!r}. Its columns are {there}.")
+        names = ", ".join(filter(None, frame.columns))
+        raise PublishedError(f"{path} has no column {lacking[0]!r}. Its columns are {names}.")
     if frame.is_empty():
         raise PublishedError(f"{path} has no rows below its heading.")
     text = frame.select(columns)
@@ -192,7 +193,7 @@ def read_csv(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ())
 def number_in(
     row: Mapping[str, str], column: str, where: str, *, most: float, called: str = ""
 ) -> float:
-    """A number from 0 to the most that it can be; ``called``: what it is, for a message."""
+    """Return a number from 0 to ``most``; ``called`` names it in a message."""
     try:
         value = float(row[column])
     except ValueError:
@@ -206,7 +207,7 @@ def number_in(
 
 
 def data_rows(name: str) -> list[dict[str, str]]:
-    """The rows of a table of goffman's own about the studies."""
+    """Return the rows of one of goffman's own tables about the studies."""
     path = Path(__file__).parent / "data" / name
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

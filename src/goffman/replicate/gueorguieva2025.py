@@ -36,11 +36,11 @@ SMALL = 0.0001
 NEVER = "0 is always, 6 never concealable, for people and models"
 
 ROUNDING = 1e-6
-"""How near a share of the authors' tables, some of nine decimals, must come to that of answers."""
+"""How close a share in the authors' tables, some with nine decimals, must be to that of answers."""
 
 
 def results(folder: Path) -> list[Result]:
-    """Every number of the study that the files give, recomputed."""
+    """Return every number of the study that the files give, recomputed."""
     answers, shares, ratings = read_answers(folder), read_shares(folder), read_ratings(folder)
     if not (answers or shares or ratings):
         raise PublishedError(
@@ -48,7 +48,11 @@ def results(folder: Path) -> list[Result]:
             "'data/results-from-pachankis-all.csv'."
         )
     return [
-        *(row for model, given in answers.items() for row in _of_answers(model, given)),
+        *(
+            row
+            for model, model_answers in answers.items()
+            for row in _of_answers(model, model_answers)
+        ),
         *_over_models(answers),
         *(
             row
@@ -61,19 +65,19 @@ def results(folder: Path) -> list[Result]:
 
 
 def _of_answers(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
-    """What a model answered, how much of it is biased, and what a guardrail takes away."""
+    """Yield what a model answered, how much of it is biased, and what a guardrail takes away."""
     yield Result(name=f"{model}: prompts", value=len(answers))
     yield from _said(model, answers)
     yield from _shares_biased(f"{model}: share biased", answers, lambda answer: answer.biased)
     for keyed in ("yes", "no"):
-        those = [answer for answer in answers if answer.biased_answer == keyed]
-        bare = [answer for answer in those if not answer.stigma]
-        if those:
-            note = f"{len(those):,} prompts"
-            if bare:
-                note += f"; without a stigma {_share(bare):.3f} of {len(bare)}"
+        keyed_answers = [answer for answer in answers if answer.biased_answer == keyed]
+        without_stigma = [answer for answer in keyed_answers if not answer.stigma]
+        if keyed_answers:
+            note = f"{len(keyed_answers):,} prompts"
+            if without_stigma:
+                note += f"; without a stigma {_share(without_stigma):.3f} of {len(without_stigma)}"
             name = f"{model}: share biased, where the biased answer is {keyed}"
-            yield Result(name=name, value=_share(those), note=note)
+            yield Result(name=name, value=_share(keyed_answers), note=note)
     for guardrail in answers[0].after:
         yield from _guarded(model, guardrail, answers)
     if answers[0].unsafe is not None:
@@ -81,64 +85,64 @@ def _of_answers(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
 
 
 def _said(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
-    """How often yes and no were said, and whether biased means what it should."""
+    """Yield how often the answers are yes and no, and whether biased means what it should."""
     if any(answer.answer is None for answer in answers):
         return
-    said = Counter(answer.answer for answer in answers)
-    listed = [f"{said[word]:,} {word}" for word in ("yes", "no")]
-    others = len(answers) - said["yes"] - said["no"]
+    counts = Counter(answer.answer for answer in answers)
+    texts = [f"{counts[word]:,} {word}" for word in ("yes", "no")]
+    neither = len(answers) - counts["yes"] - counts["no"]
     yield Result(
         name=f"{model}: answers",
-        value=", ".join([*listed, f"{others:,} neither"]),
+        value=", ".join([*texts, f"{neither:,} neither"]),
         note="every prompt offers can't tell, but the authors' script keeps the first yes or no of "
         "a reply; an answer that is neither counts as not biased",
     )
-    same = sum((each.answer == each.biased_answer) == each.biased for each in answers)
+    matches = sum((answer.answer == answer.biased_answer) == answer.biased for answer in answers)
     name = f"{model}: prompts where biased means the biased answer"
-    yield Result(name=name, value=same, note=f"of {len(answers):,}")
+    yield Result(name=name, value=matches, note=f"of {len(answers):,}")
 
 
 def _share(answers: Sequence[Answer], counts: Callable[[Answer], bool] | None = None) -> float:
-    """The share of these answers that counts, as biased if nothing else is said."""
-    return fmean(counts(each) if counts else each.biased for each in answers)
+    """Return the share of these answers that count; without ``counts``, of biased ones."""
+    return fmean(counts(answer) if counts else answer.biased for answer in answers)
 
 
 def _shares_biased(
     name: str, answers: Sequence[Answer], counts: Callable[[Answer], bool]
 ) -> Iterator[Result]:
-    """The share of all answers, of each cluster and of each style of prompt."""
+    """Yield the share of answers that count: of all, each cluster and each style of prompt."""
     groups: dict[str, list[Answer]] = {"": list(answers)}
     for cluster in (*CLUSTERS, NO_STIGMA):
         groups[f", {cluster}"] = [answer for answer in answers if answer.cluster == cluster]
     for style in STYLES:
         groups[f", {style} prompts"] = [answer for answer in answers if answer.style == style]
-    for group, those in groups.items():
-        if those:
-            biased = sum(map(counts, those))
+    for group, members in groups.items():
+        if members:
+            biased = sum(map(counts, members))
             yield Result(
                 name=f"{name}{group}",
-                value=biased / len(those),
-                note=f"{biased:,} of {len(those):,}",
+                value=biased / len(members),
+                note=f"{biased:,} of {len(members):,}",
                 digits=4,
             )
 
 
 def _guarded(model: str, guardrail: str, answers: Sequence[Answer]) -> Iterator[Result]:
-    """What is left after a guardrail, and how its authors' tests put that."""
+    """Yield the bias left after a guardrail, and how the authors' tests put that."""
     name = f"{model}: share biased after {guardrail}"
     yield from _shares_biased(name, answers, lambda answer: answer.after[guardrail])
-    taken = sum(answer.biased and not answer.after[guardrail] for answer in answers)
+    removed = sum(answer.biased and not answer.after[guardrail] for answer in answers)
     added = sum(answer.after[guardrail] and not answer.biased for answer in answers)
     yield Result(
         name=f"{model}: percentage points less biased after {guardrail}",
-        value=100 * (taken - added) / len(answers),
+        value=100 * (removed - added) / len(answers),
         digits=1,
     )
     biased = sum(answer.biased for answer in answers)
     yield Result(
         name=f"{model}: share of the biased answers that {guardrail} takes away",
-        value=taken / biased if biased else None,
-        note=f"{taken:,} of {biased:,}",
+        value=removed / biased if biased else None,
+        note=f"{removed:,} of {biased:,}",
     )
     yield Result(
         name=f"{model}: φ of biased before and after {guardrail}",
@@ -148,7 +152,7 @@ def _guarded(model: str, guardrail: str, answers: Sequence[Answer]) -> Iterator[
 
 
 def _phi(answers: Sequence[Answer], guardrail: str) -> float | None:
-    """φ of the 2 × 2 table: (ad − bc) / √((a+b)(c+d)(a+c)(b+d))."""
+    """Return φ of the 2 × 2 table: (ad − bc) / √((a+b)(c+d)(a+c)(b+d)); None: undefined."""
     cells = Counter((answer.biased, answer.after[guardrail]) for answer in answers)
     a, b, c, d = (
         cells[key] for key in ((True, True), (True, False), (False, True), (False, False))
@@ -158,9 +162,9 @@ def _phi(answers: Sequence[Answer], guardrail: str) -> float | None:
 
 
 def _flagged(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
-    """Which prompts Llama Guard calls unsafe, and whether that explains what is left."""
+    """Yield which prompts Llama Guard calls unsafe, and whether that explains the bias left."""
     unsafe = Counter(answer.unsafe for answer in answers if answer.unsafe)
-    listed = [f"{category} {count:,}" for category, count in unsafe.most_common()]
+    texts = [f"{category} {count:,}" for category, count in unsafe.most_common()]
     cut = sum(bool(answer.unsafe) and answer.unsafe != answer.category for answer in answers)
     note = f"of {len(answers):,} prompts"
     if cut:
@@ -172,33 +176,34 @@ def _flagged(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
         name=f"{model}: prompts that Llama Guard calls unsafe", value=unsafe.total(), note=note
     )
     yield Result(
-        name=f"{model}: categories of Llama Guard", value=", ".join(listed) or "none", note=""
+        name=f"{model}: categories of Llama Guard", value=", ".join(texts) or "none", note=""
     )
-    left = sum(
+    explained = sum(
         answer.after.get("Llama Guard") == (answer.biased and not answer.unsafe)
         for answer in answers
     )
     yield Result(
-        name=f"{model}: prompts whose bias after Llama Guard follows from its label", value=left
+        name=f"{model}: prompts whose bias after Llama Guard follows from its label",
+        value=explained,
     )
 
 
 def _over_models(answers: Mapping[str, Sequence[Answer]]) -> Iterator[Result]:
-    """The share biased over the answers of all three models."""
-    together = [each for model in MODELS for each in answers.get(model, ())]
+    """Yield the share biased over the answers of all three models."""
+    all_answers = [answer for model in MODELS for answer in answers.get(model, ())]
     for cluster in ("Threatening", "Sociodemographic"):
         name = f"all models: percent biased, {cluster}"
-        those = [answer for answer in together if answer.cluster == cluster]
-        if set(answers) >= set(MODELS) and those:
-            yield Result(name=name, value=100 * _share(those), digits=0)
+        in_cluster = [answer for answer in all_answers if answer.cluster == cluster]
+        if set(answers) >= set(MODELS) and in_cluster:
+            yield Result(name=name, value=100 * _share(in_cluster), digits=0)
         else:
             yield Result(name=name, value=None, note=_lacking(answers, "answers"))
 
 
 def _lacking(there: Iterable[str], what: str) -> str:
-    """Why a number over all models is not there."""
-    without = ", ".join(model for model in MODELS if model not in set(there))
-    return f"{NOT_HERE}: the {what} of {without} are not among them"
+    """Return why a number over all models is missing."""
+    missing = ", ".join(model for model in MODELS if model not in set(there))
+    return f"{NOT_HERE}: the {what} of {missing} are not among them"
 
 
 def _of_shares(
@@ -207,116 +212,121 @@ def _of_shares(
     answers: Sequence[Answer] | None,
     ratings: Ratings | None,
 ) -> Iterator[Result]:
-    """The share biased of each stigma: as in the answers, and against the dimensions."""
+    """Yield checks of the stigmas' shares and ratings, and the correlations between them."""
     if answers:
         yield _same_shares(model, stigmas, answers)
     if ratings and set(ratings.of) >= {model, PEOPLE}:
         yield _same_ratings(model, stigmas, ratings)
-    for when in ("", " after the guardrail"):
-        values = [each.after if when else each.before for each in stigmas]
-        for who in ("people's", "its own"):
-            for dimension, called in DIMENSIONS.items():
-                rated = [(s.people if who == "people's" else s.own)[dimension] for s in stigmas]
-                name = f"{model}: {who} {called} × share biased{when}, r"
+    for suffix in ("", " after the guardrail"):
+        values = [stigma.after if suffix else stigma.before for stigma in stigmas]
+        for rater in ("people's", "its own"):
+            for dimension, label in DIMENSIONS.items():
+                rated = [
+                    (stigma.people if rater == "people's" else stigma.own)[dimension]
+                    for stigma in stigmas
+                ]
+                name = f"{model}: {rater} {label} × share biased{suffix}, r"
                 yield _correlation(name, rated, values)
 
 
 def _same_shares(model: str, stigmas: Sequence[Stigma], answers: Sequence[Answer]) -> Result:
-    """How many stigmas have the shares that the answers give."""
+    """Return how many stigmas have the shares that the answers give."""
     by_stigma: dict[str, list[Answer]] = {}
     for answer in answers:
         by_stigma.setdefault(answer.stigma, []).append(answer)
     guardrail = next(iter(answers[0].after), None)
-    same = 0
+    matches = 0
     for stigma in stigmas:
-        those = by_stigma.get(stigma.name)
-        if those:
-            pairs = [(_share(those), stigma.before)]
+        stigma_answers = by_stigma.get(stigma.name)
+        if stigma_answers:
+            pairs = [(_share(stigma_answers), stigma.before)]
             if guardrail:
-                pairs.append((_share(those, lambda each: each.after[guardrail]), stigma.after))
-            same += all(abs(one - other) <= ROUNDING for one, other in pairs)
+                pairs.append(
+                    (_share(stigma_answers, lambda answer: answer.after[guardrail]), stigma.after)
+                )
+            matches += all(abs(computed - published) <= ROUNDING for computed, published in pairs)
     note = f"of {len(stigmas)}"
     return Result(
-        name=f"{model}: stigmas with the shares biased of its answers", value=same, note=note
+        name=f"{model}: stigmas with the shares biased of its answers", value=matches, note=note
     )
 
 
 def _same_ratings(model: str, stigmas: Sequence[Stigma], ratings: Ratings) -> Result:
-    """How many stigmas have the ratings of the table of ratings."""
-    place = {name: number for number, name in enumerate(ratings.stigmas)}
-    same = sum(
-        stigma.name in place
+    """Return how many stigmas have the same ratings as in the table of ratings."""
+    places = {name: number for number, name in enumerate(ratings.stigmas)}
+    matches = sum(
+        stigma.name in places
         and all(
-            given[dimension] == ratings.of[rater][dimension][place[stigma.name]]
-            for rater, given in ((model, stigma.own), (PEOPLE, stigma.people))
+            values[dimension] == ratings.of[rater][dimension][places[stigma.name]]
+            for rater, values in ((model, stigma.own), (PEOPLE, stigma.people))
             for dimension in DIMENSIONS
         )
         for stigma in stigmas
     )
     return Result(
         name=f"{model}: stigmas with the ratings of results-from-pachankis-all.csv",
-        value=same,
+        value=matches,
         note=f"of {len(stigmas)}",
     )
 
 
 def _correlation(name: str, first: Sequence[float], second: Sequence[float]) -> Result:
-    """Pearson's r, with its p, interval and n."""
+    """Return Pearson's r, with its p, interval and n."""
     from goffman.stats.profile import pearson
 
-    found = pearson(first, second)
-    if found.p is None:
-        return Result(name=name, value=None, note=found.reason or "")
-    said = "p < .001" if found.p < 0.001 else f"p = {found.p:.3f}"
-    interval = f"95% interval {found.effect_low:.3f} to {found.effect_high:.3f}"
-    return Result(name=name, value=found.effect, note=f"{said}, {interval}, n = {found.n}")
+    estimate = pearson(first, second)
+    if estimate.p is None:
+        return Result(name=name, value=None, note=estimate.reason or "")
+    p_text = "p < .001" if estimate.p < 0.001 else f"p = {estimate.p:.3f}"
+    interval = f"95% interval {estimate.effect_low:.3f} to {estimate.effect_high:.3f}"
+    return Result(name=name, value=estimate.effect, note=f"{p_text}, {interval}, n = {estimate.n}")
 
 
 def _pooled(shares: Mapping[str, Sequence[Stigma]]) -> Iterator[Result]:
-    """The correlations that the authors print: of all models' stigmas, one below the other."""
-    every = [stigma for model in MODELS for stigma in shares.get(model, ())]
-    for when in ("", " after the guardrail"):
-        values = [each.after if when else each.before for each in every]
-        for whose, rated in (
-            ("the models' own Concealability", [each.own["visibility"] for each in every]),
-            ("people's Peril", [each.people["peril"] for each in every]),
-            ("people's Persistent Course", [each.people["course"] for each in every]),
+    """Yield the correlations that the authors print: over the stigmas of all models together."""
+    stigmas = [stigma for model in MODELS for stigma in shares.get(model, ())]
+    for suffix in ("", " after the guardrail"):
+        values = [stigma.after if suffix else stigma.before for stigma in stigmas]
+        for dimension, ratings in (
+            ("the models' own Concealability", [stigma.own["visibility"] for stigma in stigmas]),
+            ("people's Peril", [stigma.people["peril"] for stigma in stigmas]),
+            ("people's Persistent Course", [stigma.people["course"] for stigma in stigmas]),
         ):
-            name = f"all models: {whose} × share biased{when}, r"
+            name = f"all models: {dimension} × share biased{suffix}, r"
             if set(shares) >= set(MODELS):
-                yield _correlation(name, rated, values)
+                yield _correlation(name, ratings, values)
             else:
                 yield Result(name=name, value=None, note=_lacking(shares, "shares"))
 
 
 def _of_ratings(ratings: Ratings, table: Mapping[tuple[str, str], str] | None) -> Iterator[Result]:
-    """How far each model's ratings of the stigmas agree with people's, dimension by dimension."""
+    """Yield how far each model's ratings of stigmas agree with people's, dimension by dimension."""
     from goffman.stats.profile import pearson
 
     yield Result(name="stigmas", value=len(ratings.stigmas))
-    come_out = 0
+    reproduced = 0
     models = [rater for rater in ratings.of if rater != PEOPLE]
     for model in models:
-        for dimension, called in DIMENSIONS.items():
-            people, own = (ratings.of[rater][dimension] for rater in (PEOPLE, model))
-            name = f"{model}, {called}: its ratings × people's"
-            found = pearson(people, own)
-            why = found.reason or ""
-            note = why or (NEVER if dimension == "visibility" else "")
-            yield Result(name=f"{name}, r", value=found.effect, note=note, digits=4)
-            small = found.p is not None and found.p < SMALL
-            note = f"{found.p:.2e}" if small else why
-            yield Result(name=f"{name}, p", value=found.p, note=note, digits=4)
-            printed = (table or {}).get((model, called))
-            if found.effect is not None and printed is not None:
-                come_out += is_printed(found.effect, printed)
+        for dimension, label in DIMENSIONS.items():
+            people, own_ratings = (ratings.of[rater][dimension] for rater in (PEOPLE, model))
+            name = f"{model}, {label}: its ratings × people's"
+            estimate = pearson(people, own_ratings)
+            reason = estimate.reason or ""
+            note = reason or (NEVER if dimension == "visibility" else "")
+            yield Result(name=f"{name}, r", value=estimate.effect, note=note, digits=4)
+            small = estimate.p is not None and estimate.p < SMALL
+            note = f"{estimate.p:.2e}" if small else reason
+            yield Result(name=f"{name}, p", value=estimate.p, note=note, digits=4)
+            printed = (table or {}).get((model, label))
+            if estimate.effect is not None and printed is not None:
+                reproduced += is_printed(estimate.effect, printed)
     if table is not None:
         name = "rows of feature_correlations.csv whose r comes out"
-        yield Result(name=name, value=come_out, note=f"of {len(table)}")
-    for dimension, called in DIMENSIONS.items():
-        listed = []
+        yield Result(name=name, value=reproduced, note=f"of {len(table)}")
+    for dimension, label in DIMENSIONS.items():
+        texts = []
         for rater in (PEOPLE, *models):
             values = ratings.of[rater][dimension]
             sd = f"{stdev(values):.2f}" if len(values) > 1 else "–"
-            listed.append(f"{rater.replace(PEOPLE, 'people')} {fmean(values):.2f} ({sd})")
-        yield Result(name=f"mean rating (SD), {called}", value=", ".join(listed))
+            texts.append(f"{rater.replace(PEOPLE, 'people')} {fmean(values):.2f} ({sd})")
+        yield Result(name=f"mean rating (SD), {label}", value=", ".join(texts))

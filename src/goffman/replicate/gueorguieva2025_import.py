@@ -1,6 +1,6 @@
 """The files of Gueorguieva & Caliskan (2025) → answers, shares biased, and ratings of dimensions.
 
-Every file is read where it is there: of a model its answers or shares, and the ratings of all.
+Files may be missing: the answers or shares of a model, and the ratings of all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DIMENSIONS = {
     "origin": "Controllable Origin",
     "peril": "Peril",
 }
-"""How columns spell a dimension, and how the study names it."""
+"""How columns spell a dimension → how the study names it."""
 
 OWN = {
     "visibility": "Visibility",
@@ -47,7 +47,7 @@ CLUSTERS = (
 NO_STIGMA = "no stigma"
 
 STYLES = ("base", "original", "positive", "doubt")
-"""The base prompts name no stigma; the others do, with nothing, something good or a doubt added."""
+"""The base prompts name no stigma; the others name one, alone or with something good or a doubt."""
 
 GUARDRAILS = {
     "llama": "Llama Guard",
@@ -55,7 +55,7 @@ GUARDRAILS = {
     "bias guardian": "Granite Guardian for social bias",
     "moderation": "Mistral Moderation",
 }
-"""How columns spell a guardrail model, and what it is."""
+"""How columns spell a guardrail model → what it is."""
 
 ANSWERS = "data/SSQA-performance-and-guardrail-mitigations"
 
@@ -70,20 +70,20 @@ class Answer:
     """A model's answer to a prompt."""
 
     stigma: str
-    """Empty: the prompt names none."""
+    """Empty if the prompt names none."""
     cluster: str
     style: str
     biased_answer: str
-    """The one that counts as biased: yes, or no."""
+    """The answer that counts as biased: yes, or no."""
     answer: str | None
-    """As the authors read it; None: the file does not have it."""
+    """As the authors read it; None if the file does not have it."""
     biased: bool
     after: Mapping[str, bool]
-    """Guardrail → whether it still counts as biased."""
+    """Guardrail → whether the answer still counts as biased after it."""
     unsafe: str | None
-    """What Llama Guard calls the prompt; empty: safe. None: the file does not say."""
+    """What Llama Guard calls the prompt; empty: safe; None: the file does not say."""
     category: str | None
-    """The same in a column of the authors' own."""
+    """The same in the authors' own column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class Stigma:
 
 @dataclass(frozen=True, kw_only=True)
 class Ratings:
-    """What people and models say of the stigmas' dimensions."""
+    """The ratings of the stigmas' dimensions by people and models."""
 
     stigmas: Sequence[str]
     of: Mapping[str, Mapping[str, Sequence[float]]]
@@ -109,7 +109,7 @@ class Ratings:
 
 
 def read_answers(folder: Path) -> dict[str, list[Answer]]:
-    """Model → its answers."""
+    """Return model → its answers."""
     columns = ("stigma", "prompt style", "biased answer", "original answer bias")
     answers: dict[str, list[Answer]] = {}
     for model, path in _by_model(folder / ANSWERS, "*.csv", _ANSWERS_FILE).items():
@@ -137,21 +137,21 @@ def read_answers(folder: Path) -> dict[str, list[Answer]]:
 
 
 def _by_model(folder: Path, pattern: str, named: re.Pattern[str]) -> dict[str, Path]:
-    """Model → its file in the folder, Llama's first; one model a file."""
-    found: dict[str, Path] = {}
+    """Return model → its only file in the folder, Llama's first."""
+    paths: dict[str, Path] = {}
     for path in sorted(folder.glob(pattern)):
         match = named.fullmatch(path.name)
         if not match:
             raise PublishedError(f"{path} is not named after a model, like 'llama_and_….csv'.")
         model = match["model"].lower()
-        if model in found:
-            raise PublishedError(f"{path} and {found[model]} are of the same model. Keep one.")
-        found[model] = path
-    return dict(sorted(found.items(), key=lambda item: item[0] != "llama"))
+        if model in paths:
+            raise PublishedError(f"{path} and {paths[model]} are of the same model. Keep one.")
+        paths[model] = path
+    return dict(sorted(paths.items(), key=lambda item: item[0] != "llama"))
 
 
 def _cluster(given: str, where: str) -> str:
-    """A cluster by its name, or by its number."""
+    """Return the name of a cluster that is given by its name or its number."""
     if given.isdecimal() and 1 <= int(given) <= len(CLUSTERS):
         return CLUSTERS[int(given) - 1]
     return _one_of({"clusters": given}, "clusters", (*CLUSTERS, NO_STIGMA), where)
@@ -172,13 +172,13 @@ def _unsafe(label: str | None, where: str) -> str | None:
 
 
 def _one_of(row: Mapping[str, str], column: str, allowed: Collection[str], where: str) -> str:
-    given = row[column].strip()
-    if given not in allowed:
+    value = row[column].strip()
+    if value not in allowed:
         raise PublishedError(
             f"{where}: {column} is {quoted(row[column])}. Allowed: {', '.join(allowed)}."
-            f"{did_you_mean(given, allowed)}"
+            f"{did_you_mean(value, allowed)}"
         )
-    return given
+    return value
 
 
 def _flag(row: Mapping[str, str], column: str, where: str) -> bool:
@@ -186,7 +186,7 @@ def _flag(row: Mapping[str, str], column: str, where: str) -> bool:
 
 
 def read_shares(folder: Path) -> dict[str, list[Stigma]]:
-    """Model → the stigmas with its share biased."""
+    """Return model → the stigmas with its share biased."""
     before, after = "percent biased", "percent biased post guardian"
     people = {dimension: f"{dimension} human" for dimension in DIMENSIONS}
     columns = ("Stigma", *OWN.values(), *people.values(), before, after)
@@ -199,31 +199,37 @@ def read_shares(folder: Path) -> dict[str, list[Stigma]]:
                 name=name,
                 before=number_in(row, before, where, most=1),
                 after=number_in(row, after, where, most=1),
-                own={of: number_in(row, column, where, most=6) for of, column in OWN.items()},
-                people={of: number_in(row, column, where, most=6) for of, column in people.items()},
+                own={
+                    dimension: number_in(row, column, where, most=6)
+                    for dimension, column in OWN.items()
+                },
+                people={
+                    dimension: number_in(row, column, where, most=6)
+                    for dimension, column in people.items()
+                },
             )
         shares[model] = list(stigmas.values())
     return shares
 
 
 def read_ratings(folder: Path) -> Ratings | None:
-    """What people and models say of the stigmas; None: the file is not there."""
+    """Return the ratings of people and models; None if the file is not there."""
     path = folder / "data" / "results-from-pachankis-all.csv"
     if not path.is_file():
         return None
     stigmas: dict[str, None] = {}
-    of: dict[str, dict[str, list[float]]] = {}
+    by_rater: dict[str, dict[str, list[float]]] = {}
     for where, row in read_records(path, ("Stigma", *(f"{d}-{PEOPLE}" for d in DIMENSIONS))):
         stigmas[_new_name(row, stigmas, where)] = None
         for column in row:
             dimension, _, rater = column.partition("-")
             if dimension in DIMENSIONS and rater:
-                ratings = of.setdefault(rater, {}).setdefault(dimension, [])
+                ratings = by_rater.setdefault(rater, {}).setdefault(dimension, [])
                 ratings.append(number_in(row, column, where, most=6))
-    for rater, dimensions in of.items():
+    for rater, dimensions in by_rater.items():
         if lacking := [name for name in DIMENSIONS if name not in dimensions]:
             raise PublishedError(f"{path} has no column '{lacking[0]}-{rater}'.")
-    return Ratings(stigmas=tuple(stigmas), of=of)
+    return Ratings(stigmas=tuple(stigmas), of=by_rater)
 
 
 def _new_name(row: Mapping[str, str], above: Collection[str], where: str) -> str:
@@ -234,18 +240,18 @@ def _new_name(row: Mapping[str, str], above: Collection[str], where: str) -> str
 
 
 def read_table(folder: Path) -> dict[tuple[str, str], str] | None:
-    """The authors' own table: model and dimension → r as they wrote it; None: it is not there."""
+    """Return model and dimension → r as the authors' table has it; None if it is not there."""
     path = folder / "data" / "feature_correlations.csv"
     if not path.is_file():
         return None
-    found: dict[tuple[str, str], str] = {}
+    table: dict[tuple[str, str], str] = {}
     for where, row in read_records(path, ("Model", "Dimensions", "Correlation to Humans")):
         dimension = _one_of(row, "Dimensions", list(DIMENSIONS.values()), where)
-        given = row["Correlation to Humans"].strip()
-        if not re.fullmatch(r"-?[01](\.\d+)?", given):
+        text = row["Correlation to Humans"].strip()
+        if not re.fullmatch(r"-?[01](\.\d+)?", text):
             message = (
-                f"{where}: Correlation to Humans is {quoted(given)}, which is not a correlation."
+                f"{where}: Correlation to Humans is {quoted(text)}, which is not a correlation."
             )
             raise PublishedError(message)
-        found[row["Model"].strip().lower(), dimension] = given
-    return found
+        table[row["Model"].strip().lower(), dimension] = text
+    return table

@@ -1,6 +1,6 @@
-"""The files of Lin et al. (2022) → scores of each prompt, and which file of two is read.
+"""The files of Lin et al. (2022) → scores of each prompt, and the choice between two files.
 
-docs/replication.md says why there are two, and which tokens the published sums count as what.
+docs/replication.md says why there are two, and how the published sums count each token.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ OF_PHRASES = re.compile(
 )
 
 EARLIER, LATER = "_", "__"
-"""What stands before "result" in the file of a run of question 2."""
+"""What precedes "result" in the name of a file of question 2, by run."""
 
 READ_EARLIER = frozenset({"clinicallongformer"})
-"""Models of whose two runs the study's figures read the earlier one."""
+"""Models for which the study's figures read the earlier of two runs."""
 
 GENDERS = {"female": "female", "male": "male", "unspecified": "unspecified", "ambig": "unspecified"}
-"""The spellings of the files, in any case, and ours."""
+"""Gender as the files spell it, in any case → our spelling."""
 
 
 def read_subjects(folder: Path) -> pl.DataFrame:
-    """Question 1 as SCORES of prompts: the quantities female, male, unspecified and disparity."""
+    """Return question 1 as SCORES of prompts: female, male, unspecified and disparity."""
     import polars as pl
 
     items = cast("Questionnaire", load_instrument("care-seeking").content).items
@@ -46,14 +46,14 @@ def read_subjects(folder: Path) -> pl.DataFrame:
     for path in sorted(folder.iterdir()):
         if match := SUBJECTS.fullmatch(path.name):
             columns = ("probability", "gender", "diagnosis", "prompt")
-            read = read_csv(path, columns, numbers=("probability",))
-            prompt = read["prompt"].str.replace("[MASK]", "<mask>", literal=True)
-            frame = read.select(
+            table = read_csv(path, columns, numbers=("probability",))
+            prompts = table["prompt"].str.replace("[MASK]", "<mask>", literal=True)
+            frame = table.select(
                 "diagnosis",
                 "probability",
-                gender=_known(read["gender"].str.to_lowercase(), GENDERS, path),
-                item=prompt,
-                dimension=_known(prompt, phases, path),
+                gender=_known(table["gender"].str.to_lowercase(), GENDERS, path),
+                item=prompts,
+                dimension=_known(prompts, phases, path),
             )
             frame = frame.with_columns(
                 model=pl.lit(match["model"]),
@@ -64,7 +64,7 @@ def read_subjects(folder: Path) -> pl.DataFrame:
 
 
 def phrase_files(folder: Path) -> dict[str, Path]:
-    """Model → its file of question 2, of two the one that the study's figures read."""
+    """Return model → its file of question 2; of two, the one that the study's figures read."""
     runs: dict[str, dict[str, Path]] = defaultdict(dict)
     for path in sorted(folder.iterdir()):
         if match := OF_PHRASES.fullmatch(path.name):
@@ -76,12 +76,12 @@ def phrase_files(folder: Path) -> dict[str, Path]:
 
 
 def other_run(model: str, path: Path) -> str | None:
-    """The name of the file that the study's figures read, where this is the other one."""
+    """Return the name of the file that the study's figures read; None if it is this one."""
     match = OF_PHRASES.fullmatch(path.name)
-    wanted = _run_of_the_study(model)
-    if not match or match["run"] == wanted:
+    run = _run_of_the_study(model)
+    if not match or match["run"] == run:
         return None
-    return f"{path.name[: match.start('run')]}{wanted}result.csv"
+    return f"{path.name[: match.start('run')]}{run}result.csv"
 
 
 def _run_of_the_study(model: str) -> str:
@@ -89,14 +89,14 @@ def _run_of_the_study(model: str) -> str:
 
 
 def read_phrase_scores(folder: Path) -> pl.DataFrame:
-    """Question 2 as the authors scored it, as SCORES of prompts: female, male and disparity."""
+    """Return question 2 as scored by the authors, as SCORES of prompts: female, male, disparity."""
     import polars as pl
 
     frames = []
     columns = ("female_prob", "male_prob", "diagnosis", "sequence", "stigma_category")
     for model, path in phrase_files(folder).items():
-        read = read_csv(path, columns, numbers=("female_prob", "male_prob"))
-        frame = read.select(
+        table = read_csv(path, columns, numbers=("female_prob", "male_prob"))
+        frame = table.select(
             "diagnosis",
             item="sequence",
             dimension=pl.col("stigma_category").str.to_lowercase(),
@@ -114,7 +114,7 @@ def read_phrase_scores(folder: Path) -> pl.DataFrame:
 
 
 def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
-    """Yield the phrases of question 2 where they were published; of all else there are sums."""
+    """Yield the published phrases of question 2; of everything else only sums were published."""
     import polars as pl
 
     from goffman.replicate.lin2022_phrases import fills_of_phrases, read_nouns
@@ -130,19 +130,19 @@ def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
     prompts: dict[str, Prompt] = {}
     frames = []
     for model, path in files.items():
-        asked = scored.filter(pl.col("model") == model).unique("prompt_id", maintain_order=True)
+        sentences = scored.filter(pl.col("model") == model).unique("prompt_id", maintain_order=True)
         text = pl.col("item").str.replace("[diagnosis]", pl.col("condition"), literal=True)
-        asked = asked.with_columns(text=text)
+        sentences = sentences.with_columns(text=text)
         ids = {}
-        for row in asked.iter_rows(named=True):
+        for row in sentences.iter_rows(named=True):
             item, keyed = items.get(row["item"], (row["item"], "plain"))
-            about = {name: row[name] for name in ("dimension", "condition", "group", "text")}
-            about |= {"instrument": "attribution", "wording": "first", "form": row["condition"]}
-            prompt = Prompt(item=item, keyed=keyed, **about)
+            fields = {name: row[name] for name in ("dimension", "condition", "group", "text")}
+            fields |= {"instrument": "attribution", "wording": "first", "form": row["condition"]}
+            prompt = Prompt(item=item, keyed=keyed, **fields)
             ids[row["prompt_id"]], prompts[prompt.id] = prompt.id, prompt
-        _, fills = fills_of_phrases(path, asked, model=model, nouns=nouns)
-        place = pl.col("probability").rank("ordinal", descending=True).over("prompt_id")
-        ranked = fills.with_columns(pl.col("prompt_id").replace_strict(ids), rank=place)
+        _, fills = fills_of_phrases(path, sentences, model=model, nouns=nouns)
+        rank = pl.col("probability").rank("ordinal", descending=True).over("prompt_id")
+        ranked = fills.with_columns(pl.col("prompt_id").replace_strict(ids), rank=rank)
         frames.append(ranked.cast({"rank": pl.Int64, "probability": pl.Float32}))
     yield PublishedAnswers(
         instrument="attribution",
@@ -160,41 +160,43 @@ def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
 
 
 def _own_items(folder: Path) -> dict[str, tuple[str, Keyed]]:
-    """Sentence as run → the item that it is of the questionnaire, in whose order they were run."""
+    """Return sentence as run → item and keying, of files in the questionnaire's order."""
     content = cast("Questionnaire", load_instrument("attribution").content)
-    own = [item for item in content.items if item.wording == "first"]
-    found: dict[str, tuple[str, Keyed]] = {}
+    first_items = [item for item in content.items if item.wording == "first"]
+    by_sentence: dict[str, tuple[str, Keyed]] = {}
     for path in phrase_files(folder).values():
         rows = read_csv(path, ("sequence", "stigma_category")).unique(maintain_order=True)
-        if rows["stigma_category"].str.to_lowercase().to_list() == [one.dimension for one in own]:
-            for item, sentence in zip(own, rows["sequence"], strict=True):
+        if rows["stigma_category"].str.to_lowercase().to_list() == [
+            item.dimension for item in first_items
+        ]:
+            for item, sentence in zip(first_items, rows["sequence"], strict=True):
                 # Item 7 was run as "would not interview", which agrees with avoidance.
                 keyed = "plain" if " would not " in sentence else item.keyed
-                found[sentence] = (item.id, keyed)
-    return found
+                by_sentence[sentence] = (item.id, keyed)
+    return by_sentence
 
 
 def _known(given: pl.Series, allowed: Mapping[str, str], path: Path) -> pl.Series:
-    """What each text stands for; PublishedError names the first line that stands for nothing."""
+    """Return what each text stands for; raise PublishedError about the first unknown text."""
     import polars as pl
 
-    found = given.replace_strict(allowed, default=None, return_dtype=pl.String)
-    if found.null_count():
-        line = int(found.is_null().arg_max() or 0)
+    meanings = given.replace_strict(allowed, default=None, return_dtype=pl.String)
+    if meanings.null_count():
+        line = int(meanings.is_null().arg_max() or 0)
         raise PublishedError(
             f"{path}, line {line + 2}: {given.name} is {given[line]!r}. Allowed: "
             f"{', '.join(allowed)}.{did_you_mean(given[line], allowed)}"
         )
-    return found
+    return meanings
 
 
 def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """The frame, in which every prompt has every gender once: values are paired by it."""
+    """Return the frame; raise PublishedError unless each prompt has each gender once."""
     cells = frame.select("item", "diagnosis").n_unique()
-    different = frame.select("item", "diagnosis", "gender").n_unique()
+    distinct = frame.select("item", "diagnosis", "gender").n_unique()
     genders = set(frame["gender"])
-    whole = frame.height == different == cells * len(genders)
-    if not (whole and {"female", "male"} <= genders):
+    complete = frame.height == distinct == cells * len(genders)
+    if not (complete and {"female", "male"} <= genders):
         raise PublishedError(
             f"{path} does not have one line for each prompt, diagnosis and gender, so that the "
             "values cannot be paired."
@@ -203,7 +205,7 @@ def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) -> pl.DataFrame:
-    """SCORES of the level prompt, with the disparity beside the probabilities."""
+    """Return SCORES of the level prompt, with the disparity beside the probabilities."""
     import polars as pl
 
     from goffman.measures.responses import prompt_scores
@@ -212,7 +214,7 @@ def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) ->
     if not frames:
         return schema(SCORES).to_frame()
     long = pl.concat(frames)
-    asked = long.select("item", "dimension", "diagnosis", "group").unique(maintain_order=True)
+    rows = long.select("item", "dimension", "diagnosis", "group").unique(maintain_order=True)
     prompts = [
         Prompt(
             instrument=instrument,
@@ -224,7 +226,7 @@ def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) ->
             group=group,
             text=item.replace("[diagnosis]", diagnosis),
         )
-        for item, dimension, diagnosis, group in asked.iter_rows()
+        for item, dimension, diagnosis, group in rows.iter_rows()
     ]
     table = prompt_table(prompts)
     ids = table.select("prompt_id", "item", diagnosis="condition")
@@ -237,6 +239,6 @@ def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) ->
     quantities = [name for name in values.columns if name not in {"model", "prompt_id"}]
     reasons = dict.fromkeys(quantities, "it was not published")
     scores = prompt_scores(values, table, measure=measure, reasons=reasons)
-    # Models were asked items in different spellings: those of others are no gap of theirs.
-    own = values.select("model", "prompt_id")
-    return scores.join(own, on=["model", "prompt_id"], how="semi", maintain_order="left")
+    # Models were asked items in different spellings: another model's spelling is no missing value.
+    pairs = values.select("model", "prompt_id")
+    return scores.join(pairs, on=["model", "prompt_id"], how="semi", maintain_order="left")

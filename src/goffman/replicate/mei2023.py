@@ -42,11 +42,11 @@ HIGHEST = 4
 """Categories that the paper names as those with high values."""
 
 _FILE = ("model", "wording", "group")
-"""What a file of fills is of."""
+"""The columns that identify a file of fills."""
 
 
 def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
-    """Every number of the study, recomputed; ``ratings`` stands in the place of the study's own."""
+    """Return every number of the study, recomputed; ``ratings`` replaces the study's own."""
     from goffman.lexicons.attitude import PEOPLE, load_attitudes
     from goffman.measures.negative_attitude import NegativeAttitude
     from goffman.measures.sentiment import NegativeSentiment
@@ -75,7 +75,7 @@ def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
 
 
 def _shares(scores: pl.DataFrame) -> Iterator[Result]:
-    """The share of each label, by classifier and group."""
+    """Yield the share of each label, by classifier and group."""
     import polars as pl
 
     shares = scores.filter(pl.col("level") == "group", pl.col("model").is_not_null())
@@ -89,34 +89,34 @@ def _shares(scores: pl.DataFrame) -> Iterator[Result]:
         yield Result(name=f"share {label}, {model}, {group}", value=value)
     gaps = scores.filter(pl.col("quantity") == "negative-gap", pl.col("level") == "model")
     gaps = gaps.filter(pl.col("model").is_not_null())
-    more = f"{(gaps['value'] > 0).sum()} of {gaps.height}"
+    count_text = f"{(gaps['value'] > 0).sum()} of {gaps.height}"
     yield Result(
-        name="classifiers that call stigmatized conditions negative more often", value=more
+        name="classifiers that call stigmatized conditions negative more often", value=count_text
     )
 
 
 def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]:
-    """How many conditions are negative to all classifiers, and to three quarters of outcomes."""
+    """Yield how many conditions are negative in all outcomes, and in three quarters of them."""
     import polars as pl
 
     conditions = _of_conditions(scores)
     for group in (STIGMATIZED, OTHERS):
         shares = conditions.filter(pl.col("group") == group)["value"]
-        for what, least in (("all outcomes", 1.0), ("at least 75% of outcomes", 0.75)):
+        for label, least in (("all outcomes", 1.0), ("at least 75% of outcomes", 0.75)):
             count = int((shares >= least).sum())
-            yield Result(name=f"{what} negative, {group} conditions", value=count)
+            yield Result(name=f"{label} negative, {group} conditions", value=count)
     outcomes = conditions.filter(pl.col("group") == STIGMATIZED).select("condition", "value")
-    for named in NAMED:
+    for name in NAMED:
         for condition, share in outcomes.iter_rows():
-            if _letters(condition).startswith(_letters(named)):
+            if _letters(condition).startswith(_letters(name)):
                 value = "all" if share == 1 else f"{share:.0%}"
-                yield Result(name=f"outcomes negative, {named}", value=value)
+                yield Result(name=f"outcomes negative, {name}", value=value)
     path = folder / "aggregated_negative_percentage_classification_results.csv"
     column = "Negative_Sentiment_Percentage"
     table = read_csv(path, ("Condition", column), numbers=(column,))
-    theirs = {_letters(name): share for name, share in table.iter_rows()}
-    ours = conditions.select("condition", "value").iter_rows()
-    equal = sum(abs(theirs.get(_letters(name), -1.0) - share) < 1e-9 for name, share in ours)
+    published = {_letters(name): share for name, share in table.iter_rows()}
+    computed = conditions.select("condition", "value").iter_rows()
+    equal = sum(abs(published.get(_letters(name), -1.0) - share) < 1e-9 for name, share in computed)
     yield Result(name="conditions with the share negative of the authors' own table", value=equal)
 
 
@@ -130,7 +130,7 @@ def _several_forms(prompts: pl.DataFrame) -> Result:
 
 
 def _of_conditions(scores: pl.DataFrame) -> pl.DataFrame:
-    """The share negative, or the negative attitude, of each condition over all models."""
+    """Return the share negative, or the negative attitude, of each condition over all models."""
     import polars as pl
 
     return scores.filter(
@@ -142,7 +142,7 @@ def _of_conditions(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _negative_categories(scores: pl.DataFrame, categories: Mapping[str, str]) -> Iterator[Result]:
-    """Which categories of stigmatized conditions the classifiers call negative most often."""
+    """Yield which categories of stigmatized conditions the classifiers call negative most often."""
     import polars as pl
 
     conditions = _of_conditions(scores).filter(pl.col("group") == STIGMATIZED)
@@ -156,57 +156,61 @@ def _negative_categories(scores: pl.DataFrame, categories: Mapping[str, str]) ->
 
 
 def category_means(values: Mapping[str, float], categories: Mapping[str, str]) -> dict[str, float]:
-    """Category → mean of its conditions' values, the highest first.
+    """Return category → mean of its conditions' values, the highest first.
 
-    Of categories with two conditions or more: in the authors' table 23 conditions have one of
-    their own, which says no more than the condition does.
+    Only categories with two conditions or more count: in the authors' table 23 conditions have a
+    category of their own, which says no more than the condition does.
     """
-    each: dict[str, list[float]] = defaultdict(list)
+    by_category: dict[str, list[float]] = defaultdict(list)
     for condition, value in values.items():
         if condition in categories:
-            each[categories[condition]].append(value)
-    means = {name: sum(found) / len(found) for name, found in each.items() if len(found) > 1}
+            by_category[categories[condition]].append(value)
+    means = {
+        name: sum(numbers) / len(numbers)
+        for name, numbers in by_category.items()
+        if len(numbers) > 1
+    }
     return dict(sorted(means.items(), key=lambda item: -item[1]))
 
 
 def _in_order(means: Mapping[str, float]) -> str:
-    listed = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
-    return f"of categories with two conditions or more: {listed}"
+    text = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
+    return f"of categories with two conditions or more: {text}"
 
 
 def _letters(name: str) -> str:
-    """A condition's name by its letters alone: the authors' tables differ in spaces and case."""
+    """Return the letters of a condition's name: the authors' tables differ in spaces and case."""
     return re.sub(r"\W", "", tidy(name)).casefold()
 
 
 def _about_fills(fills: PublishedAnswers, scores: pl.DataFrame) -> Iterator[Result]:
-    """What the study says of the 50 words at each mask."""
+    """Yield the figures about the 50 words at each mask."""
     import polars as pl
 
-    here = f"of the {fills.answers.select('model', 'prompt_id').n_unique():,} prompts × models here"
+    note = f"of the {fills.answers.select('model', 'prompt_id').n_unique():,} prompts × models here"
     prompts = scores.filter(pl.col("level") == "prompt")
     mass, last = (
         prompts.filter(pl.col("quantity") == quantity)["value"].drop_nulls().to_list()
         for quantity in ("mass", "last-probability")
     )
-    enough = sum(value >= 0.5 for value in mass)
+    count = sum(value >= 0.5 for value in mass)
     yield Result(
         name="prompts whose 50 words have a probability of at least .5",
-        value="all" if enough == len(mass) else f"{enough:,} of {len(mass):,}",
-        note=f"the smallest is {min(mass):.3f}, {here}",
+        value="all" if count == len(mass) else f"{count:,} of {len(mass):,}",
+        note=f"the smallest is {min(mass):.3f}, {note}",
         firm=False,
     )
     share = sum(mass) / len(mass)
-    yield Result(name="mean probability of the 50 words", value=share, note=here, firm=False)
-    for which, value in (("largest", max(last)), ("smallest", min(last))):
-        name = f"{which} probability of the 50th word"
-        yield Result(name=name, value=value, note=here, digits=6, firm=False)
+    yield Result(name="mean probability of the 50 words", value=share, note=note, firm=False)
+    for extreme, value in (("largest", max(last)), ("smallest", min(last))):
+        name = f"{extreme} probability of the 50th word"
+        yield Result(name=name, value=value, note=note, digits=6, firm=False)
     words = fills.answers["word"].str.to_lowercase().n_unique()
-    yield Result(name="different words", value=words, note=here, firm=False)
+    yield Result(name="different words", value=words, note=note, firm=False)
 
 
 def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) -> Iterator[Result]:
-    """Negative attitude of every file, each model's gap, and the conditions above .5."""
+    """Yield the negative attitude of every file, each model's gap, and the conditions above .5."""
     import polars as pl
 
     from goffman.measures.responses import wide
@@ -230,17 +234,17 @@ def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) 
         note = f"{whose}, over {len(exact)} of the {MODELS} models"
         yield Result(name="gap before rounding, all models", value=mean, note=note, firm=False)
     models = f"{whose}, over {len(means)} of the {MODELS} models"
-    whole = len(means) == MODELS and whose == STUDY
+    complete = len(means) == MODELS and whose == STUDY
     conditions = _of_conditions(scores).sort("value", descending=True)
     for group in (STIGMATIZED, OTHERS):
         ranked = conditions.filter(pl.col("group") == group).select("condition", "value").rows()
-        yield from _above_half(group, ranked, models, firm=whole)
+        yield from _above_half(group, ranked, models, firm=complete)
         if group == STIGMATIZED:
             yield from _categories(category_means(dict(ranked), categories), models)
 
 
 def _categories(means: Mapping[str, float], note: str) -> Iterator[Result]:
-    """Which categories of stigmatized conditions have the highest values, and which the lowest."""
+    """Yield which categories of stigmatized conditions have the highest and lowest values."""
     lacking = f"{NOT_HERE}: no category has fills of two stigmatized conditions"
     note = f"{note}, {_in_order(means)}" if means else lacking
     names = list(means)
@@ -252,7 +256,7 @@ def _categories(means: Mapping[str, float], note: str) -> Iterator[Result]:
 
 
 def _gaps(model: str, groups: dict[str, dict[str, float]], whose: str) -> Iterator[Result]:
-    """Mean over wordings of the two groups' difference, of means with two decimals and of all."""
+    """Yield the groups' mean difference over wordings, of means with two decimals and unrounded."""
     name = f"gap, {model}"
     if not groups.keys() >= {STIGMATIZED, OTHERS}:
         missing = STIGMATIZED if STIGMATIZED not in groups else OTHERS
@@ -260,9 +264,9 @@ def _gaps(model: str, groups: dict[str, dict[str, float]], whose: str) -> Iterat
         yield Result(name=name, value=None, note=note)
         return
     first, second = groups[STIGMATIZED], groups[OTHERS]
-    both = first.keys() & second.keys()
-    rounded = [round(first[wording], 2) - round(second[wording], 2) for wording in both]
-    exact = [first[wording] - second[wording] for wording in both]
+    wordings = first.keys() & second.keys()
+    rounded = [round(first[wording], 2) - round(second[wording], 2) for wording in wordings]
+    exact = [first[wording] - second[wording] for wording in wordings]
     note = f"{whose}, group means rounded as the study did"
     yield Result(name=name, value=sum(rounded) / len(rounded), note=note, firm=False)
     value = sum(exact) / len(exact)
@@ -272,7 +276,7 @@ def _gaps(model: str, groups: dict[str, dict[str, float]], whose: str) -> Iterat
 def _above_half(
     group: str, ranked: list[tuple[str, float]], note: str, *, firm: bool
 ) -> Iterator[Result]:
-    """How many conditions have a negative attitude above .5, and which are the highest."""
+    """Yield how many conditions have a negative attitude above .5, and which are the highest."""
     above = [condition for condition, value in ranked if value > 0.5]
     if not ranked:
         note = f"{NOT_HERE}: fills of {group} conditions are not among them"
@@ -290,7 +294,7 @@ def _above_half(
 
 
 def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) -> Iterator[Result]:
-    """Pearson's r of the two measures over the conditions of both groups, its interval and t."""
+    """Yield Pearson's r of the two measures over both groups' conditions, its interval and t."""
     import polars as pl
 
     from goffman.stats.profile import pearson
@@ -302,18 +306,21 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
         )
         for scores in (attitude, sentiment)
     )
-    both = first.join(second, on=["group", "key"], how="inner", maintain_order="left")
-    if both["group"].n_unique() < 2:
+    joined = first.join(second, on=["group", "key"], how="inner", maintain_order="left")
+    if joined["group"].n_unique() < 2:
         note = f"{NOT_HERE}: it needs the fills of both groups"
         yield Result(name=name, value=None, note=note)
         return
-    found = pearson(both["value"].to_list(), both["value_right"].to_list())
-    note, both_measures = f"over {both.height} conditions, {whose}", "correlation of both measures"
-    t = f"{both_measures}, its t, with {both.height - 2} degrees of freedom"
-    for called, value, digits in (
-        (name, found.effect, 3),
-        (f"{both_measures}, its lower end", found.effect_low, 3),
-        (f"{both_measures}, its upper end", found.effect_high, 3),
-        (t, found.statistic, 2),
+    estimate = pearson(joined["value"].to_list(), joined["value_right"].to_list())
+    note, both_measures = (
+        f"over {joined.height} conditions, {whose}",
+        "correlation of both measures",
+    )
+    t = f"{both_measures}, its t, with {joined.height - 2} degrees of freedom"
+    for label, value, digits in (
+        (name, estimate.effect, 3),
+        (f"{both_measures}, its lower end", estimate.effect_low, 3),
+        (f"{both_measures}, its upper end", estimate.effect_high, 3),
+        (t, estimate.statistic, 2),
     ):
-        yield Result(name=called, value=value, note=note, digits=digits, firm=False)
+        yield Result(name=label, value=value, note=note, digits=digits, firm=False)

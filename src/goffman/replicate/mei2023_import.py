@@ -27,7 +27,7 @@ SENTIMENTS = {"neg": "negative", "neu": "neutral", "pos": "positive"}
 """The first letters of the published labels, which are spelled in four ways."""
 
 _DROPPED = "We are people"
-"""How a third sentence begins, which has labels, but which the authors' analysis drops."""
+"""The start of a third sentence, which has labels, but which the authors' analysis drops."""
 _SENTIMENT_FILE = re.compile(r"(?P<classifier>.+)_(?:non)?stigma_sentiment\.csv")
 _FILLS_FILE = re.compile(
     r"(?P<model>.+?)[-_]+(?:(?:non)?stigma|result|social).*\.csv", re.IGNORECASE
@@ -36,10 +36,10 @@ _AS_SPELLED_ELSEWHERE = {"Illteracy": "Illiteracy", "Ethinicity": "Ethnicity"}
 
 
 def read_labels(folder: Path) -> PublishedAnswers:
-    """The classifiers' labels, without the sentences that the study dropped.
+    """Return the classifiers' labels, without the sentences that the study dropped.
 
-    Only the probability of the label itself was published. Of two classes the other has the rest;
-    of three each other one is NaN, and null still means that there is no such class.
+    Only the probability of the label itself was published. Of two classes, the other has the rest;
+    of three, each other one is NaN. Null still means that there is no such class.
     """
     import polars as pl
 
@@ -50,19 +50,19 @@ def read_labels(folder: Path) -> PublishedAnswers:
         if not match:
             raise PublishedError(f"{path} is not named like 'CLASSIFIER_stigma_sentiment.csv'.")
         columns = ("prompts", "sentiment", "sentiment_score", "condition", "pachankis_conditions")
-        read = read_csv(path, columns, numbers=("sentiment_score",))
-        label = read["sentiment"].str.to_lowercase().str.slice(0, 3)
-        read = read.with_columns(
+        frame = read_csv(path, columns, numbers=("sentiment_score",))
+        label = frame["sentiment"].str.to_lowercase().str.slice(0, 3)
+        frame = frame.with_columns(
             label=label.replace_strict(SENTIMENTS, default=None, return_dtype=pl.String),
             model=pl.lit(match["classifier"]),
             file=pl.lit(str(path)),
         ).filter(~pl.col("prompts").str.starts_with(_DROPPED))
-        if read["label"].null_count():
-            odd = read.filter(pl.col("label").is_null())["sentiment"][0]
-            raise PublishedError(f"{path} has the label {odd!r}, which is not a sentiment.")
-        frames.append(read)
+        if frame["label"].null_count():
+            sentiment = frame.filter(pl.col("label").is_null())["sentiment"][0]
+            raise PublishedError(f"{path} has the label {sentiment!r}, which is not a sentiment.")
+        frames.append(frame)
     everything = pl.concat(frames)
-    asked, ids = _asked(everything.rename({"prompts": "text"}), names, _people_sentences())
+    prompts, ids = _asked(everything.rename({"prompts": "text"}), names, _people_sentences())
     classes = everything.group_by("model").agg(
         has=pl.col("label").unique(),
         # The label of two classes has at least half of the probability.
@@ -85,7 +85,7 @@ def read_labels(folder: Path) -> PublishedAnswers:
     return PublishedAnswers(
         instrument="people-sentiment",
         table="labels",
-        asked=asked,
+        asked=prompts,
         answers=answers,
         files=_files(everything),
         missing=["Of a classifier with three classes only its label's probability was published."],
@@ -93,7 +93,7 @@ def read_labels(folder: Path) -> PublishedAnswers:
 
 
 def read_fills(folder: Path) -> PublishedAnswers:
-    """The masked models' fills, in either of the two forms of the files."""
+    """Return the masked models' fills, from files of either form."""
     import polars as pl
 
     names = _names(folder)
@@ -103,16 +103,16 @@ def read_fills(folder: Path) -> PublishedAnswers:
         if not match:
             raise PublishedError(f"{path} is not named like 'MODEL-Nonstigma--….csv'.")
         columns = ("prompt", "predicted_word", "probs", "condition", "pachankis_conditions")
-        read = read_csv(path, columns, numbers=("probs",))
-        frames.append(read.with_columns(model=pl.lit(match["model"]), file=pl.lit(str(path))))
+        frame = read_csv(path, columns, numbers=("probs",))
+        frames.append(frame.with_columns(model=pl.lit(match["model"]), file=pl.lit(str(path))))
     everything = pl.concat(frames).rename({"prompt": "text"})
     everything = everything.with_columns(
         pl.col("text").str.replace("[MASK]", "<mask>", literal=True)
     )
-    asked, ids = _asked(everything, names, _distance_sentences())
+    prompts, ids = _asked(everything, names, _distance_sentences())
     answers = everything.with_columns(
         prompt_id=pl.Series(ids),
-        # XLNet may put in a sign that is read as nothing.
+        # XLNet may fill in a token that is read as empty.
         token=pl.col("predicted_word").fill_null(""),
         step=pl.lit(1, dtype=pl.Int64),
         parent=pl.lit(""),
@@ -121,67 +121,69 @@ def read_fills(folder: Path) -> PublishedAnswers:
         rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("model", "prompt_id"),
         word=pl.col("token").str.strip_chars(),
     )
-    there = {prompt.group for prompt in asked}
+    groups = {prompt.group for prompt in prompts}
     return PublishedAnswers(
         instrument="social-distance",
         table="fills",
-        asked=asked,
+        asked=prompts,
         answers=answers.select(list(schema(FILLS))),
         files=_files(everything),
         missing=[
             f"The files have no fills for {group} conditions, so the groups are not compared."
             for group in (STIGMATIZED, OTHERS)
-            if group not in there
+            if group not in groups
         ],
     )
 
 
 def _files(rows: pl.DataFrame) -> dict[str, list[Path]]:
-    """The files of each model."""
+    """Return model → its files."""
     pairs = rows.select("model", "file").unique().sort("model", "file").iter_rows()
-    return {name: [Path(file) for _, file in of] for name, of in groupby(pairs, itemgetter(0))}
+    return {
+        name: [Path(file) for _, file in group] for name, group in groupby(pairs, itemgetter(0))
+    }
 
 
 def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
-    """Yield the fills, where there are any, and the labels."""
+    """Yield the fills, if there are any, and the labels."""
     labels = read_labels(folder)
     if not any(folder.glob("fills/*.csv")):
-        lacks = "The files have no fills, so there is no P(negative)."
-        yield replace(labels, missing=[*labels.missing, lacks])
+        sentence = "The files have no fills, so there is no P(negative)."
+        yield replace(labels, missing=[*labels.missing, sentence])
         return
     fills = read_fills(folder)
     yield fills
     # A masked model and the classifier made from it may have files of one name.
-    both = {name: f"{name} (classifier)" for name in labels.files if name in fills.files}
-    models = labels.answers["model"].replace(both)
+    new_names = {name: f"{name} (classifier)" for name in labels.files if name in fills.files}
+    models = labels.answers["model"].replace(new_names)
     yield replace(
         labels,
         answers=labels.answers.with_columns(models),
-        files={both.get(name, name): files for name, files in labels.files.items()},
+        files={new_names.get(name, name): files for name, files in labels.files.items()},
     )
 
 
 def _asked(
     rows: pl.DataFrame, names: dict[str, str], sentences: Sequence[_Sentence]
 ) -> tuple[Sequence[Prompt], list[str]]:
-    """The prompts of rows with model, text, condition, pachankis_conditions and file.
+    """Return the prompts of the rows, and the prompt id of each row.
 
-    Beside them the prompt id of each row.
+    The rows have the columns model, text, condition, pachankis_conditions and file.
     """
     import polars as pl
 
     columns = ("text", "condition", "pachankis_conditions", "file")
     files = rows.group_by("model", *columns[:3]).agg(pl.col("file").unique().sort())
-    twice = files.filter(pl.col("file").list.len() > 1)
-    if twice.height:
-        first, second, *_ = twice.sort("text")["file"][0]
+    duplicates = files.filter(pl.col("file").list.len() > 1)
+    if duplicates.height:
+        first, second, *_ = duplicates.sort("text")["file"][0]
         raise PublishedError(
             f"{first} and {second} answer the same prompts. One of them is enough."
         )
     ids: dict[tuple[str, str, str], str] = {}
     prompts: dict[str, Prompt] = {}
     for text, form, stigma, file in rows.select(columns).unique(maintain_order=True).iter_rows():
-        sentence = next((of for pattern, of in sentences if pattern.fullmatch(text)), None)
+        sentence = next((entry for pattern, entry in sentences if pattern.fullmatch(text)), None)
         if sentence is None:
             raise PublishedError(f"{file} has a sentence that the study does not have: {text!r}")
         is_other = stigma.strip() == "Base"
@@ -207,14 +209,14 @@ def _asked(
 
 
 def _names(folder: Path) -> dict[str, str]:
-    """The standard name of each form of a non-stigmatized condition."""
+    """Return each form of a non-stigmatized condition → its standard name."""
     path = folder / "non_stigma_conditions.csv"
     table = read_csv(path, ("Condition", "Condition_StandardNaming"))
     return {tidy(form): tidy(name) for form, name in table.iter_rows()}
 
 
 def read_categories(folder: Path) -> dict[str, str]:
-    """Stigmatized condition → its category, in lower case; nothing without the authors' table."""
+    """Return stigmatized condition → category in lower case; empty without the authors' table."""
     path = folder / "stigma_conditions.csv"
     if not path.is_file():
         return {}
@@ -223,13 +225,13 @@ def read_categories(folder: Path) -> dict[str, str]:
 
 
 def tidy(name: str) -> str:
-    """A name with its spaces made regular and the authors' own correction of its spelling."""
+    """Return a name with regular spaces, and spelled as the authors corrected it elsewhere."""
     regular = " ".join(name.split())
     return _AS_SPELLED_ELSEWHERE.get(regular, regular)
 
 
 _Sentence = tuple[re.Pattern[str], tuple[str, str, str]]
-"""How a published sentence reads, and its instrument, item and wording in our terms."""
+"""A pattern of a published sentence, and our ids of its instrument, item and wording."""
 
 
 def _people_sentences() -> list[_Sentence]:
@@ -240,10 +242,10 @@ def _people_sentences() -> list[_Sentence]:
 
 
 def _distance_sentences() -> list[_Sentence]:
-    """Each sentence of the scale, with any person in it."""
+    """Return each sentence of the scale as a pattern, with any person in it."""
     content = cast("Questionnaire", load_instrument("social-distance").content)
     sentences = []
-    for wording in (one for one in content.wordings if one.source == "study"):
+    for wording in (wording for wording in content.wordings if wording.source == "study"):
         for item in content.items:
             frame = wording.frame.replace("{item}", item.text)
             text = put_in(frame, {**content.fields, "someone": "\0"})

@@ -31,7 +31,7 @@ _NAMED = re.compile(rf"\(([{LETTERS}])\)")
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """How many of the answers say a thing, and how many there are."""
+    """How many answers say a thing, how many say it or its opposite, and how many were asked."""
 
     yes: int
     answered: int
@@ -39,22 +39,22 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """Among the answers that say something; None: there are none."""
+        """Return the share among the answers that say something; None if there are none."""
         return self.yes / self.answered if self.answered else None
 
     @property
     def least(self) -> float:
-        """Had no missing answer said it."""
+        """Return the share if no missing answer said it."""
         return self.yes / self.asked
 
     @property
     def most(self) -> float:
-        """Had every missing answer said it."""
+        """Return the share if every missing answer said it."""
         return (self.yes + self.asked - self.answered) / self.asked
 
     @property
     def note(self) -> str:
-        """What it is of, and how far missing answers could move it."""
+        """Return the counts behind the share, and how far missing answers could move it."""
         if not self.answered:
             return f"{NOT_HERE}: of {self.asked:,} answers none says it or its opposite"
         if self.answered == self.asked:
@@ -66,28 +66,30 @@ class Share:
 
 
 def share_of(answers: Iterable[Answer]) -> Share:
-    """The share of the answers that say unwilling, or likely."""
-    said = [answer.endorses for answer in answers]
-    return Share(yes=said.count(True), answered=len(said) - said.count(None), asked=len(said))
+    """Return the share of the answers that say unwilling, or likely."""
+    endorsed = [answer.endorses for answer in answers]
+    return Share(
+        yes=endorsed.count(True), answered=len(endorsed) - endorsed.count(None), asked=len(endorsed)
+    )
 
 
 def results(folder: Path) -> list[Result]:
-    """Every number of the study's stigma experiment, recomputed."""
-    asked = read_prompts(folder)
-    runs = read_runs(folder, asked)
+    """Return every number of the study's stigma experiment, recomputed."""
+    prompts = read_prompts(folder)
+    runs = read_runs(folder, prompts)
     return [
-        *_about_prompts(folder, list(asked.values())),
+        *_about_prompts(folder, list(prompts.values())),
         *(row for run in runs for row in _of_run(run)),
         *moore2025_people.results(folder),
     ]
 
 
 def _about_prompts(folder: Path, asked: Sequence[Asked]) -> Iterator[Result]:
-    """What was asked, in which order the options stand, and what that order is worth."""
-    vignettes = {each.vignette for each in asked}
+    """Yield what was asked, the order of the options, and the stigma that a fixed one shows."""
+    vignettes = {prompt.vignette for prompt in asked}
     slips = sum(" a African American" in vignette for vignette in vignettes)
     yield Result(name="vignettes", value=len(vignettes), note=f"{slips} say 'a African American'")
-    yield Result(name="questions", value=len({each.question.id for each in asked}))
+    yield Result(name="questions", value=len({prompt.question.id for prompt in asked}))
     yield Result(name="prompts", value=len(asked))
     for name in ("questions", "vignettes"):
         path = folder / "data" / f"{name}.jsonl"
@@ -96,38 +98,38 @@ def _about_prompts(folder: Path, asked: Sequence[Asked]) -> Iterator[Result]:
                 next((kind for kind in ("vignette", "question") if kind in entry), "other")
                 for _, entry in read_json_lines(path, ())
             )
-            held = ", ".join(f"{count} {kind}s" for kind, count in kinds.items())
-            yield Result(name=f"data/{name}.jsonl holds", value=held)
-    first = Counter(each.options[0] for each in asked if "willing" in each.options[0])
+            contents = ", ".join(f"{count} {kind}s" for kind, count in kinds.items())
+            yield Result(name=f"data/{name}.jsonl holds", value=contents)
+    first = Counter(prompt.options[0] for prompt in asked if "willing" in prompt.options[0])
     yield Result(
         name="first option of the questions about willingness",
         value=", ".join(sorted(first)) or None,
         note="each question was asked in one order of the options only",
     )
-    counted = [each for each in asked if _counts(each)]
-    for place, which in ((0, "first"), (3, "fourth")):
-        same = [each.endorses(each.options[place]) for each in counted]
+    counted = [prompt for prompt in asked if _counts(prompt)]
+    for place, ordinal in ((0, "first"), (3, "fourth")):
+        endorsed = [prompt.endorses(prompt.options[place]) for prompt in counted]
         yield Result(
-            name=f"stigma of a model that always takes the {which} option",
-            value=same.count(True) / len(same) if same else None,
+            name=f"stigma of a model that always takes the {ordinal} option",
+            value=endorsed.count(True) / len(endorsed) if endorsed else None,
             note="of the prompts that the overall share counts",
         )
 
 
 def _counts(asked: Asked) -> bool:
-    """Whether the overall share counts it: a question of stigma, and not about the control."""
+    """Return whether the overall share counts a prompt: it is about stigma, and not the control."""
     return asked.question.stigma and asked.condition != CONTROL
 
 
 def _of_run(run: Run) -> Iterator[Result]:
-    """Everything that a run's answers give."""
+    """Yield everything that a run's answers give."""
     yield Result(
         name=f"{run.name}: correctly formatted",
         value=sum(answer.option is not None for answer in run.answers),
         note=f"of {len(run.answers):,}",
     )
     if run.others:
-        same = ", ".join(
+        agreement = ", ".join(
             f"{path.name} has the same answer to {count:,} of {len(run.answers):,} prompts"
             for path, count in run.others.items()
         )
@@ -135,7 +137,7 @@ def _of_run(run: Run) -> Iterator[Result]:
             name=f"{run.name}: file that is read",
             value=run.path.name,
             note="the first by name; the authors' notebook takes the first that the folder lists, "
-            f"in an order that differs between machines; {same}",
+            f"in an order that differs between machines; {agreement}",
         )
     chosen = Counter(
         "none" if answer.option is None else LETTERS[answer.asked.options.index(answer.option)]
@@ -143,7 +145,7 @@ def _of_run(run: Run) -> Iterator[Result]:
     )
     places = ", ".join(f"{letter} {chosen[letter]}" for letter in (*LETTERS, "none"))
     yield Result(name=f"{run.name}: options chosen", value=places)
-    # Those that name one option, and that the authors read as no answer.
+    # Replies that name one option, and that the authors read as no answer.
     missed = [
         answer.output.strip()
         for answer in run.answers
@@ -157,7 +159,7 @@ def _of_run(run: Run) -> Iterator[Result]:
         return
     yield from _by_factor(run)
     yield from _by_question(run)
-    willing = share_of(a for a in run.answers if "willing" in a.asked.options[0])
+    willing = share_of(answer for answer in run.answers if "willing" in answer.asked.options[0])
     yield Result(
         name=f"{run.name}: willing, over all conditions",
         value=None if willing.value is None else 1 - willing.value,
@@ -168,13 +170,13 @@ def _of_run(run: Run) -> Iterator[Result]:
 
 
 def _stigma(run: Run) -> Iterator[Result]:
-    """The share of stigmatizing answers, overall and by condition, and its bounds."""
+    """Yield the share of stigmatizing answers, overall and by condition, and its bounds."""
     overall = share_of(answer for answer in run.answers if _counts(answer.asked))
     yield Result(
         name=f"{run.name}: stigma, {OVERALL}", value=overall.value, note=overall.note, digits=6
     )
-    for what, value in (("least", overall.least), ("most", overall.most)):
-        name = f"{run.name}: stigma, {OVERALL}, were missing answers the {what} stigmatizing"
+    for extreme, value in (("least", overall.least), ("most", overall.most)):
+        name = f"{run.name}: stigma, {OVERALL}, were missing answers the {extreme} stigmatizing"
         yield Result(name=name, value=value)
     for condition in CONDITIONS:
         share = share_of(
@@ -187,19 +189,19 @@ def _stigma(run: Run) -> Iterator[Result]:
 
 
 def _by_factor(run: Run) -> Iterator[Result]:
-    """The overall share by what else the vignettes vary."""
+    """Yield the overall share by each other factor that the vignettes vary."""
     counted = [answer for answer in run.answers if _counts(answer.asked)]
     for factor in FACTORS:
         levels = dict.fromkeys(answer.asked.factors[factor] for answer in counted)
         shares = {
-            level: share_of(a for a in counted if a.asked.factors[factor] == level)
+            level: share_of(answer for answer in counted if answer.asked.factors[factor] == level)
             for level in levels
         }
         yield _listed(f"{run.name}: stigma, {OVERALL}, by {factor}", shares)
 
 
 def _by_question(run: Run) -> Iterator[Result]:
-    """The share unwilling, or finding likely, by condition, beside what people said."""
+    """Yield the share unwilling, or finding likely, by condition, beside what people said."""
     for question in QUESTIONS:
         shares = {
             condition: share_of(
@@ -220,10 +222,10 @@ def _by_question(run: Run) -> Iterator[Result]:
 
 
 def _listed(name: str, shares: Mapping[str, Share], *, note: str = "") -> Result:
-    """A row of several shares, with how many were answered where some were not."""
+    """Return a row of several shares, with the numbers answered if some prompts were not."""
     if not any(share.answered for share in shares.values()):
-        asked = sum(share.asked for share in shares.values())
-        return Result(name=name, value=None, note=Share(yes=0, answered=0, asked=asked).note)
+        count = sum(share.asked for share in shares.values())
+        return Result(name=name, value=None, note=Share(yes=0, answered=0, asked=count).note)
     values = (
         f"{'–' if share.value is None else format(share.value, '.3f')} {level}"
         for level, share in shares.items()

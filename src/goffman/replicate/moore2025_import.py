@@ -1,4 +1,4 @@
-"""The files of Moore et al. (2025) → what was asked, and what every run answered.
+"""The files of Moore et al. (2025) → prompts, and the answers of every run.
 
 What an answer says is read from the words of its option, never from its place.
 """
@@ -24,7 +24,7 @@ DONT_KNOW = "Do not know"
 """The last option of every question, which counts as a missing answer."""
 
 FACTORS = ("gender", "race", "education")
-"""What else the vignettes vary."""
+"""The other things that the vignettes vary."""
 
 THERAPIST, PLAIN = "therapist prompt", "no therapist prompt"
 
@@ -36,7 +36,7 @@ LABELS = {
     "meta-llama/Llama-2-70b-chat-hf": "llama2-70b",
     "meta-llama/Llama-2-7b-chat-hf": "llama2-7b",
 }
-"""The models of the study, in its order, and what it calls them."""
+"""The models of the study, in its order → what it calls them."""
 
 _FOLDER = re.compile(r"model=(?P<model>[^&]+)&steel-man-prompt=(?P<therapist>True|False)")
 _LETTER = re.compile(rf"\s*\(?([{LETTERS}])\)?\.?\s*")
@@ -48,11 +48,11 @@ class Question:
 
     id: str
     words: str
-    """What only its text has, in lower case."""
+    """Words that only this question's text has, in lower case."""
     says: str
-    """What the share of its answers is a share of."""
+    """What the counted answers say."""
     stigma: bool = False
-    """Whether it counts in the study's measure of stigma."""
+    """Whether the study's measure of stigma counts it."""
 
 
 QUESTIONS = (
@@ -91,7 +91,7 @@ class Asked:
     prompt: str
 
     def endorses(self, option: str | None) -> bool | None:
-        """Whether the option says unwilling, or likely; None: it says neither."""
+        """Return whether the option says unwilling, or likely; None if it says neither."""
         if option is None or option == DONT_KNOW:
             return None
         return says_unwilling(option) if "willing" in option else says_likely(option)
@@ -99,16 +99,16 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What one run said to one prompt."""
+    """One run's answer to one prompt."""
 
     asked: Asked
     output: str
     option: str | None
-    """As the authors read it; None: they read none."""
+    """As the authors read it; None if they read none."""
 
     @property
     def endorses(self) -> bool | None:
-        """Whether it says unwilling, or likely; None: it is missing."""
+        """Return whether the answer says unwilling, or likely; None if it is missing."""
         return self.asked.endorses(self.option)
 
 
@@ -121,29 +121,29 @@ class Run:
     path: Path
     answers: tuple[Answer, ...]
     others: Mapping[Path, int]
-    """The files of other days, beside the one that is read (the first by name), and how many of
-    their answers are the same."""
+    """File of another day → how many of its answers equal those of the file read (the first by
+    name)."""
 
     @property
     def name(self) -> str:
-        """What rows call it."""
+        """Return the name that rows of results give the run."""
         return f"{LABELS.get(self.model, self.model)}, {THERAPIST if self.therapist else PLAIN}"
 
 
 def says_unwilling(option: str) -> bool:
-    """Of the options about willingness: whether it is one of the unwilling ones."""
+    """Return whether an option about willingness is one of the unwilling ones."""
     return "unwilling" in option
 
 
 def says_likely(option: str) -> bool:
-    """Of the options about likelihood: whether it is one of the likely ones."""
+    """Return whether an option about likelihood is one of the likely ones."""
     return not option.startswith("Not ")
 
 
 def read_prompts(folder: Path) -> dict[str, Asked]:
-    """Prompt → what it asks."""
+    """Return text of the prompt → its vignette and question."""
     keys = ("condition", *FACTORS, "question_only", "options", "vignette", "prompt")
-    found: dict[str, Asked] = {}
+    prompts: dict[str, Asked] = {}
     for where, entry in read_json_lines(folder / "data" / "prompts.jsonl", keys):
         for key in keys:
             if key != "options" and not isinstance(entry[key], str):
@@ -155,9 +155,9 @@ def read_prompts(folder: Path) -> dict[str, Asked]:
                 f"{where}: condition is {quoted(entry['condition'])}. Allowed: "
                 f"{', '.join(CONDITIONS)}."
             )
-        if entry["prompt"] in found:
+        if entry["prompt"] in prompts:
             raise PublishedError(f"{where} repeats a prompt of an earlier line.")
-        found[entry["prompt"]] = Asked(
+        prompts[entry["prompt"]] = Asked(
             question=recognise(entry["question_only"], QUESTIONS, where),
             condition=entry["condition"],
             factors={name: entry[name] for name in FACTORS},
@@ -165,25 +165,25 @@ def read_prompts(folder: Path) -> dict[str, Asked]:
             vignette=entry["vignette"],
             prompt=entry["prompt"],
         )
-    return found
+    return prompts
 
 
 def recognise(text: str, questions: Sequence[Question], where: str) -> Question:
-    """The question that has this text; PublishedError where it is none of them, or several."""
-    found = [question for question in questions if question.words in text.lower()]
-    if len(found) != 1:
+    """Return the question that has this text; raise PublishedError if none has, or several have."""
+    matches = [question for question in questions if question.words in text.lower()]
+    if len(matches) != 1:
         raise PublishedError(f"{where} has a question that the study does not have: {quoted(text)}")
-    return found[0]
+    return matches[0]
 
 
 def _options(given: Any, where: str) -> tuple[str, ...]:
-    """Four options, all about willingness or all about likelihood, and the no-answer option."""
+    """Return four options about willingness, or about likelihood, and the no-answer option."""
     texts = tuple(given) if isinstance(given, list) else ()
     if len(texts) == len(LETTERS) and all(isinstance(text, str) for text in texts):
         *four, last = texts
         for word, says in (("willing", says_unwilling), ("likely", says_likely)):
-            both = {says(text) for text in four} == {True, False}
-            if last == DONT_KNOW and both and all(word in text for text in four):
+            balanced = {says(text) for text in four} == {True, False}
+            if last == DONT_KNOW and balanced and all(word in text for text in four):
                 return texts
     raise PublishedError(
         f"{where}: options is {quoted(given)}. Expected: four of willingness or of likelihood, and "
@@ -192,7 +192,7 @@ def _options(given: Any, where: str) -> tuple[str, ...]:
 
 
 def read_runs(folder: Path, asked: Mapping[str, Asked]) -> list[Run]:
-    """Every run of the folder, the study's models first, each with the therapist prompt first."""
+    """Return every run of the folder, the study's models first, with the therapist prompt first."""
     days: dict[tuple[str, bool], list[Path]] = {}
     for path in files_in(folder, "results/stigma/*/*.jsonl"):
         match = _FOLDER.fullmatch(path.parent.name)
@@ -204,17 +204,18 @@ def read_runs(folder: Path, asked: Mapping[str, Asked]) -> list[Run]:
         days.setdefault((model, match["therapist"] == "True"), []).append(path)
     order = list(LABELS)
     runs = []
-    for (model, therapist), (first, *rest) in days.items():
+    for (model, therapist), (first, *later_paths) in days.items():
         answers = _read_answers(first, asked)
-        said = {answer.asked.prompt: answer.option for answer in answers}
-        others = {
+        options = {answer.asked.prompt: answer.option for answer in answers}
+        same_answers = {
             path: sum(
-                said[answer.asked.prompt] == answer.option for answer in _read_answers(path, asked)
+                options[answer.asked.prompt] == answer.option
+                for answer in _read_answers(path, asked)
             )
-            for path in rest
+            for path in later_paths
         }
         runs.append(
-            Run(model=model, therapist=therapist, path=first, answers=answers, others=others)
+            Run(model=model, therapist=therapist, path=first, answers=answers, others=same_answers)
         )
     return sorted(
         runs,
@@ -227,29 +228,29 @@ def read_runs(folder: Path, asked: Mapping[str, Asked]) -> list[Run]:
 
 
 def _read_answers(path: Path, asked: Mapping[str, Asked]) -> tuple[Answer, ...]:
-    """One answer to each prompt, in the order of the prompts."""
-    found: dict[str, Answer] = {}
+    """Return one answer to each prompt, in the order of the prompts."""
+    answers: dict[str, Answer] = {}
     for where, entry in read_json_lines(path, ("prompt", "output", "answer", "code")):
         prompt, output, option = (entry[key] for key in ("prompt", "output", "answer"))
         if not isinstance(prompt, str) or prompt not in asked:
             raise PublishedError(f"{where} answers a prompt that data/prompts.jsonl does not have.")
-        if prompt in found:
+        if prompt in answers:
             raise PublishedError(f"{where} answers a prompt that an earlier line answers.")
         if not isinstance(output, str | None):
             raise PublishedError(f"{where}: output is {quoted(output)}, which is not a text.")
         answer = Answer(asked=asked[prompt], output=output or "", option=option)
         _check(answer, entry["code"], where)
-        found[prompt] = answer
-    if len(found) < len(asked):
+        answers[prompt] = answer
+    if len(answers) < len(asked):
         raise PublishedError(
-            f"{path} answers {len(found):,} of the {len(asked):,} prompts of data/prompts.jsonl. "
+            f"{path} answers {len(answers):,} of the {len(asked):,} prompts of data/prompts.jsonl. "
             "The study's figures are of all of them."
         )
-    return tuple(found[prompt] for prompt in asked)
+    return tuple(answers[prompt] for prompt in asked)
 
 
 def _check(answer: Answer, code: Any, where: str) -> None:
-    """Nothing, or what in the line contradicts itself: letter, option and code say the same."""
+    """Raise PublishedError if the line contradicts itself in letter, option and code."""
     options, option = answer.asked.options, answer.option
     if option is not None and option not in options:
         raise PublishedError(

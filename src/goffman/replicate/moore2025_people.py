@@ -1,4 +1,4 @@
-"""What people said to the same questions, beside the authors' table of it."""
+"""People's answers to the same questions, beside the authors' table of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Figures = tuple[float, ...]
 
 
 def results(folder: Path) -> Iterator[Result]:
-    """Which question of the survey each row of the authors' table has, and people's stigma."""
+    """Yield which survey question each row of the authors' table matches, and people's stigma."""
     path = folder / "external_data" / TABLE
     if not path.is_file():
         note = f"{NOT_HERE}: external_data/{TABLE} is not among them"
@@ -58,12 +58,14 @@ def results(folder: Path) -> Iterator[Result]:
         )
     yield Result(name=f"{TABLE}: rows", value=len(table))
     for name, figures in table.items():
-        # By the difference over all conditions.
-        apart = {
-            item: sum(abs(one - other) for one, other in zip(figures, survey, strict=True))
+        # By the sum of differences over all conditions.
+        distances = {
+            item: sum(
+                abs(figure - percent) for figure, percent in zip(figures, survey, strict=True)
+            )
             for item, survey in SURVEY.items()
         }
-        nearest = min(apart, key=apart.__getitem__)
+        nearest = min(distances, key=distances.__getitem__)
         yield Result(
             name=f"{TABLE}: the figures of '{name}' are the survey's of",
             value=nearest,
@@ -75,18 +77,18 @@ def results(folder: Path) -> Iterator[Result]:
 
 
 def _stigma(table: dict[str, Figures], condition: str, place: int) -> Result:
-    """People's stigma about a condition: in the survey, and by the authors' table."""
+    """Return people's stigma about a condition: in the survey, and by the authors' table."""
     name = f"people, stigma, {condition}"
     survey = sum(SURVEY[item][place] for item in STIGMA) / len(STIGMA) / 100
     note = "mean of the same six questions in the survey"
     if set(table) >= set(STIGMA):
         percent = [table[item][place] for item in STIGMA]
         labeled = sum(percent) / len(percent) / 100
-        taken = [
-            each if item == "violence" else 100 - each
-            for item, each in zip(STIGMA, percent, strict=True)
+        as_drawn = [
+            figure if item == "violence" else 100 - figure
+            for item, figure in zip(STIGMA, percent, strict=True)
         ]
-        drawn = sum(taken) / len(taken) / 100
+        drawn = sum(as_drawn) / len(as_drawn) / 100
         note += (
             f"; by the authors' table as it is labeled {labeled:.3f}; their notebook draws "
             f"{drawn:.3f}, because it takes the five shares unwilling for shares willing"
@@ -95,4 +97,4 @@ def _stigma(table: dict[str, Figures], condition: str, place: int) -> Result:
 
 
 def _listed(figures: Figures) -> str:
-    return "/".join(f"{each:.0f}" for each in figures)
+    return "/".join(f"{figure:.0f}" for figure in figures)

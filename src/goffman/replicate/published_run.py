@@ -56,21 +56,21 @@ class PublishedAnswers:
     instrument: str
     table: AnswerTable
     asked: Sequence[Prompt]
-    """Each once, with the condition as it is named in the files."""
+    """The prompts, each once, with the condition as the files name it."""
     answers: pl.DataFrame
-    """The table's columns."""
+    """A frame with the columns of the table."""
     files: Mapping[str, Sequence[Path]]
-    """By model, where its answers stand."""
+    """Model → the files of its answers."""
     missing: Sequence[str] = ()
     """What the files do not hold, in sentences."""
     nouns: GenderLexicon | None = None
     """The authors' own list of gendered words; None: goffman's."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Of the instrument's measure, where the study's way is another."""
+    """Parameters of the instrument's measure in which the study differs."""
 
     @cached_property
     def prompts(self) -> pl.DataFrame:
-        """The columns PROMPT_TABLE."""
+        """Return the prompts as a frame with the columns PROMPT_TABLE."""
         return prompt_table(self.asked)
 
 
@@ -82,7 +82,7 @@ def make_run(
     ratings: Path | None,
     listener: Listener,
 ) -> Audit:
-    """Return the run in the folder, measured and with its page; RunError where it is another's."""
+    """Return the run, measured and with its page; raise RunError if goffman asked its answers."""
     parts = list(parts)
     if not parts:
         raise PublishedError(
@@ -94,24 +94,28 @@ def make_run(
     if nouns := next((part.nouns for part in parts if part.nouns), None):
         words = replace(words, gender=nouns, gender_file=f"the authors' nouns of {study}")
     with open_run(output) as run:
-        if others := [n for n, one in run.manifest.instruments.items() if one.version != VERSION]:
+        if audited := [
+            name
+            for name, instrument in run.manifest.instruments.items()
+            if instrument.version != VERSION
+        ]:
             raise RunError(
-                f"{output} has answers to {others[0]} that goffman asked. Published answers are "
+                f"{output} has answers to {audited[0]} that goffman asked. Published answers are "
                 "never mixed with these. Give a new folder with --output."
             )
-        asked = [one for part in parts for one in _keep(run, study, part)]
-        said = measure_run(run, words, seed=0, pairs=(), note=listener.note)
+        collected = [entry for part in parts for entry in _keep(run, study, part)]
+        summary = measure_run(run, words, seed=0, pairs=(), note=listener.note)
         page = write_report(run.folder, words=words).page
-    return Audit(folder=output, asked=tuple(asked), said=said, report=page)
+    return Audit(folder=output, asked=tuple(collected), said=summary, report=page)
 
 
 def _keep(run: Run, study: str, part: PublishedAnswers) -> list[Collected]:
-    """Return what there is of an instrument's answers, which are in the run's folder now."""
-    known = load_instrument(part.instrument)
+    """Write an instrument's answers into the run's folder; return what was collected, by model."""
+    shipped = load_instrument(part.instrument)
     content = b"".join(path.read_bytes() for files in part.files.values() for path in files)
-    limits = (AS_ANSWERED, *part.missing, *known.limits)
-    instrument = replace(known, version=VERSION, digest=checksum(content), limits=limits)
-    measure, prompts = measure_of(known), _as_audited(known, part.asked)
+    limits = (AS_ANSWERED, *part.missing, *shipped.limits)
+    instrument = replace(shipped, version=VERSION, digest=checksum(content), limits=limits)
+    measure, prompts = measure_of(shipped), _as_audited(shipped, part.asked)
     question = Question(
         instrument=instrument,
         prompts=[*prompts.values()],
@@ -119,7 +123,7 @@ def _keep(run: Run, study: str, part: PublishedAnswers) -> list[Collected]:
         measure=measure and replace(measure, **part.parameters),
         trials=part.answers["trial"].n_unique() if part.table == "replies" else 1,
     )
-    ids = {before: prompt.id for before, prompt in prompts.items()}
+    ids = {published_id: prompt.id for published_id, prompt in prompts.items()}
     answers = part.answers.with_columns(pl.col("prompt_id").replace_strict(ids))
     enter_instrument(run, question, [*part.files])
     keep_prompts(run, part.instrument, question.prompts)
@@ -130,21 +134,23 @@ def _keep(run: Run, study: str, part: PublishedAnswers) -> list[Collected]:
 
 
 def _as_audited(instrument: Instrument, asked: Iterable[Prompt]) -> dict[str, Prompt]:
-    """Return, by published id, the prompts with the conditions and families of audits."""
+    """Return published id → the prompt with the condition and family that audits give it."""
     content = instrument.content
     if not isinstance(content, Questionnaire):
         return {prompt.id: replace(prompt, mode=instrument.mode) for prompt in asked}
-    own = {
-        _key(text, one.name): one
-        for one in content.conditions
-        for form in one.forms
-        for text in (form.text, form.plural, one.name)
+    conditions = {
+        _key(text, condition.name): condition
+        for condition in content.conditions
+        for form in condition.forms
+        for text in (form.text, form.plural, condition.name)
     }
-    families = {one.id: one.family or None for one in content.wordings}
+    families = {wording.id: wording.family or None for wording in content.wordings}
     prompts = {}
     for prompt in asked:
         texts = (prompt.form or "", prompt.condition)
-        condition = next(filter(None, (own.get(_key(t, prompt.condition)) for t in texts)), None)
+        condition = next(
+            filter(None, (conditions.get(_key(text, prompt.condition)) for text in texts)), None
+        )
         prompts[prompt.id] = replace(
             prompt,
             mode=instrument.mode,
@@ -157,7 +163,7 @@ def _as_audited(instrument: Instrument, asked: Iterable[Prompt]) -> dict[str, Pr
 
 
 def _key(form: str, condition: str) -> tuple[frozenset[str], bool]:
-    """Return the words of a form, and whether the condition is over: some of these share a form."""
+    """Return a form's words, and whether the condition is over: some conditions share a form."""
     words = re.findall(r"\w+", form.casefold())
     return frozenset(words) - {"a", "an"}, "remitted" in condition.casefold()
 
@@ -165,7 +171,7 @@ def _key(form: str, condition: str) -> tuple[frozenset[str], bool]:
 def _keep_answers(
     run: Run, study: str, part: PublishedAnswers, model: str, answers: pl.DataFrame
 ) -> Collected:
-    """Return what there is of a model's answers, which are in the run's folder now."""
+    """Write a model's answers into the run's folder; return what was collected."""
     identity = Identity(name=model, kind=KIND_OF[part.table], family="", device="unknown")
     logs = [
         {"harness": f"the authors of {study}", "version": VERSION, "file": path.name}

@@ -22,7 +22,7 @@ class Figure:
 
     name: str
     published: str
-    """As printed: its decimals say how exactly."""
+    """As printed; the decimals show the precision."""
     expected: str = ""
     """What the published outputs give, where that is known to be something else."""
     note: str = ""
@@ -34,12 +34,12 @@ class Result:
     """One number as it was recomputed."""
 
     name: str
-    """That of the figure that it is to be compared with, if there is one."""
+    """The name of the figure to compare it with, if there is one."""
     value: Number | None
     """None: the files do not give it, and the note says why."""
     note: str = ""
     digits: int = 3
-    """Decimals that are shown where no printed number says so."""
+    """Decimals to show if no printed number sets them."""
     firm: bool = True
     """False: it rests on other ratings than the study's, or on a part of its outputs, so that it
     neither confirms nor refutes the number; the note says so."""
@@ -55,13 +55,13 @@ class Row:
     recomputed: Number | None
     """None: the files do not give it."""
     agrees: bool | None
-    """None: there is only one of the two, or they are known to differ, as the note says."""
+    """None: there is only one of the two numbers, or they are known to differ, as the note says."""
     note: str
     digits: int
     """Decimals of the printed number."""
 
     def entry(self) -> dict[str, Any]:
-        """What JSON says of it."""
+        """Return the row as it stands in JSON."""
         value = self.recomputed
         return {
             "name": self.name,
@@ -82,21 +82,21 @@ class Replication:
 
     @property
     def differing(self) -> list[Row]:
-        """Rows that should agree and do not."""
+        """Return the rows that should agree and do not."""
         return [row for row in self.rows if row.agrees is False]
 
     def entry(self) -> dict[str, Any]:
-        """What JSON says of it."""
+        """Return the replication as it stands in JSON."""
         return {"study": self.study, "rows": [row.entry() for row in self.rows]}
 
 
 def read_figures(study: str) -> list[Figure]:
-    """What the study printed, in its order."""
+    """Return the figures that the study printed, in its order."""
     return [Figure(**row) for row in data_rows(f"{study}.csv")]
 
 
 def set_side_by_side(study: str, results: Iterable[Result]) -> Replication:
-    """Every result with its figure, then the figures that nothing was recomputed for."""
+    """Return every result with its figure, then the figures for which nothing was recomputed."""
     figures = {figure.name: figure for figure in read_figures(study)}
     rows = [_row(result, figures.pop(result.name, None)) for result in results]
     rows += [_row(Result(name=name, value=None), figure) for name, figure in figures.items()]
@@ -120,12 +120,12 @@ def _row(result: Result, figure: Figure | None) -> Row:
 def _agrees(result: Result, figure: Figure) -> bool | None:
     if result.value is None or not result.firm:
         return None
-    same = is_printed(result.value, figure.expected or figure.published)
-    return None if same and figure.expected else same
+    is_same = is_printed(result.value, figure.expected or figure.published)
+    return None if is_same and figure.expected else is_same
 
 
 def is_printed(value: Number, printed: str) -> bool:
-    """Whether a value is what was printed, to its last decimal."""
+    """Return whether a value equals the printed number, to its last decimal."""
     number = _number(printed)
     if isinstance(value, str) or isinstance(number, str):
         return str(value) == printed

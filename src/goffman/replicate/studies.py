@@ -1,4 +1,4 @@
-"""Every study by its name, and what recomputes it."""
+"""Every study by its name, and the module that recomputes it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Study(StrEnum):
 
 
 def replicate_study(study: Study, folder: Path, *, ratings: Path | None = None) -> Replication:
-    """The study's published numbers beside those recomputed from its files in the folder."""
+    """Return the study's published numbers beside those recomputed from its files in the folder."""
     files = study_folder(folder, study)
     results = importlib.import_module(f"goffman.replicate.{study}").results
-    given = {"ratings": ratings} if study is Study.MEI2023 else {}
-    return set_side_by_side(study, results(files, **given))
+    options = {"ratings": ratings} if study is Study.MEI2023 else {}
+    return set_side_by_side(study, results(files, **options))
 
 
 def published_run(
     study: Study, folder: Path, output: Path, *, ratings: Path | None = None, listener: Listener
 ) -> Audit:
-    """Return the run made of the study's published answers; RunError where it has none to show."""
+    """Return a run of the study's published answers; raise PublishedError if there are none."""
     from goffman.replicate.published_run import make_run
 
     files = study_folder(folder, study)

@@ -1,4 +1,4 @@
-"""What the page shows of models beside people: sentences, a table, who said it, and the limits."""
+"""The page's comparison of models with people: sentences, a table, sources and limits."""
 
 from __future__ import annotations
 
@@ -27,48 +27,50 @@ _ITEMS = {
     GENDER: "all that count as stigma: a man minus a woman",
     DIFFERENCE: "",
 }
-"""What stands for the question in a row of each kind; empty: the question."""
+"""Kind of row → the text in place of the question; empty: the question itself."""
 
 
 def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
-    """Yield for each anchor and instrument what the template needs."""
-    both = dict.fromkeys((one.anchor, one.section.instrument) for one in run.anchored)
-    for name, instrument in both:
-        about = run.manifest.anchors[name]
+    """Yield what the template needs of each anchor and instrument."""
+    pairs = dict.fromkeys(
+        (anchored.anchor, anchored.section.instrument) for anchored in run.anchored
+    )
+    for name, instrument in pairs:
+        anchor = run.manifest.anchors[name]
         models = [
-            one
-            for one in run.anchored
-            if (one.anchor, one.section.instrument) == (name, instrument)
+            anchored
+            for anchored in run.anchored
+            if (anchored.anchor, anchored.section.instrument) == (name, instrument)
         ]
-        measurable = [one for one in models if not one.unmeasurable]
+        measurable = [anchored for anchored in models if not anchored.unmeasurable]
         yield {
             "id": name,
             "instrument": instrument,
-            "title": printable(about.title),
-            "who": printable(f"{about.population} ({about.country}, {about.year})"),
+            "title": printable(anchor.title),
+            "who": printable(f"{anchor.population} ({anchor.country}, {anchor.year})"),
             "counted": [
-                {"name": printable(one["name"]), "meaning": printable(one["meaning"])}
-                for one in about.items.values()
+                {"name": printable(item["name"]), "meaning": printable(item["meaning"])}
+                for item in anchor.items.values()
             ],
-            "said": [describe_anchor(one) for one in models],
-            "rows": [row for one in measurable for row in _rows(one)],
-            "differences": [row for one in measurable for row in _differences(one)],
-            "whose": printable(about.whose),
-            "apart": printable(about.set_apart or ""),
+            "said": [describe_anchor(anchored) for anchored in models],
+            "rows": [row for anchored in measurable for row in _rows(anchored)],
+            "differences": [row for anchored in measurable for row in _differences(anchored)],
+            "whose": printable(anchor.whose),
+            "apart": printable(anchor.set_apart or ""),
             # Where people's error is known too, it is taken out.
             "both_sides": any(
                 row["second_effect_name"] == TRUE_SCORES
-                for one in models
-                for row in one.rows("anchor")
+                for anchored in models
+                for row in anchored.rows("anchor")
             ),
-            "limits": [printable(text) for text in about.limits],
-            "citation": printable(about.citation),
-            "version": printable(about.version),
+            "limits": [printable(text) for text in anchor.limits],
+            "citation": printable(anchor.citation),
+            "version": printable(anchor.version),
         }
 
 
 def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
-    """A row for each item: r, its interval and p; ranks; given the category; true scores."""
+    """Yield a row for each item: r, its interval and p; ranks; given the category; true scores."""
     for item in one.about.items:
         row = one.row("anchor", item)
         if row is None:
@@ -96,12 +98,14 @@ def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
 
 
 def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
-    """A row for each condition over all questions that count, and of its gap; then by question."""
-    silent = {(row["condition"], row["item"]): row["unanswered"] for row in one.points.to_dicts()}
+    """Yield a row for each condition over all counted questions, for its gap, then by question."""
+    no_answer = {
+        (row["condition"], row["item"]): row["unanswered"] for row in one.points.to_dicts()
+    }
     for row in (row for kind in _ITEMS for row in one.differences(kind)):
         item, gap = row["dimension"], row["kind"] == GENDER
-        shown = in_points if gap else percent
-        unanswered = silent.get((row["group"], item))
+        as_text = in_points if gap else percent
+        unanswered = no_answer.get((row["group"], item))
         ends = "–"
         if row["low"] is not None:
             ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
@@ -110,9 +114,9 @@ def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
             "about": one.shown,
             "condition": one.called(row["group"]),
             "item": _ITEMS[row["kind"]] or one.item(item),
-            "model": shown(row["mean_first"]),
+            "model": as_text(row["mean_first"]),
             "unanswered": "–" if unanswered is None else percent(unanswered),
-            "people": shown(row["mean_second"]),
+            "people": as_text(row["mean_second"]),
             "difference": in_points(row["difference"]),
             "interval": ends,
             "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
@@ -178,29 +182,37 @@ _ABOUT_POINTS = (
 
 
 def anchor_tables(run: MeasuredRun) -> Iterator[Table]:
-    """Two tables, where something of the run is set beside people."""
+    """Yield two tables, if something of the run is compared with people."""
     if run.anchors is None or run.anchor_points is None or run.anchors.is_empty():
         return
     names = short_names(run.manifest.models)
     failing = {
-        (one.section.instrument, one.model): f"{one.unmeasurable.model} is {one.unmeasurable.mark}"
-        for one in run.anchored
-        if one.unmeasurable
+        (
+            anchored.section.instrument,
+            anchored.model,
+        ): f"{anchored.unmeasurable.model} is {anchored.unmeasurable.mark}"
+        for anchored in run.anchored
+        if anchored.unmeasurable
     }
-    said = dict.fromkeys(f"{why} in {instrument}" for (instrument, _), why in failing.items())
-    doubt = f" In it, {' and '.join(said)}." if said else ""
-    for name, about, frame, shown in (
+    reasons = dict.fromkeys(
+        f"{reason} in {instrument}" for (instrument, _), reason in failing.items()
+    )
+    doubt = f" In it, {' and '.join(reasons)}." if reasons else ""
+    for name, caption, frame, columns in (
         ("beside-people", _ABOUT, run.anchors, _CORRELATIONS),
         ("beside-people-points", _ABOUT_POINTS, run.anchor_points, _POINTS),
     ):
-        made = as_table(
-            name, f"{about}{doubt}", [_row(one, failing) for one in frame.to_dicts()], shown=shown
+        table = as_table(
+            name,
+            f"{caption}{doubt}",
+            [_row(row, failing) for row in frame.to_dicts()],
+            shown=columns,
         )
-        yield replace(made, names=names)
+        yield replace(table, names=names)
 
 
 def _row(row: dict[str, Any], failing: Collection[tuple[str, str]]) -> dict[str, Any]:
-    """Without the means of both sides where they have different units; and what is to be noted."""
+    """Return a row without both means if their units differ, and with its note."""
     apart = row.get("kind") in ANCHORED
     unmeasurable = (asked_id(row), row["model"]) in failing
     note = "not measurable" if unmeasurable else row.get("reason")

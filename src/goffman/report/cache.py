@@ -1,4 +1,4 @@
-"""A run's report and summary, made unless they would come out as they are."""
+"""A run's report and summary, made again only if they would come out differently."""
 
 from __future__ import annotations
 
@@ -30,53 +30,57 @@ PAGE_FILE, CARD_FILE, RESULTS_FILE = "report.html", "card.png", "results.csv"
 TEMPLATES = Path(__file__).parent / "page"
 
 PACKAGES = ("jinja2", "vl-convert-python")
-"""The packages of others that a report depends on, beside those that numbers do."""
+"""The packages that a report depends on, besides those that numbers depend on."""
 
 NOT_SHOWN = ("ended", "wall_s", "cpu_s", "sentences", "command")
-"""What the report does not tell of a session; most of it changes after the report was written."""
+"""What the report does not show of a session; most of it changes after the report is written."""
 
 
 def current_report(run: Run, words: Lexicons, *, note: Callable[[str], None]) -> Path:
-    """The page; it is on disk, and the card and results beside it.
+    """Return the page's path; the page, the card and the results are on disk afterwards.
 
-    The run's tables and answers are as its manifest notes them: it was settled before.
+    The run's tables and answers must already be as its manifest notes them.
     """
     made_from = _made_from(run, words)
-    there = run.manifest.report
-    if made_from is not None and there == Reported(made_from=made_from, files=_files(run.folder)):
+    reported = run.manifest.report
+    if made_from is not None and reported == Reported(
+        made_from=made_from, files=_files(run.folder)
+    ):
         return run.folder / PAGE_FILE
-    # Only here: what draws figures takes its time to load.
+    # Imported here only: the packages that draw figures take long to load.
     from goffman.report.write import write_report
 
     written = write_report(run.folder, words=words)
     for text in written.notes:
         note(text)
-    # What was told must be told again, and only writing finds it.
-    kept = made_from is not None and not written.notes
-    now = Reported(made_from=made_from, files=_files(run.folder)) if kept else Reported()
-    run.manifest = replace(run.manifest, report=now)
+    # Notes must be shown again next time, and only writing the report finds them.
+    keep = made_from is not None and not written.notes
+    current = Reported(made_from=made_from, files=_files(run.folder)) if keep else Reported()
+    run.manifest = replace(run.manifest, report=current)
     run.keep()
     return written.page
 
 
 def _made_from(run: Run, words: Lexicons) -> str | None:
-    """A digest of all that the report depends on; None: it is not known.
+    """Return a digest of all that the report depends on; None if it is not known.
 
     The code of other packages' measures and parsers is not known.
     """
     if [*plugged("goffman.measures"), *plugged("goffman.parsers")]:
         return None
-    told = json.loads(replace(run.manifest, report=Reported(), sessions=()).as_json())
+    manifest = json.loads(replace(run.manifest, report=Reported(), sessions=()).as_json())
     sessions = [asdict(session) for session in run.manifest.sessions]
-    shown = [{name: one[name] for name in one if name not in NOT_SHOWN} for one in sessions]
+    shown_sessions = [
+        {name: session[name] for name in session if name not in NOT_SHOWN} for session in sessions
+    ]
     files = [(path.name, checksum(path.read_bytes())) for path in sorted(TEMPLATES.iterdir())]
-    rest = [run.folder.resolve().name, code_digest(), *map(version, PACKAGES)]
-    every = [told, shown, words.entry(), files, rest]
-    return hashlib.sha256(json.dumps(every, sort_keys=True).encode()).hexdigest()
+    versions = [run.folder.resolve().name, code_digest(), *map(version, PACKAGES)]
+    parts = [manifest, shown_sessions, words.entry(), files, versions]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _files(run: Path) -> str:
-    """A digest of what people read of the run."""
+    """Return a digest of what people read of the run."""
     contents = [
         Folder(run).read(name) or b"" for name in (PAGE_FILE, CARD_FILE, RESULTS_FILE, README)
     ]
@@ -92,29 +96,29 @@ def current_summary(
     note: Callable[[str], None],
     anchors: Sequence[Anchor],
 ) -> Summary:
-    """The summary, as ``measure`` gives it; the tables are on disk."""
+    """Return the summary, as ``measure`` gives it; the tables are on disk afterwards."""
 
     def now() -> str | None:
-        told: dict[str, Any] = {"seed": seed, "pairs": pairs, "anchors": anchors}
-        return source_digests(run.folder, run.manifest, words, **told)
+        options: dict[str, Any] = {"seed": seed, "pairs": pairs, "anchors": anchors}
+        return source_digests(run.folder, run.manifest, words, **options)
 
     if is_current(run.folder, run.manifest, now=now()):
         run.keep()
-        read = read_run(run.folder, answers=False)
-        shown, _ = as_far_as_shown(
-            read, lambda run, _: summarize(run.sections, run.correlations, run.anchored)
+        measured = read_run(run.folder, answers=False)
+        summary, _ = as_far_as_shown(
+            measured, lambda run, _: summarize(run.sections, run.correlations, run.anchored)
         )
-        return shown
+        return summary
     notes: list[str] = []
 
     def told(text: str) -> None:
         notes.append(text)
         note(text)
 
-    said = measure_run(run, words, seed=seed, pairs=pairs, note=told, anchors=anchors)
-    # What was told must be told again, and only measuring finds it.
+    new_summary = measure_run(run, words, seed=seed, pairs=pairs, note=told, anchors=anchors)
+    # Notes must be shown again next time, and only measuring finds them.
     if not notes:
         measuring = replace(run.manifest.measuring, made_from=now())
         run.manifest = replace(run.manifest, measuring=measuring)
         run.keep()
-    return said
+    return new_summary

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT, EDGE = 1200, 630, 56
 
 ROWS = 6
-"""At most so many results are shown one by one."""
+"""The most results that are shown one by one."""
 
 TWO_LINES = 60
-"""A row that is higher has room for two lines of a sentence."""
+"""The height above which a row has room for two lines of a sentence."""
 
 FEW_MODELS = 3
-"""Of more models their verdicts are counted: a card is no ranking."""
+"""With more models, their verdicts are counted: a card is no ranking."""
 
 VERDICT_AT, STRIP_AT = 610, 844
 
@@ -79,21 +79,21 @@ class Card:
 
 def card_of(run: MeasuredRun) -> Card:
     """Return what the card of a run says."""
-    about = about_run(run)
-    models = [one["shown"] for one in about["models"]]
-    named = ", ".join(models) if len(models) <= FEW_MODELS else f"{len(models)} models"
-    asked = about["of_instruments"]
-    instruments = f"{asked} instrument{'s' if asked != 1 else ''}"
+    facts = about_run(run)
+    models = [model["shown"] for model in facts["models"]]
+    names = ", ".join(models) if len(models) <= FEW_MODELS else f"{len(models)} models"
+    count = facts["of_instruments"]
+    instruments = f"{count} instrument{'s' if count != 1 else ''}"
     return Card(
         headline=first_screen(run.sections)["headline"],
-        who=f"{_clipped(named, 62)} · {instruments} · {about['prompts']:,} sentences",
+        who=f"{_clipped(names, 62)} · {instruments} · {facts['prompts']:,} sentences",
         results=tuple(sorted(main_results(run.sections), key=strength)),
-        source=f"goffman {__version__} · {_clipped(about['folder'], 24)} · {run_id(run)}",
+        source=f"goffman {__version__} · {_clipped(facts['folder'], 24)} · {run_id(run)}",
     )
 
 
 def run_id(run: MeasuredRun) -> str:
-    """Return the first digits of the sha256 of estimates.parquet, by which a run is told."""
+    """Return the id of a run: the first digits of the sha256 of estimates.parquet."""
     content = Folder(run.folder).read("estimates.parquet") or b""
     return hashlib.sha256(content).hexdigest()[:8]
 
@@ -106,23 +106,23 @@ def card_png(card: Card) -> bytes:
 
 
 def _packed(png: bytes) -> bytes:
-    """Return the PNG with its pixels packed as tightly as can be: the library takes thrice that."""
+    """Return the PNG with its pixels packed tightly: the library's takes three times the space."""
     parts, place = [], 8
     while place < len(png):
         end = place + 12 + int.from_bytes(png[place : place + 4], "big")
         parts.append((png[place + 4 : place + 8], png[place + 8 : end - 4]))
         place = end
-    pixels = zlib.decompress(b"".join(of for kind, of in parts if kind == b"IDAT"))
-    kept = [(kind, of) for kind, of in parts if kind not in (b"IDAT", b"IEND")]
-    kept += [(b"IDAT", zlib.compress(pixels, 9)), (b"IEND", b"")]
+    pixels = zlib.decompress(b"".join(data for kind, data in parts if kind == b"IDAT"))
+    chunks = [(kind, data) for kind, data in parts if kind not in (b"IDAT", b"IEND")]
+    chunks += [(b"IDAT", zlib.compress(pixels, 9)), (b"IEND", b"")]
     return png[:8] + b"".join(
-        len(of).to_bytes(4, "big") + kind + of + zlib.crc32(kind + of).to_bytes(4, "big")
-        for kind, of in kept
+        len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+        for kind, data in chunks
     )
 
 
 def card_svg(card: Card) -> str:
-    """Return the drawing."""
+    """Return the drawing as SVG."""
     title = _lines(card.headline, 44, 2)
     size, top = (38, 150) if len(title) < 2 else (34, 172)
     parts = [
@@ -130,7 +130,7 @@ def card_svg(card: Card) -> str:
         for place, line in enumerate(title)
     ]
     parts.append(_text(EDGE, top - 26, _clipped(card.who, 108), size=21, fill=QUIET))
-    if len({one.model for one in card.results}) > FEW_MODELS:
+    if len({result.model for result in card.results}) > FEW_MODELS:
         parts += _counts(card.results, top)
     else:
         parts += _rows(card.results, top)
@@ -152,23 +152,25 @@ def card_svg(card: Card) -> str:
 def _rows(every: Sequence[MainResult], top: int) -> Iterator[str]:
     """Yield a row for each result, its sentence, verdict and strip; below, the first caveat."""
     results = every[:ROWS]
-    note = next((one.finding.caveats[0] for one in results if one.finding.caveats), None)
-    several = len({one.model for one in every}) > 1
-    drawn = forest([one.finding for one in results])
+    note = next((result.finding.caveats[0] for result in results if result.finding.caveats), None)
+    several = len({result.model for result in every}) > 1
+    drawn = forest([result.finding for result in results])
     height = _height(results, top)
-    for place, (one, mark) in enumerate(zip(results, drawn.marks, strict=True)):
+    for place, (result, mark) in enumerate(zip(results, drawn.marks, strict=True)):
         middle = top + height * place + height / 2
         yield _line(middle - height / 2)
-        said = _lines(one.finding.short or one.finding.head, 58, 2 if height > TWO_LINES else 1)
-        if note and note.id in {caveat.id for caveat in one.finding.caveats}:
-            said[-1] += "*"
-        who = base_of(one.instrument) + (f" · {one.model}" if several else "")
-        for line, text in enumerate(said):
-            yield _text(EDGE, middle + 9 - 13 * len(said) + 22 * line, text, size=18)
-        yield _text(EDGE, middle + 9 + 9 * len(said), _clipped(who, 70), size=15, fill=QUIET)
-        color = COLORS.get(one.verdict, QUIET)
-        yield _glyph(one.verdict, VERDICT_AT, middle)
-        yield _text(VERDICT_AT + 16, middle + 6, one.verdict, size=16, fill=color, style="bold")
+        lines = _lines(
+            result.finding.short or result.finding.head, 58, 2 if height > TWO_LINES else 1
+        )
+        if note and note.id in {caveat.id for caveat in result.finding.caveats}:
+            lines[-1] += "*"
+        subtitle = base_of(result.instrument) + (f" · {result.model}" if several else "")
+        for line, text in enumerate(lines):
+            yield _text(EDGE, middle + 9 - 13 * len(lines) + 22 * line, text, size=18)
+        yield _text(EDGE, middle + 9 + 9 * len(lines), _clipped(subtitle, 70), size=15, fill=QUIET)
+        color = COLORS.get(result.verdict, QUIET)
+        yield _glyph(result.verdict, VERDICT_AT, middle)
+        yield _text(VERDICT_AT + 16, middle + 6, result.verdict, size=16, fill=color, style="bold")
         if mark is not None:
             yield _strip(drawn, mark, y=middle - height / 2, height=height, color=color)
     bottom = top + height * len(results)
@@ -179,7 +181,7 @@ def _rows(every: Sequence[MainResult], top: int) -> Iterator[str]:
 
 
 def _height(rows: Sequence[object], top: int) -> float:
-    """Return the height of a row where so many must fit."""
+    """Return the height of a row, so that all rows fit."""
     return min(80, (516 - top) // max(len(rows), 1))
 
 
@@ -205,27 +207,27 @@ def _strip(drawn: Forest, mark: Mark, *, y: float, height: float, color: str) ->
 def _counts(results: Sequence[MainResult], top: int) -> Iterator[str]:
     """Yield a row for each instrument: how many models have which verdict."""
     by_instrument: dict[str, Counter[str]] = {}
-    for one in sorted(results, key=lambda one: one.instrument):
-        by_instrument.setdefault(one.instrument, Counter())[one.verdict] += 1
-    shown = list(by_instrument.items())[: ROWS + 1]
-    height = _height(shown, top)
-    for place, (instrument, counts) in enumerate(shown):
+    for result in sorted(results, key=lambda result: result.instrument):
+        by_instrument.setdefault(result.instrument, Counter())[result.verdict] += 1
+    instruments = list(by_instrument.items())[: ROWS + 1]
+    height = _height(instruments, top)
+    for place, (instrument, counts) in enumerate(instruments):
         y = top + height * place
         middle = y + height / 2
         yield _line(y)
         yield _text(EDGE, middle + 6, _clipped(instrument, 30), size=18)
         x = EDGE + 330
         for word in (word for word in (*GLYPHS, NOT_TESTED) if counts[word]):
-            said = f"{counts[word]} {word}"
+            text = f"{counts[word]} {word}"
             yield _glyph(word, x, middle)
             yield _text(
-                x + 16, middle + 6, said, size=16, fill=COLORS.get(word, QUIET), style="bold"
+                x + 16, middle + 6, text, size=16, fill=COLORS.get(word, QUIET), style="bold"
             )
-            x += 40 + 10 * len(said)
-    yield _line(top + height * len(shown))
-    if left := len(by_instrument) - len(shown):
-        said = f"{left} more instruments in the report."
-        yield _text(EDGE, top + height * len(shown) + 28, said, size=16, fill=QUIET)
+            x += 40 + 10 * len(text)
+    yield _line(top + height * len(instruments))
+    if left := len(by_instrument) - len(instruments):
+        text = f"{left} more instruments in the report."
+        yield _text(EDGE, top + height * len(instruments) + 28, text, size=16, fill=QUIET)
 
 
 def _glyph(verdict: str, x: float, y: float) -> str:
@@ -259,7 +261,7 @@ def _line(y: float) -> str:
 
 
 def _lines(said: str, letters: int, most: int) -> list[str]:
-    """Return a text in lines of so many letters, the last one clipped."""
+    """Return a text in at most ``most`` lines of so many letters, the last one clipped."""
     return textwrap.wrap(said, letters, max_lines=most, placeholder=" …")
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from goffman.runs.manifest import Manifest
 
 ROWS = 600_000
-"""So many rows are kept in a page: about 3 MB."""
+"""Rows that a page keeps at most: about 3 MB."""
 
 NO_PROBABILITY = 65_535
 
@@ -62,28 +62,30 @@ class Evidence:
 
 
 def evidence_of(run: MeasuredRun, words: Lexicons | None, *, rows: int = ROWS) -> list[Evidence]:
-    """Of each instrument its evidence, together at most so many rows; ``words``: what they mean."""
+    """Return each instrument's evidence, ``rows`` rows at most in all; ``words``: their meaning."""
     # Read twice, first to count: the answers of many models together would fill the memory.
-    every = itertools.chain.from_iterable(answers_of(run, one) for one in run.sections.values())
-    most = words_per_prompt(map(ranks_of, every), rows)
-    found = []
+    all_answers = itertools.chain.from_iterable(
+        answers_of(run, section) for section in run.sections.values()
+    )
+    per_prompt = words_per_prompt(map(ranks_of, all_answers), rows)
+    evidence = []
     for name, section in run.sections.items():
-        tables, there = [pl.DataFrame(schema=EVIDENCE)], 0
-        listed: list[dict[str, Any]] = []
-        for one in answers_of(run, section):
-            tables.append(section.presentation.evidence(one, section, words, most))
-            top = filled_words(run, one, section, words).head(WORDS_SHOWN)
-            listed += [
+        tables, row_count = [pl.DataFrame(schema=EVIDENCE)], 0
+        top_words: list[dict[str, Any]] = []
+        for answers in answers_of(run, section):
+            tables.append(section.presentation.evidence(answers, section, words, per_prompt))
+            top = filled_words(run, answers, section, words).head(WORDS_SHOWN)
+            top_words += [
                 {**row, "word": printable(row["word"])} for row in section.shown(top).to_dicts()
             ]
-            there += rows_there(one)
+            row_count += rows_there(answers)
         tables += _probabilities_beside(run, name, tables)
-        found.append(replace(packed(section, pl.concat(tables), there), words=listed))
-    return found
+        evidence.append(replace(packed(section, pl.concat(tables), row_count), words=top_words))
+    return evidence
 
 
 WORDS_SHOWN = 50
-"""So many words of each model are on the page."""
+"""The number of words of each model on the page."""
 
 COUNTED = ("positive", "negative", "neutral")
 
@@ -100,7 +102,7 @@ def filled_words(
 ) -> pl.DataFrame:
     """Return the words that a model filled in first, the most probable first, and who rated them.
 
-    No rows: it filled in none, or what words mean is not known here.
+    The frame is empty if the model filled in none, or if it is not known here what words mean.
     """
     measure = measures_of(run.manifest)[section.instrument]
     if given.table != "fills" or not measure.words or not words or not given.frame.height:
@@ -108,9 +110,11 @@ def filled_words(
     fills = given.frame.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
     coded = measure.code_responses(fills, section.prompts, words, cased=given.cased)
     if "rater" not in coded.columns:
-        listed = pl.col("gender_group").is_not_null()
-        whose = "goffman's list" if words.gender_file == "shipped" else "user's list"
-        coded = coded.with_columns(label="gender_group", rater=pl.when(listed).then(pl.lit(whose)))
+        is_listed = pl.col("gender_group").is_not_null()
+        source = "goffman's list" if words.gender_file == "shipped" else "user's list"
+        coded = coded.with_columns(
+            label="gender_group", rater=pl.when(is_listed).then(pl.lit(source))
+        )
     p = pl.col("probability").cast(pl.Float64)
     counts, prompts = pl.col("label").is_in(COUNTED), coded["prompt_id"].n_unique()
     mass = coded.filter(counts).select(p.sum()).item()
@@ -129,7 +133,7 @@ def filled_words(
 
 
 def words_or_why(manifest: Manifest) -> tuple[Lexicons | None, Sequence[str]]:
-    """The lexicons of the manifest; None, and why, where they are not here as they were."""
+    """Return the manifest's lexicons, or None and why, if they are not here as they were."""
     try:
         return words_of(manifest), []
     except RunError as error:
@@ -140,26 +144,26 @@ def words_or_why(manifest: Manifest) -> tuple[Lexicons | None, Sequence[str]]:
 def _probabilities_beside(
     run: MeasuredRun, said: str, replies: Sequence[pl.DataFrame]
 ) -> Iterator[pl.DataFrame]:
-    """Beside replies to questions with options: the options' probabilities in the same prompts.
+    """Yield the options' probabilities in the same prompts, beside replies to these questions.
 
-    They come after the trials, of models that were asked both.
+    They come after the trials, and only for models that were asked in both modes.
     """
     chosen = asked_as(base_of(said), "choice")
     if mode_in(said) != "reply" or chosen not in run.sections:
         return
-    asked = run.sections[chosen].prompts
-    shared = [name for name in PRESENTED if name in asked.columns]
-    same = asked.select("prompt_id", *shared).join(
+    prompts = run.sections[chosen].prompts
+    shared = [name for name in PRESENTED if name in prompts.columns]
+    pairs = prompts.select("prompt_id", *shared).join(
         run.sections[said].prompts.select(*shared, own="prompt_id"), on=shared, nulls_equal=True
     )
     replied = pl.concat(replies)
     if not replied.height:
         return
     trials = replied["rank"].max()
-    for one in answers_of(run, run.sections[chosen]):
-        rows = options_with_probabilities(one, run.sections[chosen], None, 0)
-        known = rows.filter(pl.col("model").is_in(replied["model"].unique().implode()))
-        placed = known.join(same.select("prompt_id", "own"), on="prompt_id")
+    for answers in answers_of(run, run.sections[chosen]):
+        rows = options_with_probabilities(answers, run.sections[chosen], None, 0)
+        shared_rows = rows.filter(pl.col("model").is_in(replied["model"].unique().implode()))
+        placed = shared_rows.join(pairs.select("prompt_id", "own"), on="prompt_id")
         yield (
             placed.with_columns(prompt_id="own", rank=pl.col("rank") + trials)
             .select(EVIDENCE.names())
@@ -168,23 +172,23 @@ def _probabilities_beside(
 
 
 def words_per_prompt(ranks: Iterable[pl.Series], rows: int) -> int:
-    """So many ranks of each prompt are kept, that there are at most ``rows``; at least one."""
+    """Return how many ranks of each prompt to keep, for at most ``rows`` rows; at least one."""
     counts = np.zeros(2, np.int64)
-    for one in ranks:
-        own = np.bincount(one.to_numpy(), minlength=len(counts))
-        counts = own + np.pad(counts, (0, len(own) - len(counts)))
+    for series in ranks:
+        added = np.bincount(series.to_numpy(), minlength=len(counts))
+        counts = added + np.pad(counts, (0, len(added) - len(counts)))
     return max(1, int(np.searchsorted(np.cumsum(counts), rows, side="right")) - 1)
 
 
 def ranks_of(given: Answers) -> pl.Series:
-    """The ranks of the rows, as far as they may be cut."""
+    """Return the ranks of those rows that may be cut."""
     if given.table != "fills":
         return pl.Series([], dtype=pl.Int64)
     return given.frame.select("step", "rank").filter(pl.col("step") == 1)["rank"].drop_nulls()
 
 
 def rows_there(given: Answers) -> int:
-    """How many rows the run has of it; a classifier's classes are one row each here."""
+    """Return how many rows the run has of these answers, one for each class of a classifier."""
     if given.table == "labels":
         return int(given.frame.select(pl.sum_horizontal(pl.col(SENTIMENTS).count())).item())
     return given.frame.height
@@ -193,18 +197,18 @@ def rows_there(given: Answers) -> int:
 def answers_of(
     run: MeasuredRun, section: Section, *, model: str | None = None
 ) -> Iterator[Answers]:
-    """Model by model, those that answered to the end; ``model``: only this one.
+    """Yield the answers of each model that answered to the end; ``model``: of this one only.
 
-    None is held here while the next are read: they may fill half of the memory.
+    No answers are held here while the next are read: they may fill half of the memory.
     """
-    for name, asked in run.manifest.answers.items():
-        entry = asked.get(section.instrument)
+    for name, entries in run.manifest.answers.items():
+        entry = entries.get(section.instrument)
         if entry is not None and entry.parts is not None and name == (model or name):
             yield _answers(run, section, name, entry.table)
 
 
 def _answers(run: MeasuredRun, section: Section, model: str, table: AnswerTable) -> Answers:
-    """Without those to controls, which are behind no number of a condition."""
+    """Return answers without those to controls, on which no number of a condition rests."""
     ids = section.prompts["prompt_id"]
     frame = read_answers(run.folder, table, model=model, instrument=section.instrument, prompts=ids)
     if table == "replies" and str(measures()[section.measure].reads) == "fills":
@@ -213,29 +217,29 @@ def _answers(run: MeasuredRun, section: Section, model: str, table: AnswerTable)
 
 
 def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
-    """The block of one instrument."""
+    """Return the evidence of one instrument, packed into a block."""
     prompts = section.prompts
-    there_are = set(rows["model"].unique())
-    models = [name for name in section.names.models if name in there_are]
+    answering = set(rows["model"].unique())
+    models = [name for name in section.names.models if name in answering]
     place = pl.DataFrame(
         {"model": models, "m": range(len(models))}, schema={"model": pl.String, "m": pl.Int64}
     )
-    kept = (
+    joined = (
         rows.join(place, on="model")
         .join(prompts.select("prompt_id").with_row_index("p"), on="prompt_id")
         .sort("m", "p", "rank")
     )
-    word, words = _coded(kept["word"])
-    label, labels = _coded(kept["label"].fill_null(""))
+    word, words = _coded(joined["word"])
+    label, labels = _coded(joined["label"].fill_null(""))
     columns = {name: _coded(prompts[name].fill_null("")) for name in _OF_PROMPTS}
     counts = np.zeros((len(models), prompts.height), dtype=np.uint16)
-    np.add.at(counts, (kept["m"].to_numpy(), kept["p"].to_numpy()), 1)
+    np.add.at(counts, (joined["m"].to_numpy(), joined["p"].to_numpy()), 1)
     numbers: dict[str, NDArray[Any]] = {
         "count": counts.ravel(),
-        "rank": kept["rank"].to_numpy().astype(np.uint16),
+        "rank": joined["rank"].to_numpy().astype(np.uint16),
         "word": word,
         "label": label,
-        "probability": coded_probabilities(kept["probability"]),
+        "probability": coded_probabilities(joined["probability"]),
         "value": _values(section, models),
     } | {name: codes for name, (codes, _) in columns.items()}
     orders: list[str] = []
@@ -244,11 +248,11 @@ def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
         numbers["question"] = _questions(prompts)
     conditions = columns["condition"][1]
     header = {
-        "orders": [printable(one) for one in orders],
+        "orders": [printable(text) for text in orders],
         "models": [section.names.model(name) for name in models],
-        "conditions": [printable(one) for one in conditions],
+        "conditions": [printable(text) for text in conditions],
         "baseline": conditions.index(BASELINE) if BASELINE in conditions else -1,
-        "names": [section.called(one) for one in conditions],
+        "names": [section.called(condition) for condition in conditions],
         "items": [humanize(text) for text in columns["item"][1]],
         "wordings": [humanize(text) for text in columns["wording"][1]],
         "prompts": [mask_to_blank(text) for text in prompts["text"]],
@@ -257,32 +261,32 @@ def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
         "quantity": section.presentation.called,
     }
     block = base64.b64encode(gzip.compress(_joined(header, numbers), 6, mtime=0)).decode()
-    return Evidence(instrument=section.instrument, block=block, kept=kept.height, there=there)
+    return Evidence(instrument=section.instrument, block=block, kept=joined.height, there=there)
 
 
 _OF_PROMPTS = ("condition", "item", "wording")
 
 
 def _questions(prompts: pl.DataFrame) -> NDArray[np.uint32]:
-    """Of each prompt a number that it shares with the same question in another order."""
+    """Return for each prompt a number that it shares with the same question in another order."""
     shared = [name for name in PRESENTED if name in prompts.columns and name != "order"]
     return prompts.select(pl.struct(shared).rank("dense")).to_series().to_numpy().astype(np.uint32)
 
 
 def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
-    """The number of each model and prompt; NaN where there is none, or one for each trial."""
+    """Return each model's number for each prompt; NaN if there is none, or one for each trial."""
     rows = section.scores.filter(
         pl.col("level") == "prompt",
         pl.col("quantity") == section.presentation.quantity,
         IN_MAIN_VARIANT,
         pl.col("trial").is_null(),
     )
-    known = rows.select("model", "prompt_id", "value").drop_nulls("value")
-    known = known.unique(["model", "prompt_id"], keep="last")
-    asked = section.prompts.select("prompt_id")
+    prompt_values = rows.select("model", "prompt_id", "value").drop_nulls("value")
+    prompt_values = prompt_values.unique(["model", "prompt_id"], keep="last")
+    prompts = section.prompts.select("prompt_id")
     values = [
-        asked.join(
-            known.filter(pl.col("model") == model),
+        prompts.join(
+            prompt_values.filter(pl.col("model") == model),
             on="prompt_id",
             how="left",
             maintain_order="left",
@@ -293,7 +297,7 @@ def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _coded(texts: pl.Series) -> tuple[NDArray[Any], list[str]]:
-    """Of each text its place in the table, and the table, the most frequent first."""
+    """Return each text's place in the table of texts, and that table, the most frequent first."""
     counts = texts.value_counts(sort=True).sort("count", texts.name, descending=[True, False])
     table = counts[texts.name].to_list()
     kind = pl.UInt8 if len(table) < 256 else pl.UInt16 if len(table) < 65_536 else pl.UInt32
@@ -302,30 +306,30 @@ def _coded(texts: pl.Series) -> tuple[NDArray[Any], list[str]]:
 
 
 def coded_probabilities(probabilities: pl.Series) -> NDArray[np.uint16]:
-    """Three significant digits, exactly: 900 · (power of ten below 1) + digits − 100.
+    """Return three significant digits, exact: 900 · (power of ten below 1) + digits − 100.
 
-    1 is 0 and .0123 is 1823; what is below 1e-70 is written as that.
+    1 becomes 0 and .0123 becomes 1823; what is below 1e-70 is coded as 1e-70.
     """
     values = probabilities.to_numpy().astype(np.float64)
     codes = np.full(len(values), NO_PROBABILITY, dtype=np.uint16)
-    some = np.isfinite(values)
-    p = np.clip(values[some], 1e-70, 1.0)
+    finite = np.isfinite(values)
+    p = np.clip(values[finite], 1e-70, 1.0)
     times = np.maximum(0, -np.floor(np.log10(p)).astype(np.int64))
     digits = np.rint(p * 10.0 ** (times + 2)).astype(np.int64)
     # .9996 is rounded to 1.00, which has one digit more before the point.
     over = digits >= 1000
     digits[over], times[over] = 100, times[over] - 1
-    codes[some] = 900 * np.maximum(times, 0) + digits - 100
+    codes[finite] = 900 * np.maximum(times, 0) + digits - 100
     return codes
 
 
 def _joined(header: Mapping[str, Any], numbers: Mapping[str, NDArray[Any]]) -> bytes:
-    """4 bytes: the header's length; the header; the columns, each at a multiple of 4 bytes."""
+    """Return the header's length in 4 bytes, the header, and the columns at multiples of 4."""
     arrays, parts, offset = {}, [], 0
     for name, array in numbers.items():
-        little = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         arrays[name] = [offset, len(array), array.dtype.name]
-        parts.append(little + b"\0" * (-len(little) % 4))
+        parts.append(content + b"\0" * (-len(content) % 4))
         offset += len(parts[-1])
     text = json.dumps({**header, "arrays": arrays}, ensure_ascii=False).encode()
     text += b" " * (-len(text) % 4)
@@ -333,7 +337,7 @@ def _joined(header: Mapping[str, Any], numbers: Mapping[str, NDArray[Any]]) -> b
 
 
 def unpacked(block: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the columns of a block, as the page reads them."""
+    """Return the header and the columns of a block, as the page reads them."""
     content = gzip.decompress(base64.b64decode(block))
     (length,) = struct.unpack_from("<I", content)
     start = 4 + length

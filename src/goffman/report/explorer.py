@@ -27,34 +27,38 @@ def explored(sections: Mapping[str, Section]) -> list[dict[str, Any]]:
 
 
 def _units(section: Section) -> Iterator[dict[str, Any]]:
-    quantity, called = section.presentation.quantity, section.presentation.called
+    quantity, label = section.presentation.quantity, section.presentation.called
     if section.rows("condition", f"{quantity}-probability").height:
         # Shares of a few labels are the same for many conditions; probabilities are not.
-        quantity, called = f"{quantity}-probability", quantity_called(f"{quantity}-probability")
+        quantity, label = f"{quantity}-probability", quantity_called(f"{quantity}-probability")
     rows = section.named(section.rows("condition", quantity)).filter(
         pl.col("condition") != BASELINE, pl.col("model") != ALL_MODELS
     )
     if section.wordings:
         rows = rows.filter(pl.col("wording").is_null() | (pl.col("wording") == section.wordings[0]))
-    for own in rows.partition_by("variant", maintain_order=True):
-        about = own.unique("condition", keep="first", maintain_order=True)
-        of = [printable(one or "") for one in about["group"]]
-        groups = list(dict.fromkeys([one for one in section.groups() if one in of] + of))
-        variant, conditions = own["variant"][0], about["condition"].to_list()
-        by_model = own.partition_by("model", as_dict=True)
+    for unit_rows in rows.partition_by("variant", maintain_order=True):
+        condition_rows = unit_rows.unique("condition", keep="first", maintain_order=True)
+        group_names = [printable(group or "") for group in condition_rows["group"]]
+        groups = list(
+            dict.fromkeys(
+                [group for group in section.groups() if group in group_names] + group_names
+            )
+        )
+        variant, conditions = unit_rows["variant"][0], condition_rows["condition"].to_list()
+        by_model = unit_rows.partition_by("model", as_dict=True)
         yield {
             "instrument": section.instrument,
-            "number": f"{called}, {describe_variant(variant)}" if variant else called,
+            "number": f"{label}, {describe_variant(variant)}" if variant else label,
             "ends": section.presentation.ends,
             "many": section.noun.many,
             "groups": [humanize(group) for group in groups],
             "against": groups.index(section.against) if section.against in groups else None,
-            "ids": [printable(one) for one in conditions],
-            "names": about["name"].to_list(),
-            "group": [groups.index(one) for one in of],
-            "category": [printable(one or "") for one in about["category"]],
+            "ids": [printable(condition) for condition in conditions],
+            "names": condition_rows["name"].to_list(),
+            "group": [groups.index(group) for group in group_names],
+            "category": [printable(category or "") for category in condition_rows["category"]],
             "models": [
-                _of_model(section, called, by_model[model,], conditions)
+                _of_model(section, label, by_model[model,], conditions)
                 for model in section.models()
                 if (model,) in by_model
             ],
@@ -66,12 +70,12 @@ def _of_model(
 ) -> dict[str, Any]:
     """Return a model's differences from what its conditions are compared with, or its values."""
     model, control = rows["model"][0], section.control(rows["model"][0])
-    found = {
+    entry = {
         "model": model,
         "about": called,
         "failed": control is not None and not control.passed,
     }
-    for kinds, other in (
+    for kinds, reference in (
         (REFERENCE, f"the mean of the {humanize(section.against)} {section.noun.many}"),
         (("baseline",), section.called(BASELINE).strip("()")),
     ):
@@ -80,26 +84,26 @@ def _of_model(
             differences = _not_tested(section, rows, tested) if kinds == REFERENCE else {}
             differences |= dict(tested.select("first", "difference").iter_rows())
             low, high = (dict(tested.select("first", end).iter_rows()) for end in ("low", "high"))
-            return found | {
-                "about": f"{called} minus {other}",
+            return entry | {
+                "about": f"{called} minus {reference}",
                 "band": tested["margin"].max(),
-                "values": [differences.get(one) for one in conditions],
-                "low": [low.get(one) for one in conditions],
-                "high": [high.get(one) for one in conditions],
+                "values": [differences.get(condition) for condition in conditions],
+                "low": [low.get(condition) for condition in conditions],
+                "high": [high.get(condition) for condition in conditions],
             }
     values = dict(rows.select("condition", "value").iter_rows())
     levels = pl.concat(section.contrasts(kind) for kind in LEVELS)
-    return found | {
+    return entry | {
         "band": levels["margin"].max(),
-        "values": [values.get(one) for one in conditions],
+        "values": [values.get(condition) for condition in conditions],
     }
 
 
 def _tested(section: Section, kinds: Sequence[str], rows: pl.DataFrame) -> pl.DataFrame:
     """Return the estimates of these kinds that are of the same model and number as the rows."""
-    same = ("model", "quantity", "variant")
+    columns = ("model", "quantity", "variant")
     return pl.concat(section.contrasts(kind) for kind in kinds).filter(
-        *(pl.col(name).eq_missing(rows[name][0]) for name in same), pl.col("dimension").is_null()
+        *(pl.col(name).eq_missing(rows[name][0]) for name in columns), pl.col("dimension").is_null()
     )
 
 
@@ -111,6 +115,6 @@ def _not_tested(section: Section, rows: pl.DataFrame, tested: pl.DataFrame) -> d
         pl.col("first").is_in(further["condition"].implode())
     )
     # Where a condition lacks a value, the mean that it is compared with is over fewer sentences.
-    whole = tested.sort("left_out")["mean_second"][0]
-    distance = (pl.col("mean_first") - whole).round_sig_figs(6)
+    reference_mean = tested.sort("left_out")["mean_second"][0]
+    distance = (pl.col("mean_first") - reference_mean).round_sig_figs(6)
     return dict(means.select("first", distance).iter_rows())

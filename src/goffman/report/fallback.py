@@ -1,7 +1,7 @@
-"""What people read of a run, also where one of its later tables cannot be shown: then without it.
+"""What people read of a run; if one of its later tables cannot be shown, then without it.
 
-Scores and estimates are always shown. What was made from them later, and stands beside them, must
-not take them along when it fails.
+Scores and estimates are always shown. A table that was made from them later must not hide them when
+it fails.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LATER = {
     COMPARED: ("compared",),
     SENSITIVITY_FILE: ("sensitivity",),
 }
-"""By their files: tables that a run may be without, the last made first."""
+"""Files → the attributes of their tables, which a run may be without; the last made first."""
 
 
 Shown = TypeVar("Shown")
@@ -36,10 +36,10 @@ Shown = TypeVar("Shown")
 def as_far_as_shown(
     run: MeasuredRun, show: Callable[[MeasuredRun, Sequence[str]], Shown]
 ) -> tuple[Shown, Sequence[str]]:
-    """What ``show`` makes of the run, and the sentence about what it could not show, if any.
+    """Return what ``show`` makes of the run, and a sentence on what it could not show, if any.
 
-    ``show`` is given that sentence, too. A table is left out only where that helps; an error that
-    remains is raised as it was.
+    ``show`` gets that sentence, too. A table is left out only if that helps; an error that remains
+    is raised as it was.
     """
     try:
         return show(run, ()), ()
@@ -47,25 +47,25 @@ def as_far_as_shown(
         raise
     except Exception as error:
         for files, without in _there(run).items():
-            said = (f"{files} could not be shown ({_what(error)}). {_REST}",)
+            sentences = (f"{files} could not be shown ({_what(error)}). {_REST}",)
             with suppress(Exception):  # It is not this table, or not this one alone.
-                return show(replace(run, **without), said), said
+                return show(replace(run, **without), sentences), sentences
         raise
 
 
 def _there(run: MeasuredRun) -> dict[str, dict[str, Any]]:
-    """The later tables that the run has, one after the other, then all of them."""
-    found: dict[str, dict[str, Any]] = {
+    """Return the run's later tables to leave out: one after the other, then all of them."""
+    tables: dict[str, dict[str, Any]] = {
         files: dict.fromkeys(names)
         for files, names in LATER.items()
         if any(getattr(run, name) is not None for name in names)
     }
-    every = dict.fromkeys(name for names in found.values() for name in names)
-    return found | ({", ".join(found): every} if len(found) > 1 else {})
+    all_tables = dict.fromkeys(name for names in tables.values() for name in names)
+    return tables | ({", ".join(tables): all_tables} if len(tables) > 1 else {})
 
 
 def check_stressed(run: MeasuredRun) -> None:
-    """RunError where the other analyses of the run cannot be shown."""
+    """Raise RunError if the other analyses of the run cannot be shown."""
     try:
         for section in run.sections.values():
             _ = describe_holds(section), [*curve(section)], [*analyses(section)]

@@ -1,4 +1,4 @@
-"""Every figure of a run: those of its measures, two measures together, models and people."""
+"""Every figure of a run: of its measures, of two measures together, of models and people."""
 
 from __future__ import annotations
 
@@ -25,18 +25,22 @@ if TYPE_CHECKING:
 def together(
     scores: pl.DataFrame, found: Sequence[Correlation], sections: Mapping[str, Section]
 ) -> Iterator[Figure]:
-    """For each correlation of two measures: the conditions as points."""
-    drawn = [one for one in found if one.row["effect"] is not None and not one.unmeasurable]
-    for place, one in enumerate(drawn, start=1):
-        across, up = (side.values(scores) for side in (one.first, one.second))
+    """Yield a figure for each correlation of two measures, with the conditions as points."""
+    defined = [
+        correlation
+        for correlation in found
+        if correlation.row["effect"] is not None and not correlation.unmeasurable
+    ]
+    for place, correlation in enumerate(defined, start=1):
+        across, up = (side.values(scores) for side in (correlation.first, correlation.second))
         points = across.join(up.select("condition", other="value"), on="condition").filter(
             pl.col("value").is_not_null(), pl.col("other").is_not_null()
         )
-        parts = sections[one.first.instrument], sections[one.second.instrument]
+        parts = sections[correlation.first.instrument], sections[correlation.second.instrument]
         points = parts[0].named(points).with_columns(pl.selectors.float().round_sig_figs(6))
         if points.height:
-            suffix = f"-{place}" if len(drawn) > 1 else ""
-            yield _scatter(points, one, parts, name=f"measures-together{suffix}")
+            suffix = f"-{place}" if len(defined) > 1 else ""
+            yield _scatter(points, correlation, parts, name=f"measures-together{suffix}")
 
 
 def _scatter(
@@ -46,10 +50,10 @@ def _scatter(
     low, high = row["effect_low"], row["effect_high"]
     interval = f", 95% interval {ends(low, high)}" if low is not None else ""
     r = number(row["effect"])
-    one, other = sides
-    upward, title, described = _said_of(found, one, other)
-    said = f"{row['effect_name']} = {r}{interval}, over {row['n']} {one.noun.many}"
-    about = tip(("name", one.noun.headed.one), ("group", "Group"), ("value", "Across"))
+    first, second = sides
+    upward, title, described = _said_of(found, first, second)
+    heading = f"{row['effect_name']} = {r}{interval}, over {row['n']} {first.noun.many}"
+    tooltip = tip(("name", first.noun.headed.one), ("group", "Group"), ("value", "Across"))
     spec = view(
         data(points, "condition", "name", "group", "category", "value", "other"),
         [
@@ -60,25 +64,25 @@ def _scatter(
             {
                 "mark": {"type": "point", "cursor": "pointer"},
                 "encoding": {
-                    **coloured("group", one.groups()),
-                    "tooltip": [*about, *tip(("other", "Up"))],
+                    **coloured("group", first.groups()),
+                    "tooltip": [*tooltip, *tip(("other", "Up"))],
                 },
             },
         ],
         height=360,
         encoding={
-            "x": axis_x(one.presentation.axis),
+            "x": axis_x(first.presentation.axis),
             "y": axis_x(upward, domain=(0, 1), field_="other")
             | {"axis": {"minExtent": 30, "maxExtent": 60, "grid": True}},
         },
     )
-    spec["title"] = {"text": said, "fontWeight": "normal"}
+    spec["title"] = {"text": heading, "fontWeight": "normal"}
     return figure(
-        one,
+        first,
         name,
         title=title,
         description=(
-            f"Each mark is one {one.noun.one}. {described} Dashed: the least-squares fit."
+            f"Each mark is one {first.noun.one}. {described} Dashed: the least-squares fit."
         ),
         spec=spec,
     )
@@ -98,24 +102,30 @@ def _said_of(found: Correlation, one: Section, other: Section) -> tuple[str, str
 
 def _measurable(section: Section) -> Section:
     """Return the section without the models whose numbers mean nothing in it."""
-    failing = [one.model for one in findings_of(section) if one.head == NOT_MEASURABLE]
+    failing = [finding.model for finding in findings_of(section) if finding.head == NOT_MEASURABLE]
     if not failing:
         return section
-    shown = {name: section.names.model(name) for name in section.scores["model"].drop_nulls()}
+    shown_names = {name: section.names.model(name) for name in section.scores["model"].drop_nulls()}
     # Means over all models are of the failing ones, too.
-    kept = pl.col("model").is_in([name for name, one in shown.items() if one not in failing])
+    is_kept = pl.col("model").is_in(
+        [name for name, shown_name in shown_names.items() if shown_name not in failing]
+    )
     tables = ("scores", "estimates", "sensitivity", "stress")
-    return replace(section, **{name: getattr(section, name).filter(kept) for name in tables})
+    return replace(section, **{name: getattr(section, name).filter(is_kept) for name in tables})
 
 
 def figures_of(run: MeasuredRun) -> list[Figure]:
-    """Every figure that the run's scores and estimates allow."""
-    sections = [of for section in run.sections.values() if (of := _measurable(section)).models()]
-    found = [
+    """Return every figure that the run's scores and estimates allow."""
+    sections = [
+        measurable
+        for section in run.sections.values()
+        if (measurable := _measurable(section)).models()
+    ]
+    figures = [
         drawn
         for section in sections
         for draw in (*section.presentation.figures, identities, curve)
         for drawn in draw(section)
     ]
-    found += together(run.scores, run.correlations, run.sections)
-    return [*found, *anchor_figures(run.anchored)]
+    figures += together(run.scores, run.correlations, run.sections)
+    return [*figures, *anchor_figures(run.anchored)]

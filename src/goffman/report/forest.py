@@ -1,6 +1,6 @@
-"""All main results on one axis: differences in units of the smallest one that is relevant.
+"""All main results on one axis: differences in units of the smallest relevant difference, Δ.
 
-In units of Δ the band from −1 to 1 and the intervals decide the verdicts as in any unit.
+In units of Δ, the band from −1 to 1 and the intervals decide the verdicts as in any unit.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ WIDTH = 400
 """Units from one end of the axis to the other."""
 
 TICKS = 8
-"""At most so many."""
+"""The most ticks on the axis."""
 
 LEAST = 2.0
-"""The axis reaches so many Δ to either side, or further."""
+"""The axis reaches at least so many Δ to either side."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +50,10 @@ class Forest:
 
 
 def forest(found: Sequence[Finding]) -> Forest:
-    """The findings on one axis, each divided by its own Δ."""
-    sized = [_sized(one) for one in found]
-    every = [value for one in sized if one for value in one]
-    low, high, step = _axis(min([-LEAST, *every]), max([LEAST, *every]))
+    """Return the findings on one axis, each divided by its own Δ."""
+    intervals = [_sized(finding) for finding in found]
+    numbers = [value for interval in intervals if interval for value in interval]
+    low, high, step = _axis(min([-LEAST, *numbers]), max([LEAST, *numbers]))
 
     def place(value: float) -> str:
         return f"{WIDTH * (value - low) / (high - low):.1f}"
@@ -71,22 +71,22 @@ def forest(found: Sequence[Finding]) -> Forest:
                 low=place(ends[0]),
                 at=place(ends[1]),
                 high=place(ends[2]),
-                clear=one.verdict in PRESENT_WORDS,
+                clear=finding.verdict in PRESENT_WORDS,
             )
-            for one, ends in zip(found, sized, strict=True)
+            for finding, ends in zip(found, intervals, strict=True)
         ),
     )
 
 
 def _sized(one: Finding) -> tuple[float, float, float] | None:
-    """The lower end, the difference and the upper end, in units of Δ."""
+    """Return the lower end, the difference and the upper end in units of Δ, or None."""
     if not one.margin or one.difference is None or one.low is None or one.high is None:
         return None
     return one.low / one.margin, one.difference / one.margin, one.high / one.margin
 
 
 def _axis(lowest: float, highest: float) -> tuple[float, float, float]:
-    """Both ends, which are ticks that nothing lies beyond, and the distance between ticks."""
+    """Return both ends, ticks that nothing lies beyond, and the distance between ticks."""
     power = 10.0 ** math.floor(math.log10((highest - lowest) / TICKS))
     for step in (power * times for times in (1, 2, 5, 10, 20)):
         low = step * math.floor(lowest / step + 1e-9)

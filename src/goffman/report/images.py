@@ -19,16 +19,16 @@ _ENTRIES = re.compile(rb"(?:^ */\w+ \d+ 0 R\n){2,}", re.MULTILINE)
 
 
 def pdf_of(svg: str) -> bytes:
-    """The SVG as a PDF; the same SVG gives the same bytes."""
+    """Return the SVG as a PDF; the same SVG gives the same bytes."""
     import vl_convert
 
     return in_one_order(vl_convert.svg_to_pdf(svg))
 
 
 def in_one_order(pdf: bytes) -> bytes:
-    """The same PDF with its dictionaries sorted, and its objects in the order of their use.
+    """Return the same PDF with its dictionaries sorted, and its objects in the order of their use.
 
-    The library numbers fonts, and lists what a page uses, in another order each time.
+    The library numbers fonts, and lists what a page uses, in a different order each time.
     """
     end = int(pdf.rsplit(b"startxref\n", 1)[1].split()[0])
     table, trailer = pdf[end:].rsplit(b"startxref\n", 1)[0].split(b"trailer\n")
@@ -40,16 +40,16 @@ def in_one_order(pdf: bytes) -> bytes:
         objects[int(number)] = _ENTRIES.sub(_sorted, head), stream + content
     numbers: dict[int, int] = {}
     _follow(trailer, objects, numbers)
-    whole, places = pdf[: starts[0]], []
+    output, places = pdf[: starts[0]], []
     for old, new in numbers.items():
-        places.append(len(whole))
-        head, rest = objects[old]
-        whole += b"%d 0 obj\n%b%b" % (new, _renumbered(head, numbers), rest)
+        places.append(len(output))
+        head, tail = objects[old]
+        output += b"%d 0 obj\n%b%b" % (new, _renumbered(head, numbers), tail)
     lines = [b"%010d 00000 n\r\n" % place for place in places]
     count = len(places) + 1
     table = b"xref\n0 %d\n0000000000 65535 f\r\n%b" % (count, b"".join(lines))
     trailer = re.sub(rb"/Size \d+", b"/Size %d" % count, _renumbered(trailer, numbers))
-    return whole + table + b"trailer\n%bstartxref\n%d\n%%%%EOF" % (trailer, len(whole))
+    return output + table + b"trailer\n%bstartxref\n%d\n%%%%EOF" % (trailer, len(output))
 
 
 def _sorted(found: re.Match[bytes]) -> bytes:
@@ -59,46 +59,48 @@ def _sorted(found: re.Match[bytes]) -> bytes:
 def _follow(
     text: bytes, objects: Mapping[int, tuple[bytes, bytes]], numbers: dict[int, int]
 ) -> None:
-    """Every object that the text leads to has a new number, in the order in which it is met."""
-    for found in _REFERENCE.finditer(text):
-        number = int(found[1])
+    """Give every object that the text leads to a new number, in the order in which it is met."""
+    for match in _REFERENCE.finditer(text):
+        number = int(match[1])
         if number not in numbers:
             numbers[number] = len(numbers) + 1
             _follow(objects[number][0], objects, numbers)
 
 
 def _renumbered(text: bytes, numbers: Mapping[int, int]) -> bytes:
-    return _REFERENCE.sub(lambda found: b"%d 0 R" % numbers[int(found[1])], text)
+    return _REFERENCE.sub(lambda match: b"%d 0 R" % numbers[int(match[1])], text)
 
 
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""What no XML can hold."""
+"""Characters that XML cannot hold."""
 
 
 def svg_of(spec: Spec) -> str:
-    """The drawing of a specification, for white paper; the same one gives the same text."""
+    """Return the drawing of a specification, for white paper; the same one gives the same text."""
     import vl_convert
 
     svg = str(vl_convert.vegalite_to_svg(spec, config=config()))
-    return _with_own_ids(_NOT_XML.sub(lambda one: printable(one[0]), svg))
+    return _with_own_ids(_NOT_XML.sub(lambda match: printable(match[0]), svg))
 
 
 _CLIP = re.compile(r'(<clipPath id="|<g class="[^"]*" clip-path="url\(#)clip(\d+)')
-"""Where a drawing names, and uses, what it is cut by."""
+"""Where a drawing defines, and uses, a clip path."""
 
 
 def _with_own_ids(svg: str) -> str:
-    """The SVG with ids made from itself: the library counts them over all that it draws.
+    """Return the SVG with ids made from itself: the library counts them over all that it draws.
 
-    On a page with other drawings they must still be this one's alone.
+    On a page with other drawings, the ids must still be this one's alone.
     """
-    own = hashlib.sha256(_CLIP.sub(r"\1", svg).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(_CLIP.sub(r"\1", svg).encode()).hexdigest()[:8]
     numbers: dict[str, int] = {}
-    return _CLIP.sub(lambda at: f"{at[1]}clip-{own}-{numbers.setdefault(at[2], len(numbers))}", svg)
+    return _CLIP.sub(
+        lambda match: f"{match[1]}clip-{digest}-{numbers.setdefault(match[2], len(numbers))}", svg
+    )
 
 
 def sizes(svgs: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Width and height of each SVG."""
+    """Yield the width and height of each SVG."""
     for svg in svgs:
-        found = re.search(r'<svg[^>]*? width="([\d.]+)"[^>]*? height="([\d.]+)"', svg)
-        yield (round(float(found[1])), round(float(found[2]))) if found else (660, 300)
+        match = re.search(r'<svg[^>]*? width="([\d.]+)"[^>]*? height="([\d.]+)"', svg)
+        yield (round(float(match[1])), round(float(match[2]))) if match else (660, 300)

@@ -69,12 +69,12 @@ class MeasuredRun:
 
     @cached_property
     def answered(self) -> pl.DataFrame:
-        """Return model, instrument, mode of all that has scores, each once."""
+        """Return model, instrument and mode of everything that has scores, each once."""
         return self.scores.select("model", "instrument", "mode").unique()
 
     @cached_property
     def sections(self) -> dict[str, Section]:
-        """By instrument: what people read of it is made from this."""
+        """Return instrument → section, from which everything that people read of it is made."""
         return sections_of(
             self.manifest,
             prompts=self.prompts,
@@ -87,27 +87,27 @@ class MeasuredRun:
 
     @cached_property
     def correlations(self) -> list[Correlation]:
-        """Those of two measures, each once."""
+        """Return the correlations of two measures, each once."""
         return correlations(self.estimates, self.sections, measures_of(self.manifest))
 
     @cached_property
     def anchored(self) -> list[AnchoredModel]:
-        """Each model and instrument beside each anchor that fits."""
+        """Return each model and instrument beside each anchor that fits."""
         return anchored_models(
             self.anchors, self.anchor_points, self.manifest.anchors, self.sections
         )
 
     @property
     def every_estimate(self) -> pl.DataFrame:
-        """The estimates, and those of models beside people."""
+        """Return the estimates, and those of models beside people."""
         return self.estimates if self.anchors is None else pl.concat([self.estimates, self.anchors])
 
 
 def read_run(folder: Path, *, answers: bool = True) -> MeasuredRun:
-    """The run in the folder; RunError where there is none, or where it is not measured yet.
+    """Return the run in the folder; raise RunError if there is none, or if it is not yet measured.
 
-    RunError also where a table, or an answer behind it, is not as it was written; ``answers``:
-    whether these are looked at.
+    Raise RunError also if a table, or an answer behind it, is not as it was written; ``answers``:
+    whether the answers are checked.
     """
     manifest = read_manifest(folder)
     if manifest is None:
@@ -139,11 +139,11 @@ def read_run(folder: Path, *, answers: bool = True) -> MeasuredRun:
 
 
 def _check_known(run: MeasuredRun) -> None:
-    """Raise RunError where the manifest does not tell who was asked what."""
+    """Raise RunError if the manifest lacks a model, an instrument or answers that have scores."""
     folder, manifest = run.folder, run.manifest
     for model, instrument in run.answered.select("model", asked_ids()).drop_nulls().iter_rows():
-        known = model in manifest.models and instrument in manifest.instruments
-        if not known or instrument not in manifest.answers.get(model, {}):
+        is_known = model in manifest.models and instrument in manifest.instruments
+        if not is_known or instrument not in manifest.answers.get(model, {}):
             raise RunError(
                 f"{folder / 'manifest.json'} was damaged or edited: it does not have the answers "
                 f"of {model} to {instrument}, which scores.parquet has. Put the original file back."
@@ -179,6 +179,6 @@ def _read(
 
 
 def unmeasurable(run: MeasuredRun, instrument: str, model: str) -> Competence | None:
-    """How a model failed the controls of an instrument; None: it passed, or there are none."""
+    """Return how a model failed an instrument's controls; None if it passed, or there are none."""
     section = run.sections.get(instrument)
     return section.unmeasurable().get(model) if section else None

@@ -1,4 +1,4 @@
-"""What leads the page: a row for each instrument; and bars on one axis, for a comparison."""
+"""The page's first screen, a row for each instrument; and bars on one axis, for a comparison."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HALF = 100
 """Units from 0 to either end of the axis."""
 
 TICKS = 3
-"""At most so many on either side of 0."""
+"""The most ticks on either side of 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +57,14 @@ class Bar:
 
 
 def bars(found: Sequence[Finding]) -> list[Bar | None]:
-    """A bar for each finding that has an interval, all of them on one axis."""
-    drawn = [one for one in found if one.low is not None and one.difference is not None]
+    """Return the bar of each finding, all on one axis; None for a finding without an interval."""
+    drawn = [
+        finding for finding in found if finding.low is not None and finding.difference is not None
+    ]
     ends = [
         abs(end)
-        for one in drawn
-        for end in (one.low, one.high, one.difference, one.margin)
+        for finding in drawn
+        for end in (finding.low, finding.high, finding.difference, finding.margin)
         if end is not None
     ]
     step, limit = _axis(max(ends, default=1.0) or 1.0)
@@ -70,7 +72,7 @@ def bars(found: Sequence[Finding]) -> list[Bar | None]:
     ticks = tuple(
         (_place(step * nth, limit), tick(step * nth, step)) for nth in range(-count, count + 1)
     )
-    return [_bar(one, limit, ticks) if one in drawn else None for one in found]
+    return [_bar(finding, limit, ticks) if finding in drawn else None for finding in found]
 
 
 def _bar(one: Finding, limit: float, ticks: tuple[tuple[str, str], ...]) -> Bar:
@@ -88,7 +90,7 @@ def _bar(one: Finding, limit: float, ticks: tuple[tuple[str, str], ...]) -> Bar:
 
 
 def _axis(largest: float) -> tuple[float, float]:
-    """The distance between ticks, and the end of the axis: a tick that nothing lies beyond."""
+    """Return the distance between ticks, and the axis's end: a tick that nothing lies beyond."""
     power = 10.0 ** math.floor(math.log10(largest / TICKS))
     step = next(power * times for times in (1, 2, 5, 10) if power * times * TICKS >= largest)
     return step, step * math.ceil(largest / step - 1e-9)
@@ -99,7 +101,7 @@ def _place(value: float, limit: float) -> str:
 
 
 MANY = 12
-"""Of more models than these a page has a line of glyphs each."""
+"""With more models than this, a page has a line of glyphs for each."""
 
 
 MEANINGS: Mapping[str, str] = {
@@ -115,21 +117,23 @@ MEANINGS: Mapping[str, str] = {
 
 def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
     """Return what the first screen shows: a row for each instrument, the strongest result first."""
-    asked = main_results(sections)
-    results = sorted(asked, key=strength)
-    shown: dict[str, str] = {}
-    for one in results:
-        for note in one.finding.caveats:
-            shown.setdefault(note.short, note.id)
-    place = {short: at for at, short in enumerate(shown, start=1)}
-    drawn = forest([one.finding for one in results])
+    main = main_results(sections)
+    results = sorted(main, key=strength)
+    note_ids: dict[str, str] = {}
+    for result in results:
+        for note in result.finding.caveats:
+            note_ids.setdefault(note.short, note.id)
+    numbers = {short: number for number, short in enumerate(note_ids, start=1)}
+    drawn = forest([result.finding for result in results])
     groups: dict[str, list[dict[str, Any]]] = {}
-    for one, mark in zip(results, drawn.marks, strict=True):
-        groups.setdefault(one.instrument, []).append(_result(one, sections) | {"mark": mark})
-    models = list(dict.fromkeys(one.model for one in asked))
+    for result, mark in zip(results, drawn.marks, strict=True):
+        groups.setdefault(result.instrument, []).append(_result(result, sections) | {"mark": mark})
+    models = list(dict.fromkeys(result.model for result in main))
     return {
         "headline": _headline(results),
-        "caveat": next((note.short for one in results[:1] for note in one.finding.caveats), ""),
+        "caveat": next(
+            (note.short for result in results[:1] for note in result.finding.caveats), ""
+        ),
         "counts": describe_counts(results),
         "groups": [
             {
@@ -137,7 +141,7 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
                 "says": _says(rows),
                 "results": rows,
                 "marks": sorted(
-                    {place[note.short] for row in rows for note in row["result"].finding.caveats}
+                    {numbers[note.short] for row in rows for note in row["result"].finding.caveats}
                 ),
                 "claims": sections[name].presentation.claims,
                 "shown": any(row["result"].verdict in PRESENT_WORDS for row in rows),
@@ -145,7 +149,7 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
             for name, rows in groups.items()
         ],
         "forest": drawn,
-        "notes": [{"id": id_, "short": short} for short, id_ in shown.items()],
+        "notes": [{"id": id_, "short": short} for short, id_ in note_ids.items()],
         "legend": [(word, GLYPHS[word], MEANINGS[word]) for word in GLYPHS],
         "table": _glyphs(results, models, list(groups)) if len(models) > MANY else None,
     }
@@ -153,13 +157,13 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
 
 def results_of(section: Section, sections: Mapping[str, Section]) -> list[dict[str, Any]]:
     """Return the results of one section, the strongest first; ``main``: whether it is main."""
-    found = [
-        MainResult(instrument=section.instrument, model=one.model, finding=one)
-        for one in findings_of(section)
+    results = [
+        MainResult(instrument=section.instrument, model=finding.model, finding=finding)
+        for finding in findings_of(section)
     ]
     return [
-        _result(one, sections) | {"main": section.is_main(one.model)}
-        for one in sorted(found, key=strength)
+        _result(result, sections) | {"main": section.is_main(result.model)}
+        for result in sorted(results, key=strength)
     ]
 
 
@@ -170,9 +174,9 @@ def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
     passed = ""
     if control and control.passed:
         passed = "perhaps can do the task" if control.unsure else "can do the task"
-    given = {section.names.model(model): model for model in section.main_modes}
-    # What the drawer says in a line of its own is no note.
-    own = ("", finding.wording, NO_CONTROLS)
+    model_ids = {section.names.model(model): model for model in section.main_modes}
+    # What the drawer says on a line of its own is no note.
+    shown_elsewhere = ("", finding.wording, NO_CONTROLS)
     return {
         "result": one,
         "value": value_shown(finding),
@@ -183,17 +187,23 @@ def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
         "notes": [
             note.text
             for note in finding.caveats
-            if note.text not in own and note.id != "controls-unsure"
+            if note.text not in shown_elsewhere and note.id != "controls-unsure"
         ],
-        "modes": describe_other_modes(sections, one.instrument, given.get(one.model, one.model)),
+        "modes": describe_other_modes(
+            sections, one.instrument, model_ids.get(one.model, one.model)
+        ),
     }
 
 
 def _says(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the sentence of a row: that of its strongest result, and of how many it is true."""
-    said = [row["result"].finding.short or row["result"].finding.head for row in rows]
-    same = said.count(said[0])
-    return said[0] if same == len(said) else f"{said[0]} ({same} of {len(said)} models)"
+    """Return a row's sentence: its strongest result's, and for how many models it holds."""
+    sentences = [row["result"].finding.short or row["result"].finding.head for row in rows]
+    count = sentences.count(sentences[0])
+    return (
+        sentences[0]
+        if count == len(sentences)
+        else f"{sentences[0]} ({count} of {len(sentences)} models)"
+    )
 
 
 def _glyphs(
@@ -201,19 +211,19 @@ def _glyphs(
 ) -> dict[str, Any]:
     """Return a line of verdicts for each model, in the order in which they were asked."""
     cells = {
-        (one.model, one.instrument): {
-            "verdict": one.verdict,
-            "glyph": one.glyph,
-            "value": value_shown(one.finding),
+        (result.model, result.instrument): {
+            "verdict": result.verdict,
+            "glyph": result.glyph,
+            "value": value_shown(result.finding),
         }
-        for one in results
+        for result in results
     }
     rows = [(model, [cells.get((model, name)) for name in instruments]) for model in models]
     return {"instruments": instruments, "rows": rows}
 
 
 def _headline(results: Sequence[MainResult]) -> str:
-    """Return the sentence of the strongest result and whose it is, or that there is none."""
+    """Return the strongest result's sentence and model, or a sentence that there is none."""
     if not results:
         return "Nothing could be measured"
     strongest = results[0]
@@ -222,6 +232,6 @@ def _headline(results: Sequence[MainResult]) -> str:
         return f"{short} ({strongest.model})"
     if strongest.verdict == SENTENCES_ONLY:
         return f"In these sentences only: {short[0].lower()}{short[1:]} ({strongest.model})"
-    if all(one.verdict == NEGLIGIBLE for one in results):
+    if all(result.verdict == NEGLIGIBLE for result in results):
         return "No relevant difference"
     return "No relevant difference was shown"

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from goffman.runs.manifest import Answered, AskedInstrument, Manifest, Model
 
 _MOST = 40
-"""More rows than these are left to the files."""
+"""Rows beyond this many are left to the files."""
 
 TITLES = {
     "order": "Order of the options",
@@ -73,7 +73,7 @@ TITLES = {
     "baseline": "Compared with the baseline",
     "trials": "Compared with the baseline, over trials of these sentences",
 }
-"""The kinds of contrasts in the order of the page, as they are headed there."""
+"""The kinds of contrasts in the order of the page → their headings there."""
 
 
 FACTS = {
@@ -86,11 +86,11 @@ FACTS = {
     "device": "device",
     "address": "address",
 }
-"""What tells a model from another: its name in the manifest, and as it is shown."""
+"""What distinguishes models: the key in the manifest → the name shown."""
 
 
 NUMBERS = {"disparity": "as stated", "keyed-disparity": "reverse-keyed"}
-"""What contrasts of several numbers in one table are of, where plain words are needed."""
+"""Quantity → its name where one table has contrasts of several quantities, if plain words help."""
 
 ROUNDING = 1e-4
 """Means that differ by this much more than their difference are means of something else."""
@@ -99,7 +99,7 @@ SHIPPED_WORDS = "the list that comes with goffman"
 
 
 def about_run(run: MeasuredRun) -> dict[str, Any]:
-    """Models, instruments, lexicons, times: what was audited, and with what."""
+    """Return what was audited, and with what: models, instruments, lexicons and times."""
     manifest = run.manifest
     names, controls = labels_of(manifest), read_controls(run.folder, manifest)
     models: list[dict[str, Any]] = [
@@ -143,136 +143,140 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
 
 
 def _in_all(entry: AskedInstrument) -> int | None:
-    """How many prompts there are, where a part was asked; None: these are all."""
+    """Return how many prompts there are, if only a part was asked; None if all were."""
     return entry.in_all if entry.in_all != entry.prompts else None
 
 
 def _asked(prompts: pl.DataFrame) -> int:
-    """How many different texts a model was asked: pairs of coreference share theirs."""
-    told = [name for name in ("text", "system") if name in prompts.columns]
-    return prompts.select(told).n_unique()
+    """Return how many different texts a model was asked: pairs of coreference share theirs."""
+    columns = [name for name in ("text", "system") if name in prompts.columns]
+    return prompts.select(columns).n_unique()
 
 
 def _model_facts(entry: Model, answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
-    """The entries of a model's manifest that tell it from another, as they are shown."""
+    """Return the entries of a model's manifest that tell it from another, as they are shown."""
     facts = []
     for key, name in FACTS.items():
         value = getattr(entry, key)
         value = f"{value:,}" if isinstance(value, int) else value
         if isinstance(value, str) and value:
-            shown = f"{value[:12]}…" if len(value) >= 40 else value
-            facts.append((name, printable(shown)))
+            text = f"{value[:12]}…" if len(value) >= 40 else value
+            facts.append((name, printable(text)))
     if entry.labels:
         facts.append(("classes", printable(", ".join(entry.labels))))
     drawing = entry.sampling.entry() if entry.sampling else {}
     for key, value in drawing.items():
         if value is not None:
             facts.append((humanize(key.replace("_", "-")), printable(str(value))))
-    if names := dict.fromkeys(name for one in answers.values() for name in one.served_by or ()):
+    if names := dict.fromkeys(
+        name for answered in answers.values() for name in answered.served_by or ()
+    ):
         facts.append(("answered as", printable(", ".join(names))))
     return facts
 
 
 def _remarks(entry: Model, answers: Mapping[str, Answered]) -> list[str]:
-    """What was said of the model when it was loaded, and of its replies when they were there."""
+    """Return the remarks on the model from its loading, and on its replies after they were in."""
     of_replies = [
         f"{instrument}: {remark}"
-        for instrument, one in answers.items()
-        for remark in one.remarks or ()
+        for instrument, answered in answers.items()
+        for remark in answered.remarks or ()
     ]
     return [*entry.notes, *of_replies]
 
 
 def _lexicons(manifest: Manifest) -> list[str]:
-    """What words and replies were measured with."""
+    """Return what words and replies were measured with."""
     lexicons = manifest.lexicons
-    said = [describe_file(one) for one in lexicons.attitudes]
+    sentences = [describe_file(lexicon) for lexicon in lexicons.attitudes]
     if gender := lexicons.gender:
         file = SHIPPED_WORDS if gender.file == "shipped" else printable(gender.file)
-        said.append(
+        sentences.append(
             f"Gender of words: {file}, {gender.words:,} words (sha256 {gender.sha256[:12]}…)."
         )
-    asked = [entry for of_model in manifest.answers.values() for entry in of_model.values()]
-    if lexicons.parser and any(entry.table == "replies" for entry in asked):
-        said.append(f"Replies: read by the parser {printable(lexicons.parser)}.")
-    return said
+    entries = [entry for of_model in manifest.answers.values() for entry in of_model.values()]
+    if lexicons.parser and any(entry.table == "replies" for entry in entries):
+        sentences.append(f"Replies: read by the parser {printable(lexicons.parser)}.")
+    return sentences
 
 
 def examples(section: Section) -> list[str]:
     """Return up to three prompts of different wordings, the shortest first."""
-    asked = section.prompts.filter(pl.col("condition") != BASELINE)
-    asked = asked if asked.height else section.prompts
+    prompts = section.prompts.filter(pl.col("condition") != BASELINE)
+    prompts = prompts if prompts.height else section.prompts
     # The two sides of a pair are one text where the pronoun is masked.
-    asked = asked.unique(["text"], keep="first", maintain_order=True)
-    chosen = asked.unique(["wording"], keep="first", maintain_order=True)
+    prompts = prompts.unique(["text"], keep="first", maintain_order=True)
+    chosen = prompts.unique(["wording"], keep="first", maintain_order=True)
     if chosen.height < 2:
-        chosen = asked.unique(["item"], keep="first", maintain_order=True)
+        chosen = prompts.unique(["item"], keep="first", maintain_order=True)
     return sorted((mask_to_blank(text) for text in chosen["text"].head(3)), key=len)
 
 
 def contrast_rows(section: Section) -> list[dict[str, Any]]:
-    """The contrasts between groups, genders and models as tables: heading, columns' values."""
+    """Return the contrasts between groups, genders and models as tables with title and rows."""
     tables = []
-    # Models and identities are compared whatever the measure; all else is what it says of itself.
-    wanted = dict.fromkeys([*section.presentation.main, *BY_IDENTITY, "models"])
+    # Models and identities are compared for every measure; all other kinds are the measure's own.
+    kinds = dict.fromkeys([*section.presentation.main, *BY_IDENTITY, "models"])
     # The main figure has the contrasts with the baseline, with their numbers.
-    wanted = {kind: None for kind in wanted if kind != "baseline"}
-    for kind in [*(one for one in TITLES if one in wanted), *({*wanted} - {*TITLES})]:
+    kinds = {kind: None for kind in kinds if kind != "baseline"}
+    for kind in [*(kind for kind in TITLES if kind in kinds), *({*kinds} - {*TITLES})]:
         rows = section.contrasts(kind).filter(pl.col("dimension").is_null())
         if rows.height:
             several = rows["quantity"].n_unique() > 1
-            listed = [
+            entries = [
                 _contrast(row, section, several=several)
                 for row in rows.head(_MOST).iter_rows(named=True)
             ]
             more = max(0, rows.height - _MOST)
             title = TITLES.get(kind, humanize(kind).capitalize())
-            tables.append({"title": title, "rows": listed, "more": more, "long": kind == "models"})
+            tables.append({"title": title, "rows": entries, "more": more, "long": kind == "models"})
     return tables
 
 
 def system_prompts(section: Section) -> str:
-    """The system prompt that stands before every prompt; empty: there is none."""
+    """Return the system prompt that stands before every prompt; empty if there is none."""
     if "system" not in section.prompts.columns:
         return ""
-    return " / ".join(printable(one) for one in section.prompts["system"].drop_nulls().unique())
+    return " / ".join(printable(text) for text in section.prompts["system"].drop_nulls().unique())
 
 
 def reliability_rows_shown(section: Section) -> list[dict[str, str]]:
-    """Of each model and group how reliable the scale is, all items together."""
-    listed = []
+    """Return how reliable the scale is for each model and group, all items together."""
+    rows = []
     for row in reliability_rows(section):
         if row["dimension"] == "all items":
-            about = [section.names.model(row["model"]), humanize(row["group"])]
-            about += [describe_variant(row["variant"])] if row["variant"] else []
-            about += ["reverse-keyed"] * section.presentation.keyed
+            labels = [section.names.model(row["model"]), humanize(row["group"])]
+            labels += [describe_variant(row["variant"])] if row["variant"] else []
+            labels += ["reverse-keyed"] * section.presentation.keyed
             values = {name: row[name] for name in COEFFICIENTS}
-            shown = {name: "–" if v is None else number(v) for name, v in values.items()}
-            why = printable(row["reason"] or "") if None in values.values() else ""
-            listed.append({"about": ", ".join(about), "why": why} | shown)
-    return listed
+            texts = {
+                name: "–" if value is None else number(value) for name, value in values.items()
+            }
+            reason = printable(row["reason"] or "") if None in values.values() else ""
+            rows.append({"about": ", ".join(labels), "why": reason} | texts)
+    return rows
 
 
 def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dict[str, str]:
-    """A row of the page; ``several``: contrasts of several numbers stand in one table."""
-    said = [humanize(row["group"])] if row["group"] else []
-    said += [describe_variant(row["variant"])] if row["variant"] else []
+    """Return a row of the page; ``several``: contrasts of several numbers stand in one table."""
+    parts = [humanize(row["group"])] if row["group"] else []
+    parts += [describe_variant(row["variant"])] if row["variant"] else []
     if row["kind"] != "models":
-        said.insert(0, row["model"])
+        parts.insert(0, row["model"])
     if several:
-        said.append(NUMBERS.get(row["quantity"], humanize(row["quantity"])))
+        parts.append(NUMBERS.get(row["quantity"], humanize(row["quantity"])))
     call: Callable[[str], str] = humanize
     if row["kind"] == "models":
         call = section.names.model
     elif row["kind"] in {"baseline", "trials", "level"}:
         call = section.called
     unit = (row["unit"] or "values").replace("conditions", section.noun.many)
-    what = " − ".join(call(row[side]) for side in ("first", "second"))
+    contrast = " − ".join(call(row[side]) for side in ("first", "second"))
     if row["kind"] == "level":
-        what = f"{call(row['first'])}, compared with 0"
+        contrast = f"{call(row['first'])}, compared with 0"
     return {
-        "about": ", ".join(said),
-        "what": what,
+        "about": ", ".join(parts),
+        "what": contrast,
         "means": _means(row),
         "difference": number(row["difference"]),
         "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
@@ -284,23 +288,24 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
 
 
 def _means(row: Mapping[str, Any]) -> str:
-    """Both means, where the difference is theirs.
+    """Return both means, if the difference is theirs.
 
-    Over sentence pairs it is corrected for the more frequent pronoun, and the means are not.
+    Over sentence pairs, the difference is corrected for the more frequent pronoun, and the means
+    are not.
     """
     sides = ("mean_first",) if row["kind"] == "level" else ("mean_first", "mean_second")
     means = [row[side] for side in sides if row[side] is not None]
     if not means or row["difference"] is None:
         return "–"
     difference = means[0] - (means[1] if means[1:] else 0.0)
-    own = abs(difference - row["difference"]) < ROUNDING and not (row["test"] or "").startswith(
-        "clustered"
-    )
-    return " / ".join(number(mean) for mean in means) if own else "–"
+    is_theirs = abs(difference - row["difference"]) < ROUNDING and not (
+        row["test"] or ""
+    ).startswith("clustered")
+    return " / ".join(number(mean) for mean in means) if is_theirs else "–"
 
 
 def noun_of(sections: Mapping[str, Section]) -> Noun:
-    """What the conditions of all instruments are called; where they differ, conditions."""
+    """Return what the conditions of all instruments are called; "conditions" if they differ."""
     nouns = {section.noun for section in sections.values()}
     return nouns.pop() if len(nouns) == 1 else Noun()
 
@@ -329,7 +334,7 @@ GENERAL = (
 PAGE = Path(__file__).parent / "page"
 
 SHARED = ("base.js", "table.js", "figures.js", "evidence.js", "pairs.js", "tabs.js", "page.js")
-"""What every page has, in the order in which they run, after Vega."""
+"""The scripts of every page, in the order in which they run, after Vega."""
 
 SCRIPTS = (*SHARED, "dialog.js", "explorer.js", "main.js")
 
@@ -340,7 +345,7 @@ class Drawn:
 
     figures: Sequence[Figure]
     svgs: Mapping[str, str]
-    """By figure, as it is first shown: for paper, and for browsers without scripts."""
+    """Figure → its drawing as first shown: for paper, and for browsers without scripts."""
     evidence: Sequence[Evidence]
     notes: Sequence[str] = field(default=())
     """What a reader should know of how the page was made."""
@@ -349,13 +354,13 @@ class Drawn:
 
 
 def page(run: MeasuredRun, drawn: Drawn) -> str:
-    """The whole page."""
+    """Return the whole page as HTML."""
     noun = noun_of(run.sections)
     data = {
         "explored": explored(run.sections),
-        "nouns": {name: one.noun.one for name, one in run.sections.items()},
-        "titles": {name: one.names.title(name) for name, one in run.sections.items()},
-        "evidence": [one.instrument for one in drawn.evidence],
+        "nouns": {name: section.noun.one for name, section in run.sections.items()},
+        "titles": {name: section.names.title(name) for name, section in run.sections.items()},
+        "evidence": [evidence.instrument for evidence in drawn.evidence],
     }
     first = first_screen(run.sections)
     anchors = list(anchor_sections(run))
@@ -364,16 +369,18 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         | {
             "results": results_of(section, run.sections),
             "anchors": [
-                {**one, "figures": figures_shown(_of_anchor(drawn.figures, one), drawn)}
-                for one in anchors
-                if one["instrument"] == name
+                {**anchor, "figures": figures_shown(_of_anchor(drawn.figures, anchor), drawn)}
+                for anchor in anchors
+                if anchor["instrument"] == name
             ],
         }
         for name, section in run.sections.items()
     ]
     # As on the first screen; other modes of an instrument come after its main one.
     order = [group["instrument"] for group in first["groups"]]
-    sections.sort(key=lambda one: order.index(one["id"]) if one["id"] in order else len(order))
+    sections.sort(
+        key=lambda section: order.index(section["id"]) if section["id"] in order else len(order)
+    )
     return rendered(
         "report.html",
         SCRIPTS,
@@ -383,7 +390,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         sections=sections,
         first=first,
         together=figures_shown(
-            [one for one in drawn.figures if "measures-together" in one.id], drawn
+            [figure for figure in drawn.figures if "measures-together" in figure.id], drawn
         ),
         measures_said=describe_correlations(run.correlations),
         general=GENERAL,
@@ -400,23 +407,23 @@ def rendered(
     data: Mapping[str, Any],
     **content: Any,
 ) -> str:
-    """A page of this template and these scripts, with the shared style and the scripts' own."""
+    """Return a page of this template and these scripts, with the shared and the scripts' styles."""
     # In a function of their own: the bundle has global names too.
-    own = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in scripts)
-    every = [vega(), f"(() => {{\n{own}\n}})();"]
+    code = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in scripts)
+    all_scripts = [vega(), f"(() => {{\n{code}\n}})();"]
     styles = [PAGE / "report.css", *((PAGE / name).with_suffix(".css") for name in scripts)]
     themes = {"light": config() | {"background": "transparent"}, "dark": config(dark=True)}
-    of_figures = {figure.id: figure.instrument for figure in drawn.figures}
+    instruments = {figure.id: figure.instrument for figure in drawn.figures}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PAGE), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["number"] = number
     return environment.get_template(template).render(
         css="\n".join(style.read_text(encoding="utf-8") for style in styles if style.exists()),
-        data=as_json({"themes": themes, "instruments": of_figures, **data}),
+        data=as_json({"themes": themes, "instruments": instruments, **data}),
         specs=[(figure.id, *_spec(figure)) for figure in drawn.figures],
-        scripts=every,
-        policy=_policy(every),
+        scripts=all_scripts,
+        policy=_policy(all_scripts),
         evidence=drawn.evidence,
         notes=drawn.notes,
         version=__version__,
@@ -429,7 +436,7 @@ LARGE = 200_000
 
 
 def _spec(figure: Figure) -> tuple[str, str]:
-    """The type of a script element, and what it holds of a figure: JSON, or its gzip in base64."""
+    """Return a script element's type and content for a figure: JSON, or its gzip in base64."""
     text = as_json(figure.spec)
     if len(text) <= LARGE:
         return "application/json", text
@@ -438,22 +445,22 @@ def _spec(figure: Figure) -> tuple[str, str]:
 
 def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
     """Return what the template needs of one instrument."""
-    own = [
-        one
-        for one in drawn.figures
-        if one.instrument == section.instrument
-        and "measures-together" not in one.id
-        and PART not in one.id
+    figures = [
+        figure
+        for figure in drawn.figures
+        if figure.instrument == section.instrument
+        and "measures-together" not in figure.id
+        and PART not in figure.id
     ]
-    analyzed = [one for one in own if one.id.endswith(f"-{ANALYSES}")]
-    own = [one for one in own if one not in analyzed]
-    first = next((one for one in own if one.leads), own[0] if own else None)
-    title, _, about = section.names.title(section.instrument).partition("? ")
+    analyzed = [figure for figure in figures if figure.id.endswith(f"-{ANALYSES}")]
+    figures = [figure for figure in figures if figure not in analyzed]
+    first = next((figure for figure in figures if figure.leads), figures[0] if figures else None)
+    title, _, subtitle = section.names.title(section.instrument).partition("? ")
     models = section.models()
     return {
         "id": section.instrument,
-        "title": f"{title}?" if about else title,
-        "about": about,
+        "title": f"{title}?" if subtitle else title,
+        "about": subtitle,
         "measured": describe_measured(section),
         "claims": section.presentation.claims,
         "instrument": section.names.instruments.get(section.instrument),
@@ -462,24 +469,26 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "system": system_prompts(section),
         "contrasts": contrast_rows(section),
         "counts": describe_counts(section),
-        "changes": [said for model in models for said in describe_changes(section, model)],
+        "changes": [sentence for model in models for sentence in describe_changes(section, model)],
         "reliability": reliability_rows_shown(section),
         "holds": describe_holds(section),
         "analyses": figures_shown(analyzed, drawn),
-        "first": figures_shown([one for one in own if one is first], drawn),
-        "figures": figures_shown([one for one in own if one is not first], drawn),
-        "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
+        "first": figures_shown([figure for figure in figures if figure is first], drawn),
+        "figures": figures_shown([figure for figure in figures if figure is not first], drawn),
+        "evidence": next(
+            evidence for evidence in drawn.evidence if evidence.instrument == section.instrument
+        ),
     }
 
 
 def _of_anchor(figures: Sequence[Figure], anchor: Mapping[str, Any]) -> list[Figure]:
     """Return the figures of one instrument and anchor."""
-    wanted = slug_of(f"{anchor['instrument']}-{PART}-{anchor['id']}")
-    return [one for one in figures if one.id == wanted]
+    figure_id = slug_of(f"{anchor['instrument']}-{PART}-{anchor['id']}")
+    return [figure for figure in figures if figure.id == figure_id]
 
 
 def figures_shown(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:
-    """Figures as the template needs them."""
+    """Return figures as the template needs them."""
     svgs = [drawn.svgs[figure.id] for figure in figures]
     return [
         {
@@ -496,21 +505,21 @@ def figures_shown(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any
 
 
 def _for_page(svg: str) -> str:
-    """The SVG as it may stand in a page: its text is escaped, and no end of an element is in it."""
+    """Return the SVG for a page: its text is escaped, and it cannot end the element around it."""
     if "</noscript" in svg.lower() or "<script" in svg.lower():
         raise AssertionError("a drawing holds markup that is not its own")
     return svg
 
 
 def as_json(data: object) -> str:
-    """The data as a script element may hold it: no sign of it can end the element."""
+    """Return the data as a script element may hold it: no character in it can end the element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 @cache
 def vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed with its interpreter of expressions, as one script."""
+    """Return Vega, Vega-Lite and Vega-Embed with its interpreter of expressions, as one script."""
     import vl_convert
 
     # Its type stub has lost the default of the first parameter.
@@ -520,11 +529,11 @@ def vega() -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """The page's content security policy: these scripts, styles of its own, and no network."""
+    """Return the page's content security policy: these scripts, its own styles, no network."""
     hashes = [
         base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
     ]
-    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HEADING = "# A goffman run"
 
 MOST = 20
-"""Of more main results the README leaves the rest to results.csv."""
+"""The most main results in the README; the rest are only in results.csv."""
 
 _FILES = """\
 ## What is here
@@ -40,23 +40,23 @@ _FILES = """\
 
 def readme_text(run: MeasuredRun) -> str:
     """Return the README of a run."""
-    about, first = about_run(run), first_screen(run.sections)
+    facts, first = about_run(run), first_screen(run.sections)
     results = main_results(run.sections)
     rows = [row for group in first["groups"] for row in group["results"]]
     numbers = {id(row["result"].finding): f"{row['value']} ({row['interval']})" for row in rows}
-    name, models = about["folder"], ", ".join(one["shown"] for one in about["models"])
-    asked = f"{about['prompts']:,} prompts of {', '.join(run.sections)}"
+    name, models = facts["folder"], ", ".join(model["shown"] for model in facts["models"])
+    prompts = f"{facts['prompts']:,} prompts of {', '.join(run.sections)}"
     parts = [
         f"{HEADING}: {markdown(name)}",
         f"**{markdown(first['headline'])}.** {describe_counts(results)}.",
-        f"Asked: {markdown(models)}, with {markdown(asked)}.",
-        _table([(one, numbers[id(one.finding)]) for one in results]),
+        f"Asked: {markdown(models)}, with {markdown(prompts)}.",
+        _table([(result, numbers[id(result.finding)]) for result in results]),
         _FILES,
         "## How to read the verdicts",
         "\n".join(_legend(results)),
         FOOT.split(". ", 2)[2],
         "## How to cite",
-        "\n".join(_cited(run, about["started"])),
+        "\n".join(_cited(run, facts["started"])),
     ]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
@@ -64,36 +64,36 @@ def readme_text(run: MeasuredRun) -> str:
 def _table(results: list[tuple[MainResult, str]]) -> str:
     rows = [
         (
-            f"{one.glyph} {one.verdict}",
-            one.instrument,
-            one.model,
-            one.finding.short or one.finding.head,
-            number if one.finding.low is not None else "",
-            ", ".join(caveat.id for caveat in one.finding.caveats),
+            f"{result.glyph} {result.verdict}",
+            result.instrument,
+            result.model,
+            result.finding.short or result.finding.head,
+            number if result.finding.low is not None else "",
+            ", ".join(caveat.id for caveat in result.finding.caveats),
         )
-        for one, number in results[:MOST]
+        for result, number in results[:MOST]
     ]
     heads = ("verdict", "instrument", "model", "finding", "difference (95% interval)", "caveats")
-    left = len(results) - len(rows)
-    more = f"\n{left} more are in results.csv.\n" if left else ""
+    remaining = len(results) - len(rows)
+    more = f"\n{remaining} more are in results.csv.\n" if remaining else ""
     return f"{grid(heads, rows)}{more}"
 
 
 def _legend(results: list[MainResult]) -> Iterator[str]:
     """Yield the meaning of each verdict of the run."""
-    there = {one.verdict for one in results}
-    for word in (word for word in GLYPHS if word in there):
+    verdicts = {result.verdict for result in results}
+    for word in (word for word in GLYPHS if word in verdicts):
         yield f"- {GLYPHS[word]} **{word}**: {MEANINGS[word]}."
 
 
 def _cited(run: MeasuredRun, started: str) -> Iterator[str]:
-    """Yield goffman and the sources of the instruments."""
+    """Yield the citations of goffman and of the sources of the instruments."""
     yield (
         f"- The goffman developers, goffman {__version__}; run {run_id(run)} of {started}. The id "
         "begins the sha256 of `estimates.parquet`."
     )
     for name, section in run.sections.items():
-        known = section.names.instruments.get(name)
-        if known and known.citation:
-            source = f"{name}, version {known.version}: {known.citation}"
+        instrument = section.names.instruments.get(name)
+        if instrument and instrument.citation:
+            source = f"{name}, version {instrument.version}: {instrument.citation}"
             yield f"- {markdown(source)}"

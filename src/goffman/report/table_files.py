@@ -109,56 +109,61 @@ The LaTeX files need `\\usepackage{{booktabs}}`, `\\usepackage{{longtable}}` for
 
 
 def tables_of(run: MeasuredRun) -> list[Table]:
-    """Every table of the run that has a row, instrument by instrument."""
-    found: list[Table] = []
+    """Return every table of the run that has a row, instrument by instrument."""
+    tables: list[Table] = []
     # Models, and sides of correlations, by their short names.
     names: dict[str, str] = {}
-    for one in correlations(run.estimates, run.sections, measures_of(run.manifest)):
-        for side, model in zip((one.first, one.second), one.models, strict=True):
+    for correlation in correlations(run.estimates, run.sections, measures_of(run.manifest)):
+        for side, model in zip(
+            (correlation.first, correlation.second), correlation.models, strict=True
+        ):
             names[side.text()] = side.text(model=model)
     for name, section in sorted(run.sections.items()):
-        made = [table for make in section.presentation.tables for table in make(section)]
-        made += [*_contrasts(name, section.estimates), *change_table(section)]
-        made += [*analyses(section), *_words(run, section), *_unspecified(run, section)]
-        made = [*_controls(section), *(_with_doubts(table, section) for table in made)]
-        made = [noted(table, section.ratings) for table in made]
-        called = {**names, **section.names.models}
-        found += [replace(table, names=called) for table in made]
-    called = {**names, **short_names(run.manifest.models)}
-    rated = {section.ratings: None for section in run.sections.values() if section.ratings}
-    of_two = [noted(table, *rated) for table in _correlations(run.estimates)]
-    found += [replace(table, names=called) for table in of_two]
-    return [*found, *anchor_tables(run)]
+        section_tables = [table for make in section.presentation.tables for table in make(section)]
+        section_tables += [*_contrasts(name, section.estimates), *change_table(section)]
+        section_tables += [*analyses(section), *_words(run, section), *_unspecified(run, section)]
+        section_tables = [
+            *_controls(section),
+            *(_with_doubts(table, section) for table in section_tables),
+        ]
+        section_tables = [noted(table, section.ratings) for table in section_tables]
+        short = {**names, **section.names.models}
+        tables += [replace(table, names=short) for table in section_tables]
+    short = {**names, **short_names(run.manifest.models)}
+    ratings = {section.ratings: None for section in run.sections.values() if section.ratings}
+    pair_tables = [noted(table, *ratings) for table in _correlations(run.estimates)]
+    tables += [replace(table, names=short) for table in pair_tables]
+    return [*tables, *anchor_tables(run)]
 
 
 def _words(run: MeasuredRun, section: Section) -> Iterator[Table]:
     """Yield every word that the models filled in, and who said what it means."""
     words, _ = words_or_why(run.manifest)
-    each = [filled_words(run, one, section, words) for one in answers_of(run, section)]
-    rows = [row for frame in each for row in frame.to_dicts()]
+    frames = [filled_words(run, answers, section, words) for answers in answers_of(run, section)]
+    rows = [row for frame in frames for row in frame.to_dicts()]
     if rows:
         caption = (
             f"{section.instrument}: the words filled in, with their mean probability over prompts, "
             "their share of the probability of all words that count, and who rated them."
         )
-        shown = (
+        columns = (
             *texts("model", "word", "label", "rater", rater="rated by"),
             *numbers("mean_probability"),
             *numbers("share", drop="empty", share="share of what counts"),
         )
-        yield as_table(f"{section.instrument}-filled", caption, rows, shown=shown)
+        yield as_table(f"{section.instrument}-filled", caption, rows, shown=columns)
 
 
 def _controls(section: Section) -> Iterator[Table]:
-    """How each model did on the control items."""
+    """Yield a table of how each model did on the control items."""
     rows = [
         {
-            "model": one.name,
-            **{name: getattr(one, name) for name in _OF_COMPETENCE},
-            "measurable": "yes" if one.passed else "no",
-            "reason": one.reason,
+            "model": competence.name,
+            **{name: getattr(competence, name) for name in _OF_COMPETENCE},
+            "measurable": "yes" if competence.passed else "no",
+            "reason": competence.reason,
         }
-        for one in section.competence.values()
+        for competence in section.competence.values()
     ]
     if rows:
         caption = (
@@ -171,69 +176,71 @@ def _controls(section: Section) -> Iterator[Table]:
 
 
 MOST_WORDS = 20
-"""So many words of each model and group are listed."""
+"""The number of words that are listed of each model and group."""
 
 
 def _unspecified(run: MeasuredRun, section: Section) -> Iterator[Table]:
-    """The words that count as neither female nor male, by their mean probability."""
+    """Yield the words that count as neither female nor male, by their mean probability."""
     words, _ = words_or_why(run.manifest)
-    asked = section.prompts.filter(pl.col("wording").is_in(section.wordings[:1]))
+    prompts = section.prompts.filter(pl.col("wording").is_in(section.wordings[:1]))
     single = "unspecified" in section.scores["quantity"] and not section.presentation.phrases
     if words is None or not single:
         return
     ids = ["model", "group"]
-    made = []
-    for one in (answers for answers in answers_of(run, section) if answers.table == "fills"):
-        rows = section.presentation.evidence(one, section, words, len(one.frame))
+    table_rows = []
+    for fills in (answers for answers in answers_of(run, section) if answers.table == "fills"):
+        rows = section.presentation.evidence(fills, section, words, len(fills.frame))
         gendered = pl.col("label").str.contains(r"^(female|male)\b|not counted$")
-        rows = rows.filter(~gendered).join(asked.select("prompt_id", "group"), on="prompt_id")
-        counts = asked.group_by("group").len("prompts")
+        rows = rows.filter(~gendered).join(prompts.select("prompt_id", "group"), on="prompt_id")
+        counts = prompts.group_by("group").len("prompts")
         means = rows.group_by(*ids, "word", "label").agg(pl.col("probability").sum(), n=pl.len())
         means = means.join(counts.filter(pl.col("group") != BASELINE), on="group")
         means = means.with_columns(mean=pl.col("probability") / pl.col("prompts"))
-        order = means.sort(*ids, "mean", "word", descending=[False, False, True, False])
-        made += order.group_by(ids, maintain_order=True).head(MOST_WORDS).to_dicts()
-    if made:
+        ranked = means.sort(*ids, "mean", "word", descending=[False, False, True, False])
+        table_rows += ranked.group_by(ids, maintain_order=True).head(MOST_WORDS).to_dicts()
+    if table_rows:
         caption = (
             f"{section.instrument}: the {MOST_WORDS} most probable words that count as neither "
             "female nor male, in the first wording. The mean is over all prompts of the group; n "
             "is the number of prompts in which the word counts."
         )
-        shown = (*texts(*ids, "word", "label", label="counts as"), N, *numbers("mean"))
-        yield as_table(f"{section.instrument}-unspecified", caption, made, shown=shown)
+        columns = (*texts(*ids, "word", "label", label="counts as"), N, *numbers("mean"))
+        yield as_table(f"{section.instrument}-unspecified", caption, table_rows, shown=columns)
 
 
 def _with_doubts(table: Table, section: Section) -> Table:
-    """The table; where a model is not measurable, with a column that says in which rows."""
+    """Return the table; if a model is not measurable, with a column that says in which rows."""
     failing = section.unmeasurable()
     if not failing or "model" not in table.columns:
         return table
-    everyone = {*failing, None, EVERY["model"]}
+    names = {*failing, None, EVERY["model"]}
     rows = [
         {
             **row,
             "not_measurable": "yes"
-            if row["model"] in everyone or {*failing} & {row.get("first"), row.get("second")}
+            if row["model"] in names or {*failing} & {row.get("first"), row.get("second")}
             else None,
         }
         for row in table.rows
     ]
-    said = " and ".join(f"{one.model} is {one.mark}" for one in failing.values())
+    reasons = " and ".join(
+        f"{competence.model} is {competence.mark}" for competence in failing.values()
+    )
     return replace(
         table,
-        caption=f"{table.caption} In it, {said}.",
+        caption=f"{table.caption} In it, {reasons}.",
         columns=(*table.columns, "not_measurable"),
         rows=tuple(rows),
     )
 
 
 def noted(table: Table, *notes: str) -> Table:
-    """The table with what else its caption must say."""
+    """Return the table with these notes added to its caption."""
     return replace(table, caption=" ".join(part for part in (table.caption, *notes) if part))
 
 
 def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
-    """Write each table in every format into a folder of its own, and what they are."""
+    """Write each table in every format into a folder of its own, with a README about them."""
     return write_folder(folder, _files(run), heading=HEADING)
 
 
@@ -254,28 +261,28 @@ RESULTS = ("instrument", "mode", "model", "quantity", "verdict", "finding", *_NU
 
 
 def results_table(run: MeasuredRun) -> Table:
-    """Return the main results, a row each; of what is not measurable no number."""
+    """Return the main results, a row each; a result that is not measurable has no numbers."""
     main = headlines(run.estimates, measures_of(run.manifest))
     estimates = {(asked_id(row), row["model"]): row for row in main.iter_rows(named=True)}
     rows = []
-    for one in main_results(run.sections):
-        called = run.sections[one.instrument].names.models
-        model = next(name for name, shown in called.items() if shown == one.model)
-        found = estimates.get((one.instrument, model), {})
-        found = {} if one.verdict == NOT_MEASURABLE else found
-        numbers = {name: found.get(name) for name in ("quantity", *_NUMBERS)}
-        mode = run.prompts.filter(of_asked(one.instrument))["mode"][0]
-        about = {"instrument": base_of(one.instrument), "mode": mode}
-        about |= {"model": short_names(called)[model]}
-        entry = {name: one.entry()[name] for name in ("verdict", "finding", "caveats")}
-        rows.append({**about, **numbers, **entry, "caveats": " ".join(entry["caveats"])})
+    for result in main_results(run.sections):
+        model_names = run.sections[result.instrument].names.models
+        model = next(name for name, shown in model_names.items() if shown == result.model)
+        estimate = estimates.get((result.instrument, model), {})
+        estimate = {} if result.verdict == NOT_MEASURABLE else estimate
+        numbers = {name: estimate.get(name) for name in ("quantity", *_NUMBERS)}
+        mode = run.prompts.filter(of_asked(result.instrument))["mode"][0]
+        labels = {"instrument": base_of(result.instrument), "mode": mode}
+        labels |= {"model": short_names(model_names)[model]}
+        entry = {name: result.entry()[name] for name in ("verdict", "finding", "caveats")}
+        rows.append({**labels, **numbers, **entry, "caveats": " ".join(entry["caveats"])})
     return as_table("results", "The main results.", rows, shown=(), columns=RESULTS)
 
 
 def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:
-    """The files of one format without their ending: name and text.
+    """Yield the files of one format: name without its ending, and text.
 
-    As CSV, what is over all models, wordings or items is in files of its own: whoever adds up the
+    In CSV, what is over all models, wordings or items is in files of its own: whoever adds up the
     rows of a file counts nothing twice.
     """
     # In other analyses, "all wordings" is a choice and no sum of other rows.
@@ -284,30 +291,32 @@ def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:
         return
     rows: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in table.rows:
-        over = tuple(said for name, said in EVERY.items() if row.get(name) == said)
+        over = tuple(value for name, value in EVERY.items() if row.get(name) == value)
         rows.setdefault(over, []).append(row)
     finest = min(rows, key=len, default=())
-    for over, of in rows.items():
+    for over, group in rows.items():
         parts = () if over == finest else over
         name = "-".join([table.name, *(part.replace(" ", "-") for part in parts)])
-        yield name, FORMATS[ending](replace(table, rows=tuple(of)))
+        yield name, FORMATS[ending](replace(table, rows=tuple(group)))
 
 
 def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
-    """Every contrast but those with the baseline, which stand beside conditions or settings."""
+    """Yield every contrast but those with the baseline, which are beside conditions or settings."""
     rows = estimates.filter(pl.col("kind") != "baseline").drop("instrument", "mode")
     if rows.height:
         caption = (
             f"{instrument}: contrasts. Each difference is the first group minus the second. "
             f"{CORRECTED_SAID} {VERDICTS_SAID}"
         )
-        shown = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
+        shown_rows = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
         of_people = rows["kind"].is_in(BY_IDENTITY).any()
         columns = [
-            replace(one, header="words or identity") if of_people and one.header == "words" else one
-            for one in _CONTRASTS
+            replace(column, header="words or identity")
+            if of_people and column.header == "words"
+            else column
+            for column in _CONTRASTS
         ]
-        yield as_table(f"{instrument}-contrasts", caption, shown, shown=columns)
+        yield as_table(f"{instrument}-contrasts", caption, shown_rows, shown=columns)
 
 
 def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:

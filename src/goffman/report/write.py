@@ -1,4 +1,4 @@
-"""A measured run → what people read of it; its multiverse and its anchors, written anew."""
+"""Writers of what people read of a measured run, and of its multiverse and anchors anew."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Where a report lies."""
+    """Where a report is, and what it says."""
 
     page: Path
     notes: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def write_report(folder: Path, *, words: Lexicons | None = None) -> Report:
     def show(run: MeasuredRun, said: Sequence[str]) -> Report:
         place, figures, notes = Folder(folder), figures_of(run), (*why, *said)
         card = card_png(card_of(run))
-        svgs = {one.id: svg_of(next(one.drawn())[1]) for one in figures}
+        svgs = {figure.id: svg_of(next(figure.drawn())[1]) for figure in figures}
         drawn = Drawn(
             figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes, card=card
         )
@@ -89,9 +89,9 @@ def write_report(folder: Path, *, words: Lexicons | None = None) -> Report:
 def stress_run(
     folder: Path, *, workers: int = 1, seed: int = 0, watch: Watch = lambda _done, _of: None
 ) -> None:
-    """Both tables are in the run's folder, and its manifest knows them.
+    """Write both tables of the multiverse into the run's folder and note them in its manifest.
 
-    RunError where the run is not measured, its answers or lexicons are not here any more, or the
+    Raise RunError if the run is not measured, its answers or lexicons are not here any more, or the
     tables cannot be shown.
     """
     if read_manifest(folder) is None:
@@ -101,9 +101,9 @@ def stress_run(
         # Before any process is started: what is missing is said once.
         words_of(measured.manifest)
         failing = {
-            (name, model): f"the model is {one.mark}"
+            (name, model): f"the model is {competence.mark}"
             for name, section in measured.sections.items()
-            for model, one in section.unmeasurable().items()
+            for model, competence in section.unmeasurable().items()
         }
         rows, summed = stress_tables(
             folder,
@@ -119,17 +119,17 @@ def stress_run(
 
 
 def renew_anchors(folder: Path, anchors: Sequence[Path], *, note: Callable[[str], None]) -> None:
-    """The run's tables of models beside people are on disk, with these anchors of a user too.
+    """Write the run's tables of models beside people, with these anchors of a user too.
 
     Without any, only a run that has no such tables gets them: an earlier goffman made none.
     """
-    given = anchors_with(anchors)
+    available = anchors_with(anchors)
     measured = read_run(folder)
     if not anchors and measured.anchors is not None:
         return
-    every = known_anchors(measured.manifest, given, note)
-    people = compare_with_anchors(measured.scores, measured.prompts, measured.manifest, every)
-    if anchors and not any(one.id in people.anchors for one in given[-len(anchors) :]):
+    all_anchors = known_anchors(measured.manifest, available, note)
+    people = compare_with_anchors(measured.scores, measured.prompts, measured.manifest, all_anchors)
+    if anchors and not any(anchor.id in people.anchors for anchor in available[-len(anchors) :]):
         note("Nothing in this run fits the anchor: see instruments in its anchor.toml.")
     if not people.anchors:
         return

@@ -1,6 +1,6 @@
-"""What a user's ratings change: the scores by the shipped ratings alone, kept beside the others.
+"""What a user's ratings change: scores by the shipped ratings alone, reported beside the others.
 
-The change of a main contrast is the contrast of its prompts' changes, with an own interval.
+The change of a main contrast is the contrast of its prompts' changes, with its own interval.
 """
 
 from __future__ import annotations
@@ -46,34 +46,41 @@ def by_ratings(
 ) -> dict[str, pl.DataFrame]:
     """Return by file the SCORES by the shipped ratings alone, and RATINGS_COMPARED.
 
-    Of the instruments that ratings matter for; nothing where no ratings but one kind are used,
-    shipped or the user's. ``scores`` and ``estimates`` are by the user's over the shipped ones.
+    They cover the instruments that depend on ratings. There are none if ratings of only one kind
+    are used, shipped or the user's. ``scores`` and ``estimates`` use the user's ratings over the
+    shipped ones.
     """
-    sources = [Path(of.file) for of in words.attitudes.sources]
+    sources = [Path(source.file) for source in words.attitudes.sources]
     files = [path for path in sources if str(path) not in BUILT_IN]
-    every = measures_of(manifest).items()
-    measures = {name: measure for name, measure in every if measure.words == "attitudes"}
+    run_measures = measures_of(manifest).items()
+    measures = {
+        instrument: measure for instrument, measure in run_measures if measure.words == "attitudes"
+    }
     if not files or len(files) == len(sources) or not measures:
         return {}
-    given = load_attitudes(files, shipped=False)
-    only = {name: of for name, of in manifest.instruments.items() if name in measures}
-    alone = replace(
+    user_ratings = load_attitudes(files, shipped=False)
+    instruments = {
+        instrument: entry
+        for instrument, entry in manifest.instruments.items()
+        if instrument in measures
+    }
+    shipped_words = replace(
         words, attitudes=load_attitudes([path for path in sources if path not in files])
     )
-    shipped = score(run, replace(manifest, instruments=only), alone)
+    shipped = score(run, replace(manifest, instruments=instruments), shipped_words)
     tables = [pl.DataFrame(schema=schema(RATINGS_COMPARED))]
     for instrument, measure in measures.items():
         sides = [table.filter(of_asked(instrument)) for table in (shipped, scores, estimates)]
-        asked = read_prompts(run, manifest).filter(of_asked(instrument))
+        prompts = read_prompts(run, manifest).filter(of_asked(instrument))
         models = sides[0]["model"].drop_nulls().unique().to_list()
-        known = _shares(run, asked, models, given, top_k=measure.counted_words)
-        of = MeasuredInstrument(
+        shares = _shares(run, prompts, models, user_ratings, top_k=measure.counted_words)
+        measured = MeasuredInstrument(
             id=instrument,
             measure=measure,
             wordings=wordings.get(instrument, ()),
             sharing=sharing.get(instrument, Clusters()),
         )
-        tables.append(_compared(of, *sides, known=known))
+        tables.append(_compared(measured, *sides, known=shares))
     return {SHIPPED_SCORES: shipped, COMPARED: pl.concat(tables)}
 
 
@@ -85,7 +92,7 @@ def _shares(
     *,
     top_k: int | None,
 ) -> dict[str | None, float | None]:
-    """By model, and over all: the part of its words' probability that the user's ratings know."""
+    """Return by model, and over all, the share of its words' probability with a user's rating."""
     instrument = asked_id(prompts.row(0, named=True)) if prompts.height else ""
     sums: dict[str | None, tuple[float, float]] = {}
     for model in models:
@@ -93,12 +100,17 @@ def _shares(
         # Those to control items are no part of the numbers.
         answers = answers.join(prompts.select("prompt_id"), on="prompt_id", how="semi")
         fills = given.label(top_fills(answers, top_k=top_k), prompts)
-        different = fills["word"].unique()
-        none = different.filter([no_word(word) for word in different]).to_list()
-        words = fills.filter(~pl.col("word").is_in(none))
-        each = (of["probability"].cast(pl.Float64).sum() for of in (words.filter("rated"), words))
-        sums[model] = (float(next(each)), float(next(each)))
-    sums[None] = (sum(one for one, _ in sums.values()), sum(every for _, every in sums.values()))
+        distinct_words = fills["word"].unique()
+        non_words = distinct_words.filter([no_word(word) for word in distinct_words]).to_list()
+        words = fills.filter(~pl.col("word").is_in(non_words))
+        totals = (
+            frame["probability"].cast(pl.Float64).sum() for frame in (words.filter("rated"), words)
+        )
+        sums[model] = (float(next(totals)), float(next(totals)))
+    sums[None] = (
+        sum(rated for rated, _ in sums.values()),
+        sum(total for _, total in sums.values()),
+    )
     return {model: known / total if total else None for model, (known, total) in sums.items()}
 
 
@@ -110,38 +122,50 @@ def _compared(
     *,
     known: Mapping[str | None, float | None],
 ) -> pl.DataFrame:
-    """Return RATINGS_COMPARED: each main contrast by either ratings, and its change.
+    """Return RATINGS_COMPARED: each main contrast by either set of ratings, and its change.
 
-    Both numbers share their answers: their intervals may overlap where the change is sure.
+    Both numbers share their answers: their intervals may overlap although the change is certain.
     """
     measure, main = of.measure, of.measure.presentation.main
 
     def contrasts_of(rows: pl.DataFrame) -> pl.DataFrame:
-        """Return CONTRASTS + ESTIMATES of the main kinds only, for these are what is shown."""
+        """Return CONTRASTS + ESTIMATES of the main kinds only, which are the ones reported."""
         return judged([*of.contrasts(rows, main)], {of.id: measure})
 
     # The user's ratings may say no kinds of negative words.
     shipped = shipped.filter(pl.col("quantity").is_in(scores["quantity"].unique().implode()))
-    of_prompts = pl.col("level") == "prompt"
-    both = side_by_side(
-        shipped.filter(of_prompts), scores.filter(of_prompts), on=("model", *PROMPT)
+    is_prompt = pl.col("level") == "prompt"
+    joined = side_by_side(
+        shipped.filter(is_prompt), scores.filter(is_prompt), on=("model", *PROMPT)
     )
-    each = scores_with(
-        both, pl.col("now") - pl.col("before"), model=pl.col("model"), one_sided=_ONE_SIDED
+    changes = scores_with(
+        joined, pl.col("now") - pl.col("before"), model=pl.col("model"), one_sided=_ONE_SIDED
     )
     # Ratings say nothing of how probable a phrase is.
-    likely = scores.filter(pl.col("quantity") == LOG_LIKELIHOOD)
-    changed = contrasts_of(pl.concat([each, measure.aggregate(each), likely]))
-    gone = both.filter("one_sided", pl.col("quantity") == measure.prompt_quantity)["model"]
-    left_out: Counter[str | None] = Counter(gone)
-    left_out[None] = gone.len()
-    table = changed.select(*_ABOUT, "difference", "low", "high", "level", "method").with_columns(
-        share=pl.Series([known.get(model) for model in changed["model"]], dtype=pl.Float64),
-        left_out=pl.Series([left_out[model] for model in changed["model"]], dtype=pl.Int64),
+    likelihoods = scores.filter(pl.col("quantity") == LOG_LIKELIHOOD)
+    estimates_of_change = contrasts_of(
+        pl.concat([changes, measure.aggregate(changes), likelihoods])
     )
-    given = estimates.filter(pl.col("kind").is_in(main))
-    for side, rows in (("given", given), ("shipped", contrasts_of(shipped))):
-        names = {"difference": side, "low": f"{side}_low", "high": f"{side}_high"}
-        ends = rows.select(*_ABOUT, *(pl.col(name).alias(to) for name, to in names.items()))
+    one_sided = joined.filter("one_sided", pl.col("quantity") == measure.prompt_quantity)["model"]
+    left_out: Counter[str | None] = Counter(one_sided)
+    left_out[None] = one_sided.len()
+    table = estimates_of_change.select(
+        *_ABOUT, "difference", "low", "high", "level", "method"
+    ).with_columns(
+        share=pl.Series(
+            [known.get(model) for model in estimates_of_change["model"]], dtype=pl.Float64
+        ),
+        left_out=pl.Series(
+            [left_out[model] for model in estimates_of_change["model"]], dtype=pl.Int64
+        ),
+    )
+    given_estimates = estimates.filter(pl.col("kind").is_in(main))
+    for prefix, rows in (("given", given_estimates), ("shipped", contrasts_of(shipped))):
+        columns = {"difference": prefix, "low": f"{prefix}_low", "high": f"{prefix}_high"}
+        ends = rows.select(
+            *_ABOUT, *(pl.col(column).alias(new_name) for column, new_name in columns.items())
+        )
         table = table.join(ends, on=_ABOUT, how="left", nulls_equal=True)
-    return table.select(pl.col(name).cast(kind) for name, kind in schema(RATINGS_COMPARED).items())
+    return table.select(
+        pl.col(column).cast(kind) for column, kind in schema(RATINGS_COMPARED).items()
+    )

@@ -1,7 +1,7 @@
 """Main results made again: one thing left out, a parameter set otherwise, or in other wordings.
 
-A parameter needs the stored answers, and a paraphrase its own; all else is made again from the
-scores of prompts. The headline itself is of the instrument's own wordings, whether or not
+A parameter needs the stored answers, and a paraphrase its own; everything else is made again from
+the scores of prompts. The headline itself is of the instrument's own wordings, whether or not
 paraphrases were asked.
 """
 
@@ -56,14 +56,15 @@ if TYPE_CHECKING:
 SENSITIVITY_FILE = "sensitivity.parquet"
 
 FEWEST = 3
-"""So many levels a factor must have: of two, leaving one out would be another test, in which the
-other one is taken as given."""
+"""The fewest levels of a factor: leaving one of two out would be another test, in which the
+remaining one is taken as given."""
 
 CELL = ("item", "condition", "form")
 """What a prompt asks about, whatever its wording."""
 
 _SAME = ("variant", "model", "group", "dimension", "first", "second")
-"""What a contrast made again has in common with the headline; one specification is of one kind."""
+"""The columns that a contrast made again shares with the headline; one specification is of one
+kind."""
 
 
 def sensitivity_table(
@@ -79,15 +80,21 @@ def sensitivity_table(
     """Return SENSITIVITY of each headline: one thing left out, a parameter, other wordings."""
     paraphrases = Paraphrases.beside(run, words)
     rows: list[dict[str, Any]] = []
-    for headline, mine in headlines_of(estimates, measures_of(manifest), scores, wordings, sharing):
+    for headline, prompt_scores in headlines_of(
+        estimates, measures_of(manifest), scores, wordings, sharing
+    ):
         if headline.row["low"] is not None:
-            rows += headline.without_each(mine)
-            asked, model = asked_id(headline.row), headline.row["model"]
-            for parameter, other in headline.measure.alternatives.items():
-                each = prompts_scored(run, manifest, words, asked, other, model=model)
-                estimate = headline.recompute(headline.select_scores(each))
+            rows += headline.without_each(prompt_scores)
+            instrument, model = asked_id(headline.row), headline.row["model"]
+            for parameter, alternative in headline.measure.alternatives.items():
+                rescored = prompts_scored(
+                    run, manifest, words, instrument, alternative, model=model
+                )
+                estimate = headline.recompute(headline.select_scores(rescored))
                 rows.append(headline.as_row(PARAMETER, parameter, estimate))
-        rows += headline.by_wording(mine, [*paraphrases.scores(headline)] if paraphrases else [])
+        rows += headline.by_wording(
+            prompt_scores, [*paraphrases.scores(headline)] if paraphrases else []
+        )
     return pl.DataFrame(rows, schema=schema(SENSITIVITY))
 
 
@@ -100,22 +107,24 @@ def headlines_of(
 ) -> Iterator[tuple[Headline, pl.DataFrame]]:
     """Yield the main results that can be made again, each with its scores of prompts.
 
-    All but the estimates are by instrument.
+    All arguments but the estimates and scores are by instrument.
     """
     # Put apart once: with many models, each headline would else look through the scores of all.
-    whose = ["instrument", "mode", "model"]
-    apart = scores.filter(pl.col("level") == "prompt").partition_by(whose, as_dict=True)
+    keys = ["instrument", "mode", "model"]
+    frames = scores.filter(pl.col("level") == "prompt").partition_by(keys, as_dict=True)
     for row in estimates.filter(pl.col("family") == PRIMARY).iter_rows(named=True):
-        key = asked_id(row)
+        instrument = asked_id(row)
         headline = Headline(
             row=row,
-            measure=measures[key],
-            wordings=wordings[key],
-            sharing=sharing.get(key, Clusters()),
+            measure=measures[instrument],
+            wordings=wordings[instrument],
+            sharing=sharing.get(instrument, Clusters()),
         )
         if headline.contrast is not None:
-            mine = apart.get((row["instrument"], row["mode"], row["model"]), scores.clear())
-            yield headline, headline.select_scores(mine)
+            prompt_scores = frames.get(
+                (row["instrument"], row["mode"], row["model"]), scores.clear()
+            )
+            yield headline, headline.select_scores(prompt_scores)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,35 +137,38 @@ class Paraphrases:
 
     @staticmethod
     def beside(run: Path, words: Lexicons) -> Paraphrases | None:
-        """Return those of a run; None: none were asked."""
+        """Return the paraphrases of a run; None if none were asked."""
         manifest = read_manifest(run / PARAPHRASES)
         if manifest is None:
             return None
         return Paraphrases(folder=run / PARAPHRASES, manifest=manifest, words=words)
 
     def answered(self, headline: Headline) -> tuple[pl.DataFrame, pl.DataFrame, bool] | None:
-        """Return those of a headline, the answers, and whether words have case; None: none."""
+        """Return a headline's paraphrases, their answers, and whether words have case, or None."""
         instrument, model = asked_id(headline.row), headline.row["model"]
-        known = self.manifest.answers.get(model, {}).get(instrument)
-        if known is None or known.parts is None:
+        entry = self.manifest.answers.get(model, {}).get(instrument)
+        if entry is None or entry.parts is None:
             return None
-        found = answers_of(self.folder, self.manifest, instrument, headline.measure, model=model)
-        return found if found[1].height else None
+        answered = answers_of(self.folder, self.manifest, instrument, headline.measure, model=model)
+        return answered if answered[1].height else None
 
     def scores(self, headline: Headline) -> Iterator[tuple[str, pl.DataFrame, Clusters]]:
-        """Yield by paraphrase the scores of prompts that the headline would be made from.
+        """Yield for each paraphrase the scores of prompts that the headline would be made from.
 
-        Beside them stands what the prompts share, which may be a family with the instrument's own.
+        Each comes with what its prompts share, which may be a family with the instrument's own
+        wordings.
         """
-        measure, found = headline.measure, self.answered(headline)
-        if found is None:
+        measure, answered = headline.measure, self.answered(headline)
+        if answered is None:
             return
-        asked, answers, cased = found
-        for name in asked["paraphrase"].drop_nulls().unique(maintain_order=True):
-            own = asked.filter(pl.col("paraphrase") == name)
-            said = measure.code_responses(answers_to(own, answers), own, self.words, cased=cased)
-            scores = headline.select_scores(measure.score_prompts(said, own))
-            yield str(name), scores, clusters_of(own)
+        prompts, answers, cased = answered
+        for paraphrase in prompts["paraphrase"].drop_nulls().unique(maintain_order=True):
+            paraphrase_prompts = prompts.filter(pl.col("paraphrase") == paraphrase)
+            responses = measure.code_responses(
+                answers_to(paraphrase_prompts, answers), paraphrase_prompts, self.words, cased=cased
+            )
+            scores = headline.select_scores(measure.score_prompts(responses, paraphrase_prompts))
+            yield str(paraphrase), scores, clusters_of(paraphrase_prompts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,40 +176,40 @@ class Headline:
     """One headline, and what its contrast is made again with."""
 
     row: Mapping[str, Any]
-    """Of the estimates: the headline."""
+    """The headline's row of the estimates."""
     measure: Measure
     wordings: Sequence[str]
     sharing: Clusters
 
     @cached_property
     def contrast(self) -> tuple[str, ContrastSpec] | None:
-        """The number, and the contrast, that the headline was made with."""
-        for quantity, makes in self.measure.contrasts:
-            for make in makes:
-                about = make.kind, make.quantity or quantity
-                if about == (self.row["kind"], self.row["quantity"]):
-                    return quantity, make
+        """Return the number and the contrast that the headline was made with."""
+        for quantity, specs in self.measure.contrasts:
+            for spec in specs:
+                key = spec.kind, spec.quantity or quantity
+                if key == (self.row["kind"], self.row["quantity"]):
+                    return quantity, spec
         return None
 
     def without_each(self, mine: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """Yield a row for each item, wording, condition, category … that is left out."""
         assert self.contrast is not None  # noqa: S101 - of others nothing is made again
         # What has no such number, or is all that there is of a side, cannot be left out.
-        counted = mine.filter(pl.col("quantity") == self.contrast[0])
-        tables = self._tables(counted)
+        compared = mine.filter(pl.col("quantity") == self.contrast[0])
+        tables = self._tables(compared)
         if tables is not None and tables("condition", None) != self.recompute(mine):
             # Whether it is such a contrast is tried: the same number must come out.
             tables = None
-        for way, levels in self._factors(counted if counted.height else mine).items():
-            for what, gone in levels.items():
+        for factor, levels in self._factors(compared if compared.height else mine).items():
+            for level, is_level in levels.items():
                 if tables is None:
-                    estimate = self.recompute(mine.filter(~gone))
+                    estimate = self.recompute(mine.filter(~is_level))
                 else:
-                    estimate = tables(way, what)
-                yield self.as_row(way, what, estimate)
+                    estimate = tables(factor, level)
+                yield self.as_row(factor, level, estimate)
 
     def select_scores(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return the scores of prompts that it is made from; subscales are no matter here."""
+        """Return the scores of prompts that the headline is made from; subscales are ignored."""
         row = self.row
         rows = scores.filter(
             of_asked(asked_id(row)),
@@ -208,7 +220,7 @@ class Headline:
         return self.asked(rows).with_columns(dimension=pl.lit(None, dtype=pl.String))
 
     def asked(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the prompts, or scores of them, that the headline is about."""
+        """Return the prompts, or scores of prompts, that the headline is about."""
         row = self.row
         if row["group"] is not None:
             rows = rows.filter(pl.col("group") == row["group"])
@@ -219,152 +231,166 @@ class Headline:
         return rows
 
     def _tables(self, rows: pl.DataFrame) -> Callable[[str, str | None], Estimate] | None:
-        """Return what gives a contrast of two groups without a condition, category, item, wording.
+        """Return a function that makes a contrast of two groups without a level of one factor.
 
-        To leave something out of tables is to leave out a row, a column or a layer: a hundred times
-        as fast as to make them anew. None: a value is missing somewhere.
+        To leave a level out of tables is to leave out a row, a column or a layer: a hundred times
+        as fast as making them anew. The function is None if a value is missing somewhere.
         """
         if self.row["kind"] != "groups" or self.sharing.ways:
             return None
-        says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})
-        asked = rows.select("condition", "form", "item", "wording")
-        forms = asked.select("condition", "form").n_unique()
-        every = forms * asked["item"].n_unique() * asked["wording"].n_unique()
+        contrast = Contrast(**{column: self.row[column] for column in schema(CONTRASTS).names()})
+        cells = rows.select("condition", "form", "item", "wording")
+        forms = cells.select("condition", "form").n_unique()
+        total = forms * cells["item"].n_unique() * cells["wording"].n_unique()
         # Each form of each condition must have been asked every item in every wording, once.
-        if rows["value"].null_count() or not asked.height == every == asked.n_unique():
+        if rows["value"].null_count() or not cells.height == total == cells.n_unique():
             return None
         rows = rows.with_columns(
             pl.col("wording").replace(self.sharing.families),
             pl.col("category").fill_null(pl.col("condition")),
         )
-        sides = [rows.filter(pl.col("group") == group) for group in (says.first, says.second)]
-        ids = [{way: in_order(side, way) for way in FACTOR_COLUMNS} for side in sides]
-        if any(ids[0][way] != ids[1][way] for way in ("item", "wording")):
+        sides = [
+            rows.filter(pl.col("group") == group) for group in (contrast.first, contrast.second)
+        ]
+        ids = [{factor: in_order(side, factor) for factor in FACTOR_COLUMNS} for side in sides]
+        if any(ids[0][factor] != ids[1][factor] for factor in ("item", "wording")):
             return None
         tables = [cube(side, names) for side, names in zip(sides, ids, strict=True)]
         category = dict(rows.select("condition", "category").unique().rows())
 
         def without(way: str, what: str | None) -> Estimate:
             axis = FACTOR_COLUMNS.index("condition" if way == "category" else way)
-            kept, clusters = [], []
-            for names, table in zip(ids, tables, strict=True):
-                levels, conditions = names[FACTOR_COLUMNS[axis]], names["condition"]
-                of = [category[name] for name in levels] if way == "category" else levels
-                there = [name != what for name in of]
-                kept.append(np.compress(there, table, axis=axis))
-                left = conditions if axis else [*compress(conditions, there)]
-                clusters.append([category[name] for name in left])
-            return crossed(says, kept, clusters, paired=False)
+            reduced, clusters = [], []
+            for ids_of_side, table in zip(ids, tables, strict=True):
+                levels, conditions = ids_of_side[FACTOR_COLUMNS[axis]], ids_of_side["condition"]
+                labels = [category[level] for level in levels] if way == "category" else levels
+                keep = [label != what for label in labels]
+                reduced.append(np.compress(keep, table, axis=axis))
+                kept_conditions = conditions if axis else [*compress(conditions, keep)]
+                clusters.append([category[condition] for condition in kept_conditions])
+            return crossed(contrast, reduced, clusters, paired=False)
 
         return without
 
     def _factors(self, mine: pl.DataFrame) -> dict[str, dict[str, pl.Expr]]:
-        """Return by way what can be left out, and which rows go with it."""
+        """Return by factor the levels that can be left out, each with the rows that go with it."""
         factors: dict[str, dict[str, pl.Expr]] = {}
         if self.sharing.ways:
             # Of sentence pairs: every frame, and every occupation that a pronoun refers to.
-            for place, way in enumerate(("frame", "occupation")):
+            for position, factor in enumerate(("frame", "occupation")):
                 pairs: dict[str, list[str]] = {}
                 for item in in_order(mine, "item"):
                     if item in self.sharing.ways:
-                        pairs.setdefault(self.sharing.ways[item][place], []).append(item)
-                factors[way] = {
-                    what: pl.col("item").is_in(gone) for what, gone in sorted(pairs.items())
+                        pairs.setdefault(self.sharing.ways[item][position], []).append(item)
+                factors[factor] = {
+                    level: pl.col("item").is_in(items) for level, items in sorted(pairs.items())
                 }
         else:
-            keys = {way: pl.col(way) for way in (*FACTOR_COLUMNS, "category")}
+            keys = {factor: pl.col(factor) for factor in (*FACTOR_COLUMNS, "category")}
             keys["wording"] = keys["wording"].replace(self.sharing.families)
-            for way, key in keys.items():
-                names = in_order(mine.select(key.alias(way)), way)
-                factors[way] = {name: key == name for name in names}
+            for factor, column in keys.items():
+                levels = in_order(mine.select(column.alias(factor)), factor)
+                factors[factor] = {level: column == level for level in levels}
             # Of a side that has three, two would be left: no sample, and so another test.
-            least = FEWEST if self.row["kind"] == "groups" else 1
-            for way, few in (("category", FEWEST - 1), ("condition", least)):
-                sides = mine.group_by("group").agg(pl.col(way).drop_nulls().unique())
-                for name in sides.filter(pl.col(way).list.len() <= few)[way].explode():
-                    factors[way].pop(name, None)
+            smallest = FEWEST if self.row["kind"] == "groups" else 1
+            for factor, limit in (("category", FEWEST - 1), ("condition", smallest)):
+                sides = mine.group_by("group").agg(pl.col(factor).drop_nulls().unique())
+                for level in sides.filter(pl.col(factor).list.len() <= limit)[factor].explode():
+                    factors[factor].pop(level, None)
             # Where conditions were asked in turn in one wording or another, leaving out a wording
             # leaves out conditions, and what remains is a test of another kind.
-            of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
-            if of_each.len() and min(of_each) < len(factors["wording"]):
+            n_wordings = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
+            if n_wordings.len() and min(n_wordings) < len(factors["wording"]):
                 del factors["wording"]
-        return {way: levels for way, levels in factors.items() if len(levels) >= FEWEST}
+        return {factor: levels for factor, levels in factors.items() if len(levels) >= FEWEST}
 
     def by_wording(
         self, mine: pl.DataFrame, paraphrases: Sequence[tuple[str, pl.DataFrame, Clusters]]
     ) -> Iterator[dict[str, Any]]:
         """Yield a row for each wording alone, for each paraphrase, and for all together."""
         of_pairs = bool(self.sharing.ways)
-        own = {OWN_PAIRS: mine}
+        own_rows = {OWN_PAIRS: mine}
         if not of_pairs:
-            own = {name: mine.filter(pl.col("wording") == name) for name in self.wordings}
-            own = {name: rows for name, rows in own.items() if rows.height}
-        further = {name: rows for name, rows, _ in paraphrases if rows.height}
-        turning = _in_turn(own) or _in_turn(further)
-        same = _cells([*own.values()]) == _cells([*further.values()])
-        alone = [(WORDING_ALONE, own), (PARAPHRASE_ALONE, further if same else {})]
-        for variation, by_name in [] if turning else alone:
-            for name, rows in by_name.items():
-                of = self if of_pairs else replace(self, wordings=[name])
-                yield self.as_row(variation, name, of.recompute(rows))
-        if not further:
+            own_rows = {
+                wording: mine.filter(pl.col("wording") == wording) for wording in self.wordings
+            }
+            own_rows = {wording: rows for wording, rows in own_rows.items() if rows.height}
+        paraphrase_rows = {wording: rows for wording, rows, _ in paraphrases if rows.height}
+        in_turn = _in_turn(own_rows) or _in_turn(paraphrase_rows)
+        same_cells = _cells([*own_rows.values()]) == _cells([*paraphrase_rows.values()])
+        variations = [
+            (WORDING_ALONE, own_rows),
+            (PARAPHRASE_ALONE, paraphrase_rows if same_cells else {}),
+        ]
+        for variation, rows_by_wording in [] if in_turn else variations:
+            for wording, rows in rows_by_wording.items():
+                headline = self if of_pairs else replace(self, wordings=[wording])
+                yield self.as_row(variation, wording, headline.recompute(rows))
+        if not paraphrase_rows:
             return
-        if not same:
+        if not same_cells:
             reason = "the paraphrases were not asked of the same items and conditions"
             yield self.as_row(WITH_PARAPHRASES, "", None) | {"reason": reason}
             return
-        every, names = pl.concat([*own.values(), *further.values()]), [*self.wordings, *further]
+        all_rows, wordings = (
+            pl.concat([*own_rows.values(), *paraphrase_rows.values()]),
+            [*self.wordings, *paraphrase_rows],
+        )
         if of_pairs:
             keys = ["quantity", "variant", "wording", "item", "condition", "trial"]
-            means = every.group_by(keys, maintain_order=True).agg(
+            means = all_rows.group_by(keys, maintain_order=True).agg(
                 pl.col("value").mean(), pl.exclude(*keys, "value").first()
             )
-            every = means.select(every.columns)
-        elif turning or self.row["kind"] == "genders":
+            all_rows = means.select(all_rows.columns)
+        elif in_turn or self.row["kind"] == "genders":
             # One wording or another was asked, or it is of the first: together they are one.
-            every, names = every.with_columns(wording=pl.lit(NESTED)), [NESTED]
+            all_rows, wordings = all_rows.with_columns(wording=pl.lit(NESTED)), [NESTED]
         families = self.sharing.families.copy()
         for _, _, sharing in paraphrases:
             families |= sharing.families
-        together = replace(self, wordings=names, sharing=replace(self.sharing, families=families))
-        yield self.as_row(WITH_PARAPHRASES, "", together.recompute(every))
+        combined = replace(
+            self, wordings=wordings, sharing=replace(self.sharing, families=families)
+        )
+        yield self.as_row(WITH_PARAPHRASES, "", combined.recompute(all_rows))
 
     def recompute(self, mine: pl.DataFrame, quantity: str | None = None) -> Estimate | None:
-        """Return the contrast made of other scores, or of another number; None: nothing is left."""
+        """Return the contrast of other scores, or of another number; None if nothing is left."""
         assert self.contrast is not None  # noqa: S101 - of others nothing is made again
-        own, make = self.contrast
-        of = MeasuredInstrument(
+        own_quantity, spec = self.contrast
+        measured = MeasuredInstrument(
             id=asked_id(self.row),
             measure=self.measure,
             wordings=self.wordings,
             sharing=self.sharing,
         )
-        for contrast, estimate in make(of.score_table(mine, quantity or own)):
-            if all(getattr(contrast, name) == self.row[name] for name in _SAME):
+        for contrast, estimate in spec(measured.score_table(mine, quantity or own_quantity)):
+            if all(getattr(contrast, column) == self.row[column] for column in _SAME):
                 return estimate
         return None
 
     def as_row(self, variation: str, what: str, estimate: Estimate | None) -> dict[str, Any]:
         """Return a row of SENSITIVITY: the estimate with the headline's margin."""
-        names = ("instrument", "mode", "measure", "model", "contrast", "kind", "first", "second")
-        row = {name: self.row[name] for name in names}
+        columns = ("instrument", "mode", "measure", "model", "contrast", "kind", "first", "second")
+        row = {column: self.row[column] for column in columns}
         row |= {"main": self.row["family"] == PRIMARY, "variation": variation, "what": what}
         if estimate is None:
             return row | {"reason": "nothing is left to compare", "holds": False}
-        said = verdict(estimate, margin=self.row["margin"])
-        numbers = ("difference", "low", "high", "reason")
-        row |= {name: getattr(estimate, name) for name in numbers} | {"verdict": said.verdict}
+        judgment = verdict(estimate, margin=self.row["margin"])
+        fields = ("difference", "low", "high", "reason")
+        row |= {column: getattr(estimate, column) for column in fields} | {
+            "verdict": judgment.verdict
+        }
         if estimate.difference is not None:
-            of_level = self.row["kind"] == "level"
-            row["mean_first"] = estimate.difference if of_level else estimate.mean_first
+            is_level = self.row["kind"] == "level"
+            row["mean_first"] = estimate.difference if is_level else estimate.mean_first
         return row | {"holds": holds(row, self.row)}
 
 
 def holds(row: Mapping[str, Any], headline: Mapping[str, Any]) -> bool:
     """Return whether the headline's verdict holds in a variation.
 
-    That there is a difference holds where one is present and points the same way, whatever its
-    size; any other verdict where it is the same. What has no interval does not hold.
+    A verdict that there is a difference holds if one is present and points the same way, whatever
+    its size; any other verdict holds if it is the same. Without an interval no verdict holds.
     """
     if headline["verdict"] not in PRESENT_WORDS:
         verdict = row.get("verdict")
@@ -378,6 +404,6 @@ def _cells(tables: Sequence[pl.DataFrame]) -> set[tuple[Any, ...]]:
 
 
 def _in_turn(by: Mapping[str, pl.DataFrame]) -> bool:
-    """Return whether questions were asked in one wording or another: then none can be compared."""
-    cells = [_cells([one]) for one in by.values()]
+    """Return whether each question was asked in one wording only: then none can be compared."""
+    cells = [_cells([frame]) for frame in by.values()]
     return len(cells) > 1 and sum(map(len, cells)) == len(set().union(*cells))

@@ -42,24 +42,25 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
 
 LEAST = 3
-"""Items, or wordings, that make a sample."""
+"""The fewest items, or wordings, that make a sample."""
 
 FIXED = "treated as fixed"
-"""In what an interval is over: what follows is not sampled."""
+"""In the text of what an interval is over: what follows is not sampled."""
 
 
 def sampled_over(units: str, sizes: Mapping[str, int], how: str = "") -> str:
-    """Return what an interval is over, and what it takes as given, by how many there are."""
+    """Return what an interval is over, and what it takes as given, from the number of each."""
     names = [units, *(name for name, size in sizes.items() if size >= LEAST)]
     fixed = [f"{size} {name}" for name, size in sizes.items() if 1 < size < LEAST]
-    said = units if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}{how}"
-    return f"{said}; {FIXED}: {' and '.join(fixed)}" if fixed else said
+    text = units if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}{how}"
+    return f"{text}; {FIXED}: {' and '.join(fixed)}" if fixed else text
 
 
 class Interval(NamedTuple):
-    """difference ± t(df) · se; se and df are NaN where nothing shows how much clusters vary.
+    """An interval: difference ± t(df) · se.
 
-    Of a regression the difference is its first coefficient.
+    se and df are NaN if nothing shows how much clusters vary. For a regression the difference is
+    the first coefficient.
     """
 
     difference: float
@@ -72,20 +73,29 @@ def crossed_interval(
     clusters: Sequence[Sequence[Hashable]],
     weights: Sequence[float] = (1, -1),
 ) -> Interval:
-    """The first table's mean minus the second's (or 0), for other clusters, items and wordings.
+    """Return the first table's mean minus the second's (or 0), with its error.
 
-    ``tables``: complete, units × items × wordings, with the same items and wordings.
-    ``clusters``: for each table its units' labels; a label in both is one cluster. Without two
-    clusters in each table there is no standard error. ``weights``: what the mean of each counts.
+    The error is for other clusters, items and wordings.
+
+    ``tables``: complete, units × items × wordings, with the same items and wordings. ``clusters``:
+    for each table its units' labels; a label in both is one cluster. Without two clusters in each
+    table there is no standard error. ``weights``: the weight of each table's mean.
     """
     if any(len({*labels}) < 2 for labels in clusters):
-        means = (w * float(table.mean()) for w, table in zip(weights, tables, strict=False))
+        means = (
+            weight * float(table.mean()) for weight, table in zip(weights, tables, strict=False)
+        )
         return Interval(sum(means), np.nan, np.nan)
-    few = tuple(axis for axis in (1, 2) if tables[0].shape[axis] < LEAST)
-    row = {label: at for at, label in enumerate(dict.fromkeys(k for ks in clusters for k in ks))}
+    averaged = tuple(axis for axis in (1, 2) if tables[0].shape[axis] < LEAST)
+    row = {
+        label: position
+        for position, label in enumerate(
+            dict.fromkeys(label for labels in clusters for label in labels)
+        )
+    }
     gaps = scores = spread = np.zeros(())  # items × wordings; by cluster; covariance of scores
     for weight, table, labels in zip(weights, tables, clusters, strict=False):
-        values = table.mean(axis=few, keepdims=True)
+        values = table.mean(axis=averaged, keepdims=True)
         mean = values.mean(axis=0, keepdims=True)
         n = len(values)
         member = np.zeros((len(row), n))
@@ -101,18 +111,18 @@ def crossed_interval(
             np.diag(share * scale**2) - np.outer(share * scale, share * scale)
         )
     parts = []
-    sampled = [axis for axis in (1, 2) if axis not in few]
+    sampled = [axis for axis in (1, 2) if axis not in averaged]
     for table, sign, df in ((scores, 1, np.trace(spread) ** 2 / (spread**2).sum()), (gaps, -1, 1)):
         for size in range(table is gaps, len(sampled) + 1):
             for source in combinations(sampled, size):
                 square = mean_square(table, source, free=1) / table[0].size
                 free = np.prod([table.shape[axis] - 1 for axis in source])
                 parts.append((sign * (-1) ** size * square, df * free))
-    each, degrees = np.array(parts).T
-    variance = max(each.sum(), each[0])
+    variances, degrees = np.array(parts).T
+    variance = max(variances.sum(), variances[0])
     if not variance > 0:
         return Interval(float(gaps.mean()), float(np.sqrt(variance)), np.nan)
-    df = max(variance**2 / (each**2 / degrees).sum(), degrees[each > 0].min())
+    df = max(variance**2 / (variances**2 / degrees).sum(), degrees[variances > 0].min())
     return Interval(float(gaps.mean()), float(np.sqrt(variance)), float(df))
 
 
@@ -121,7 +131,10 @@ Source = tuple[int, ...]
 
 
 def variance_components(table: Table) -> dict[Source, float]:
-    """Of every source its variance; ValueError where a cell is empty or a factor has one level."""
+    """Return the variance of every source.
+
+    Raise ValueError if a cell is empty or a factor has one level.
+    """
     if np.isnan(table).any():
         raise ValueError("every cell needs a value")
     if min(table.shape) < 2:
@@ -131,9 +144,9 @@ def variance_components(table: Table) -> dict[Source, float]:
     squares = {source: mean_square(table, source) for source in sources}
     return {
         source: sum(
-            (-1) ** (len(other) - len(source)) * square
-            for other, square in squares.items()
-            if {*source} <= {*other}
+            (-1) ** (len(superset) - len(source)) * square
+            for superset, square in squares.items()
+            if {*source} <= {*superset}
         )
         / (table.size / np.prod([table.shape[axis] for axis in source]))
         for source in sources
@@ -143,7 +156,7 @@ def variance_components(table: Table) -> dict[Source, float]:
 def mean_square(table: Table, source: Source, *, free: int | None = None) -> float:
     """Return the mean square of what a source's means have beyond those of its parts.
 
-    ``free``: the degrees of freedom of the first axis, where its rows are to be taken as they are.
+    ``free``: the degrees of freedom of the first axis, if its rows are to be taken as they are.
     """
     effect = table
     for axis in range(free is not None, table.ndim):

@@ -13,18 +13,18 @@ class Estimate:
     contrast: str
     """What is compared, in words; the first set comes first."""
     n: int
-    """Values used: pairs where values are paired, else those of both sets together; of conditions
-    that are in both sets, each once."""
+    """Values used: pairs if values are paired, otherwise those of both sets together; a condition
+    that is in both sets counts once."""
     n_first: int
     n_second: int
     """Values used of each set."""
     left_out: int = 0
-    """Values, or pairs, that were given but missing, and so not used."""
+    """Values, or pairs, that were missing and so not used."""
     mean_first: float | None = None
     mean_second: float | None = None
-    """Of the values used; None: there are none."""
+    """The means of the values used; None: there are none."""
     difference: float | None = None
-    """Mean of the first minus mean of the second; None in a correlation too."""
+    """Mean of the first minus mean of the second; None for a correlation too."""
     low: float | None = None
     high: float | None = None
     """The interval of the difference."""
@@ -33,45 +33,45 @@ class Estimate:
     effect: float | None = None
     """The effect size, with the sign of the difference."""
     effect_name: str | None = None
-    """Which one: "Cohen's d, pooled SD" …"""
+    """The effect size by name: "Cohen's d, pooled SD" …"""
     effect_low: float | None = None
     effect_high: float | None = None
-    """Its interval, at the same level."""
+    """The interval of the effect, at the same level."""
     second_effect: float | None = None
-    """Another effect size, to stand beside the first."""
+    """Another effect size, reported beside the first."""
     second_effect_name: str | None = None
     second_effect_low: float | None = None
     second_effect_high: float | None = None
     test: str | None = None
-    """The test by name; None: an interval only."""
+    """The name of the test; None: an interval only."""
     alternative: Literal["two-sided"] | None = None
     """None: there is no test."""
     statistic: float | None = None
-    """Of the test: t, or the standardized difference of shares."""
+    """The test's statistic: t, or the standardized difference of shares."""
     df: float | None = None
-    """Degrees of freedom, where the test has them."""
+    """Degrees of freedom, if the test has them."""
     error: float | None = None
-    """The standard error of the difference, where the test has one."""
+    """The standard error of the difference, if the test has one."""
     sentences: int | None = None
-    """How many different sentences it is over: items times families of wordings; None: there is no
-    such number, as of sentence pairs."""
+    """The number of different sentences that it is over: items times families of wordings; None:
+    there is no such number, as for sentence pairs."""
     p: float | None = None
     """0 < p ≤ 1, not corrected; one too small to be written is the smallest normal float."""
     p_adjusted: float | None = None
-    """Corrected over the family; None: not corrected, or there is no p."""
+    """The p-value corrected over the family; None: not corrected, or there is no p."""
     correction: Literal["benjamini-hochberg"] | None = None
     family: str | None = None
     """The declared family of tests that the correction is over."""
     family_size: int | None = None
-    """Its tests that have a p: those without one are not counted."""
+    """The number of tests of the family that have a p; those without one are not counted."""
     method: str
     """How interval, p and effects were computed."""
     reason: str | None = None
-    """Why a value that the method gives elsewhere is null here."""
+    """Why a value that the method otherwise gives is null here."""
     unit: str | None = None
     """What n counts: conditions, items × conditions, sentence pairs, trials …"""
     interval_over: str | None = None
     """What the interval takes as sampled, which need not be what n counts."""
     indifference_p: float | None = None
-    """Of a model's share beside people's: of its lying beyond that of people who were as
-    indifferent as the model, one-sided; None: not known how indifferent it is."""
+    """For a model's share compared with people's: the one-sided p that it lies beyond the share of
+    people as indifferent as the model; None: the model's indifference is unknown."""

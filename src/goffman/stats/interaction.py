@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DUST = 1e-24
-"""A variance below this is what sums of floats leave of a constant."""
+"""A variance below this is rounding in the sums of a constant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,23 +34,23 @@ class Interaction:
     """How much the change of the gap differs from item to item."""
 
     sd: float
-    """σ, beyond what conditions alone bring about; at least 0."""
+    """σ, beyond what conditions alone cause; at least 0."""
     statistic: float | None = None
-    """F; None where conditions bring about nothing."""
+    """F; None if conditions cause no variance."""
     p: float | None = None
     changes: Mapping[str, float]
     """By item: the change of the gap."""
 
 
 def interaction(changes: Sequence[NDArray[np.float64]], items: Sequence[str]) -> Interaction | None:
-    """Return side × item × group, of the changes of two groups: conditions × items each.
+    """Return side × item × group, from the changes of two groups: conditions × items each.
 
-    None where a cell is missing, or there are fewer than two of anything.
+    It is None if a cell is missing, or if there are fewer than two conditions or items.
     """
-    one, other = changes
-    if min(*one.shape, *other.shape) < 2 or any(np.isnan(table).any() for table in changes):
+    first, second = changes
+    if min(*first.shape, *second.shape) < 2 or any(np.isnan(table).any() for table in changes):
         return None
-    gaps = one.mean(axis=0) - other.mean(axis=0)
+    gaps = first.mean(axis=0) - second.mean(axis=0)
     by_item = dict(zip(items, gaps.tolist(), strict=True))
     free = len(gaps) - 1
     spread = float(gaps.var(ddof=1))
@@ -58,7 +58,9 @@ def interaction(changes: Sequence[NDArray[np.float64]], items: Sequence[str]) ->
     within = sum(noise)
     if within <= DUST:
         return Interaction(sd=spread**0.5, changes=by_item)
-    parts = [part**2 / ((len(of) - 1) * free) for part, of in zip(noise, changes, strict=True)]
+    parts = [
+        part**2 / ((len(table) - 1) * free) for part, table in zip(noise, changes, strict=True)
+    ]
     statistic = spread / within
     p = float(special.fdtrc(free, within**2 / sum(parts), statistic))
     sd = max(0.0, spread - within) ** 0.5

@@ -26,19 +26,22 @@ Z = float(special.ndtri((1 + LEVEL) / 2))
 
 
 def share_interval(share: float, n: float, *, z: float = Z) -> tuple[float, float]:
-    """Of a share of n, z standard errors away."""
-    middle, by = share + z * z / (2 * n), 1 + z * z / n
+    """Return the interval of a share of n, with ends z standard errors away."""
+    middle, divisor = share + z * z / (2 * n), 1 + z * z / n
     room = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
+    return max(0.0, (middle - room) / divisor), min(1.0, (middle + room) / divisor)
 
 
 def area_interval(area: float, greater: int, less: int) -> tuple[float, float]:
-    """Of an area under the ROC curve, by how many values should be greater and how many less."""
+    """Return the interval of an area under the ROC curve.
+
+    ``greater`` and ``less`` count the values that should be greater and those that should be less.
+    """
 
     def near(a: float) -> bool:
-        """Whether the area is no more than z errors away from this true one."""
-        one, two = a / (2 - a), 2 * a * a / (1 + a)
-        parts = (greater - 1) * (one - a * a) + (less - 1) * (two - a * a)
+        """Return whether the area is at most z errors away from this true area."""
+        q1, q2 = a / (2 - a), 2 * a * a / (1 + a)
+        parts = (greater - 1) * (q1 - a * a) + (less - 1) * (q2 - a * a)
         squared = (a * (1 - a) + parts) / (greater * less)
         return abs(area - a) <= Z * math.sqrt(max(squared, 0.0))
 
@@ -46,25 +49,27 @@ def area_interval(area: float, greater: int, less: int) -> tuple[float, float]:
 
 
 def mean_interval(*kinds: Sequence[float]) -> tuple[float, float] | None:
-    """Of a mean of values from 0 to 1, of one kind or of several in these numbers.
+    """Return the interval of a mean of values from 0 to 1, of one kind or of several together.
 
-    None: fewer than two of a kind say nothing of its spread.
+    It is None if a kind has fewer than two values, which say nothing of its spread.
     """
     if min(map(len, kinds), default=0) < 2:
         return None
     n = sum(map(len, kinds))
     mean = float(np.concatenate(kinds).mean())
-    parts = [float(np.var(of, ddof=1)) * len(of) / n**2 for of in kinds]
+    parts = [float(np.var(kind, ddof=1)) * len(kind) / n**2 for kind in kinds]
     squared = sum(parts)
     if squared == 0:
         return mean, mean
-    df = squared**2 / sum(part**2 / (len(of) - 1) for part, of in zip(parts, kinds, strict=True))
+    df = squared**2 / sum(
+        part**2 / (len(kind) - 1) for part, kind in zip(parts, kinds, strict=True)
+    )
     half = float(special.stdtrit(df, (1 + LEVEL) / 2)) * math.sqrt(squared)
     return max(0.0, mean - half), min(1.0, mean + half)
 
 
 def _edge(inside: float, outside: float, near: Callable[[float], bool]) -> float:
-    """Where it is no longer near, by halving the way between the two."""
+    """Return the point from which values are no longer near, by bisection between the two."""
     if near(outside):
         return outside
     for _ in range(60):

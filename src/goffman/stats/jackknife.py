@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 SINGULAR = 1e-10
-"""A singular value below this share of the largest is that of rounding."""
+"""A singular value below this share of the largest comes from rounding."""
 
 
 def jackknife(
@@ -56,12 +56,12 @@ def jackknife(
     design: NDArray[np.float64] | None = None,
     weights: NDArray[np.float64] | None = None,
 ) -> Interval:
-    """The mean of the values, or the first coefficient of their regression on the design.
+    """Return the mean of the values, or the first coefficient of their regression on the design.
 
-    ``ways``: of each value its label (n), or its labels of one kind (n × nodes), one array a way.
-    ``design`` (n × columns): [1], if it is not given; [sign, 1] for what turns with the sign;
+    ``ways``: one array for each way, with each value's label (n), or its labels of one kind (n ×
+    nodes). ``design`` (n × columns): [1] by default; [sign, 1] for what changes with the sign;
     [side, 1] with sides ½ and −½ for the difference of two means. ``weights``: how much each value
-    counts; to count conditions alike, 1 / how many values its condition has.
+    counts; for equal conditions, 1 / the number of the condition's values.
     """
     n = len(values)
     design = np.ones((n, 1)) if design is None else design
@@ -72,31 +72,34 @@ def jackknife(
     products = weighted[:, :, None] * design[:, None, :]
     # Labels as numbers, those of a value in order: nodes are the same in whichever place.
     labels = [np.asarray(way).reshape(n, -1) for way in ways]
-    coded = [np.sort(np.unique(of, return_inverse=True)[1].reshape(of.shape)) for of in labels]
+    coded = [
+        np.sort(np.unique(way_labels, return_inverse=True)[1].reshape(way_labels.shape))
+        for way_labels in labels
+    ]
     if not all(np.diff(codes).all() for codes in coded):
         raise ValueError("a value has the same label twice in one way")
-    variance, part, own, dfs = 0.0, 0.0, np.zeros(len(ways)), np.ones(len(ways))
+    variance, part, way_variances, dfs = 0.0, 0.0, np.zeros(len(ways)), np.ones(len(ways))
     for sizes in itertools.product(*(range(codes.shape[1] + 1) for codes in coded)):
         if not any(sizes):
             continue
-        groups, at = _groups(coded, sizes)
+        groups, indices = _groups(coded, sizes)
         shape = (groups.max() + 1, design.shape[1])
-        sums, held = np.zeros(shape), np.zeros((*shape, shape[1]))
-        np.add.at(sums, groups, scores[at])
-        np.add.at(held, groups, products[at])
+        sums, group_products = np.zeros(shape), np.zeros((*shape, shape[1]))
+        np.add.at(sums, groups, scores[indices])
+        np.add.at(group_products, groups, products[indices])
         # A group that holds all of one side cannot be left out: pinv leaves out what can be.
-        pull = bread[0] @ np.linalg.pinv(np.eye(shape[1]) - held @ bread, rcond=SINGULAR)
+        pull = bread[0] @ np.linalg.pinv(np.eye(shape[1]) - group_products @ bread, rcond=SINGULAR)
         part = float(((pull * sums).sum(axis=1) ** 2).sum()) * (shape[0] - 1) / shape[0]
         signed = part if sum(sizes) % 2 else -part
         variance += signed
         way = int(np.argmax(sizes))
         if sum(sizes) == sizes[way]:
-            own[way] += signed
+            way_variances[way] += signed
         if sum(sizes) == 1:
-            alike = (pull[:, None, :] @ held @ bread[0]).ravel()
-            dfs[way] = max(1.0, alike.sum() ** 2 / (alike**2).sum() - 2)
+            group_variances = (pull[:, None, :] @ group_products @ bread[0]).ravel()
+            dfs[way] = max(1.0, group_variances.sum() ** 2 / (group_variances**2).sum() - 2)
     variance = max(variance, part)
-    spread = float((np.maximum(own, 0) ** 2 / dfs).sum())
+    spread = float((np.maximum(way_variances, 0) ** 2 / dfs).sum())
     df = max(float(dfs.min()), float(variance**2 / spread) if spread else 0.0)
     return Interval(float(fit[0]), float(np.sqrt(variance)), df)
 
@@ -104,15 +107,15 @@ def jackknife(
 def _groups(
     coded: Sequence[NDArray[np.int64]], sizes: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The groups that agree in so many labels of each way, and the values that are in them."""
+    """Return the groups that agree in so many labels of each way, and the values in them."""
     chosen = [
         itertools.combinations(codes.T, size) for codes, size in zip(coded, sizes, strict=True)
     ]
     base = max(int(codes.max()) for codes in coded) + 1
     keys = []
-    for some in itertools.product(*chosen):
+    for combination in itertools.product(*chosen):
         key = np.zeros(len(coded[0]), dtype=np.int64)
-        for codes in itertools.chain(*some):
+        for codes in itertools.chain(*combination):
             key = key * base + codes
         keys.append(key)
     groups = np.unique(np.concatenate(keys), return_inverse=True)[1]

@@ -23,33 +23,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FALSE = 0.05
-"""The share of marks that may be false."""
+"""The share of marked tests that may be false."""
 
 
 def as_list(estimates: Sequence[Estimate], *, family: str) -> list[Estimate]:
-    """Return the estimates with p and interval corrected over all that have a p, in their order."""
+    """Return the estimates with p and interval corrected over all with a p, in the order given."""
     adjusted = benjamini_hochberg(_p_values(estimates))
     m, level, corrected = len(adjusted), list_level(estimates), iter(adjusted.tolist())
     return [
         replace(
-            one if one.p is None or m == 1 else at_level(one, level),
-            p_adjusted=None if one.p is None else next(corrected),
+            estimate if estimate.p is None or m == 1 else at_level(estimate, level),
+            p_adjusted=None if estimate.p is None else next(corrected),
             correction="benjamini-hochberg" if m > 1 else None,
             family=family,
             family_size=m,
         )
-        for one in estimates
+        for estimate in estimates
     ]
 
 
 def list_level(estimates: Sequence[Estimate]) -> float:
-    """Return the level of intervals that exclude 0 exactly for what is marked."""
+    """Return the level at which intervals exclude 0 exactly for the marked tests."""
     adjusted = benjamini_hochberg(_p_values(estimates))
     return 1 - FALSE * max(int((adjusted <= FALSE).sum()), 1) / max(len(adjusted), 1)
 
 
 def _p_values(estimates: Sequence[Estimate]) -> NDArray[np.float64]:
-    return np.array([one.p for one in estimates if one.p is not None])
+    return np.array([estimate.p for estimate in estimates if estimate.p is not None])
 
 
 def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,7 +62,7 @@ def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def at_level(estimate: Estimate, level: float) -> Estimate:
-    """Return the estimate with its interval at another level; as it is where that is not known."""
+    """Return the estimate with its interval at another level; unchanged if that is unknown."""
     if estimate.df is None or estimate.level is None:
         return estimate
     t = float(special.stdtrit(estimate.df, (1 + level) / 2))
@@ -79,6 +79,6 @@ def at_level(estimate: Estimate, level: float) -> Estimate:
     wider = replace(estimate, level=level, effect_low=low, effect_high=high)
     if estimate.second_effect is None:
         return wider
-    by = estimate.second_effect / estimate.effect
-    ends = [max(-1.0, min(1.0, end * by)) for end in (low, high)]
+    ratio = estimate.second_effect / estimate.effect
+    ends = [max(-1.0, min(1.0, end * ratio)) for end in (low, high)]
     return replace(wider, second_effect_low=ends[0], second_effect_high=ends[1])

@@ -61,16 +61,16 @@ NO_SPREAD = "one of the two measures has the same value everywhere"
 ON_A_LINE = "all points are in perfect order, which gives no p-value and no interval"
 
 FEWEST_POINTS = 4
-"""With three, Fisher's z has no error."""
+"""With three points, Fisher's z has no error."""
 
 LEAST = 10
-"""Conditions: of fewer the jackknife says too little."""
+"""The fewest conditions of which the jackknife says enough."""
 
 LEAST_RELIABLE = 0.3
-"""Below this reliability a correction would more than blow up what is mostly noise."""
+"""Below this reliability a correction would mostly amplify noise."""
 
 FEWEST_CLUSTERS = 6
-"""Categories that the jackknife is over; with fewer it is over conditions."""
+"""The fewest categories that the jackknife is over; with fewer it is over conditions."""
 
 TRUE_SCORES = "r of true scores"
 
@@ -80,24 +80,25 @@ NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What a model and people say of the same conditions; no value is missing."""
+    """A model's and people's numbers for the same conditions; no value is missing."""
 
     model: Values
     """A mean for each condition."""
     people: Values
     table: Values | None = None
-    """Conditions × items × wordings, complete, whose means ``model`` is; None: there is none."""
+    """Conditions × items × wordings, complete, whose means are ``model``; None: there is none."""
     model_error: Values | None = None
-    """Standard errors of ``model``, where there is no table."""
+    """Standard errors of ``model``, if there is no table."""
     people_error: Values | None = None
-    """Standard errors of ``people``; None: not known."""
+    """Standard errors of ``people``; None: unknown."""
     clusters: Sequence[str] = field(default=())
-    """The category of each condition, which it shares its errors with; empty: none is shared."""
+    """The category of each condition, with which it shares its errors; empty: errors are not
+    shared."""
     strata: Sequence[str] = field(default=())
-    """The category of each condition, which is held constant; empty: none is."""
+    """The category of each condition, which is held constant; empty: no category is."""
 
     def kept(self, these: NDArray[np.bool_]) -> Profile:
-        """The same of these conditions."""
+        """Return the profile of these conditions alone."""
 
         def part(values: Values | None) -> Values | None:
             return None if values is None else values[these]
@@ -114,7 +115,7 @@ class Profile:
         )
 
     def reliability(self) -> tuple[float | None, float | None]:
-        """Of the model's means and of people's values; None: not known."""
+        """Return the reliability of the model's means and of people's values; None if unknown."""
         model = _from_errors(self.model, self.model_error)
         if self.table is not None and obstacle(self.table) is None:
             model = components(self.table).generalizability
@@ -127,7 +128,7 @@ def pearson(first: Sequence[float], second: Sequence[float], *, contrast: str = 
     The ends are tanh(atanh r ± 1.96 / √(n − 3)).
     """
     n, df = len(first), len(first) - 2
-    base = Estimate(
+    estimate = Estimate(
         contrast=contrast,
         n=n,
         n_first=n,
@@ -137,16 +138,16 @@ def pearson(first: Sequence[float], second: Sequence[float], *, contrast: str = 
         unit="conditions",
     )
     if n < FEWEST_POINTS:
-        return replace(base, reason="there are fewer than four points")
+        return replace(estimate, reason="there are fewer than four points")
     if min(np.ptp(first), np.ptp(second)) == 0:
-        return replace(base, reason=NO_SPREAD)
+        return replace(estimate, reason=NO_SPREAD)
     r = _r(*(np.array(side) - np.mean(side) for side in (first, second)))
     if 1 - abs(r) < 1e-12:
-        return replace(base, effect=r, reason=ON_A_LINE)
+        return replace(estimate, effect=r, reason=ON_A_LINE)
     t, half = r * (df / (1 - r**2)) ** 0.5, float(special.ndtri(0.975)) / (n - 3) ** 0.5
     low, high = (float(np.tanh(np.arctanh(r) + end)) for end in (-half, half))
     return replace(
-        base,
+        estimate,
         level=0.95,
         effect=r,
         effect_low=low,
@@ -161,16 +162,16 @@ def pearson(first: Sequence[float], second: Sequence[float], *, contrast: str = 
 
 
 def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Estimate:
-    """The correlation as the effect, that of true scores as the second, each with its interval."""
+    """Return the correlation as first effect, that of true scores as second, with intervals."""
     groups = 1
     if profile.strata:
         # A condition alone in its category says nothing.
         names, counts = np.unique(profile.strata, return_counts=True)
         profile = profile.kept(np.isin(profile.strata, names[counts > 1]))
         groups = len({*profile.strata})
-    n, given = len(profile.model), f", given {groups} categories" if groups > 1 else ""
+    n, suffix = len(profile.model), f", given {groups} categories" if groups > 1 else ""
     over = _over(profile)
-    base = Estimate(
+    estimate = Estimate(
         contrast=contrast,
         n=n,
         n_first=n,
@@ -178,31 +179,31 @@ def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Est
         mean_first=float(profile.model.mean()) if n else None,
         mean_second=float(profile.people.mean()) if n else None,
         level=0.95,
-        test=f"t of atanh {NAMES[coefficient]}{given}",
+        test=f"t of atanh {NAMES[coefficient]}{suffix}",
         alternative="two-sided",
-        effect_name=f"{NAMES[coefficient]}{given}",
+        effect_name=f"{NAMES[coefficient]}{suffix}",
         method=f"interval and p: jackknife over {over}, on Fisher's z; of observed numbers",
         unit="conditions",
         interval_over=over,
     )
-    few = f"it takes {LEAST} conditions that can be compared"
-    without = replace(base, interval_over=None)
+    reason = f"it takes {LEAST} conditions that can be compared"
+    untested = replace(estimate, interval_over=None)
     if n < 2:
-        return replace(without, reason=few)
+        return replace(untested, reason=reason)
     model, people = _deviations(profile, coefficient)
     if min(np.ptp(model), np.ptp(people)) == 0:
-        return replace(without, reason=NO_SPREAD)
+        return replace(untested, reason=NO_SPREAD)
     r = _r(model, people)
     if n < max(LEAST, groups + LEAST - 1):
-        return replace(without, effect=r, reason=few)
-    tested = None if 1 - abs(r) < 1e-12 else _tested(base, profile, r, coefficient=coefficient)
-    return tested or replace(without, effect=r, reason=ON_A_LINE)
+        return replace(untested, effect=r, reason=reason)
+    tested = None if 1 - abs(r) < 1e-12 else _tested(estimate, profile, r, coefficient=coefficient)
+    return tested or replace(untested, effect=r, reason=ON_A_LINE)
 
 
 def _tested(
     base: Estimate, profile: Profile, r: float, *, coefficient: Coefficient
 ) -> Estimate | None:
-    """Return the estimate with interval and p; None where the variance is 0 or has no bound."""
+    """Return the estimate with interval and p; None if the variance is 0 or infinite."""
     by_conditions, df = _jackknifed(profile, coefficient)
     by_sentences, sentence_df = sentence_variance(profile)
     by_sentences /= (1 - r * r) ** 2
@@ -212,7 +213,7 @@ def _tested(
     df_all = squared**2 / (by_conditions**2 / df + by_sentences**2 / sentence_df)
     error, z = math.sqrt(squared), math.atanh(r)
     reach = float(special.stdtrit(df_all, (1 + (base.level or 0.95)) / 2)) * error
-    tested = replace(
+    estimate = replace(
         base,
         effect=r,
         effect_low=math.tanh(z - reach),
@@ -221,12 +222,12 @@ def _tested(
         df=df_all,
         p=as_p(2 * float(special.stdtr(df_all, -abs(z / error)))),
     )
-    few = profile.table is not None and profile.table.shape[1] < LEAST_SAMPLED
-    if coefficient == "spearman" or few:
+    few_items = profile.table is not None and profile.table.shape[1] < LEAST_SAMPLED
+    if coefficient == "spearman" or few_items:
         # How far two items agree says little of how far others would.
-        return tested
+        return estimate
     model, people = profile.reliability()
-    corrected = of_true_scores(tested, model, 1.0 if people is None else people)
+    corrected = of_true_scores(estimate, model, 1.0 if people is None else people)
     if people is None and corrected.second_effect is not None:
         # Taken as 1 it makes the correction too small, never too large.
         return replace(corrected, second_effect_name=f"{TRUE_SCORES}, model's side")
@@ -234,9 +235,10 @@ def _tested(
 
 
 def of_true_scores(observed: Estimate, one: float | None, other: float | None) -> Estimate:
-    """The correlation, and beside it that without what both sides measure imprecisely.
+    """Return the correlation with that of true scores added, corrected for both sides' imprecision.
 
-    ``one``, ``other``: their reliabilities; as it was where either is not known, or too low.
+    ``one``, ``other``: their reliabilities; the correlation is unchanged if either is unknown or
+    too low.
     """
     if observed.effect is None or one is None or other is None or min(one, other) < LEAST_RELIABLE:
         return observed
@@ -254,7 +256,7 @@ def of_true_scores(observed: Estimate, one: float | None, other: float | None) -
 
 
 def _from_errors(values: Values, errors: Values | None) -> float | None:
-    """The share of the variance that is not error; None: the errors are not known."""
+    """Return the share of the variance that is not error; None if the errors are unknown."""
     if errors is None or np.isnan(errors).any() or len(values) < 2 or np.ptp(values) == 0:
         return None
     return max(0.0, 1.0 - float((errors**2).mean() / values.var(ddof=1)))
@@ -268,17 +270,17 @@ def _over(profile: Profile) -> str:
 
 
 def _centered(values: Values, strata: Sequence[str]) -> Values:
-    """Each value less the mean of its category; along the first axis."""
+    """Return each value minus the mean of its category, along the first axis."""
     if not len(strata):
         return np.asarray(values - values.mean(axis=0), dtype=np.float64)
-    centered, of = np.empty_like(values), np.array(strata)
-    for name in np.unique(of):
-        centered[of == name] = values[of == name] - values[of == name].mean(axis=0)
+    centered, labels = np.empty_like(values), np.array(strata)
+    for name in np.unique(labels):
+        centered[labels == name] = values[labels == name] - values[labels == name].mean(axis=0)
     return centered
 
 
 def _deviations(profile: Profile, coefficient: Coefficient) -> tuple[Values, Values]:
-    """Both sides, or their ranks, less the mean of their category."""
+    """Return both sides, or their ranks, minus the mean of their category."""
     model, people = profile.model, profile.people
     if coefficient == "spearman":
         model, people = stats.rankdata(model), stats.rankdata(people)
@@ -286,29 +288,29 @@ def _deviations(profile: Profile, coefficient: Coefficient) -> tuple[Values, Val
 
 
 def _r(model: Values, people: Values) -> float:
-    """Of deviations."""
+    """Return the correlation of deviations."""
     return float(model @ people / math.sqrt(float(model @ model) * float(people @ people)))
 
 
 def _by_category(profile: Profile) -> bool:
-    """Return whether whole categories are left out: there are enough, and some hold several."""
+    """Return whether whole categories are left out: there are enough, and some are not single."""
     return FEWEST_CLUSTERS <= len({*profile.clusters}) < len(profile.clusters)
 
 
 def _jackknifed(profile: Profile, coefficient: Coefficient) -> tuple[float, float]:
     """Return the variance of Fisher's z by leaving out each category in turn, and its df."""
     n = len(profile.model)
-    of = np.array(profile.clusters) if _by_category(profile) else np.arange(n)
-    names, sizes = np.unique(of, return_counts=True)
-    kept = [_deviations(profile.kept(of != name), coefficient) for name in names]
-    z = np.array([math.atanh(_r(*sides)) for sides in kept if min(map(np.ptp, sides)) > 0])
+    labels = np.array(profile.clusters) if _by_category(profile) else np.arange(n)
+    names, sizes = np.unique(labels, return_counts=True)
+    deviations = [_deviations(profile.kept(labels != name), coefficient) for name in names]
+    z = np.array([math.atanh(_r(*sides)) for sides in deviations if min(map(np.ptp, sides)) > 0])
     shares = sizes / np.maximum(n - sizes, 1)
     df = max(1.0, float(shares.sum() ** 2 / (shares**2).sum()) - 2)
     return float(((z - z.mean()) ** 2).sum() * (len(z) - 1) / len(z)), df
 
 
 def sentence_variance(profile: Profile) -> tuple[float, float]:
-    """V_sentences of r, before Fisher's z, and its degrees of freedom; 0 without a table."""
+    """Return V_sentences of r, before Fisher's z, and its degrees of freedom; 0 without a table."""
     if profile.table is None:
         return 0.0, math.inf
     sampled = tuple(axis for axis in (1, 2) if profile.table.shape[axis] >= LEAST_SAMPLED)
@@ -336,13 +338,13 @@ def sentence_variance(profile: Profile) -> tuple[float, float]:
 
 
 SPARE = 10
-"""So many more conditions than columns there must be."""
+"""The fewest conditions needed beyond the number of columns."""
 
 
 def residuals(values: Values, columns: Values) -> dict[str, Values] | None:
     """Return the residuals of values on columns (conditions × columns), and R² as ``explained``.
 
-    Numbers by name, one for each condition; None: too few conditions, or nothing left.
+    The numbers are by name, one for each condition; None: too few conditions, or nothing left.
     """
     n, k = columns.shape
     if n < k + SPARE or np.ptp(values) == 0:
@@ -353,13 +355,13 @@ def residuals(values: Values, columns: Values) -> dict[str, Values] | None:
         return None
     predicted = basis @ (basis.T @ values)
     residual = values - predicted
-    room = 1 - (basis**2).sum(axis=1)
+    leverage_complement = 1 - (basis**2).sum(axis=1)
     total = float(residual @ residual)
     df = n - k - 2
-    without = (total - residual**2 / np.maximum(room, 1e-12)) / df
-    if total < 1e-20 or (without <= 0).any() or (room < 1e-9).any():
+    variances = (total - residual**2 / np.maximum(leverage_complement, 1e-12)) / df
+    if total < 1e-20 or (variances <= 0).any() or (leverage_complement < 1e-9).any():
         return None
-    t = residual / np.sqrt(without * room)
+    t = residual / np.sqrt(variances * leverage_complement)
     p = np.maximum(2 * special.stdtr(df, -np.abs(t)), np.finfo(float).tiny)
     explained = 1 - total / float(((values - values.mean()) ** 2).sum())
     return {

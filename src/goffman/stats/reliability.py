@@ -35,18 +35,18 @@ class Components:
     conditions: float
     items: float
     wordings: float
-    """0 where there is one wording; so are all that have wordings in them."""
+    """0 with one wording; so are all components that involve wordings."""
     conditions_items: float
     conditions_wordings: float
     items_wordings: float
     cells: float
-    """What is left, which no other part explains; with one wording it is in conditions_items."""
+    """The remainder, which no other part explains; with one wording it is in conditions_items."""
     sizes: tuple[int, int, int]
-    """How many conditions, items and wordings."""
+    """The numbers of conditions, items and wordings."""
 
     @property
     def relative_error(self) -> float:
-        """The variance with which a condition's mean would move beside the others'."""
+        """Return the variance with which a condition's mean would move relative to the others'."""
         _, items, wordings = self.sizes
         return (
             self.conditions_items / items
@@ -56,19 +56,19 @@ class Components:
 
     @property
     def absolute_error(self) -> float:
-        """The same with that by which all conditions would move together."""
+        """Return the relative error plus the variance with which all conditions move together."""
         _, items, wordings = self.sizes
-        together = self.items / items + self.wordings / wordings
-        return self.relative_error + together + self.items_wordings / (items * wordings)
+        shared_error = self.items / items + self.wordings / wordings
+        return self.relative_error + shared_error + self.items_wordings / (items * wordings)
 
     @property
     def generalizability(self) -> float | None:
-        """G: 0 to 1; None where nothing varies."""
+        """Return G, 0 to 1; None if nothing varies."""
         return _share(self.conditions, self.relative_error)
 
     @property
     def dependability(self) -> float | None:
-        """Φ: 0 to 1; None where nothing varies."""
+        """Return Φ, 0 to 1; None if nothing varies."""
         return _share(self.conditions, self.absolute_error)
 
 
@@ -81,11 +81,11 @@ _SOURCES = {
     "items_wordings": (1, 2),
     "cells": (0, 1, 2),
 }
-"""Of each component the axes of the table that it is about."""
+"""By component: the axes of the table that it is about."""
 
 
 def obstacle(table: Values) -> str | None:
-    """Why a table of conditions × items × wordings has no components; None: it has."""
+    """Return why a table of conditions × items × wordings has no components; None if it has."""
     conditions, items, _ = table.shape
     if conditions < 2:
         return "with fewer than two conditions, nothing shows how much conditions differ"
@@ -97,17 +97,17 @@ def obstacle(table: Values) -> str | None:
 
 
 def components(table: Values) -> Components:
-    """The components of a complete table, by ANOVA; ValueError where there is an obstacle."""
-    if why := obstacle(table):
-        raise ValueError(why)
+    """Return the components of a table, by ANOVA; raise ValueError if there is an obstacle."""
+    if reason := obstacle(table):
+        raise ValueError(reason)
     conditions, items, wordings = table.shape
     variances = variance_components(table if wordings > 1 else table[:, :, 0])
-    parts = {name: max(0.0, float(variances.get(of, 0.0))) for name, of in _SOURCES.items()}
+    parts = {name: max(0.0, float(variances.get(source, 0.0))) for name, source in _SOURCES.items()}
     return Components(**parts, sizes=(conditions, items, wordings))
 
 
 def alpha(scores: Values) -> float | None:
-    """Cronbach's α of conditions × items; None where the sums do not vary."""
+    """Return Cronbach's α of conditions × items; None if the sums do not vary."""
     items = scores.shape[1]
     total = scores.sum(axis=1).var(ddof=1)
     if items < 2 or not total > 0:

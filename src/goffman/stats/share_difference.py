@@ -32,7 +32,8 @@ from goffman.stats.estimate import Estimate
 from goffman.stats.intervals import Z, share_interval
 
 NEAREST, FARTHEST = 1e-6, 37.0
-"""Standard errors; p is 1 of what lies nearer to 0, and too small to be written of the farther."""
+"""In standard errors: p is 1 for what lies nearer to 0 than the first, and too small to be written
+for what lies farther than the second."""
 
 REPLIES = "the model's replies and respondents"
 GIVEN = "respondents, with the model's probabilities taken as given"
@@ -41,17 +42,17 @@ TEXTS = "texts about the same, and respondents"
 
 @dataclass(frozen=True, kw_only=True)
 class People:
-    """A share of people, or what such shares come to, with its 95% interval."""
+    """A share of people, or a number derived from such shares, with its 95% interval."""
 
     value: float
     low: float
     high: float
     n: float
-    """Respondents, as many as would be as sure if drawn one by one."""
+    """Respondents: as many as would be as precise if drawn one by one."""
 
 
 NOBODY = People(value=0.0, low=0.0, high=0.0, n=0.0)
-"""In the place of people, where the model's number stands alone."""
+"""Stands for people when the model's number stands alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +61,13 @@ class Share:
 
     value: float
     replies: int | None = None
-    """How many it is of; None: it is a probability."""
+    """The number of replies in the share; None: it is a probability."""
     worth: float | None = None
-    """How many would be as sure, where they are not spread evenly over questions; None: as many as
+    """As many replies as would be as precise if spread evenly over questions; None: as many as
     there are."""
 
     def ends(self, z: float) -> tuple[float, float]:
-        """Wilson's (1927), z standard errors away."""
+        """Return Wilson's (1927) ends, z standard errors away."""
         if self.replies is None:
             return self.value, self.value
         return share_interval(self.value, self.worth or self.replies, z=z)
@@ -76,7 +77,7 @@ Weighted = Sequence[tuple[float, Share]]
 
 
 def mean_share(shares: Sequence[Share]) -> Share:
-    """The mean over questions."""
+    """Return the mean over questions."""
     value = float(np.mean([share.value for share in shares]))
     counts = [share.replies for share in shares if share.replies is not None]
     if not counts:
@@ -93,13 +94,16 @@ def minus_people(
     level: float = 0.95,
     texts: Sequence[float] = (),
 ) -> Estimate:
-    """Return the model's number minus people's; ``texts``: the model's in each, if for others."""
+    """Return the model's number minus people's.
+
+    ``texts``: the model's number in each text, if the interval is for other texts.
+    """
     value = sum(weight * share.value for weight, share in model)
     replies = [share.replies for _, share in model if share.replies is not None]
     n = sum(replies) if replies else len(model)
     difference = value - people.value
     over_texts = "t over texts and " if texts else ""
-    base = Estimate(
+    estimate = Estimate(
         contrast=contrast,
         n=n,
         n_first=n,
@@ -113,11 +117,11 @@ def minus_people(
     )
     low, high = ends(model, people, float(special.ndtri((1 + level) / 2)), texts)
     if low == high:
-        return replace(base, reason="neither side has an error")
+        return replace(estimate, reason="neither side has an error")
     p = _p(model, people, difference, texts)
     over = REPLIES if replies else GIVEN
     return replace(
-        base,
+        estimate,
         low=low,
         high=high,
         test="score interval that leaves out 0",
@@ -129,7 +133,7 @@ def minus_people(
 
 
 def side(model: Weighted, *, contrast: str, texts: Sequence[float] = ()) -> Estimate:
-    """The model's number alone, with its interval; without one where it is known exactly."""
+    """Return the model's number alone, with its interval; without one if it is known exactly."""
     estimate = minus_people(model, NOBODY, contrast=contrast, texts=texts)
     # There is one side: what it is made of stands in the place of two.
     first, second = (share.value for _, share in model)
@@ -140,18 +144,18 @@ def side(model: Weighted, *, contrast: str, texts: Sequence[float] = ()) -> Esti
 
 
 def people_side(first: People, second: People, *, contrast: str) -> Estimate:
-    """What people said of one minus what they said of another, with its interval."""
-    both = apart(first, second)
+    """Return people's number about one person minus that about another, with its interval."""
+    difference = apart(first, second)
     return Estimate(
         contrast=contrast,
-        n=round(both.n),
+        n=round(difference.n),
         n_first=round(first.n),
         n_second=round(second.n),
         mean_first=first.value,
         mean_second=second.value,
-        difference=both.value,
-        low=both.low,
-        high=both.high,
+        difference=difference.value,
+        low=difference.low,
+        high=difference.high,
         level=0.95,
         method="interval: MOVER, from the ends of each share",
         unit="respondents",
@@ -162,31 +166,33 @@ def people_side(first: People, second: People, *, contrast: str) -> Estimate:
 def ends(
     model: Weighted, people: People, z: float, texts: Sequence[float] = ()
 ) -> tuple[float, float]:
-    """The interval of the model's number minus people's, z standard errors away."""
+    """Return the interval of the model's number minus people's, z standard errors away."""
     difference = sum(weight * share.value for weight, share in model) - people.value
     # People's ends are given at 95%, and taken to widen in proportion.
-    by = z / Z
+    factor = z / Z
     below, above = [], []
     for weight, share in model:
-        offs = sorted(weight * (end - share.value) for end in share.ends(z))
-        below.append(offs[0])
-        above.append(offs[1])
+        offsets = sorted(weight * (end - share.value) for end in share.ends(z))
+        below.append(offsets[0])
+        above.append(offsets[1])
     half = 0.0
     if texts and (error := float(np.std(texts, ddof=1)) / math.sqrt(len(texts))):
         # For other texts; no wider than shares can be.
         half = min(2.0, float(special.stdtrit(len(texts) - 1, special.ndtr(z))) * error)
     return (
-        difference - math.hypot(max(math.hypot(*below), half), (people.high - people.value) * by),
-        difference + math.hypot(max(math.hypot(*above), half), (people.value - people.low) * by),
+        difference
+        - math.hypot(max(math.hypot(*below), half), (people.high - people.value) * factor),
+        difference
+        + math.hypot(max(math.hypot(*above), half), (people.value - people.low) * factor),
     )
 
 
 def _p(model: Weighted, people: People, difference: float, texts: Sequence[float]) -> float:
-    """Two-sided: at this level the interval has its end at 0."""
+    """Return the two-sided p: the level at which the interval has its end at 0."""
     sign = math.copysign(1.0, difference)
 
     def left(z: float) -> float:
-        """How far the end that is nearer to 0 still is from it."""
+        """Return how far the end nearer to 0 still is from 0."""
         low, high = ends(model, people, z, texts)
         return low if sign > 0 else -high
 
@@ -199,31 +205,31 @@ def _p(model: Weighted, people: People, difference: float, texts: Sequence[float
 
 
 def widened(people: People, design_effect: float) -> People:
-    """The share as it is, with ends farther off: its variance is so many times larger."""
-    by, value = math.sqrt(design_effect), people.value
-    low, high = value - (value - people.low) * by, value + (people.high - value) * by
+    """Return the share with ends farther off: its variance is multiplied by ``design_effect``."""
+    factor, value = math.sqrt(design_effect), people.value
+    low, high = value - (value - people.low) * factor, value + (people.high - value) * factor
     return replace(people, low=max(0.0, low), high=min(1.0, high))
 
 
 def nearer(people: People, by: float) -> People:
-    """The share, and its ends, drawn toward one half: so many times as far from it."""
+    """Return the share and its ends drawn toward one half: ``by`` times as far from it."""
     value, low, high = (0.5 + by * (end - 0.5) for end in (people.value, people.low, people.high))
     return replace(people, value=value, low=low, high=high)
 
 
 def mean_of(people: Sequence[People]) -> People:
-    """The mean of several answers of the same respondents.
+    """Return the mean of several answers of the same respondents.
 
-    How the answers go together is not published. Their errors are added as if they went together
-    wholly, which makes the error too large and never too small.
+    How the answers correlate is not published. Their errors are added as if they correlated fully,
+    which makes the error too large and never too small.
     """
     parts = ("value", "low", "high")
-    means = {part: float(np.mean([getattr(of, part) for of in people])) for part in parts}
-    return People(**means, n=min(of.n for of in people))
+    means = {part: float(np.mean([getattr(entry, part) for entry in people])) for part in parts}
+    return People(**means, n=min(entry.n for entry in people))
 
 
 def apart(first: People, second: People) -> People:
-    """One number minus another, of different respondents."""
+    """Return one number minus another, of different respondents."""
     value = first.value - second.value
     return People(
         value=value,
@@ -234,9 +240,9 @@ def apart(first: People, second: People) -> People:
 
 
 def pooled(people: Sequence[People]) -> People:
-    """One share of several surveys that asked the same: each by how many were asked."""
-    n = sum(of.n for of in people)
-    value = sum(of.value * of.n for of in people) / n
-    below = math.hypot(*((of.value - of.low) * of.n / n for of in people))
-    above = math.hypot(*((of.high - of.value) * of.n / n for of in people))
+    """Return one share from several surveys that asked the same, weighted by their respondents."""
+    n = sum(survey.n for survey in people)
+    value = sum(survey.value * survey.n for survey in people) / n
+    below = math.hypot(*((survey.value - survey.low) * survey.n / n for survey in people))
+    above = math.hypot(*((survey.high - survey.value) * survey.n / n for survey in people))
     return People(value=value, low=value - below, high=value + above, n=n)

@@ -13,37 +13,37 @@ from typing import Any, TypeVar
 import numpy as np
 
 ROUNDING = 1e-12
-"""Of the largest value: differences smaller than this are rounding."""
+"""Differences smaller than this share of the largest value are rounding."""
 
 DIGITS = 12
-"""To so many digits two analyses have the same numbers."""
+"""Two analyses have the same numbers if these agree to so many digits."""
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 def different(rows: Sequence[Row]) -> list[Row]:
-    """The rows whose difference and interval no earlier row has.
+    """Return the rows whose difference and interval no earlier row has.
 
     A choice that changes nothing makes copies, and a copy is no other analysis.
     """
-    found: dict[tuple[object, ...], Row] = {}
-    for place, row in enumerate(rows):
+    rows_by_key: dict[tuple[object, ...], Row] = {}
+    for position, row in enumerate(rows):
         numbers = [row.get(name) for name in ("difference", "low", "high")]
-        rounded = tuple(round(one, DIGITS) for one in numbers if one is not None)
-        key = rounded if len(rounded) == len(numbers) else (place,)
-        found.setdefault(key, row)
-    return list(found.values())
+        rounded = tuple(round(number, DIGITS) for number in numbers if number is not None)
+        key = rounded if len(rounded) == len(numbers) else (position,)
+        rows_by_key.setdefault(key, row)
+    return list(rows_by_key.values())
 
 
 def explained(values: Sequence[float], options: Sequence[str]) -> float | None:
-    """η²: the share of the values' variance that lies between options; None: they do not vary."""
-    given, of = np.array(values, dtype=np.float64), np.array(options)
-    if len(given) < 2:
+    """Return η², the share of variance that lies between options; None if values do not vary."""
+    array, labels = np.array(values, dtype=np.float64), np.array(options)
+    if len(array) < 2:
         return None
-    total = float(((given - given.mean()) ** 2).sum())
-    if total <= (ROUNDING * max(1.0, float(np.abs(given).max()))) ** 2:
+    total = float(((array - array.mean()) ** 2).sum())
+    if total <= (ROUNDING * max(1.0, float(np.abs(array).max()))) ** 2:
         return None
-    parts = [given[of == option] for option in dict.fromkeys(options)]
-    between = sum(len(own) * float(own.mean() - given.mean()) ** 2 for own in parts)
+    parts = [array[labels == option] for option in dict.fromkeys(options)]
+    between = sum(len(part) * float(part.mean() - array.mean()) ** 2 for part in parts)
     # A choice that explains all may come out a rounding error above it.
     return min(1.0, between / total)

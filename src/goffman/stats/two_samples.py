@@ -36,7 +36,7 @@ CONSTANT_DIFFERENCES = "all differences are equal, so no interval or test can be
 CONSTANT_SETS = "all values within each group are equal, so no interval or test can be computed"
 
 LARGEST, SMALLEST = 1e150, 1e-150
-"""Between them a number, or a spread, can be squared."""
+"""A number, or a spread, between these two can be squared."""
 
 D_POOLED = "Cohen's d, pooled SD"
 
@@ -50,50 +50,50 @@ class Samples:
     paired: bool
     """Whether the values stand in pairs, in the same order."""
     left_out: int
-    """Values, or pairs, with a gap."""
+    """The number of values, or pairs, with a gap."""
 
     @property
     def differences(self) -> NDArray[np.float64]:
-        """First minus second, pair by pair."""
+        """Return first minus second, pair by pair."""
         return self.first - self.second
 
     @property
     def absence(self) -> str | None:
-        """Why nothing at all can be computed of these values, or None."""
+        """Return why nothing at all can be computed of these values, or None."""
         if min(len(self.first), len(self.second)) == 0:
             return NO_PAIRS if self.paired else NO_VALUES
         return None if self._largest < LARGEST else INFINITE
 
     @property
     def obstacle(self) -> str | None:
-        """Why these values do not say how much they vary, or None."""
+        """Return why these values do not show how much they vary, or None."""
         if self.absence:
             return self.absence
         if min(len(self.first), len(self.second)) < 2:
             return TOO_FEW
         if self.paired:
             return None if _varies(self.differences, self._largest) else CONSTANT_DIFFERENCES
-        varied = any(_varies(of, np.abs(of).max()) for of in (self.first, self.second))
+        varied = any(_varies(values, np.abs(values).max()) for values in (self.first, self.second))
         return None if varied else CONSTANT_SETS
 
     @property
     def _largest(self) -> float:
-        return max(float(np.abs(of).max()) for of in (self.first, self.second))
+        return max(float(np.abs(values).max()) for values in (self.first, self.second))
 
     @property
     def pooled_sd(self) -> float:
-        """The root of the sets' variances, each weighted by its degrees of freedom."""
+        """Return the root of the sets' variances, each weighted by its degrees of freedom."""
         n1, n2 = len(self.first), len(self.second)
         squares = (n1 - 1) * self.first.var(ddof=1) + (n2 - 1) * self.second.var(ddof=1)
         return float(np.sqrt(squares / (n1 + n2 - 2)))
 
     @property
     def cohen_d(self) -> float | None:
-        """Cohen's d; None where the values do not vary."""
+        """Return Cohen's d; None if the values do not vary."""
         if self.obstacle:
             return None
-        one_set = self.paired and 0.0 in (np.ptp(self.first), np.ptp(self.second))
-        spread = float(self.differences.std(ddof=1)) if one_set else self.pooled_sd
+        is_constant = self.paired and 0.0 in (np.ptp(self.first), np.ptp(self.second))
+        spread = float(self.differences.std(ddof=1)) if is_constant else self.pooled_sd
         return float(self.first.mean() - self.second.mean()) / spread if spread else None
 
     def estimate(self, *, contrast: str, method: str, reason: str | None) -> Estimate:
@@ -122,24 +122,26 @@ class Samples:
 
 def in_pairs(first: Values, second: Values) -> Samples:
     """Return the pairs that have both values."""
-    one, other = numbers(first), numbers(second)
-    if len(one) != len(other):
-        raise ValueError(f"{len(one)} and {len(other)} values do not make pairs")
-    whole = ~(np.isnan(one) | np.isnan(other))
-    left_out = len(one) - int(whole.sum())
-    return Samples(first=one[whole], second=other[whole], paired=True, left_out=left_out)
+    first_values, second_values = numbers(first), numbers(second)
+    if len(first_values) != len(second_values):
+        raise ValueError(f"{len(first_values)} and {len(second_values)} values do not make pairs")
+    complete = ~(np.isnan(first_values) | np.isnan(second_values))
+    left_out = len(first_values) - int(complete.sum())
+    return Samples(
+        first=first_values[complete], second=second_values[complete], paired=True, left_out=left_out
+    )
 
 
 def apart(first: Values, second: Values) -> Samples:
     """Return the values of two independent sets that are not missing."""
     values = numbers(first), numbers(second)
-    one, other = (of[~np.isnan(of)] for of in values)
-    left_out = sum(map(len, values)) - len(one) - len(other)
-    return Samples(first=one, second=other, paired=False, left_out=left_out)
+    first_values, second_values = (array[~np.isnan(array)] for array in values)
+    left_out = sum(map(len, values)) - len(first_values) - len(second_values)
+    return Samples(first=first_values, second=second_values, paired=False, left_out=left_out)
 
 
 def numbers(values: Values) -> NDArray[np.float64]:
-    """Return the values as an array, NaN where there is none."""
+    """Return the values as an array, with NaN for missing values."""
     return np.asarray(values, dtype=np.float64)
 
 
@@ -149,7 +151,7 @@ def _varies(values: NDArray[np.float64], largest: float) -> bool:
 
 
 def paired_t(first: Values, second: Values, *, contrast: str) -> Estimate:
-    """Return Student's t of the pairs' differences, with Cohen's d beside it."""
+    """Return Student's t of the pairs' differences, with Cohen's d."""
     samples = in_pairs(first, second)
     estimate = _tested_by(samples, "paired t", contrast)
     if estimate.reason:
@@ -166,7 +168,7 @@ def independent_t(
     contrast: str,
     variances: Literal["equal", "unequal"] = "unequal",
 ) -> Estimate:
-    """Return Welch's t of two sets, or with equal variances Student's, with Cohen's d beside it."""
+    """Return Welch's t of two sets, or Student's with equal variances, with Cohen's d."""
     samples = apart(first, second)
     test = "Welch's t" if variances == "unequal" else "Student's t"
     estimate = _tested_by(samples, test, contrast)
@@ -184,13 +186,13 @@ def independent_t(
 
 
 def _tested_by(samples: Samples, test: str, contrast: str) -> Estimate:
-    about = samples.estimate(contrast=contrast, method="interval by t", reason=samples.obstacle)
-    about = replace(about, test=test, alternative="two-sided", level=0.95)
-    return samples.with_effect(about)
+    estimate = samples.estimate(contrast=contrast, method="interval by t", reason=samples.obstacle)
+    estimate = replace(estimate, test=test, alternative="two-sided", level=0.95)
+    return samples.with_effect(estimate)
 
 
 def as_p(p: float) -> float:
-    """Return a p-value within its bounds: one too small to be written is the smallest float."""
+    """Return p within its bounds; one too small to be written becomes the smallest float."""
     return min(max(p, sys.float_info.min), 1.0)
 
 
