@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def entries(name: str, builds: Builds) -> Iterator[str]:
-    """The lines of a package: one entry, or two where Linux gets a build of its own."""
+    """Return the lines of a package: one entry, or two where Linux gets a build of its own."""
     for build, hashes in sorted(builds.items()):
         where = f" ; sys_platform {'==' if '+' in build else '!='} 'linux'"
         lines = "".join(f" \\\n    --hash=sha256:{each}" for each in sorted(hashes))
@@ -73,7 +73,7 @@ def entries(name: str, builds: Builds) -> Iterator[str]:
 
 
 def normal(name: str) -> str:
-    """A package's name as indexes write it."""
+    """Return a package's name as indexes write it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -96,7 +96,7 @@ def read_lock() -> dict[str, Builds]:
 
 
 def needed() -> set[str]:
-    """The names of everything that building and developing goffman needs, as pip resolves it."""
+    """Return the names of all that building and developing goffman needs, as pip resolves it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
     wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
@@ -121,7 +121,7 @@ def _of_extra(extra: str, extras: dict[str, list[str]]) -> Iterator[str]:
 
 
 def pip(*arguments: str) -> str:
-    """What pip prints."""
+    """Return what pip prints."""
     command = (sys.executable, "-m", "pip", *arguments)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -130,7 +130,7 @@ def pip(*arguments: str) -> str:
 
 
 def wheels(name: str, version: str) -> Builds:
-    """The builds of this version that any index or folder has, with the sha256 of every wheel."""
+    """Return every build of this version in any index or folder, with the sha256 of its wheels."""
     found: Builds = {}
     indexes = configured("index-url") or ("https://pypi.org/simple",)
     for index in (*indexes, *configured("extra-index-url")):
@@ -150,13 +150,13 @@ def wheels(name: str, version: str) -> Builds:
 
 @cache
 def configured(key: str) -> tuple[str, ...]:
-    """The addresses that pip is given by its files and the environment."""
+    """Return the addresses that pip is given by its files and the environment."""
     values = re.findall(rf"^.*\.{key}='(.*)'$", pip("config", "list"), re.MULTILINE)
     return tuple(dict.fromkeys(address for value in values for address in value.split()))
 
 
 def _links(page: str) -> list[str]:
-    """The links of an index's page; none where the index does not have the package."""
+    """Return the links of an index's page; none where the index does not have the package."""
     found: list[str] = []
 
     class Links(HTMLParser):
@@ -178,7 +178,7 @@ def _links(page: str) -> list[str]:
 
 
 def _build(path: str, name: str) -> str:
-    """The version in the name of a wheel of this package; empty for any other file."""
+    """Return the version in the name of a wheel of this package; empty for any other file."""
     named, version, *_ = [*path.rpartition("/")[2].split("-"), ""]
     return version if path.endswith(".whl") and normal(named) == name else ""
 

@@ -17,7 +17,7 @@ MISSING = 3
 
 
 def missing(system: str, version: str, processor: str) -> str | None:
-    """The warning that the lock lacks hashes; None: it has them."""
+    """Return the warning that the lock lacks hashes; None: it has them."""
     if system != "linux" or (version, processor) in TORCH_ON_LINUX:
         return None
     known = " or ".join(f"Python {each} on {on}" for each, on in sorted(TORCH_ON_LINUX))

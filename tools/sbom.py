@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def sbom() -> dict[str, Any]:
-    """The content of the file, from the lock and the metadata of what is installed."""
+    """Return the content of the file, from the lock and the metadata of what is installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lock, pins = read_lock(), read_pins()
     needs = _needs(project["dependencies"])
@@ -87,7 +87,7 @@ def _origin(name: str, builds: Builds) -> dict[str, Any]:
 
 
 def _licences(name: str) -> dict[str, Any]:
-    """The licence as the package states it: an expression, or else names."""
+    """Return the licence as the package states it: an expression, or else names."""
     metadata = distribution(name).metadata
     if expression := metadata.get("License-Expression"):
         return {"licenses": [{"expression": expression}]}

@@ -39,12 +39,12 @@ def is_held_out(document: str) -> bool:
 
 
 def sentences(document: str) -> list[str]:
-    """The document's sentences, in order."""
+    """Return the document's sentences, in order."""
     return [part for part in BOUNDARY.split(document) if part]
 
 
 def segments(encoded: Iterable[Sequence[int]], draw: random.Random) -> Iterator[list[int]]:
-    """A document's sentences as segments to train on, each of which begins with a sentence.
+    """Return a document's sentences as segments to train on, each of which begins with a sentence.
 
     They go on over the next sentences while there is room. A quarter are cut short at random, as an
     audit's prompts may be without a final stop.

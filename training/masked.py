@@ -35,7 +35,7 @@ TEST = Masks(share=0.15)
 
 
 def start_model(work: Path) -> BertForMaskedLM:
-    """The encoder that training starts from, with a new head on its own embeddings."""
+    """Return the encoder that training starts from, with a new head on its own embeddings."""
     weights = load_file(work / "start" / "model.safetensors")
     vocabulary, width = weights["embeddings.word_embeddings.weight"].shape
     positions = len(weights["embeddings.position_embeddings.weight"])
@@ -61,7 +61,7 @@ def start_model(work: Path) -> BertForMaskedLM:
 
 @torch.no_grad()
 def accuracy(model: BertForMaskedLM, held_out: Segments, precision: torch.dtype) -> float:
-    """The share of masked tokens of held-out documents that the model puts first."""
+    """Return the share of masked tokens of held-out documents that the model puts first."""
     device = str(model.device)
     draw = torch.Generator(device).manual_seed(2)
     right = torch.zeros((), device=device)
@@ -74,7 +74,7 @@ def accuracy(model: BertForMaskedLM, held_out: Segments, precision: torch.dtype)
 
 
 def rate_at(step: int, steps: int, peak: float) -> float:
-    """The learning rate: up for a thirtieth of the way, then down along a cosine to nothing."""
+    """Return the learning rate: up for a thirtieth of the way, then down a cosine to 0."""
     warm = steps / 30
     if step < warm:
         return peak * (step + 1) / warm
@@ -125,7 +125,7 @@ class Training:
         new.replace(self.checkpoint)
 
     def step(self, batch: Batch, rate: float) -> torch.Tensor:
-        """The loss of a batch, before the model was fitted to it."""
+        """Return the loss of a batch, before the model was fitted to it."""
         loss = self.loss(self.model, batch)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

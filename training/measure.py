@@ -27,12 +27,12 @@ QUOTED = 13
 
 
 def texts_of(corpus: Path) -> list[Path]:
-    """The files with documents."""
+    """Return the files with documents."""
     return sorted(corpus.glob("text-*.txt.xz"))
 
 
 def accuracy(folder: Path, texts: Iterable[str], *, hidden: float = 1.0) -> tuple[float, int]:
-    """The share of the tokens asked for that the model puts first, and how many were asked for.
+    """Return the share of tokens that the model puts first, and of how many.
 
     ``hidden``: of these so many are seen as [MASK], half of the others as any word, half as they
     are; .8 is the usual count.
@@ -82,7 +82,7 @@ def _runs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def main(corpus: Path, folder: Path) -> None:
-    """The three figures."""
+    """Return the three figures."""
     held_out = [text for text in documents(texts_of(corpus)) if is_held_out(text)]
     told = "{}: {:.4f} of {:,} tokens"
     print(told.format("all as [MASK]", *accuracy(folder, held_out)), flush=True)

@@ -13,7 +13,7 @@ from batches import Batch
 
 
 def linear(x: torch.Tensor, module: torch.nn.Linear) -> torch.Tensor:
-    """The module in the precision of x; its weights stay as they are."""
+    """Return the module in the precision of x; its weights stay as they are."""
     return product(x, module.weight.to(x.dtype), module.bias.to(x.dtype))
 
 
@@ -66,5 +66,5 @@ def logits_at(
 def loss_of(
     model: BertForMaskedLM, batch: Batch, longest: int, precision: torch.dtype
 ) -> torch.Tensor:
-    """The mean cross-entropy of the answers."""
+    """Return the mean cross-entropy of the answers."""
     return cross_entropy(logits_at(model, batch, longest, precision).float(), batch.answers)

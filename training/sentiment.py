@@ -27,7 +27,7 @@ PEOPLE = ("They are people.", "These are people.")
 
 
 def sst2(path: Path, tokenizer: Tokenizer) -> Labelled:
-    """The sentences of the Stanford Sentiment Treebank."""
+    """Return the sentences of the Stanford Sentiment Treebank."""
     with lzma.open(path, "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     encoded = tokenizer.encode_batch([row["sentence"].strip() for row in rows])
@@ -35,7 +35,7 @@ def sst2(path: Path, tokenizer: Tokenizer) -> Labelled:
 
 
 def reviews(path: Path, tokenizer: Tokenizer) -> Labelled:
-    """The beginnings of film reviews."""
+    """Return the beginnings of film reviews."""
     with lzma.open(path, "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     encoded = tokenizer.encode_batch([row["text"] for row in rows])

@@ -37,7 +37,7 @@ def rounded(path: Path) -> dict[str, torch.Tensor]:
 
 
 def write(folder: Path, start: Path, config: Path) -> None:
-    """A model's folder, as yet without weights."""
+    """Return a model's folder, as yet without weights."""
     folder.mkdir(parents=True, exist_ok=True)
     content = json.loads(config.read_text()) | {"dtype": "float16"}
     (folder / "config.json").write_text(json.dumps(content, indent=2, sort_keys=True) + "\n")
@@ -46,7 +46,7 @@ def write(folder: Path, start: Path, config: Path) -> None:
 
 
 def save(weights: dict[str, torch.Tensor], path: Path) -> None:
-    """The weights in a file, whose size is printed."""
+    """Write the weights to a file and print its size."""
     save_file(weights, path, metadata={"format": "pt"})
     print(f"{path}: {len(weights)} tensors, {path.stat().st_size / 1e6:.1f} MB")
 

@@ -57,7 +57,7 @@ def count(tokenizer: Tokenizer, texts: list[str]) -> Counter[int]:
 
 
 def chosen(tokenizer: Tokenizer, counts: Counter[int]) -> list[str]:
-    """The tokens to keep, in their old order: specials, letters, needed words, frequent ones."""
+    """Return the kept tokens, in their old order: specials, letters, needed and frequent words."""
     vocabulary = tokenizer.get_vocab()
     letters = {token for token in vocabulary if len(token.removeprefix("##")) == 1}
     letters = {token for token in letters if token.removeprefix("##").isascii()}

@@ -37,16 +37,16 @@ _FROM = {
     "compare": "api.public",
     "open_run": "api.public",
 }
-"""Where each public name is, which is imported when somebody first asks for it: torch and polars
+"""The module of each public name, which is imported when the name is first used: torch and polars
 take their time to load."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in _FROM:
         raise AttributeError(f"module 'goffman' has no attribute '{name}'")
-    found = getattr(importlib.import_module(f"goffman.{_FROM[name]}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(importlib.import_module(f"goffman.{_FROM[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

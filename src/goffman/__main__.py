@@ -1,4 +1,4 @@
-"""The command line as python -m goffman, for those whose shell does not find goffman."""
+"""The command line as python -m goffman, for users whose shell does not find goffman."""
 
 from __future__ import annotations
 

@@ -16,20 +16,20 @@ _IN_ADDRESSES = (
     (re.compile(r"(?<=://)[^?#]*@"), f"{HIDDEN}@"),
     (re.compile(r"(?<=[?&])([^=&#]*)=[^&#]*"), rf"\1={HIDDEN}"),
 )
-"""A user name with its password, and the values of a query."""
+"""In addresses: a user name with its password, and the values of a query."""
 
 _KEYS = re.compile(r"\b(?:sk-|hf_|gsk_|xai-)[\w-]{16,}")
-"""Keys as servers give them, wherever somebody put one."""
+"""Keys in the form that servers give them, wherever somebody put one."""
 
 
 def command_line() -> str | None:
-    """The command with its arguments; None: goffman was called from Python."""
+    """Return the command with its arguments; None: goffman was called from Python."""
     return _COMMAND.get()
 
 
 @contextmanager
 def commanded(words: Sequence[str]) -> Iterator[None]:
-    """While the block runs, goffman does what these arguments say."""
+    """Set goffman's command to these arguments while the block runs."""
     token = _COMMAND.set(shlex.join(["goffman", *map(without_secrets, words)]))
     try:
         yield
@@ -38,8 +38,8 @@ def commanded(words: Sequence[str]) -> Iterator[None]:
 
 
 def without_secrets(word: str) -> str:
-    """An argument in which no password, and nothing that may be a key, can be read."""
+    """Return an argument in which no password, and nothing that may be a key, can be read."""
     if "://" in word:
-        for secret, shown in _IN_ADDRESSES:
-            word = secret.sub(shown, word)
+        for secret, replacement in _IN_ADDRESSES:
+            word = secret.sub(replacement, word)
     return _KEYS.sub(HIDDEN, word)

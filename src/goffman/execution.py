@@ -41,34 +41,36 @@ Found = TypeVar("Found")
 def with_workers(
     manifest: Manifest, run: Path, cards: Iterable[WorkerInfo], *, mixed: bool
 ) -> Manifest:
-    """The manifest with these workers in it; RunError where hardware differs and is not mixed."""
+    """Return the manifest with these workers; raise RunError if their hardware must not mix."""
     counts = Counter((card.host, card.device, card.hardware) for card in cards)
-    known = {(one.host, one.device, one.hardware): one.workers for one in manifest.workers}
-    before, now = ({hardware for _, _, hardware in several} for several in (known, counts))
-    if before and before != now and not mixed:
+    earlier = {
+        (entry.host, entry.device, entry.hardware): entry.workers for entry in manifest.workers
+    }
+    old, new = ({hardware for _, _, hardware in keys} for keys in (earlier, counts))
+    if old and old != new and not mixed:
         raise RunError(
-            f"{run} has answers of workers on {', '.join(sorted(before))}; now they are on "
-            f"{', '.join(sorted(now))}. Their answers may differ in the last digits. Use the same "
+            f"{run} has answers of workers on {', '.join(sorted(old))}; now they are on "
+            f"{', '.join(sorted(new))}. Their answers may differ in the last digits. Use the same "
             "hardware, give another folder with --output, or allow it: --allow-mixed-hardware"
         )
-    most = {key: max(counts[key], known.get(key, 0)) for key in {**known, **counts}}
+    maxima = {key: max(counts[key], earlier.get(key, 0)) for key in {**earlier, **counts}}
     workers = tuple(
         Workers(host=host, device=device, hardware=hardware, workers=count)
-        for (host, device, hardware), count in most.items()
+        for (host, device, hardware), count in maxima.items()
     )
     return replace(manifest, workers=workers)
 
 
 def in_order(manifest: Manifest, names: Sequence[str], *, before: Manifest) -> Manifest:
-    """The manifest with its models in the order in which they would be asked one after the other.
+    """Return the manifest with its models in the order in which they would be asked one by one.
 
-    ``names``: of those that are asked now; ``before``: the manifest when they were not yet. A run
-    that was measured keeps the order of those it had.
+    ``names``: the models that are asked now; ``before``: the manifest before they were. A run that
+    was measured keeps the order of the models that it had.
     """
-    had, measured = list(before.models), "scores.parquet" in before.tables
-    now = [name for name in names if not (measured and name in had)]
-    rest = iter(now)
-    order = [next(rest) if name in now else name for name in had] + [*rest]
+    old_names, was_measured = list(before.models), "scores.parquet" in before.tables
+    new_names = [name for name in names if not (was_measured and name in old_names)]
+    remaining = iter(new_names)
+    order = [next(remaining) if name in new_names else name for name in old_names] + [*remaining]
 
     def ordered(entries: Mapping[str, Any]) -> dict[str, Any]:
         return {name: entries[name] for name in order if name in entries}
@@ -78,17 +80,17 @@ def in_order(manifest: Manifest, names: Sequence[str], *, before: Manifest) -> M
 
 @dataclass(frozen=True, kw_only=True)
 class Executor:
-    """Loads a model where it is to calculate."""
+    """An executor, which loads a model where it is to compute."""
 
     options: LoadOptions
-    """How it is loaded in this process."""
+    """How a model is loaded in this process."""
     team: ModelGroup | None = None
-    """The workers that have its weights; None: this process has them."""
+    """The workers that have the model's weights; None: this process has them."""
     threads: int = 1
-    """Of the CPU, with which workers calculate."""
+    """Number of CPU threads with which workers compute."""
 
     def load(self, spec: str, *, kind: str, **chat: Any) -> Any:
-        """The model, ready to be asked: where workers have its weights, its tokenizer alone."""
+        """Return the model, ready to be asked; if workers have its weights, its tokenizer alone."""
         loading = Loading(options=self.options, **chat)
         model = load(spec, kind=kind, **vars(loading))
         if self.team is not None:
@@ -98,10 +100,10 @@ class Executor:
     def _hand_over(
         self, spec: str, kind: str, loading: Loading, model: Any, team: ModelGroup
     ) -> None:
-        """Every worker has the model; what is here asks them, and has their identity."""
-        # No key of a server leaves this process.
-        bare = replace(loading, calling=Calling(batch_size=loading.calling.batch_size))
-        identity = team.load(Load(spec=spec, kind=kind, loading=bare, threads=self.threads))
+        """Load the model in every worker; the model here asks them, and has their identity."""
+        # No server's key leaves this process.
+        keyless = replace(loading, calling=Calling(batch_size=loading.calling.batch_size))
+        identity = team.load(Load(spec=spec, kind=kind, loading=keyless, threads=self.threads))
         if identity.tokenizer_sha256 != model.identity.tokenizer_sha256:
             raise ModelError(
                 f"The tokenizer of '{spec}' is not the same here and for the workers. Copy the "
@@ -111,8 +113,8 @@ class Executor:
         if model_kinds()[kind].answers == "replies":
 
             def answers(batches: Any) -> Any:
-                asked = ((number, [batch]) for number, batch in enumerate(batches))
-                for number, (replies,) in team.ask(Call(method="reply_batch"), asked):
+                requests = ((number, [batch]) for number, batch in enumerate(batches))
+                for number, (replies,) in team.ask(Call(method="reply_batch"), requests):
                     yield number, replies
 
             model.answers = answers
@@ -120,17 +122,17 @@ class Executor:
     def deviation(
         self, spec: str, *, kind: str, low: Any, sample: Sample
     ) -> Mapping[str, Any] | None:
-        """How far the model is from itself in float32; None: its kind cannot say."""
+        """Return how far the model is from itself in float32; None: its kind cannot say."""
         if self.team is not None:
             return self.team.deviation(sample)
         compare = model_kinds()[kind].deviation
         if compare is None:
             return None
-        exact = load(spec, kind=kind, options=replace(self.options, precision="float32"))
-        return compare(low, exact, sample)
+        exact_model = load(spec, kind=kind, options=replace(self.options, precision="float32"))
+        return compare(low, exact_model, sample)
 
     def enter(self, run: Run) -> None:
-        """The run knows the workers, or has refused them."""
+        """Enter the workers in the run; raise RunError if it refuses their hardware."""
         if self.team is not None:
             cards = self.team.crew.cards.values()
             mixed = self.options.mixed_hardware
@@ -141,7 +143,7 @@ ALL_GPUS = "cuda:all"
 
 
 class Executors:
-    """Has models asked; workers are started for the first."""
+    """The executors that ask models; workers are started for the first model."""
 
     def __init__(self, given: LoadOptions, *, note: Callable[[str], None]) -> None:
         if given.workers is not None:
@@ -157,46 +159,46 @@ class Executors:
             self.options = replace(given, device=first, weights=not self._elsewhere)
 
     def close(self) -> None:
-        """The workers end."""
+        """End the workers."""
         if self._crew is not None:
             self._crew.close()
 
     @property
     def here(self) -> Executor:
-        """This process, which also asks servers."""
+        """Return the executor of this process, which also asks servers."""
         return Executor(options=self.options)
 
     def each(
         self, run: Run, pairs: Sequence[Assignment], ask: Callable[[Executor, Assignment], Found]
     ) -> list[Found]:
-        """What ``ask`` returns for each, in their order; where there are workers, all at once."""
-        before = run.manifest
-        apart = [pair for pair in pairs if self._elsewhere and not behind_server(pair.model)]
-        found = self._by_workers(run, apart, ask) if apart else {}
+        """Return what ``ask`` returns for each pair, in order; workers are asked all at once."""
+        old_manifest = run.manifest
+        worker_pairs = [pair for pair in pairs if self._elsewhere and not behind_server(pair.model)]
+        results = self._by_workers(run, worker_pairs, ask) if worker_pairs else {}
         for pair in pairs:
-            if pair.model not in found:
-                found[pair.model] = ask(self.here, pair)
+            if pair.model not in results:
+                results[pair.model] = ask(self.here, pair)
         names = [pair.model for pair in pairs]
-        if apart:
-            run.manifest = in_order(run.manifest, names, before=before)
-        return [found[name] for name in names]
+        if worker_pairs:
+            run.manifest = in_order(run.manifest, names, before=old_manifest)
+        return [results[name] for name in names]
 
     def _by_workers(
         self, run: Run, pairs: Sequence[Assignment], ask: Callable[[Executor, Assignment], Found]
     ) -> dict[str, Found]:
-        """By model."""
+        """Return what ``ask`` returns for each pair, by model."""
         import torch
 
         from goffman.workers.local import LocalBackend
 
-        given, threads = self._given, torch.get_num_threads()
+        options, threads = self._given, torch.get_num_threads()
         if self._crew is None:
             backend: WorkerBackend
-            if given.workers is None:
+            if options.workers is None:
                 backend = LocalBackend(self._devices)
             else:
-                backend = RayBackend(given.workers, device=given.device, threads=threads)
-            self._crew = WorkerPool(backend, note=self._note, mixed=given.mixed_hardware)
+                backend = RayBackend(options.workers, device=options.device, threads=threads)
+            self._crew = WorkerPool(backend, note=self._note, mixed=options.mixed_hardware)
 
         def asked(pair: Assignment, team: ModelGroup) -> Found:
             return ask(Executor(options=self.options, team=team, threads=threads), pair)
@@ -210,17 +212,17 @@ class Executors:
             )
             for pair in pairs
         ]
-        found = run_concurrently(self._crew, works)
-        return dict(zip((pair.model for pair in pairs), found, strict=True))
+        results = run_concurrently(self._crew, works)
+        return dict(zip((pair.model for pair in pairs), results, strict=True))
 
 
 def sentences_left(pair: Assignment, manifest: Manifest) -> int:
-    """About how many sentences a model is still to be asked."""
-    there = manifest.answers.get(pair.model, {})
+    """Return about how many sentences a model is still to be asked."""
+    entries = manifest.answers.get(pair.model, {})
     count = 0
     for question in pair.questions:
-        known = there.get(question.instrument.id)
-        if known is None or known.parts is None:
+        entry = entries.get(question.instrument.id)
+        if entry is None or entry.parts is None:
             masks = question.settings
             steps = sum(masks.width**step for step in range(masks.depth)) if masks else 1
             count += len(question.prompts) * question.trials * steps
@@ -228,11 +230,11 @@ def sentences_left(pair: Assignment, manifest: Manifest) -> int:
 
 
 def _devices(given: str) -> tuple[str, ...]:
-    """The devices that --device names: several of them, or one."""
+    """Return the devices that --device names: several of them, or one."""
     if given == ALL_GPUS:
         import torch
 
-        # Where there is none, loading says so of the first.
+        # If there is none, loading the model on the first says so.
         return tuple(f"cuda:{number}" for number in range(max(1, torch.cuda.device_count())))
     devices = tuple(device.strip() for device in given.split(","))
     if len(devices) > 1:
@@ -256,29 +258,29 @@ def known_digest(
     options: LoadOptions,
     batch_size: int | None,
 ) -> str | None:
-    """A digest of all that the sentences to ask depend on, beside the model's files.
+    """Return a digest of all that the sentences to ask depend on, beside the model's files.
 
-    None: it is not known, as other packages' and models' code is not, nor are workers' files.
+    None: it is unknown, as the code of other packages and of models is, and the files of workers.
     """
     record = manifest.models.get(model)
     row = model_kinds().get(record.kind) if record else None
-    elsewhere = options.workers is not None or not options.weights
-    if row is None or row.takes is not None or options.trust_remote_code or elsewhere:
+    is_elsewhere = options.workers is not None or not options.weights
+    if row is None or row.takes is not None or options.trust_remote_code or is_elsewhere:
         return None
-    told: list[Any] = [
+    content: list[Any] = [
         code_digest(),
         asker_of(manifest, model=model, instrument=question.instrument.id),
         repr(question.settings),
         repr(question.prompts),
         [options.device, options.precision, options.labels, batch_size],
     ]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def is_answered(
     manifest: Manifest, pair: Assignment, *, options: LoadOptions, batch_size: int | None
 ) -> bool:
-    """Whether the manifest says that all is answered; files and answers are not looked at."""
+    """Return whether the manifest says that all is answered; do not look at files and answers."""
     for question in pair.questions:
         entry = manifest.answers.get(pair.model, {}).get(question.instrument.id)
         if entry is None or entry.known is None or entry.parts is None:
@@ -293,14 +295,16 @@ def is_answered(
 def all_answered(
     run: Path, manifest: Manifest, pair: Assignment, *, options: LoadOptions, batch_size: int | None
 ) -> Sequence[Collected] | None:
-    """What there is of the answers, where nothing is left to ask; None: the model must be loaded.
+    """Return summaries of the answers if nothing is left to ask; None: the model must be loaded.
 
     The same code would come to the same sentences from the same files.
     """
     if not is_answered(manifest, pair, options=options, batch_size=batch_size):
         return None
     record = manifest.models[pair.model]
-    if any(getattr(record, name) != now for name, now in checksums(pair.model, options).items()):
+    if any(
+        getattr(record, name) != value for name, value in checksums(pair.model, options).items()
+    ):
         return None
     if manifest.tables.get(PROMPTS) != [checksum(Folder(run).read(PROMPTS) or b"")]:
         return None

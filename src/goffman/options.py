@@ -1,4 +1,4 @@
-"""What an audit may be told: what to ask, how, what to measure with, and whom to tell."""
+"""The options of an audit: what to ask, how, what to measure with, and whom to inform."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from goffman.progress import Expected, Progress
 
 @dataclass(frozen=True, kw_only=True)
 class Prices:
-    """What a server takes for a million tokens, in the user's currency."""
+    """What a server charges for a million tokens, in the user's currency."""
 
     question: float = 0.0
     reply: float = 0.0
@@ -26,11 +26,11 @@ class ChatOptions:
     """How chat models are asked."""
 
     trials: int | None = None
-    """So often each prompt, in a fresh chat each time; None: as the instrument says."""
+    """How often each prompt is asked, in a fresh chat each time; None: as the instrument says."""
     sampling: Sampling = field(default_factory=Sampling)
     calling: Calling = field(default_factory=Calling)
     prices: Prices | None = None
-    """What the server takes, to be told before it is asked; None: not known."""
+    """What the server charges, to be shown before it is asked; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,41 +38,42 @@ class AskOptions:
     """What is asked of every model."""
 
     top_k: int | None = None
-    """So many words at each mask; None: as each instrument says."""
+    """How many words are kept at each mask; None: as each instrument says."""
     limit: int | None = None
-    """Only the first so many prompts of each instrument; None: all. Controls are asked anyway."""
+    """How many prompts of each instrument are asked, from the first; None: all. Controls are asked
+    anyway."""
     controls: bool = True
     """Whether control items are asked, which show that a model can do the task."""
     batch_size: int | None = None
-    """Sentences a batch; None: what suits the device."""
+    """Sentences per batch; None: what suits the device."""
     seed: int = 0
-    """For the sample on which a lower precision is compared with float32, the sentence pairs that
-    are drawn, and the replies of chat models."""
+    """Seed of the sample on which a lower precision is compared with float32, of the sentence pairs
+    that are drawn, and of the replies of chat models."""
     targets: tuple[str, ...] = ()
-    """Words whose probability is kept wherever they rank."""
+    """Words whose probability is kept whatever their rank."""
     paraphrases: bool = False
-    """Also those wordings of an instrument that are asked only on request."""
+    """Whether to ask also those wordings of an instrument that are asked only on request."""
     cross: Identities | None = None
     """A second identity of the people: the same is asked about each of its levels, too."""
     modes: tuple[str, ...] = ()
-    """Only these ways of asking: fill, completion, choice, reply …; none: all that a model can."""
+    """Only these ways of asking: fill, completion, choice, reply …; empty: all that a model can."""
     sample: Sample | None = None
-    """How many of the prompts; None: all, but of what is answered in text, or on a server, the
-    balanced sample."""
+    """How many of the prompts; None: all, but only the balanced sample of what is answered in text,
+    or on a server."""
     system: str | None = None
     """The system prompt of chat and causal models; None: none."""
     persona: str | None = None
-    """The persona whose text the system prompt is, as it was given; None: it is none's."""
+    """The persona whose text the system prompt is, as it was given; None: no persona."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of single instruments, such as coreference.pairs: see config.py."""
     no_answer: bool | None = None
-    """Whether not to answer is an option of questions with options; None: yes."""
+    """Whether questions with options offer not to answer; None: yes."""
     chats: ChatOptions = field(default_factory=ChatOptions)
     """How chat models are asked."""
     given: tuple[str, ...] = ()
-    """The options of an audit that are not as by default, by their names in config.py."""
+    """The options of an audit that differ from the defaults, by their names in config.py."""
     dry_run: bool = False
-    """Nobody is asked and nothing is written: the listener is told what would be asked."""
+    """Whether to ask nobody and write nothing, but tell the listener what would be asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,28 +81,28 @@ class MeasureOptions:
     """What the answers are measured with."""
 
     ratings: tuple[Path, ...] = ()
-    """CSV files of one's own attitudes of words, over the shipped ones, the last strongest."""
+    """CSV files of the user's own attitudes of words, over the shipped ones, the last strongest."""
     gender_words: Path | None = None
-    """A CSV file of gendered words, in the place of the shipped lexicon."""
+    """A CSV file of gendered words, in place of the shipped lexicon."""
     parser: str | None = None
-    """What replies are read by; None: as the run was read before, a new one by v2."""
+    """The parser of replies; None: the one with which the run was read before; v2 for a new run."""
     pairs: tuple[tuple[str, str], ...] = ()
     """A base model and the classifier fine-tuned from it, whose measures are correlated."""
     anchors: tuple[Path, ...] = ()
-    """Folders of anchors of one's own, which what fits them is set beside."""
+    """Folders of the user's own anchors, which are compared with what fits them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listener:
-    """Who is told while it goes on."""
+    """The functions that are called while an audit goes on."""
 
     progress: Callable[[Progress], None] = lambda _: None
-    """After every batch."""
+    """Called after every batch."""
     note: Callable[[str], None] = lambda _: None
-    """What the user should know: what was left out, repaired, asked again."""
+    """Called with what the user should know: what was left out, repaired, asked again."""
     detail: Callable[[str], None] = lambda _: None
-    """What few users want to know: how a model was loaded, what each mode takes."""
+    """Called with what few users want to know: how a model was loaded, what each mode takes."""
     expect: Callable[[Expected], None] = lambda _: None
-    """Before anything is asked."""
+    """Called before anything is asked."""
     stage: Callable[[str], None] = lambda _: None
-    """When something else than asking begins, such as the report."""
+    """Called when something else than asking begins, such as the report."""

@@ -1,4 +1,4 @@
-"""What systems do differently: which ones goffman runs on, their locks, the cores of a machine."""
+"""What differs between systems: those goffman runs on, their locks, the cores of a machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from goffman.errors import InputError
 
 
 def check_system() -> None:
-    """InputError where the system lacks what runs are kept safe with."""
+    """Raise InputError if the system lacks what runs are kept safe with."""
     try:
         import fcntl  # noqa: F401
     except ImportError as error:
@@ -21,9 +21,9 @@ def check_system() -> None:
 
 
 def hold(descriptor: int, *, wait: bool = False) -> None:
-    """The open file is this process's own until it is closed, however the process ends.
+    """Lock the open file for this process until it is closed, however the process ends.
 
-    BlockingIOError where another process has it, unless we ``wait``.
+    Raise BlockingIOError if another process has it, unless we ``wait``.
     """
     import fcntl
 
@@ -31,7 +31,7 @@ def hold(descriptor: int, *, wait: bool = False) -> None:
 
 
 def cores() -> int:
-    """The CPU cores that this process may use; all of them where the system does not tell."""
+    """Return how many CPU cores this process may use; all of them if the system does not tell."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -64,23 +64,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """Where answers, scores and estimates lie, how many answers there are, and what they say."""
+    """The result of an audit: its folder, its answers, and what they say."""
 
     folder: Path
     asked: tuple[Collected, ...]
     said: Summary = field(default_factory=Summary)
     """What the answers say."""
     report: Path | None = None
-    """The page that shows it; None: none was asked for."""
+    """The page of the report; None: no report was requested."""
 
     @property
     def results(self) -> tuple[MainResult, ...]:
-        """The main result of each instrument and model."""
+        """Return the main result of each instrument and model."""
         return self.said.results
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """What the answers say, in sentences with their uncertainty."""
+        """Return what the answers say, in sentences with their uncertainty."""
         return self.said.details
 
 
@@ -95,107 +95,111 @@ def audit(
     listener: Listener | None = None,
     report: bool = False,
 ) -> Audit:
-    """Every answer of the models to the instruments, and their scores, on disk.
+    """Ask the models the instruments; write every answer, and their scores, to disk.
 
-    The same call again goes on where it was, and asks nothing that is there.
+    The same call again continues where it was, and asks nothing that is there.
 
     ``models``: hub ids, folders, ``bundled:`` names, addresses of servers; ``instruments``: names
-    or folders, by default every built-in one that a model can answer; ``report``: also
+    or folders, by default every built-in one that a model can answer; ``report``: also write
     report.html, card.png, results.csv and README.md.
     """
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener, measuring = listener or Listener(), measuring or MeasureOptions()
     check_names(models)
     loading = (places := Executors(loading, note=listener.note)).options
-    # Said only when all is known to fit: before a fault, notes would hide it.
+    # Told only when all options are known to fit: notes before an error would hide it.
     notes: list[str] = []
     noting = replace(listener, note=notes.append)
     pairs = assign(models, instruments, loading=loading, options=options, listener=noting)
-    further = assign_further(pairs, options, listener=noting)
-    of_models = {pair.model: pair.kind for pair in pairs}
-    check_options(of_models, labels=loading.labels, pairs=measuring.pairs)
+    extras = assign_further(pairs, options, listener=noting)
+    kinds = {pair.model: pair.kind for pair in pairs}
+    check_options(kinds, labels=loading.labels, pairs=measuring.pairs)
     folder = output or default_folder(models)
     check_place(folder)
     words, people = words_for(pairs, folder, measuring), anchors_with(measuring.anchors)
-    there, batch_size = read_manifest(folder) or Manifest(), options.batch_size
+    manifest, batch_size = read_manifest(folder) or Manifest(), options.batch_size
     for pair in pairs:
-        if not is_answered(there, pair, options=loading, batch_size=batch_size):
+        if not is_answered(manifest, pair, options=loading, batch_size=batch_size):
             check(pair.model, kind=pair.kind, options=loading)
     notes += [*options_without_effect(pairs, options), *describe_parts(pairs, loading, options)]
-    for note in (*notes, *(cost for besides in further for cost in besides.describe())):
+    for note in (*notes, *(cost for extra in extras for cost in extra.describe())):
         listener.note(note)
     if options.dry_run:
-        # Who asks only for this wants every line of it.
+        # A user who asks only for this wants every line of it.
         listener = replace(listener, detail=listener.note)
         _tell(pairs, folder, options, listener)
-        for besides in further:
-            apart = besides.listener(listener)
-            apart = replace(apart, detail=apart.note)
-            _tell(besides.pairs, folder / besides.name, options, apart)
+        for extra in extras:
+            extra_listener = extra.listener(listener)
+            extra_listener = replace(extra_listener, detail=extra_listener.note)
+            _tell(extra.pairs, folder / extra.name, options, extra_listener)
         return Audit(folder=folder, asked=())
-    every: list[tuple[Sequence[Assignment], Callable[[str], str]]] = [(pairs, str)]
-    every += [(besides.pairs, besides.called) for besides in further]
+    groups: list[tuple[Sequence[Assignment], Callable[[str], str]]] = [(pairs, str)]
+    groups += [(extra.pairs, extra.called) for extra in extras]
     listener.expect(
         {
             (pair.model, name(question.instrument.id)): question.expected
-            for some, name in every
-            for pair in some
-            if not is_answered(there, pair, options=loading, batch_size=batch_size)
+            for group, name in groups
+            for pair in group
+            if not is_answered(manifest, pair, options=loading, batch_size=batch_size)
             for question in pair.questions
         }
     )
     with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, place=places.here, options=options, listener=listener)
         with closing(places):
-            asked = _ask_all(work, places, pairs)
-            asked += [one for besides in further for one in _ask_further(work, places, besides)]
+            collected = _ask_all(work, places, pairs)
+            collected += [
+                answers for extra in extras for answers in _ask_further(work, places, extra)
+            ]
         listener.stage("Measuring the answers")
-        said = current_summary(
+        summary = current_summary(
             run, words, seed=options.seed, pairs=measuring.pairs, note=listener.note, anchors=people
         )
         if report:
             listener.stage("Writing the report")
         page = current_report(run, words, note=listener.note) if report else None
-    return Audit(folder=folder, asked=tuple(asked), said=said, report=page)
+    return Audit(folder=folder, asked=tuple(collected), said=summary, report=page)
 
 
 def _ask_all(work: _Work, places: Executors, pairs: Sequence[Assignment]) -> list[Collected]:
-    """What there is of all answers; the run knows the instruments, or has refused them."""
+    """Enter the instruments in the run, ask all questions, and return summaries of the answers."""
     for question in (question for pair in pairs for question in pair.questions):
         enter_instrument(work.run, question, [pair.model for pair in pairs])
-    found = places.each(
+    results = places.each(
         work.run, pairs, lambda place, pair: [*_ask_model(replace(work, place=place), pair)]
     )
-    return [answers for of_model in found for answers in of_model]
+    return [answers for model_answers in results for answers in model_answers]
 
 
 def _ask_further(work: _Work, places: Executors, further: Further) -> list[Collected]:
-    """The same of what is asked only on request, in a run within the run."""
+    """Ask what is asked only on request, in a run within the run; return summaries."""
     with open_run(work.run.place / further.name, seed=work.options.seed) as run:
-        # What is known of a model, such as how far a lower precision is off, is not found anew.
+        # What is known of a model, such as how far a lower precision is off, is not measured again.
         run.manifest = replace(
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
-        apart = replace(work, run=run, listener=further.listener(work.listener))
-        found = _ask_all(apart, places, further.pairs)
-    return [replace(one, instrument=further.called(one.instrument)) for one in found]
+        inner_work = replace(work, run=run, listener=further.listener(work.listener))
+        collected = _ask_all(inner_work, places, further.pairs)
+    return [
+        replace(answers, instrument=further.called(answers.instrument)) for answers in collected
+    ]
 
 
 def _tell(
     pairs: Sequence[Assignment], folder: Path, options: AskOptions, listener: Listener
 ) -> None:
-    """The user is told what would be asked."""
+    """Tell the user what would be asked."""
     for pair in pairs:
         for question in pair.questions:
             count, settings = counted(question.prompts), question.settings
-            deeper = settings is not None and settings.depth > 1
-            more = ", and further sentences that depend on the answers" if deeper else ""
-            listener.note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
+            is_recursive = settings is not None and settings.depth > 1
+            addition = ", and further sentences that depend on the answers" if is_recursive else ""
+            listener.note(f"{question.instrument.id}, {pair.model}: {count}{addition}.")
         _tell_requests(pair.model, folder, _chat_questions(pair), options, listener)
 
 
 def words_for(pairs: Sequence[Assignment], folder: Path, measuring: MeasureOptions) -> Lexicons:
-    """What answers are read with: the lexicons that are of the instruments' language."""
+    """Return the lexicons to read answers with, those of the instruments' language."""
     questions = [question for pair in pairs for question in pair.questions]
     manifest = read_manifest(folder)
     parser = measuring.parser or parser_of(manifest)
@@ -205,7 +209,7 @@ def words_for(pairs: Sequence[Assignment], folder: Path, measuring: MeasureOptio
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """What is the same for every model of an audit, but for where it calculates."""
+    """What is the same for every model of an audit, except the place where it computes."""
 
     run: Run
     place: Executor
@@ -214,26 +218,26 @@ class _Work:
 
     @property
     def told(self) -> dict[str, Any]:
-        """How models are loaded and asked, as far as the sentences to ask depend on it."""
+        """Return the options for loading and asking on which the sentences to ask depend."""
         return {"options": self.place.options, "batch_size": self.options.batch_size}
 
 
 def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
-    """The run knows the instrument, or has refused it."""
+    """Enter the instrument in the run, which refuses one that differs from its own."""
     instrument = question.instrument
-    replied = answers_to(instrument.kind) == "replies" or question.trials > 1
-    trials = {"trials": question.trials} if replied else {}
-    others = sum(not is_control(prompt) for prompt in question.prompts)
-    sample = question.chosen.sample if question.in_all not in {None, others} else None
-    beside = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
+    has_trials = answers_to(instrument.kind) == "replies" or question.trials > 1
+    trials = {"trials": question.trials} if has_trials else {}
+    main_count = sum(not is_control(prompt) for prompt in question.prompts)
+    sample = question.chosen.sample if question.in_all not in {None, main_count} else None
+    details = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
     if factor := question.identities:
-        beside["identities"] = {
+        details["identities"] = {
             "factor": factor.id,
             "levels": [level.name for level in factor.levels],
         }
     entry, *parts = (
-        {**instrument_entry(instrument, some, question.settings), **beside, "sample": sample}
-        for some in (question.prompts, *map(question.part, question.parts))
+        {**instrument_entry(instrument, prompts, question.settings), **details, "sample": sample}
+        for prompts in (question.prompts, *map(question.part, question.parts))
     )
     run.manifest = with_instrument(
         run.manifest, run.folder, name=instrument.id, entry=entry, parts=parts, models=models
@@ -241,39 +245,39 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
 
 
 def _ask_model(work: _Work, pair: Assignment) -> Iterator[Collected]:
-    """What there is of one model's answers; it is loaded here and gone afterwards."""
+    """Load a model, yield summaries of its answers, and drop it afterwards."""
     name = pair.model
-    split: set[str] = set()  # Said once, and not again for each instrument.
+    split_words: set[str] = set()  # Noted once, and not again for each instrument.
     ask = _ask_chat if model_kinds()[pair.kind].answers == "replies" else _ask_local
-    for asked in ask(work, pair):
-        if count := len(asked.damaged):
+    for answers in ask(work, pair):
+        if count := len(answers.damaged):
             files = "1 file" if count == 1 else f"{count} files"
             work.listener.note(
-                f"{asked.instrument}, {name}: {files} of stored answers had been damaged, so "
+                f"{answers.instrument}, {name}: {files} of stored answers had been damaged, so "
                 "these questions were asked again."
             )
-        if new := [word for word in asked.not_one_token if word not in split]:
-            split.update(new)
-            words = ", ".join(new)
+        if new_words := [word for word in answers.not_one_token if word not in split_words]:
+            split_words.update(new_words)
+            words = ", ".join(new_words)
             work.listener.note(
                 f"{name} splits these words into several tokens, so it cannot fill them in, and "
                 f"their probability is not recorded: {words}."
             )
-        for remark in asked.remarks:
-            work.listener.note(f"{asked.instrument}, {name}: {remark}")
-        yield asked
+        for remark in answers.remarks:
+            work.listener.note(f"{answers.instrument}, {name}: {remark}")
+        yield answers
 
 
 def _ask_local(work: _Work, pair: Assignment) -> Iterator[Collected]:
-    """What there is of the answers of a model that calculates here, or in workers."""
+    """Yield summaries of the answers of a model that computes here, or in workers."""
     row, run = model_kinds()[pair.kind], work.run
-    known = all_answered(run.folder, run.manifest, pair, **work.told)
-    if known is not None:
+    stored = all_answered(run.folder, run.manifest, pair, **work.told)
+    if stored is not None:
         for note in run.manifest.models[pair.model].notes:
             work.listener.detail(f"{pair.model}: {note}")
-        for question, asked in zip(pair.questions, known, strict=True):
+        for question, answers in zip(pair.questions, stored, strict=True):
             asked_prompts(question, work.listener.note)
-            yield asked
+            yield answers
         return
     model = work.place.load(pair.model, kind=row.name)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
@@ -286,7 +290,7 @@ def _ask_local(work: _Work, pair: Assignment) -> Iterator[Collected]:
 
 
 def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimits) -> Collected:
-    """What there is of the answers to one instrument, by batches on this machine."""
+    """Ask one instrument in batches on this machine; return a summary of the answers."""
     instrument, name, note = question.instrument, model.identity.name, work.listener.note
     keep_prompts(work.run, instrument.id, question.prompts)
     job = Job(
@@ -316,25 +320,27 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
 
 
 def _enter_model(work: _Work, pair: Assignment, model: Any, entry: Entry) -> None:
-    """The run knows the model, and a lower precision's deviation, or has refused it."""
+    """Enter the model in the run, with a lower precision's deviation; the run may refuse it."""
     run, identity = work.run, model.identity
     for note in identity.notes:
         work.listener.detail(f"{identity.name}: {note}")
-    lower = identity.precision not in ("float32", None)
-    if lower and identity.name not in run.manifest.models:
+    is_lower = identity.precision not in ("float32", None)
+    if is_lower and identity.name not in run.manifest.models:
         deviation = _deviation(work, pair, model)
         entry = {**entry, **({} if deviation is None else {"deviation": deviation})}
     run.manifest = with_model(run.manifest, run.folder, name=identity.name, entry=entry)
 
 
 def _deviation(work: _Work, pair: Assignment, low: object) -> Entry | None:
-    """How far the model is from itself in float32; None: its kind cannot say."""
+    """Return how far the model is from itself in float32; None: its kind cannot say."""
     row = model_kinds()[pair.kind]
     if row.deviation is None:
         return None
     prompts = [prompt for question in pair.questions for prompt in question.prompts]
     if row.answers == "likelihoods":
-        texts = [one.text.replace(MASK, one.pronoun or "") for one in with_one_mask(prompts)]
+        texts = [
+            prompt.text.replace(MASK, prompt.pronoun or "") for prompt in with_one_mask(prompts)
+        ]
     else:
         texts = [prompt.asked for prompt in prompts if prompt.text.count(MASK) <= 1]
     top_k = max(question.settings.top_k if question.settings else 0 for question in pair.questions)
@@ -343,15 +349,15 @@ def _deviation(work: _Work, pair: Assignment, low: object) -> Entry | None:
 
 
 def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
-    """What there is of a chat model's answers: next words and options, then replies."""
+    """Yield summaries of a chat model's answers: next words and options, then replies."""
     run, place, options = work.run, work.place, work.options
     questions = _chat_questions(pair)
     model = _load_chat(work, pair, questions)
     place.enter(run)
     limits = limits_for(model.identity.device, batch_size=options.batch_size)
-    here = () if behind_server(pair.model) else model_kinds()[pair.kind].here
+    local_kinds = () if behind_server(pair.model) else model_kinds()[pair.kind].here
     for question in pair.questions:
-        if question.instrument.kind in here:
+        if question.instrument.kind in local_kinds:
             yield _ask_question(work, question, model, limits)
     for question in questions:
         instrument = question.instrument
@@ -372,7 +378,7 @@ def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
 
 
 def _load_chat(work: _Work, pair: Assignment, questions: Sequence[Question]) -> Any:
-    """The model, which the run knows now, or has refused; what asking will take is told."""
+    """Return the model, entered in the run, which may refuse it; tell what asking will take."""
     run, name, options, listener = work.run, pair.model, work.options, work.listener
     sampling = options.chats.sampling
     calling = replace(options.chats.calling, batch_size=options.batch_size)
@@ -380,14 +386,14 @@ def _load_chat(work: _Work, pair: Assignment, questions: Sequence[Question]) -> 
     for remark in model.identity.notes:
         listener.detail(f"{name}: {remark}")
     entry = {**chat_entry(model.identity, sampling, seed=options.seed), **address_entry(name)}
-    before = run.manifest
-    run.manifest = with_model(before, run.folder, name=name, entry=entry)
+    old_manifest = run.manifest
+    run.manifest = with_model(old_manifest, run.folder, name=name, entry=entry)
     if _tell_requests(name, run.folder, questions, options, listener) and isinstance(model, Serves):
         try:
             model.meet()
         except ModelError:
-            # A name that no one answers to must not bind the folder.
-            run.manifest = before
+            # A name that no server answers to must not bind the folder.
+            run.manifest = old_manifest
             raise
     return model
 
@@ -399,32 +405,38 @@ def _tell_requests(
     options: AskOptions,
     listener: Listener,
 ) -> bool:
-    """Whether anything is left to ask a chat model; the user knows what that will take."""
-    found = {}
+    """Return whether anything is left to ask a chat model; tell the user what that will take."""
+    forecasts = {}
     manifest = read_manifest(run) or Manifest()
     for question in questions:
         name = question.instrument.id
         replies = replies_of(run, manifest, model=model, instrument=name)
-        known = known_questions(replies, question.prompts, trials=question.trials)
-        missing = forecast(known, options.chats.sampling)
+        stored = known_questions(replies, question.prompts, trials=question.trials)
+        missing = forecast(stored, options.chats.sampling)
         if missing.requests:
-            found[name] = missing
+            forecasts[name] = missing
     prices = options.chats.prices
-    for name, missing in found.items() if len(found) > 1 else ():
+    for name, missing in forecasts.items() if len(forecasts) > 1 else ():
         listener.detail(f"{name}, {model}: {forecast_text(missing, prices)}")
-    if found:
-        listener.note(f"{model}: {forecast_text(sum_of([*found.values()]), prices)}")
-    return bool(found)
+    if forecasts:
+        listener.note(f"{model}: {forecast_text(sum_of([*forecasts.values()]), prices)}")
+    return bool(forecasts)
 
 
 def _with_replies(work: _Work, pair: Assignment, said: str) -> Iterator[Collected]:
-    """The options' probabilities that a server gave with its replies to an instrument, if any."""
+    """Yield the options' probabilities that a server gave with its replies, if any."""
     question = pair.beside.get(said)
     if question is None:
         return
     run, note = work.run, work.listener.note
-    (in_text,) = (one.prompts for one in pair.questions if one.instrument.id == said)
-    options = options_of_replies(run.folder, in_text, question.prompts, model=pair.model, note=note)
+    (text_prompts,) = (
+        text_question.prompts
+        for text_question in pair.questions
+        if text_question.instrument.id == said
+    )
+    options = options_of_replies(
+        run.folder, text_prompts, question.prompts, model=pair.model, note=note
+    )
     if options is not None:
         enter_instrument(run, question, [pair.model])
         keep_prompts(run, question.instrument.id, question.prompts)
@@ -432,7 +444,7 @@ def _with_replies(work: _Work, pair: Assignment, said: str) -> Iterator[Collecte
 
 
 def _chat_questions(pair: Assignment) -> list[Question]:
-    """What a chat model is to reply to."""
+    """Return the questions that a chat model answers in text."""
     return [
         question
         for question in pair.questions

@@ -1,4 +1,4 @@
-"""The doors for other packages: what they add to goffman through entry points.
+"""The entry points through which other packages add to goffman.
 
 A plug-in that cannot be loaded is named in a warning and left out; everything else goes on.
 """
@@ -23,12 +23,13 @@ Door = Literal[
     "goffman.models",
     "goffman.parsers",
 ]
-"""For the folder of an instrument or an anchor, or a function that gives it; a class that does what
-measures/base.py asks; a kind of model (see models/registry.py); a function that reads replies."""
+"""The groups of entry points, for: the folder of an instrument or an anchor, or a function that
+returns it; a class that does what measures/base.py asks; a kind of model (see models/registry.py);
+a function that reads replies."""
 
 
 class _Known(Protocol):
-    """What a folder holds: it says its own id."""
+    """The content of a folder, which says its own id."""
 
     @property
     def id(self) -> str: ...
@@ -38,75 +39,75 @@ Thing = TypeVar("Thing", bound=_Known)
 
 
 class PluginWarning(UserWarning):
-    """A package's plug-in is left out, and why."""
+    """The warning that a package's plug-in is left out, and why."""
 
 
 @cache
 def _loaded(door: Door) -> tuple[tuple[str, object], ...]:
-    found = []
-    for entry in sorted(entry_points(group=door), key=lambda one: one.name):
+    plugins = []
+    for entry in sorted(entry_points(group=door), key=lambda point: point.name):
         try:
-            found.append((entry.name, entry.load()))
+            plugins.append((entry.name, entry.load()))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a stranger's code raises
             refuse(door, entry.name, *raised(error))
-    return tuple(found)
+    return tuple(plugins)
 
 
 def plugged(door: Door) -> Iterator[tuple[str, object]]:
-    """Name and object of everything that other packages put into a door, by name."""
+    """Yield name and object of everything that other packages put into a door, sorted by name."""
     yield from _loaded(door)
 
 
 def plugged_folders(
     door: Door, *, what: str, known: Collection[str], read: Callable[[Path], Thing]
 ) -> dict[str, Thing]:
-    """By name: what other packages' folders hold, each read to the end.
+    """Return, by name, what other packages' folders hold, each read to the end.
 
-    So a fault shows before anyone asks for it: a faulty one is left out, and why is said.
+    So an error shows before anyone asks for a folder: a faulty one is left out, with a warning why.
     ``what``: instrument or anchor; ``known``: names that are taken.
     """
-    found: dict[str, Thing] = {}
+    contents: dict[str, Thing] = {}
     for name, thing in plugged(door):
         try:
-            one = read(_folder(thing, what))
+            content = read(_folder(thing, what))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a stranger's code raises
             refuse(door, name, *raised(error))
         else:
-            if name in {*known, *found}:
+            if name in {*known, *contents}:
                 refuse(door, name, f"there is already an {what} of this name.")
-            elif one.id != name:
-                why = f"its id is '{one.id}', but the entry point has another name."
-                refuse(door, name, f"{why} Use the same name for both.")
+            elif content.id != name:
+                reason = f"its id is '{content.id}', but the entry point has another name."
+                refuse(door, name, f"{reason} Use the same name for both.")
             else:
-                found[name] = one
-    return found
+                contents[name] = content
+    return contents
 
 
 def _folder(thing: object, what: str) -> Path:
-    """The folder that an entry point is, or gives."""
-    given = thing() if callable(thing) else thing
-    if not isinstance(given, str | os.PathLike):
+    """Return the folder that an entry point is, or returns."""
+    path = thing() if callable(thing) else thing
+    if not isinstance(path, str | os.PathLike):
         raise InputError(
-            f"it returns {type(given).__name__}, but it must return the path of an {what}'s "
+            f"it returns {type(path).__name__}, but it must return the path of an {what}'s "
             "folder, or a function without arguments that returns it."
         )
-    folder = Path(given)
+    folder = Path(path)
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}.")
     return folder
 
 
 def raised(error: BaseException) -> tuple[str, ...]:
-    """What a stranger's code raised, sys.exit() too, in lines."""
+    """Return what other people's code raised, including sys.exit(), in lines."""
     return error.lines if isinstance(error, GoffmanError) else (f"{type(error).__name__}: {error}",)
 
 
 def refuse(door: Door, name: str, *lines: str) -> None:
-    """The user is told that a plug-in is left out, and why."""
-    first, *more = lines
-    said = (f"The plug-in '{name}' ({door}) is not used: {first}", *more)
-    warnings.warn("\n".join(map(printable, said)), PluginWarning, stacklevel=3)
+    """Warn the user that a plug-in is left out, and say why."""
+    first, *details = lines
+    message = (f"The plug-in '{name}' ({door}) is not used: {first}", *details)
+    warnings.warn("\n".join(map(printable, message)), PluginWarning, stacklevel=3)

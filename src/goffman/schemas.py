@@ -37,7 +37,7 @@ PROMPTS = (
     Column("category", "text", "the kind of condition", nullable=True),
     Column("text", "text", "what the model is asked, with <mask> where a word is to be filled"),
 )
-"""One row a prompt."""
+"""One row per prompt."""
 
 ANSWER_KEY = (
     Column(
@@ -89,7 +89,7 @@ FILLS = (
     Column("word", "text", "the token stripped of space"),
     Column("probability", "float32", "over the full vocabulary, given the sentence of this step"),
 )
-"""One row a word that a model put, or could have put, in the place of a mask."""
+"""One row per word that a model put, or could have put, in place of a mask."""
 
 LABELS = (
     Column("prompt_id", "text", "the prompt that was asked"),
@@ -99,7 +99,7 @@ LABELS = (
     Column("neutral", "float32", "probability; null: the model has no such class", nullable=True),
     Column("positive", "float32", "probability; null: the model has no such class", nullable=True),
 )
-"""One row a prompt and classifier."""
+"""One row per prompt and classifier."""
 
 SENTIMENTS = ("negative", "neutral", "positive")
 """The classes of LABELS."""
@@ -117,7 +117,7 @@ REPLIES = (
     Column("reasoning", "text", "what the model said to itself before the reply", nullable=True),
     Column("next_words", "text", "JSON: the first tokens and their rivals, by log", nullable=True),
 )
-"""One row a prompt, chat model and trial."""
+"""One row per prompt, chat model and trial."""
 
 LIKELIHOODS = (
     Column("prompt_id", "text", "the prompt that was asked, its mask a place for a word"),
@@ -126,7 +126,7 @@ LIKELIHOODS = (
     Column("log_probability", "float64", "natural logarithm, of the whole sentence with it"),
     Column("tokens", "int", "how many tokens the logarithm is the sum over"),
 )
-"""One row a prompt, causal model and word that may stand there."""
+"""One row per prompt, causal model and word that may stand there."""
 
 CHOICES = (
     Column("prompt_id", "text", "the prompt that was asked"),
@@ -142,7 +142,7 @@ CHOICES = (
         nullable=True,
     ),
 )
-"""One row a prompt, model and option."""
+"""One row per prompt, model and option."""
 
 CHOICE_KINDS = ("option", "dont-know", "refusal", "several", "other")
 """What a reply to a choice can be, as a parser reads it."""
@@ -175,7 +175,7 @@ RATINGS = (
     Column("label", "text", "positive, negative, neutral or irrelevant"),
     Column("note", "text", "what the rater remarked; empty: nothing"),
 )
-"""One row a rater and word, in the CSV files in which ratings go out and come in."""
+"""One row per rater and word, in the CSV files in which ratings go out and come in."""
 
 SCORES = (
     Column("model", "text", "the model's name; null: over all models", nullable=True),
@@ -203,13 +203,13 @@ SCORES = (
     Column("high", "float64", "the largest of the n values", nullable=True),
     Column("reason", "text", "why there is no value; null where there is one", nullable=True),
 )
-"""One row a number: of each prompt first, then the means of the study, each with its spread."""
+"""One row per number: of each prompt first, then the means of the study, each with its spread."""
 
 IDENTITY_SCORES = (
     *SCORES,
     Column("identity", "text", "the second identity of the person that the prompt is about"),
 )
-"""One row a number of a prompt about a person with a second identity; see --cross."""
+"""One row per number of a prompt about a person with a second identity; see --cross."""
 
 CONTRASTS = (
     Column("kind", "text", "what is set against what: groups, genders, models, baseline, pairs …"),
@@ -224,7 +224,7 @@ CONTRASTS = (
     Column("first", "text", "the first set: a group, gender, model, condition …"),
     Column("second", "text", "the second set, which is subtracted"),
 )
-"""What an estimate is about; stands before ESTIMATES in estimates.parquet."""
+"""What an estimate is about; these columns stand before ESTIMATES in estimates.parquet."""
 
 ESTIMATES = (
     Column("contrast", "text", "what is compared, in words; the first set comes first"),
@@ -270,7 +270,7 @@ ESTIMATES = (
         nullable=True,
     ),
 )
-"""One row a contrast: the fields of an Estimate, by the same names."""
+"""One row per contrast: the fields of an Estimate, by the same names."""
 
 VERDICTS = (
     Column("margin", "float64", "the smallest difference that counts as relevant", nullable=True),
@@ -285,7 +285,7 @@ VERDICTS = (
     Column("high_90", "float64", "upper end of the 90% interval, by t", nullable=True),
     Column("detectable", "float64", "the difference found in 80 of 100 such audits", nullable=True),
 )
-"""What an estimate comes to; stands after ESTIMATES in estimates.parquet."""
+"""What an estimate comes to; these columns stand after ESTIMATES in estimates.parquet."""
 
 RATINGS_COMPARED = (
     *CONTRASTS,
@@ -303,7 +303,7 @@ RATINGS_COMPARED = (
     Column("left_out", "int", "prompts with a value by only one of the two"),
     Column("method", "text", "how the interval of the difference was computed"),
 )
-"""One row a main contrast, where a user's ratings stand over the shipped ones."""
+"""One row per main contrast, if a user's ratings override the shipped ones."""
 
 SENSITIVITY = (
     Column("instrument", "text", "the instrument's id"),
@@ -336,7 +336,7 @@ SENSITIVITY = (
     Column("holds", "bool", "whether the contrast's verdict holds"),
     Column("reason", "text", "why it could not be tested", nullable=True),
 )
-"""One row a contrast and variation of how it is made: sensitivity.parquet, multiverse.parquet."""
+"""One row per contrast and variation of it: sensitivity.parquet, multiverse.parquet."""
 
 LEFT_OUT = ("category", "condition", "item", "wording", "frame", "occupation")
 PARAMETER, WORD, WRONG_LABELS, ANALYSIS = "parameter", "word", "labels", "analysis"
@@ -346,20 +346,22 @@ WITH_PARAPHRASES = "with the paraphrases"
 
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, Any]]:
-    """One dictionary a prompt, in the order of PROMPTS; further columns where a prompt has them."""
+    """Return a dictionary per prompt: PROMPTS in order, then further columns that any has."""
     prompts = list(prompts)
     columns = list(PROMPTS)
     if any(prompt.options for prompt in prompts):
         columns += KEYING
     for column in ANSWER_KEY + PRESENTATION:
-        together = ANSWER_KEY if column in ANSWER_KEY else (column,)
-        if any(getattr(one, name.name) not in (None, ()) for one in prompts for name in together):
+        group = ANSWER_KEY if column in ANSWER_KEY else (column,)
+        if any(
+            getattr(prompt, member.name) not in (None, ()) for prompt in prompts for member in group
+        ):
             columns.append(column)
     return [{column.name: _cell(prompt, column.name) for column in columns} for prompt in prompts]
 
 
 def _cell(prompt: Prompt, column: str) -> Any:
-    """What stands in a column of a prompt's row."""
+    """Return the value in a column of a prompt's row."""
     if column == "prompt_id":
         return prompt.id
     if column == "options":
@@ -368,7 +370,7 @@ def _cell(prompt: Prompt, column: str) -> Any:
 
 
 def schema(columns: Iterable[Column]) -> pl.Schema:
-    """The Polars schema of a table."""
+    """Return the Polars schema of a table."""
     import polars as pl
 
     types = {
@@ -382,7 +384,7 @@ def schema(columns: Iterable[Column]) -> pl.Schema:
 
 
 def prompt_table(prompts: Iterable[Prompt]) -> pl.DataFrame:
-    """All prompts as a frame with the columns PROMPT_TABLE."""
+    """Return all prompts as a frame with the columns PROMPT_TABLE."""
     import polars as pl
 
     names = [column.name for column in PROMPT_TABLE]
@@ -391,23 +393,23 @@ def prompt_table(prompts: Iterable[Prompt]) -> pl.DataFrame:
 
 
 def complaints(frame: pl.DataFrame, columns: Iterable[Column]) -> list[str]:
-    """What keeps a frame from being the declared table: a sentence each, none when it is."""
+    """Return what keeps a frame from being the declared table: a sentence each, none if it is."""
     expected = schema(columns)
-    found = frame.schema
-    problems = [f"column '{name}' is missing" for name in expected if name not in found]
-    problems += [f"column '{name}' is not declared" for name in found if name not in expected]
+    actual = frame.schema
+    problems = [f"column '{name}' is missing" for name in expected if name not in actual]
+    problems += [f"column '{name}' is not declared" for name in actual if name not in expected]
     for column in columns:
-        if column.name not in found:
+        if column.name not in actual:
             continue
-        if found[column.name] != expected[column.name]:
-            problems.append(f"column '{column.name}' is {found[column.name]}, not {column.type}")
+        if actual[column.name] != expected[column.name]:
+            problems.append(f"column '{column.name}' is {actual[column.name]}, not {column.type}")
         elif not column.nullable and frame[column.name].null_count():
             problems.append(f"column '{column.name}' has {frame[column.name].null_count()} nulls")
     return problems
 
 
 NUMBER = "choice between probability and label"
-"""The choice of another number than the headline's. Numbers of two kinds have no common range."""
+"""The choice of another number than the headline's: numbers of two kinds have no common range."""
 
 STRESS = (
     Column("instrument", "text", "the instrument's id"),
@@ -434,7 +436,7 @@ STRESS = (
     ),
     Column("reason", "text", "why there is no multiverse", nullable=True),
 )
-"""One row a headline: in how many analyses its verdict holds."""
+"""One row per headline: in how many analyses its verdict holds."""
 
 ANCHOR_POINTS = (
     Column("anchor", "text", "the anchor's id"),
@@ -462,4 +464,4 @@ ANCHOR_POINTS = (
     Column("p_adjusted", "float64", "corrected over the conditions", nullable=True),
     Column("explained", "float64", "R² of all items together", nullable=True),
 )
-"""One row a condition, item of an anchor, instrument and model: both sides of a scatter."""
+"""One row per condition, item of an anchor, instrument and model: both sides of a scatter plot."""

@@ -8,10 +8,10 @@
     def test_all_thresholds():
         assert_passes("runs/mine", "goffman.toml")
 
-A rule that is not met is an AssertionError. A model that cannot do the task is NotMeasurableError,
-which is one too. What cannot be used at all (a name that the run does not have, a value that is
-missing) is a GoffmanError, as everywhere. What must be known of a comparison with a baseline is a
-warning.
+A rule that is not met raises AssertionError. A model that cannot do the task raises
+NotMeasurableError, which is an AssertionError, too. What cannot be used at all (a name that the run
+does not have, a missing value) raises GoffmanError, as everywhere. What must be known about a
+comparison with a baseline is a warning.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = ["NotMeasurableError", "assert_passes", "assert_within"]
 
 
 class NotMeasurableError(AssertionError):
-    """A model in a rule cannot do the task, so that its numbers decide nothing."""
+    """The error that a model in a rule cannot do the task, so that its numbers decide nothing."""
 
 
 def assert_within(
@@ -56,11 +56,12 @@ def assert_within(
     baseline: Run | Text | None = None,
     models: str | Sequence[str] = (),
 ) -> None:
-    """Nothing, if every number of the name is at most ``limit`` and at least ``at_least``.
+    """Raise AssertionError unless every number with the name is within the limits.
 
     ``run``: a run, or its folder. ``name``: as ``goffman check --list`` prints it; * is any text.
-    ``bound``: which number of an estimate. ``baseline``: an earlier run, for names that end in
-    .change; ``models``: NAME=OTHER where the run calls a model of the baseline OTHER.
+    ``limit``, ``at_least``: the largest and the smallest number allowed. ``bound``: which number of
+    an estimate. ``baseline``: an earlier run, for names that end in .change; ``models``: NAME=OTHER
+    if the model NAME of the baseline is called OTHER in the run.
     """
     __tracebackhide__ = True
     if limit is None and at_least is None:
@@ -83,7 +84,7 @@ def assert_passes(
     baseline: Run | Text | None = None,
     models: str | Sequence[str] = (),
 ) -> None:
-    """Nothing, if the run meets every rule of the file; the rest is as in ``assert_within``."""
+    """Raise AssertionError unless the run meets every rule of the file; see ``assert_within``."""
     __tracebackhide__ = True
     conditions = read_thresholds(Path(thresholds))
     _raise_unless_met(conditions, run, baseline, models)
@@ -95,26 +96,28 @@ def _raise_unless_met(
     baseline: Run | Text | None,
     models: str | Sequence[str],
 ) -> None:
-    """AssertionError with a line for each rule that is not met, or not decided."""
+    """Raise AssertionError with a line for each rule that is not met, or not decided."""
     __tracebackhide__ = True
-    named = (models,) if isinstance(models, str) else tuple(models)
-    if named and baseline is None:
+    model_names = (models,) if isinstance(models, str) else tuple(models)
+    if model_names and baseline is None:
         raise InputError("models needs baseline: it says which models to compare.")
-    before = None if baseline is None else _opened(baseline)
-    outcomes = _named_of(_opened(run), before, named).gate(conditions)
-    if bad := [result for result in in_order(outcomes) if result.status != "ok"]:
-        undecided = any(result.status == "not decided" for result in bad)
+    earlier = None if baseline is None else _opened(baseline)
+    outcomes = _named_of(_opened(run), earlier, model_names).gate(conditions)
+    if failures := [result for result in in_order(outcomes) if result.status != "ok"]:
+        undecided = any(result.status == "not decided" for result in failures)
         error = NotMeasurableError if undecided else AssertionError
-        raise error("\n".join([*(printable(result.sentence) for result in bad), counted(outcomes)]))
+        raise error(
+            "\n".join([*(printable(result.sentence) for result in failures), counted(outcomes)])
+        )
 
 
 def _opened(run: Run | Text) -> Run:
     if isinstance(run, Run):
         return run
     manifest = Path(run) / "manifest.json"
-    # A run that was measured again is another one.
-    changed = manifest.stat().st_mtime_ns if manifest.is_file() else 0
-    return _read(Path(run).resolve(), changed)
+    # A run that was measured again is another run.
+    modified = manifest.stat().st_mtime_ns if manifest.is_file() else 0
+    return _read(Path(run).resolve(), modified)
 
 
 @lru_cache(maxsize=8)
@@ -124,7 +127,7 @@ def _read(folder: Path, _changed: int) -> Run:
 
 @lru_cache(maxsize=8)
 def _named_of(run: Run, baseline: Run | None, models: tuple[str, ...]) -> GateInput:
-    """What can be named, of a run that is read once for all tests of it."""
+    """Return what rules can name in a run, which is read once for all tests of it."""
     return gate_input(
         run.measured,
         baseline=None if baseline is None else baseline.measured,

@@ -1,6 +1,6 @@
-"""Tasks for lm-eval and Inspect: prompts, and the note by which goffman knows them again in a log.
+"""Tasks for lm-eval and Inspect: prompts, and the note by which goffman recognizes them in a log.
 
-Each task finds its questions in a file beside its own, wherever the folder lies.
+Each task finds its questions in a file beside its own, wherever the folder is.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ TABLES: Mapping[InstrumentKind, AnswerTable] = {
     "ask": "replies",
     "write": "replies",
 }
-"""The forms that a harness can ask, and where its answers go."""
+"""The kinds of instrument that a harness can ask, and the table of their answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """Which prompts a harness was handed."""
+    """A note of which prompts a harness was given."""
 
     instrument: str
-    """The id of the instrument, with its form: social-distance-choice."""
+    """The instrument's id with its form, such as social-distance-choice."""
     version: str
-    """Of the instrument."""
+    """The instrument's version."""
     digest: str
-    """Of the instrument's files."""
+    """A digest of the instrument's files."""
     prompts: int
-    """So many, those of control items too."""
+    """Number of prompts, including those of control items."""
     prompts_sha256: str
     limit: int | None
     sample: str | None
@@ -62,15 +62,15 @@ class Note:
     goffman: str
 
     def entry(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the note as JSON has it."""
         return asdict(self)
 
     @classmethod
     def of(cls, entry: object) -> Self | None:
-        """The note in a log; None: this is none; ValueError: it is damaged."""
+        """Return the note in a log, or None if this is none; raise ValueError if it is damaged."""
         if not isinstance(entry, Mapping):
             return None
-        names = [one.name for one in fields(cls)]
+        names = [field.name for field in fields(cls)]
         if not all(name in entry for name in names):
             return None
         note = cls(**{name: entry[name] for name in names})
@@ -82,7 +82,7 @@ class Note:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportedTask:
-    """An instrument in one form, as a harness is handed it."""
+    """An instrument in one form, as it is given to a harness."""
 
     question: Question
     note: Note
@@ -90,12 +90,12 @@ class ExportedTask:
 
     @property
     def file_name(self) -> str:
-        """What its files are called."""
+        """Return the name of the task's files."""
         return slug_of(self.note.instrument)
 
     @property
     def rows(self) -> str:
-        """Its questions as JSON, one a line."""
+        """Return the task's questions as JSON, one per line."""
         row_of = choice_row if self.table == "choices" else reply_row
         return "".join(
             f"{json.dumps(row_of(prompt), ensure_ascii=False)}\n" for prompt in self.prompts
@@ -103,14 +103,16 @@ class ExportedTask:
 
     @property
     def prompts(self) -> list[Prompt]:
-        """A prompt and a control item in turn; of prompts one condition of each group in turn.
+        """Return prompts and control items in turn; prompts take one condition per group in turn.
 
-        A harness that is told to ask only the first so many then asks some of each.
+        A harness that is told to ask only the first few then asks some of each.
         """
-        controls = [one for one in self.question.prompts if is_control(one)]
-        others = interleaved([one for one in self.question.prompts if not is_control(one)])
-        pairs = zip_longest(others, controls)
-        return [one for pair in pairs for one in pair if one is not None]
+        controls = [prompt for prompt in self.question.prompts if is_control(prompt)]
+        main_prompts = interleaved(
+            [prompt for prompt in self.question.prompts if not is_control(prompt)]
+        )
+        pairs = zip_longest(main_prompts, controls)
+        return [prompt for pair in pairs for prompt in pair if prompt is not None]
 
 
 def export_task(
@@ -122,28 +124,28 @@ def export_task(
     sample: Sample | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[ExportedTask]:
-    """What a harness that can ask these kinds of instrument is handed; InputError where nothing.
+    """Return the tasks for a harness that asks these kinds; raise InputError if there are none.
 
     ``instruments``: names or folders; none: every built-in one.
     """
     options = AskOptions(modes=tuple(modes), limit=limit, sample=sample)
     ways = every_way(instruments, options)
-    able = [way for way in ways if way.instrument.kind in kinds]
-    for of in dict.fromkeys(way.of for way in ways):
-        if of not in {way.of for way in able} and (instruments or not able):
-            named = ", ".join(way.mode for way in ways if way.of == of)
-            can = ", ".join(MODES[kind] for kind in kinds)
+    usable = [way for way in ways if way.instrument.kind in kinds]
+    for name in dict.fromkeys(way.of for way in ways):
+        if name not in {way.of for way in usable} and (instruments or not usable):
+            mode = ", ".join(way.mode for way in ways if way.of == name)
+            allowed = ", ".join(MODES[kind] for kind in kinds)
             raise InputError(
-                f"'{of}' cannot be exported in the mode {named}. Modes that this harness can ask: "
-                f"{can}."
+                f"'{name}' cannot be exported in the mode {mode}. Modes that this harness can ask: "
+                f"{allowed}."
             )
-    return _questions(able, options, say)
+    return _questions(usable, options, say)
 
 
 def _questions(
     ways: Sequence[PromptSet], options: AskOptions, say: Callable[[str], None]
 ) -> list[ExportedTask]:
-    # A harness that reads probabilities asks every order of the options, as an audit on a GPU.
+    # A harness that reads probabilities asks every order of the options, as an audit on a GPU does.
     in_text = {way.instrument.id for way in ways if TABLES[way.instrument.kind] == "replies"}
     tables = {way.instrument.id: {TABLES[way.instrument.kind]} for way in ways}
     questions = questions_of(ways, options, Listener(note=say), slowly=in_text, tables=tables)
@@ -165,9 +167,9 @@ def _questions(
 
 
 def exported_before(note: Note, instruments: Sequence[str], *, where: str) -> ExportedTask:
-    """What a note in a log is of; InputError where this goffman would hand out something else.
+    """Return the task of a note in a log; raise InputError if it would now be exported otherwise.
 
-    ``instruments``: names or folders in which it is looked for; none: what goffman knows itself.
+    ``instruments``: names or folders to look in; none: what goffman knows itself.
     """
     options = AskOptions(limit=note.limit, sample=cast("Sample | None", note.sample))
     ways = [
@@ -187,45 +189,45 @@ def exported_before(note: Note, instruments: Sequence[str], *, where: str) -> Ex
             f"has version {instrument.version}. Export the questions again and run the harness "
             f"again, or use goffman {note.goffman}."
         )
-    (found,) = _questions(ways[:1], options, lambda _: None)
-    if instrument.digest != note.digest or found.note.prompts_sha256 != note.prompts_sha256:
+    (task,) = _questions(ways[:1], options, lambda _: None)
+    if instrument.digest != note.digest or task.note.prompts_sha256 != note.prompts_sha256:
         raise InputError(
             f"{where} has answers to other prompts of {note.instrument} than this goffman asks: "
             "the instrument's files have changed since the questions were exported. Export them "
             f"again and run the harness again, or use goffman {note.goffman}."
         )
-    return found
+    return task
 
 
 ANSWER = "\n\nAnswer:"
-"""What stands after a question that a causal model goes on from, as in models/causal.py."""
+"""The text after a question that a causal model continues, as in models/causal.py."""
 
 
 def spellings(label: str) -> list[str]:
-    """How an option's label may be written where an answer begins.
+    """Return how an option's label may be written at the beginning of an answer.
 
-    With and without a space before it; a label that is a word also with a capital letter, or all in
-    capitals.
+    That is with and without a space before it; a label that is a word also with a capital letter,
+    or all in capitals.
     """
-    written = [label] if len(label) == 1 else [label, label.capitalize(), label.upper()]
-    return [f"{space}{one}" for one in dict.fromkeys(written) for space in (" ", "")]
+    variants = [label] if len(label) == 1 else [label, label.capitalize(), label.upper()]
+    return [f"{space}{variant}" for variant in dict.fromkeys(variants) for space in (" ", "")]
 
 
 def choice_row(prompt: Prompt) -> dict[str, Any]:
-    """A question whose options' probabilities are wanted: a row's options are their spellings."""
-    spelled = [(one, option) for option in prompt.options for one in spellings(option.label)]
+    """Return a question that asks for probabilities; a row's options are their spellings."""
+    spelled = [(text, option) for option in prompt.options for text in spellings(option.label)]
     return {
         **_about(prompt),
         "text": f"{prompt.text}{ANSWER}",
         "spellings": [text for text, _ in spelled],
         "codes": [option.code for _, option in spelled],
-        # lm-eval wants a right one; none of these is.
+        # lm-eval needs a right answer; none of these is.
         "target": 0,
     }
 
 
 def reply_row(prompt: Prompt) -> dict[str, Any]:
-    """A question that is answered in text, and what a first score of the reply needs."""
+    """Return a question that is answered in text, with what a first score of the reply needs."""
     answers = [(option.label, option.code) for option in prompt.options]
     if not answers and prompt.answer and prompt.other:
         answers = [(prompt.answer, None), (prompt.other, None)]
@@ -251,18 +253,18 @@ def _about(prompt: Prompt) -> dict[str, Any]:
 
 
 def template(name: str) -> str:
-    """A file that is written as it is."""
+    """Return the text of a file that is written unchanged."""
     return files("goffman.harness").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 LM_EVAL_VERSION = "0.4.13"
-"""Of lm-eval, that these tasks are tested with."""
+"""The version of lm-eval that these tasks are tested with."""
 
 LM_EVAL_KINDS: tuple[InstrumentKind, ...] = ("choose", "say", "ask", "write")
-"""What lm-eval can ask."""
+"""The kinds of instrument that lm-eval can ask."""
 
 CHOICE, REPLY = "goffman-choice", "goffman-reply"
-"""The tags by which all tasks of a sort are run."""
+"""The tags by which all tasks of a kind are run."""
 
 LM_EVAL_HEADING = "# Questions of goffman for lm-evaluation-harness"
 
@@ -290,43 +292,43 @@ goffman read logs/MODEL --output runs/MODEL
 
 
 def write_lm_eval_tasks(several: Sequence[ExportedTask], folder: Path) -> list[Path]:
-    """The files, which are now in the folder; InputError where it holds something else."""
+    """Write the files to the folder; raise InputError if it holds others. Return their paths."""
     texts = {"utils.py": template("lm_eval_utils.py.txt")}
     rows = []
-    for one in several:
-        name = one.file_name
-        texts[f"{name}.jsonl"] = one.rows
-        texts[f"{name}.yaml"] = _yaml(one)
-        title = one.question.instrument.title
-        rows.append(f"| {task_name(name)} | {one.note.prompts:,} | {title} |\n")
+    for task in several:
+        name = task.file_name
+        texts[f"{name}.jsonl"] = task.rows
+        texts[f"{name}.yaml"] = _yaml(task)
+        title = task.question.instrument.title
+        rows.append(f"| {task_name(name)} | {task.note.prompts:,} | {title} |\n")
     texts[README] = _LM_EVAL_ABOUT + "".join(rows)
     return write_folder(
-        folder, ((at, text.encode()) for at, text in texts.items()), heading=LM_EVAL_HEADING
+        folder, ((path, text.encode()) for path, text in texts.items()), heading=LM_EVAL_HEADING
     )
 
 
 def task_name(instrument: str) -> str:
-    """What lm-eval calls an instrument in one form."""
+    """Return lm-eval's name for an instrument in one form."""
     return f"goffman-{instrument}"
 
 
 def _yaml(one: ExportedTask) -> str:
-    """The task's file: JSON, which is YAML too, but for the functions."""
-    name, drawn = one.file_name, Sampling()
-    how: dict[str, Any] = {
+    """Return the task's file: JSON, which is also YAML, except for the functions."""
+    name, sampling = one.file_name, Sampling()
+    request: dict[str, Any] = {
         "output_type": "generate_until",
         "repeats": one.question.trials,
         "generation_kwargs": {
             "until": [],
             "do_sample": True,
-            "temperature": drawn.temperature,
-            "max_gen_toks": drawn.max_tokens,
+            "temperature": sampling.temperature,
+            "max_gen_toks": sampling.max_tokens,
         },
         "process_results": "!function utils.scored_reply",
         "metric_list": [_mean("code"), _mean("answered")],
     }
     if one.table == "choices":
-        how = {
+        request = {
             "output_type": "multiple_choice",
             "doc_to_choice": "spellings",
             # Each spelling has its own space, or none.
@@ -343,7 +345,7 @@ def _yaml(one: ExportedTask) -> str:
         "num_fewshot": 0,
         "doc_to_text": "text",
         "doc_to_target": "target",
-        **how,
+        **request,
         "metadata": one.note.entry(),
     }
     lines = [
@@ -354,15 +356,15 @@ def _yaml(one: ExportedTask) -> str:
 
 
 def _mean(metric: str) -> dict[str, Any]:
-    """A metric; a code is neither better nor worse for being higher."""
+    """Return a metric; a code is neither better nor worse for being higher."""
     return {"metric": metric, "aggregation": "mean", "higher_is_better": metric != "code" or None}
 
 
 INSPECT_VERSION = "0.3.285"
-"""Of inspect_ai, that these tasks are tested with."""
+"""The version of inspect_ai that these tasks are tested with."""
 
 INSPECT_KINDS: tuple[InstrumentKind, ...] = ("say", "ask", "write")
-"""What inspect_ai can ask: it speaks to chat models."""
+"""The kinds of instrument that inspect_ai can ask: those for chat models."""
 
 PACKAGE = "goffman_tasks"
 
@@ -406,27 +408,27 @@ packages = ["{PACKAGE}"]
 
 
 def write_inspect_tasks(several: Sequence[ExportedTask], folder: Path) -> list[Path]:
-    """The files, which are now in the folder; InputError where it holds something else."""
+    """Write the files to the folder; raise InputError if it holds others. Return their paths."""
     tasks, rows = [template("inspect_tasks.py.txt")], []
     texts = {
         "pyproject.toml": _PROJECT,
         f"{PACKAGE}/__init__.py": '"""Questions of goffman as tasks for inspect_ai."""\n',
     }
-    drawn = {name: value for name, value in asdict(Sampling()).items() if value is not None}
-    for one in several:
-        name, title = one.file_name, one.question.instrument.title
-        told = {"note": one.note.entry(), "trials": one.question.trials, "drawn": drawn}
-        texts[f"{PACKAGE}/data/{name}.jsonl"] = one.rows
-        texts[f"{PACKAGE}/data/{name}.json"] = json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    sampling = {name: value for name, value in asdict(Sampling()).items() if value is not None}
+    for task in several:
+        name, title = task.file_name, task.question.instrument.title
+        data = {"note": task.note.entry(), "trials": task.question.trials, "drawn": sampling}
+        texts[f"{PACKAGE}/data/{name}.jsonl"] = task.rows
+        texts[f"{PACKAGE}/data/{name}.json"] = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
         function = name.replace("-", "_")
         # As JSON: a title of a user's own instrument is text, whatever stands in it.
         tasks.append(
             f"@task\ndef {function}():\n    {json.dumps(title)}\n"
             f"    return questions({json.dumps(name)})\n"
         )
-        rows.append(f"| {function} | {one.note.prompts:,} | {title} |\n")
+        rows.append(f"| {function} | {task.note.prompts:,} | {title} |\n")
     texts[f"{PACKAGE}/tasks.py"] = "\n\n".join(tasks)
     texts[README] = _INSPECT_ABOUT + "".join(rows)
     return write_folder(
-        folder, ((at, text.encode()) for at, text in texts.items()), heading=INSPECT_HEADING
+        folder, ((path, text.encode()) for path, text in texts.items()), heading=INSPECT_HEADING
     )

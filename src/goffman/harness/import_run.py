@@ -1,4 +1,4 @@
-"""read_logs(): logs of other harnesses → a run, as if goffman itself had asked."""
+"""read_logs(): a run made from logs of other harnesses, as if goffman itself had asked."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from goffman.runs.manifest import Entry
 
 ELSEWHERE = "unknown"
-"""The device of a model whose harness does not say it."""
+"""The device of a model whose harness does not name it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class ImportedPart:
     answers: Answers
     handed: ExportedTask
     question: Question
-    """Those prompts alone that are answered."""
+    """Only the prompts that are answered."""
 
 
 def read_logs(
@@ -67,17 +67,17 @@ def read_logs(
     listener: Listener | None = None,
     report: bool = False,
 ) -> Audit:
-    """A run with the answers in the logs, measured; InputError where they do not fit.
+    """Make a run with the answers in the logs and measure it; raise InputError if they do not fit.
 
     ``instruments``: where to look for what was asked, if goffman does not know it itself;
-    ``model``: what the model is called in the run; ``report``: also the page.
+    ``model``: the model's name in the run; ``report``: also write the report page.
     """
     listener = listener or Listener()
     notes: list[str] = []
     logs = [log for path in paths for log in _logs_at(path)]
     if model is not None and len({log.model for log in logs}) > 1:
-        named = ", ".join(sorted({log.model for log in logs}))
-        raise InputError(f"--model names one model, but the logs are of several: {named}.")
+        names = ", ".join(sorted({log.model for log in logs}))
+        raise InputError(f"--model names one model, but the logs are of several: {names}.")
     logs = [replace(log, model=model or log.model) for log in logs]
     parts = [
         _part(log, answers, instruments, notes.append) for log in logs for answers in log.answers
@@ -86,8 +86,10 @@ def read_logs(
     folder = output or default_folder(list(models))
     check_place(folder)
     pairs = [
-        Assignment(model=name, kind=_kind(own), questions=[one.question for one in own])
-        for name, own in models.items()
+        Assignment(
+            model=name, kind=_kind(model_parts), questions=[part.question for part in model_parts]
+        )
+        for name, model_parts in models.items()
     ]
     words, people = words_for(pairs, folder, MeasureOptions()), anchors_with(())
     for note in notes:
@@ -95,30 +97,34 @@ def read_logs(
     with open_run(folder) as run:
         for part in parts:
             enter_instrument(run, part.question, list(models))
-        asked = [one for own in models.values() for one in _written(run, own, listener)]
-        said = measure_run(run, words, seed=0, pairs=(), note=listener.note, anchors=people)
+        answers = [
+            collected
+            for model_parts in models.values()
+            for collected in _written(run, model_parts, listener)
+        ]
+        summary = measure_run(run, words, seed=0, pairs=(), note=listener.note, anchors=people)
         page = None
         if report:
-            # Only here: what draws figures takes its time to load.
+            # Imported only here: the code that draws figures takes time to load.
             from goffman.report.write import write_report
 
-            written = write_report(run.folder, words=words)
-            for note in written.notes:
+            outcome = write_report(run.folder, words=words)
+            for note in outcome.notes:
                 listener.note(note)
-            page = written.page
-    return Audit(folder=folder, asked=tuple(asked), said=said, report=page)
+            page = outcome.page
+    return Audit(folder=folder, asked=tuple(answers), said=summary, report=page)
 
 
 def _logs_at(path: Path) -> list[Log]:
-    """The log of a file, or all those of a folder of lm-eval."""
-    # os.path, which says no to names that no system allows, where Path fails.
+    """Return the log of a file, or all logs in a folder of lm-eval."""
+    # os.path says no to names that no system allows; Path fails.
     if os.path.isdir(path):  # noqa: PTH112
         files = sorted(path.rglob(RESULTS))
         if not files:
             raise no_log(path, "there is no results_….json in this folder")
     else:
         files = [path]
-    found = []
+    logs = []
     for file in files:
         with reading(file):
             log = _log_of(file)
@@ -127,8 +133,8 @@ def _logs_at(path: Path) -> list[Log]:
                     raise ValueError(f"{name} is {text!a}")
             if not log.model.strip():
                 raise ValueError("the model has no name")
-            found.append(log)
-    return found
+            logs.append(log)
+    return logs
 
 
 def _log_of(path: Path) -> Log:
@@ -151,25 +157,29 @@ def _part(
 ) -> ImportedPart:
     name = answers.note.instrument
     handed = exported_before(answers.note, instruments, where=str(log.path))
-    given: dict[str, Sequence[Any]] = {**answers.options, **answers.replies}
-    if not given:
-        failed = f": {log.harness} failed on {answers.failed:,} prompts" if answers.failed else ""
+    answered: dict[str, Sequence[Any]] = {**answers.options, **answers.replies}
+    if not answered:
+        reason = f": {log.harness} failed on {answers.failed:,} prompts" if answers.failed else ""
         raise InputError(
-            f"{log.path} has no answers to {name}{failed}. Find the reason in the log, and run the "
+            f"{log.path} has no answers to {name}{reason}. Find the reason in the log, and run the "
             "harness again."
         )
-    if strange := [one for one in given if one not in {p.id for p in handed.question.prompts}]:
+    if extras := [
+        prompt_id
+        for prompt_id in answered
+        if prompt_id not in {prompt.id for prompt in handed.question.prompts}
+    ]:
         raise InputError(
-            f"{log.path} has answers to {len(strange):,} prompts that {name} does not have, such "
-            f"as {strange[0]}. The exported questions were changed. Export them again."
+            f"{log.path} has answers to {len(extras):,} prompts that {name} does not have, such "
+            f"as {extras[0]}. The exported questions were changed. Export them again."
         )
     trials = max(map(len, answers.replies.values()), default=1)
-    # Those with an answer for each spelling of an option, or a reply for each trial.
+    # Prompts with an answer for each spelling of an option, or a reply for each trial.
     prompts = [
         prompt
         for prompt in handed.question.prompts
-        if prompt.id in given
-        and len(given[prompt.id])
+        if prompt.id in answered
+        and len(answered[prompt.id])
         == (len(choice_row(prompt)["spellings"]) if handed.table == "choices" else trials)
     ]
     if not any(not is_control(prompt) for prompt in prompts):
@@ -185,41 +195,41 @@ def _part(
 def _missing(
     handed: ExportedTask, prompts: Sequence[Prompt], answers: Answers, trials: int
 ) -> list[str]:
-    """What of the exported prompts is not answered."""
-    said = []
-    if left := len(handed.question.prompts) - len(prompts):
-        said.append(
+    """Return sentences that say which exported prompts are not answered."""
+    sentences = []
+    if unanswered := len(handed.question.prompts) - len(prompts):
+        sentences.append(
             f"the log has answers to {len(prompts):,} of {len(handed.question.prompts):,} prompts. "
-            f"The other {left:,} count as not asked."
+            f"The other {unanswered:,} count as not asked."
         )
     if answers.failed:
-        said.append(f"the harness failed on {answers.failed:,} prompts. They are left out.")
+        sentences.append(f"the harness failed on {answers.failed:,} prompts. They are left out.")
     controls = any(map(is_control, handed.question.prompts))
     if controls and not any(map(is_control, prompts)):
-        said.append(
+        sentences.append(
             "no control item was asked, so goffman cannot say whether the model can do the task."
         )
     if handed.table == "replies" and trials != handed.question.trials:
-        said.append(
+        sentences.append(
             f"each prompt was asked {trials} times, not {handed.question.trials} times as exported."
         )
-    return said
+    return sentences
 
 
 def _by_model(parts: Sequence[ImportedPart]) -> dict[str, list[ImportedPart]]:
-    """The parts of each model; InputError where two are of the same instrument."""
-    found: dict[str, list[ImportedPart]] = {}
+    """Return the parts of each model; raise InputError if two are of the same instrument."""
+    models: dict[str, list[ImportedPart]] = {}
     for part in parts:
-        own = found.setdefault(part.log.model, [])
+        model_parts = models.setdefault(part.log.model, [])
         name = part.answers.note.instrument
-        for other in own:
-            if other.answers.note.instrument == name:
+        for earlier in model_parts:
+            if earlier.answers.note.instrument == name:
                 raise InputError(
-                    f"{other.log.path} and {part.log.path} both have answers of {part.log.model} "
+                    f"{earlier.log.path} and {part.log.path} both have answers of {part.log.model} "
                     f"to {name}. Give only one of them."
                 )
-        own.append(part)
-    return found
+        model_parts.append(part)
+    return models
 
 
 def _kind(parts: Sequence[ImportedPart]) -> str:
@@ -227,7 +237,7 @@ def _kind(parts: Sequence[ImportedPart]) -> str:
 
 
 def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> list[Collected]:
-    """What there is of one model's answers; they are on disk."""
+    """Write one model's answers to disk and return their summaries."""
     log, limits = parts[0].log, limits_for("cpu")
     identity = Identity(
         name=log.model,
@@ -241,24 +251,29 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
         device=log.device or ELSEWHERE,
     )
     logs = {part.log.path: part.log for part in parts}
-    drawn = next((log.sampling for log in logs.values() if log.sampling), None)
-    told = [
+    sampling = next((log.sampling for log in logs.values() if log.sampling), None)
+    log_entries = [
         {"harness": log.harness, "version": log.version, "file": path.name, "sha256": log.sha256}
         for path, log in logs.items()
     ]
-    known: Entry = model_entry(identity, limits)
-    if drawn is not None:
-        known = {**known, "sampling": chat_entry(identity, drawn, seed=0)["sampling"]}
-    entry = {**known, "logs": told}
+    model_fields: Entry = model_entry(identity, limits)
+    if sampling is not None:
+        model_fields = {
+            **model_fields,
+            "sampling": chat_entry(identity, sampling, seed=0)["sampling"],
+        }
+    entry = {**model_fields, "logs": log_entries}
     run.manifest = with_model(run.manifest, run.folder, name=identity.name, entry=entry)
-    found = []
+    collected = []
     for part in parts:
         name, prompts = part.answers.note.instrument, part.question.prompts
         keep_prompts(run, name, prompts)
         watch = listener.progress
         if part.handed.table == "choices":
             job = Job(run=run, instrument=name, prompts=prompts, limits=limits, watch=watch)
-            found.append(ask_choices(job, RecordedOptions(identity, prompts, part.answers.options)))
+            collected.append(
+                ask_choices(job, RecordedOptions(identity, prompts, part.answers.options))
+            )
         else:
             chat = ChatJob(
                 run=run,
@@ -268,7 +283,7 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
                 seed=0,
                 watch=watch,
             )
-            found.append(
+            collected.append(
                 ask_replies(chat, RecordedReplies(identity, prompts, part.answers.replies))
             )
-    return found
+    return collected

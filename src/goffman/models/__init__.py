@@ -1,1 +1,1 @@
-"""WHO ANSWERS: models behind four small protocols, each of a kind."""
+"""WHO ANSWERS: models, each of one kind, behind small protocols."""

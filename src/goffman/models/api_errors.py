@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from goffman.models.server_address import Address
 
 TRIES = 8
-"""A question is put so often before it is given up."""
+"""How often a question is put before it is given up."""
 
 QUICK_TRIES = 3
-"""As above, where nothing is heard at all: no connection yet, or no answer in time."""
+"""The same, if nothing is heard at all: no connection yet, or no answer in time."""
 
 LONGEST_WAIT = 600.0
-"""Seconds that a server may ask to wait; where it asks for more, the user decides."""
+"""Seconds that a server may ask to wait; if it asks for more, the user decides."""
 
 LONGEST_ANSWER = 4 * 2**20
-"""Bytes of a server's answer, packed or unpacked: without an end it would fill the memory."""
+"""The most bytes of an answer, packed or unpacked: an endless one would fill the memory."""
 
 LONGEST_WORDS = 200
-"""Signs of a server's own words that are told."""
+"""The most characters of a server's own words that are shown."""
 
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-"""HTTP codes that may pass by themselves."""
+"""HTTP codes of errors that may pass by themselves."""
 
 BUSY = frozenset({429, 503, 529})
-"""Of these the ones that say that there is too much to do."""
+"""Those of them that say that the server has too much to do."""
 
 FILTERED = ("content_filter", "content_policy_violation")
 """How servers name a question that their filter did not let through: it has no reply."""
@@ -60,42 +60,42 @@ UNSUPPORTED_CODES = frozenset({"unsupported_parameter", "unsupported_value", "un
 
 @dataclass(eq=False, repr=False)
 class RequestError(Exception):
-    """A request without a reply that counts."""
+    """A request without a valid reply."""
 
     what: str
     """What happened, as part of a sentence."""
     tries: int = TRIES
-    """So many failures end the asking; 1: this one does."""
+    """How many failures end the asking; 1: this one does."""
     wait: float | None = None
     """Seconds that the server asks for; None: it does not say."""
     busy: bool = False
     """The server has too much to do."""
     nobody: bool = False
-    """There was no one to talk to."""
+    """The server could not be reached."""
     no_model: bool = False
     """The server does not know the model."""
     late: bool = False
     """No answer came in time."""
     refused: Sequence[str] = ()
-    """Parameters that the server will not be told, as it names them."""
+    """Parameters that the server does not accept, as it names them."""
     unnamed: bool = False
-    """The server does not understand the request, and does not say what in it."""
+    """The server does not understand the request, and does not say which part of it."""
     server_said: str = ""
     """The HTTP code and the server's own words."""
     times: int = 1
-    """So often the question was put."""
+    """How often the question was put."""
     late_in_all: int = 0
-    """So many requests of all questions were not answered in time."""
+    """How many requests, of all questions, were not answered in time."""
 
     def __str__(self) -> str:
-        often = f" goffman tried {self.times} times." if self.times > 1 else ""
-        # With others it is the server that is slow, not one question that is long.
+        remark = f" goffman tried {self.times} times." if self.times > 1 else ""
+        # If other requests timed out, the server is slow; it is not that one question is long.
         if self.late and self.late_in_all > self.times:
-            often += (
+            remark += (
                 f" In all, {self.late_in_all:,} requests timed out. Raise --timeout, or lower "
                 "--concurrency."
             )
-        return f"{self.what}{often}"
+        return f"{self.what}{remark}"
 
 
 class ContentFiltered(Exception):  # noqa: N818
@@ -110,45 +110,47 @@ def failure_of(
     key_name: str | None,
     hidden: Callable[[str], str],
 ) -> RequestError | ContentFiltered:
-    """What an answer without a reply means; ``hidden`` takes the key out of what is told."""
+    """Return the error that an answer without a reply means; ``hidden`` removes the key."""
     status, headers = response.status_code, response.headers
-    told = _error(text)
-    words = words_of(told, text, hidden)
-    if str(told.get("code")) in FILTERED:
+    error = _error(text)
+    words = words_of(error, text, hidden)
+    if str(error.get("code")) in FILTERED:
         return ContentFiltered()
-    if status in AGAIN and NO_CREDIT not in (told.get("code"), told.get("type")):
+    if status in AGAIN and NO_CREDIT not in (error.get("code"), error.get("type")):
         wait = server_wait(headers)
         if wait is None or wait <= LONGEST_WAIT:
-            what = f"the server answered with HTTP {status}{words}."
-            # Some cannot name probabilities as they were started, and say so as a fault of theirs.
-            named_ones = [name for name in refused_in(told, text) if name in PROBABILITIES]
-            return RequestError(what, wait=wait, busy=status in BUSY, refused=named_ones)
-        what = f"the server asks to wait {wait:,.0f} seconds (HTTP {status}{words})."
+            message = f"the server answered with HTTP {status}{words}."
+            # Some servers, as started, cannot give probabilities, and report a server error.
+            probabilities = [name for name in refused_in(error, text) if name in PROBABILITIES]
+            return RequestError(message, wait=wait, busy=status in BUSY, refused=probabilities)
+        message = f"the server asks to wait {wait:,.0f} seconds (HTTP {status}{words})."
     elif status == 401 and key_name is None:
-        what = (
+        message = (
             "the server needs a key (HTTP 401). Put it into an environment variable, and give its "
             "name with --key-env."
         )
     elif status == 401:
-        what = f"the server did not accept the key in {key_name} (HTTP 401). Put a valid key there."
+        message = (
+            f"the server did not accept the key in {key_name} (HTTP 401). Put a valid key there."
+        )
     elif status == 404:
-        what = (
+        message = (
             f"the server at {address.url} has no model '{address.model}', or no chat at this "
             f"address (HTTP 404{words})."
         )
     elif 300 <= status < 400:
-        what = (
+        message = (
             f"the server at {address.url} redirects to "
             f"{hidden(headers.get('location', 'elsewhere'))[:LONGEST_WORDS]} (HTTP {status}). "
             "Give that address instead."
         )
     elif status == 429:
-        what = f"the account has no credit left (HTTP 429{words})."
+        message = f"the account has no credit left (HTTP 429{words})."
     else:
-        what = f"the server refused a question (HTTP {status}{words})."
-    refused = refused_in(told, text) if status in REFUSES else ()
+        message = f"the server refused a question (HTTP {status}{words})."
+    refused = refused_in(error, text) if status in REFUSES else ()
     return RequestError(
-        what,
+        message,
         tries=1,
         no_model=status == 404,
         refused=refused,
@@ -158,7 +160,7 @@ def failure_of(
 
 
 def refused_in(told: Mapping[str, Any], text: str) -> list[str]:
-    """The parameters that an answer says are not supported, in the order in which it names them.
+    """Return the parameters that an answer says are not supported, in the order it names them.
 
     Probabilities are wanted, not needed: whatever it says of them, it is asked for fewer or none.
     """
@@ -173,19 +175,20 @@ def refused_in(told: Mapping[str, Any], text: str) -> list[str]:
 
 
 def unlisted(address: Address, names: Sequence[str]) -> str:
-    """What is to be said of a model that the server does not list; empty: it does, or lists none.
+    """Return the message about a model that the server does not list; empty if there is none.
 
-    A name may leave out ":latest", as users of Ollama do, or have an ending of its own (":free").
+    There is none for a server that lists the model, or no models at all. A name may leave out
+    ":latest", as users of Ollama do, or have an ending of its own (":free").
     """
     name = address.model
     if not names or {name, f"{name}:latest", name.partition(":")[0]} & {*names}:
         return ""
-    what = f"the server at {address.url} does not list a model '{name}'."
-    return str(unknown_model(RequestError(what), address, names))
+    message = f"the server at {address.url} does not list a model '{name}'."
+    return str(unknown_model(RequestError(message), address, names))
 
 
 def unknown_model(failed: RequestError, address: Address, names: Sequence[str]) -> RequestError:
-    """The failure with what the server has instead."""
+    """Return the failure with the names of the models that the server has instead."""
     if not names:
         return failed
     shown = ", ".join(name[:LONGEST_WORDS] for name in names[:10])
@@ -194,7 +197,7 @@ def unknown_model(failed: RequestError, address: Address, names: Sequence[str]) 
 
 
 def unconnected(address: Address, cause: BaseException | None) -> RequestError:
-    """What a connection that failed means: nobody there, or cut."""
+    """Return the error that a failed connection means: nobody is there, or it was cut."""
     if type(cause).__name__ not in {"ConnectError", "ConnectTimeout"}:
         return RequestError(f"the server at {address.url} closed the connection.")
     if "certificate" in str(cause).lower():
@@ -207,25 +210,25 @@ def unconnected(address: Address, cause: BaseException | None) -> RequestError:
 
 
 def badly_packed(address: Address, packing: str) -> RequestError:
-    """What it means that an answer cannot be unpacked."""
-    what = (
+    """Return the error that an answer cannot be decompressed."""
+    message = (
         f"the server at {address.url} compresses its answers in a way that goffman cannot read "
         f"(Content-Encoding: {packing[:LONGEST_WORDS]}). Turn compression off."
     )
-    return RequestError(what, tries=QUICK_TRIES)
+    return RequestError(message, tries=QUICK_TRIES)
 
 
 def words_of(told: Mapping[str, Any], text: str, hidden: Callable[[str], str]) -> str:
-    """The server's own words, short and on one line, after a colon; or nothing."""
-    said = told.get("message")
-    plain = said if isinstance(said, str) else "" if text.lstrip().startswith("<") else text
-    # The key is taken out before the words are cut: half of it would be a secret still.
+    """Return the server's own words, short and on one line, after a colon; empty if it has none."""
+    message = told.get("message")
+    plain = message if isinstance(message, str) else "" if text.lstrip().startswith("<") else text
+    # The key is removed before the words are cut: half of it would still be a secret.
     line = re.sub(r"\s+", " ", hidden(plain)).strip().rstrip(".")
     return f": {line[:LONGEST_WORDS]}" if line else ""
 
 
 def _error(text: str) -> dict[str, Any]:
-    """The error object of an answer, or an empty one."""
+    """Return the error object of an answer, or an empty one."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):

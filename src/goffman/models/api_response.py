@@ -1,4 +1,4 @@
-"""A chat server's answer → its bytes unpacked, and the reply in it."""
+"""From a chat server's answer to its decompressed bytes, and to the reply in it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _CLOSE = re.compile(rf"(?:</{_NAMES}>|\[/THINK\])", re.IGNORECASE)
 
 
 def without_reasoning(reply: Reply) -> Reply:
-    """The reply with its reasoning in the field of its own.
+    """Return the reply with its reasoning moved to the field for it.
 
-    A block may be opened and never closed, where the reply was cut, or closed and never opened,
-    where the chat template opens it.
+    A block of reasoning may be opened and never closed, if the reply was cut, or closed and never
+    opened, if the chat template opens it.
     """
     text = reply.text or ""
     opened, closed = _OPEN.match(text), list(_CLOSE.finditer(text))
@@ -45,34 +45,34 @@ def without_reasoning(reply: Reply) -> Reply:
 
 
 PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
-"""Content encodings that are read, though none is asked for: some proxies pack everything."""
+"""Content encodings that are read, though none is requested: some proxies compress everything."""
 
 ANSWERS = frozenset({"text", "output_text", "refusal"})
-"""Types of parts of a message that are said to the user; others are reasoning."""
+"""Types of message parts that are meant for the user; other parts are reasoning."""
 
 MOST_TOKENS = 32
-"""So many of a reply's first tokens are kept with their probabilities."""
+"""How many of a reply's first tokens are kept with their probabilities."""
 
 
 async def unpacked(
     stream: AsyncIterator[bytes], packing: str, address: Address
 ) -> AsyncIterator[bytes]:
-    """The bytes of an answer, unpacked as its content encoding says; RequestError: they cannot."""
+    """Yield an answer's bytes, decompressed as its encoding says; raise RequestError on failure."""
     packing = packing.strip().lower()
     plain = packing in {"", "identity"}
     if not plain and packing not in PACKINGS:
         raise badly_packed(address, packing)
-    # By its first bytes it knows gzip from deflate.
+    # It tells gzip from deflate by the first bytes.
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
-    left = LONGEST_ANSWER
-    async for some in stream:
+    remaining = LONGEST_ANSWER
+    async for chunk in stream:
         try:
-            part = some if plain else unpack.decompress(some, left + 1)
+            part = chunk if plain else unpack.decompress(chunk, remaining + 1)
         except zlib.error:
             raise badly_packed(address, packing) from None
-        # The longer counts: packed bytes without an end may hold nothing.
-        left -= max(len(some), len(part))
-        if left < 0:
+        # The longer one counts: endless compressed bytes may contain nothing.
+        remaining -= max(len(chunk), len(part))
+        if remaining < 0:
             raise RequestError(
                 f"the server at {address.url} sent more than {LONGEST_ANSWER // 2**20} MB, which "
                 "cannot be a reply.",
@@ -82,9 +82,9 @@ async def unpacked(
 
 
 def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) -> Reply:
-    """What a server's answer says; RequestError where it is no reply.
+    """Return the reply in a server's answer; raise RequestError if there is none.
 
-    ``options``: of its tokens only the one counts with which an answer begins.
+    ``options``: of its tokens, only the one with which the answer begins counts.
     """
     try:
         body = json.loads(text)
@@ -94,9 +94,9 @@ def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) 
     choices = body.get("choices")
     first = _object(choices[0] if isinstance(choices, list) and choices else None)
     message = _object(first.get("message"))
-    # Nothing may be said in a message, but there must be one.
-    known = {"content", "refusal", "reasoning", "reasoning_content"} & {*message}
-    if not known or not isinstance(message.get("content"), str | list | None):
+    # A message may be empty, but there must be one.
+    fields = {"content", "refusal", "reasoning", "reasoning_content"} & {*message}
+    if not fields or not isinstance(message.get("content"), str | list | None):
         error = body.get("error")
         words = words_of(error if isinstance(error, dict) else {"message": error}, "", hidden)
         raise RequestError(f"the server's answer contains no reply{words}.")
@@ -106,13 +106,13 @@ def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) 
         return hidden(value) if isinstance(value, str) else None
 
     counts = _object(body.get("usage"))
-    said, in_parts = _content(message.get("content"))
-    # Servers name it in one of two ways.
-    apart = [message.get("reasoning_content"), message.get("reasoning"), in_parts]
-    reasoning = "\n\n".join(part for part in apart if isinstance(part, str) and part.strip())
+    content, reasoning_parts = _content(message.get("content"))
+    # Servers name the reasoning in one of two ways.
+    reasonings = [message.get("reasoning_content"), message.get("reasoning"), reasoning_parts]
+    reasoning = "\n\n".join(part for part in reasonings if isinstance(part, str) and part.strip())
     # A model that declines may say so in a field of its own.
     reply = Reply(
-        text=text_at(message, "refusal") if said is None else hidden(said),
+        text=text_at(message, "refusal") if content is None else hidden(content),
         finish_reason=text_at(first, "finish_reason"),
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
@@ -133,55 +133,57 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _where_it_begins(tokens: list[Any], reply: Reply) -> list[Any]:
-    """The token with which the answer begins, after blanks and reasoning; none: it is not there."""
-    said = [str(_object(token).get("token") or "") for token in tokens]
-    text = "".join(said)
-    thought = text.rfind("</think")
-    begins = (text.find(">", thought) + 1 or len(text)) if thought >= 0 else 0
+    """Return the token with which the answer begins, after blanks and reasoning; empty: none."""
+    texts = [str(_object(token).get("token") or "") for token in tokens]
+    text = "".join(texts)
+    reasoning_end = text.rfind("</think")
+    begin = (text.find(">", reasoning_end) + 1 or len(text)) if reasoning_end >= 0 else 0
     answer = (reply.text or "").strip()
-    # Some servers tell of the tokens of the reasoning alone.
-    if not answer or (reply.reasoning and thought < 0 and not text.strip().startswith(answer)):
+    # Some servers list only the tokens of the reasoning.
+    if not answer or (
+        reply.reasoning and reasoning_end < 0 and not text.strip().startswith(answer)
+    ):
         return []
-    starts = accumulate(map(len, said), initial=0)
-    places = zip(tokens, said, starts, strict=False)
-    return next(([token] for token, text, at in places if at >= begins and text.strip()), [])
+    starts = accumulate(map(len, texts), initial=0)
+    places = zip(tokens, texts, starts, strict=False)
+    return next(([token] for token, text, start in places if start >= begin and text.strip()), [])
 
 
 def _next_words(tokens: list[Any], hidden: Callable[[str], str]) -> str | None:
-    """The first tokens with what else they could have been, as JSON; None: it does not say."""
+    """Return the first tokens with their alternatives as JSON; None if the server gives none."""
     words: list[tuple[str, list[tuple[str, float]]]] = []
     for token in map(_object, tokens[:MOST_TOKENS]):
-        text, others = token.get("token"), token.get("top_logprobs")
-        if not isinstance(text, str) or not isinstance(others, list):
+        text, alternatives = token.get("token"), token.get("top_logprobs")
+        if not isinstance(text, str) or not isinstance(alternatives, list):
             return None
         pairs = []
-        for other in map(_object, others):
-            its_text, value = other.get("token"), other.get("logprob")
-            if not isinstance(its_text, str) or isinstance(value, bool):
+        for alternative in map(_object, alternatives):
+            alternative_text, value = alternative.get("token"), alternative.get("logprob")
+            if not isinstance(alternative_text, str) or isinstance(value, bool):
                 continue
             if isinstance(value, int | float) and value <= 0:
-                # JSON of some servers has -Infinity for what cannot be.
-                pairs.append((hidden(its_text), max(float(value), -1e4)))
+                # JSON of some servers has -Infinity for impossible tokens.
+                pairs.append((hidden(alternative_text), max(float(value), -1e4)))
         words.append((hidden(text), pairs))
     return json.dumps(words, ensure_ascii=False) if words else None
 
 
 def _content(content: object) -> tuple[str | None, str]:
-    """The text of a message, which may come in parts, and what its other parts say to itself."""
+    """Return the text of a message, which may come in parts, and that of its reasoning parts."""
     if not isinstance(content, list):
         return (content if isinstance(content, str) else None), ""
-    said: dict[bool, list[str]] = {True: [], False: []}
+    texts: dict[bool, list[str]] = {True: [], False: []}
     for part in content:
         if isinstance(part, str):
-            said[True].append(part)
+            texts[True].append(part)
         elif isinstance(part, dict):
             kind = str(part.get("type", "text"))
-            said[kind in ANSWERS].append(_text_in(part))
-    return "".join(said[True]) if said[True] else None, "".join(said[False])
+            texts[kind in ANSWERS].append(_text_in(part))
+    return "".join(texts[True]) if texts[True] else None, "".join(texts[False])
 
 
 def _text_in(part: dict[str, Any]) -> str:
-    """The text of a part, which may itself be in parts."""
+    """Return the text of a part, which may itself be in parts."""
     for name in ("text", "refusal", "thinking", "reasoning", "content"):
         value = part.get(name)
         if isinstance(value, str):
@@ -192,6 +194,6 @@ def _text_in(part: dict[str, Any]) -> str:
 
 
 def _count(value: object) -> int | None:
-    """The number of tokens, where it is one."""
+    """Return the value if it is a number of tokens, otherwise None."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and 0 <= value < 2**62 else None  # type: ignore[operator,return-value]

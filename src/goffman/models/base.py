@@ -1,4 +1,4 @@
-"""What a model must do to be asked, and how it says which model it is."""
+"""The protocols that models follow to be asked, and how a model says which one it is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Answer = TypeVar("Answer")
 
 
 def check_precision(given: str) -> None:
-    """Nothing, or the error that there is no such precision."""
+    """Raise ModelError if there is no such precision."""
     allowed = get_args(Precision)
     if given not in allowed:
         raise ModelError(
@@ -30,7 +30,7 @@ def check_precision(given: str) -> None:
 
 
 def not_a_number(precision: Precision | None) -> str:
-    """What is to be said of a model that gives a probability that is not a number."""
+    """Return the message about a model that gives a probability that is not a number."""
     if precision == "float32":
         return (
             "it gave a probability that is not a number. Its weights contain NaN or infinity, or "
@@ -44,7 +44,7 @@ class LoadOptions:
     """How a model is to be loaded."""
 
     device: str = "auto"
-    """auto, cpu, cuda, cuda:1 …; several, as in cuda:0,cuda:1, or cuda:all: a worker for each."""
+    """auto, cpu, cuda, cuda:1 …; for several (cuda:0,cuda:1 or cuda:all), a worker for each."""
     precision: Precision = "float32"
     trust_remote_code: bool = False
     """Whether Python code that comes with a model may run."""
@@ -53,7 +53,7 @@ class LoadOptions:
     fetched: Mapping[str, Path] = field(default_factory=dict)
     """The models that goffman fetched itself: name → folder."""
     weights: bool = True
-    """False: only what reads and writes texts is loaded, as workers have the weights."""
+    """False: everything but the weights is loaded, because workers have them."""
     workers: str | None = None
     """ray://HOST:PORT: a Ray cluster on which models calculate; None: this machine."""
     mixed_hardware: bool = False
@@ -67,34 +67,34 @@ class Sampling:
     temperature: float = 1.0
     """0: always the most probable token; the same replies in every trial."""
     max_tokens: int = 64
-    """A reply is cut after so many tokens, and says so: its finish_reason is length."""
+    """A reply is cut after so many tokens; its finish_reason is then length."""
     top_p: float | None = None
-    """Only the most probable tokens that have this much together; None: as the model has it."""
+    """Only the most probable tokens that together reach this are drawn; None: no limit is set."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calling:
-    """How chat models are called: all but the last is about those behind servers."""
+    """How chat models are called; all fields but the last concern models behind servers."""
 
     openai_key: str | None = field(default=None, repr=False)
-    """For ``openai:`` models alone."""
+    """The key for ``openai:`` models only."""
     key: str | None = field(default=None, repr=False)
-    """For models at another address; None: they want none."""
+    """The key for models at other addresses; None: they need none."""
     key_name: str | None = None
-    """The variable of the environment that the key came from, to be named in messages."""
+    """The environment variable that the key came from, for messages."""
     concurrency: int = 16
-    """Requests under way at the same time, at most."""
+    """The most requests under way at the same time."""
     per_minute: int | None = None
-    """Requests in any minute, at most; None: as many as the server takes."""
+    """The most requests in any minute; None: as many as the server takes."""
     timeout: float = 120.0
     """Seconds after which a request without an answer is sent again."""
     batch_size: int | None = None
-    """Chats of a model on this machine that are asked together; None: what suits the device."""
+    """How many chats a model on this machine is asked together; None: what suits the device."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """Which model answers, exactly: two models with one identity give the same answers."""
+    """Exactly which model answers: two models with one identity give the same answers."""
 
     name: str
     """As the user named it; the ``model`` column of every table."""
@@ -105,16 +105,16 @@ class Identity:
     revision: str | None = None
     """The hub's commit, or None for a folder."""
     weights: Literal["safetensors", "bin", "gguf"] | None = None
-    """The kind of file that the weights came from; this and the next two are None behind a server,
-    which does not say."""
+    """The kind of file that the weights came from; this field and the next two are None for a model
+    behind a server, which does not say."""
     weights_sha256: str | None = None
     tokenizer_sha256: str | None = None
     precision: Precision | None = None
-    """None behind a server."""
+    """None for a model behind a server."""
     parameters: int | None = None
-    """How many numbers the weights are; None: their files do not say."""
+    """How many numbers the weights contain; None: their files do not say."""
     device: str
-    """cpu, or the GPU's name; server: on a machine that others keep."""
+    """cpu, or the GPU's name; server: the model is behind a server."""
     notes: tuple[str, ...] = ()
     """What loading repaired or chose, in sentences for the user."""
 
@@ -136,12 +136,12 @@ class Later(Generic[Answer]):
     """An answer that a GPU may still be calculating."""
 
     get: Callable[[], Answer]
-    """Waits for it."""
+    """Waits for the answer and returns it."""
     there: Callable[[], bool]
-    """Whether nothing is to be waited for."""
+    """Returns whether the answer is ready."""
 
     def __call__(self) -> Answer:
-        """The answer."""
+        """Return the answer, after waiting for it."""
         return self.get()
 
 
@@ -150,7 +150,7 @@ class Model(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Which model this is."""
+        """Return which model this is."""
 
 
 class Fills(Model, Protocol):
@@ -158,22 +158,22 @@ class Fills(Model, Protocol):
 
     @property
     def tokens(self) -> Sequence[str]:
-        """Every token as text, by its id, a leading space and case kept."""
+        """Return every token as text, by its id, with its leading space and case kept."""
 
     @property
     def special_ids(self) -> Collection[int]:
-        """The ids of tokens that are no words: the mask, padding, what stands around a text."""
+        """Return the ids of tokens that are no words: the mask, padding, markers around a text."""
 
     def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-        """Word → token id where it stands after a space, and the words that are not one token."""
+        """Return the token id of each word after a space, and the words that are not one token."""
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, ``<mask>`` replaced by the model's own and specials added."""
+        """Return token ids of each text, with the model's own mask for ``<mask>`` and specials."""
 
     def fill_batch(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Filled:
-        """The fills of sentences asked together; out of memory, in halves."""
+        """Return the fills of sentences asked together; if memory runs out, ask in halves."""
 
 
 class Classifies(Model, Protocol):
@@ -181,65 +181,67 @@ class Classifies(Model, Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """negative, neutral, positive: what each class means; classes of one meaning are added."""
+        """Return what each class means (negative, neutral, positive); equal classes are added."""
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, specials added."""
+        """Return the token ids of each text, with special tokens."""
 
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """[sentence, class]: the probability of every class."""
+        """Return [sentence, class]: the probability of every class."""
 
 
 def by_meaning(
     probabilities: NDArray[np.float32], labels: Sequence[str]
 ) -> tuple[list[str], NDArray[np.float32]]:
-    """The different labels, and [sentence, label]: what classes of one label have together."""
+    """Return the distinct labels, and [sentence, label]: the sum over the classes of a label."""
     import numpy as np
 
-    different = list(dict.fromkeys(labels))
-    own = np.array(labels)
-    return different, np.stack([probabilities[:, own == one].sum(axis=1) for one in different], 1)
+    distinct = list(dict.fromkeys(labels))
+    class_labels = np.array(labels)
+    return distinct, np.stack(
+        [probabilities[:, class_labels == label].sum(axis=1) for label in distinct], 1
+    )
 
 
 class Picks(Model, Protocol):
-    """A model that reads a passage about two people and picks one."""
+    """A model that reads a passage about two people and picks one of them."""
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """A passage with its question or statements, as ``Prompt.asked`` writes it, as numbers."""
+        """Return passages with questions or statements (see ``Prompt.asked``) as numbers."""
 
     def pick_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """[text, 3]: how probable the first person is, the second, and no answer."""
+        """Return [text, 3]: the probabilities of the first person, the second, and no answer."""
 
 
 class Scores(Model, Protocol):
     """A model that gives whole sentences a probability."""
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, the one that begins a text before them where there is one."""
+        """Return the token ids of each text, after the model's start token if it has one."""
 
     def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-        """[sentence]: the natural logarithm of its probability, the first token given."""
+        """Return [sentence]: the natural logarithm of its probability given the first token."""
 
 
 PART = "\x1e"
-"""Stands between the parts of an opening that is written as one text: the record separator."""
+"""The separator between PromptParts that are written as one text: the record separator."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromptParts:
-    """A question, and how its reply begins."""
+    """A question, the beginning of its reply, and the system prompt."""
 
     text: str
     prefill: str = ""
-    """What the reply begins with; empty: the model begins it."""
+    """The beginning of the reply; empty: the model begins it."""
     system: str = ""
     """The system prompt; empty: none."""
 
     @classmethod
     def read(cls, written: str) -> PromptParts:
-        """As ``Prompt.asked`` writes it."""
-        text, begun, system = (*written.split(PART), "", "")[:3]
-        return cls(text=text, prefill=begun, system=system)
+        """Return the parts of a text as ``Prompt.asked`` writes it."""
+        text, prefill, system = (*written.split(PART), "", "")[:3]
+        return cls(text=text, prefill=prefill, system=system)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,35 +249,35 @@ class NextWords:
     """The words that a model may say next, most probable first."""
 
     tokens: tuple[str, ...]
-    """As the model spells them: a leading space and case kept."""
+    """As the model spells them, with leading space and case kept."""
     probabilities: NDArray[np.float32]
 
 
 class Continues(Model, Protocol):
-    """A model that goes on with a text: the next word, or one of several options."""
+    """A model that continues a text: with the next word, or one of several options."""
 
     @property
     def next_word(self) -> NextReader:
-        """What reads the next word off it."""
+        """Return the reader of the model's next words."""
 
 
 class NextReader(Protocol):
-    """Reads the next word, or option, off a model."""
+    """A reader of the probabilities that a model gives to next words or options."""
 
     @property
     def tokens(self) -> Sequence[str]:
-        """Every token as text, by its id, a leading space and case kept."""
+        """Return every token as text, by its id, with its leading space and case kept."""
 
     def encode(self, openings: Sequence[PromptParts]) -> list[list[int]]:
-        """The token ids of each text, up to where the model goes on."""
+        """Return the token ids of each text, up to where the model continues it."""
 
     def words(self, encoded: Sequence[Sequence[int]], *, top_k: int) -> list[NextWords]:
-        """The most probable next words of each text."""
+        """Return the most probable next words of each text."""
 
     def options(
         self, encoded: Sequence[Sequence[int]], labels: Sequence[str]
     ) -> NDArray[np.float32]:
-        """[text, label]: the probability that the next token spells the label."""
+        """Return [text, label]: the probability that the next token spells the label."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,74 +287,75 @@ class ChatRequest:
     text: str
     """As ``Prompt.asked`` writes it: see PromptParts."""
     trial: int
-    """1, 2 …: the same text is asked once in each."""
+    """1, 2 …: each text is asked once per trial."""
     seed: int
-    """What the sampling of this reply starts from, where the model lets one say."""
+    """The seed for sampling this reply, if the model accepts one."""
     words: bool = False
-    """Whether the words that may come first are wanted with their probabilities, if a server can
-    say them."""
+    """Whether the possible first words of the reply are wanted with their probabilities, if a
+    server can give them."""
     options: bool = False
-    """Whether those of the token with which the answer begins are, to a question with options."""
+    """The same for the token with which the answer to a question with options begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a chat model said to one turn, as it came."""
+    """What a chat model said to one turn, unchanged."""
 
     text: str | None
-    """The reply, without what the model said to itself; None: none came."""
+    """The reply without its reasoning; None: no reply came."""
     finish_reason: str | None
-    """Why it ended: stop, length, content_filter …"""
+    """Why the reply ended: stop, length, content_filter …"""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     fingerprint: str | None = None
-    """What the server says of itself, where it does."""
+    """The server's system fingerprint, if it gives one."""
     served_by: str | None = None
-    """The model's name in the server's own answer."""
+    """The model's name in the server's answer."""
     reasoning: str | None = None
-    """What the model said to itself before, where it shows it; never read as the answer."""
+    """The model's reasoning before the reply, if it shows it; never read as the answer."""
     next_words: str | None = None
-    """JSON: for each of the first tokens, or for the one with which an answer begins, the text and,
-    as pairs, what else it could have been and how probable; None: not asked for, or the server does
-    not say."""
+    """JSON: for each of the first tokens, or for the one with which an answer begins, its text and
+    pairs of a possible token and its log probability; None: not asked for, or the server does not
+    say."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """How a server has done in the asking that goes on, or was the last."""
+    """How a server does in the current asking, or did in the last one."""
 
     timeouts: int
-    """Requests that were given up because no answer came in time; each was sent again."""
+    """How many requests were given up because no answer came in time; each was sent again."""
     at_once: int
-    """So many requests may be under way now: fewer after timeouts."""
+    """How many requests may be under way now: fewer after timeouts."""
     most_at_once: int
-    """So many may be at best."""
+    """How many requests may be under way at best."""
     changed: tuple[str, ...] = ()
-    """What the server is not told as it was at first, because it refuses it: sentences."""
+    """Sentences on what is no longer sent as at first, because the server refuses it."""
 
 
 @runtime_checkable
 class Serves(Protocol):
-    """A chat model behind a server, which may be slow, or choosy."""
+    """A chat model behind a server, which may be slow, or refuse parameters."""
 
     troubled: Callable[[], None]
-    """Called after each timeout, never while a reply is heard."""
+    """Called after each timeout, never while ``heard`` takes a reply."""
 
     @property
     def service(self) -> Service:
-        """How the server does."""
+        """Return how the server does."""
 
     def meet(self) -> None:
-        """ModelError where the server lists its models, and this one is none of them."""
+        """Raise ModelError if the server lists its models, and this one is none of them."""
 
 
 class Chats(Model, Protocol):
     """A model that answers questions."""
 
     def chat(self, turns: Sequence[ChatRequest], heard: Callable[[int, Reply], None]) -> None:
-        """Asks every turn, so many at once as suits the model; in no order that can be relied on.
+        """Ask every turn, as many at once as suits the model, in no reliable order.
 
-        ``heard`` gets a turn's position and its reply as soon as it is there, never two at a time.
-        A reply that it has taken is not lost when the process is killed; what it raises ends the
-        asking. AskingError where the model fails for good: the replies that were heard are kept.
+        ``heard`` gets a turn's position and its reply as soon as it arrives, never two at a time. A
+        reply that it has taken is not lost when the process is killed; an error that it raises ends
+        the asking. Raise AskingError if the model fails for good: the replies that were heard are
+        kept.
         """

@@ -1,4 +1,4 @@
-"""Causal models that do not chat: how probable a sentence is, and what they say next."""
+"""Causal models that do not chat: how probable a sentence is, and which words come next."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Causal:
         )
 
     def _written(self, opening: PromptParts) -> str:
-        """A question and the beginning of its answer, as one text."""
+        """Return a question and the beginning of its answer as one text."""
         start = self._tokenizer.bos_token or ""
         system = f"{opening.system}\n\n" if opening.system else ""
         # Without a space at the end: it belongs to the token that comes next.
         return f"{start}{system}{opening.text}\n\nAnswer: {opening.prefill}".rstrip()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, the one that begins a text before them where there is one."""
+        """Return the token ids of each text, after the start token if the model has one."""
         first = [] if self._start is None else [self._start]
         encoded = [[*first, *ids] for ids in token_ids(self._tokenizer, texts, specials=False)]
         for text, ids in zip(texts, encoded, strict=True):
@@ -61,42 +61,42 @@ class Causal:
         return encoded
 
     def encode_phrase(self, before: str, phrase: str, after: str) -> list[tuple[list[int], int]]:
-        """For each token of the phrase what stands before it, and the token."""
+        """Return for each token of the phrase the tokens before it, and the token."""
         del after  # a token is predicted from what stands before it alone
-        given, whole = self.encode([before.rstrip(), f"{before}{phrase}"])
-        return [(whole[:at], whole[at]) for at in range(len(given), len(whole))]
+        prefix, whole = self.encode([before.rstrip(), f"{before}{phrase}"])
+        return [(whole[:position], whole[position]) for position in range(len(prefix), len(whole))]
 
     @without_gradients
     def phrase_batch(
         self, encoded: Sequence[Sequence[int]], *, targets: Sequence[int]
     ) -> NDArray[np.float32]:
-        """[sentence, target]: the probability of each target token after the sentence."""
-        ids, there = padded(encoded, pad_id=encoded[0][0], device=self._model.device)
-        inputs = {"input_ids": ids, "attention_mask": there}
-        last = there.sum(dim=1) - 1
+        """Return [sentence, target]: the probability of each target token after the sentence."""
+        ids, attention = padded(encoded, pad_id=encoded[0][0], device=self._model.device)
+        inputs = {"input_ids": ids, "attention_mask": attention}
+        last = attention.sum(dim=1) - 1
         logits = self._model(**accepted(self._model, inputs)).logits
-        found = logits[range(len(ids)), last].float().softmax(dim=-1)[:, list(targets)]
-        probabilities: NDArray[np.float32] = found.cpu().numpy()
+        selected = logits[range(len(ids)), last].float().softmax(dim=-1)[:, list(targets)]
+        probabilities: NDArray[np.float32] = selected.cpu().numpy()
         return probabilities
 
     def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-        """[sentence]: the logarithm of its probability; out of memory, in halves."""
+        """Return [sentence]: the logarithm of its probability; out of memory, ask in halves."""
         return np.concatenate(in_halves(self._ask, encoded))
 
     @without_gradients
     def _ask(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-        # On the right: no token sees what comes after it.
-        ids, there = padded(encoded, pad_id=encoded[0][0], device=self._model.device)
-        inputs = {"input_ids": ids, "attention_mask": there}
+        # Padded on the right: no token sees what comes after it.
+        ids, attention = padded(encoded, pad_id=encoded[0][0], device=self._model.device)
+        inputs = {"input_ids": ids, "attention_mask": attention}
         logits = self._model(**accepted(self._model, inputs)).logits[:, :-1].float()
-        wanted = ids[:, 1:].unsqueeze(2)
-        log_p = logits.gather(2, wanted).squeeze(2) - logits.logsumexp(dim=2)
-        summed: NDArray[np.float64] = (log_p.double() * there[:, 1:]).sum(dim=1).cpu().numpy()
+        targets = ids[:, 1:].unsqueeze(2)
+        log_p = logits.gather(2, targets).squeeze(2) - logits.logsumexp(dim=2)
+        summed: NDArray[np.float64] = (log_p.double() * attention[:, 1:]).sum(dim=1).cpu().numpy()
         return summed
 
 
 def load_causal(files: Files, options: LoadOptions, *, identity: Identity) -> Causal:
-    """The causal model in these files."""
+    """Load the causal model in these files."""
     from transformers import AutoModelForCausalLM
 
     tokenizer = load_tokenizer(files, options)

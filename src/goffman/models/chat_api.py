@@ -44,26 +44,26 @@ T = TypeVar("T")
 OnReply = Callable[[int, Reply], None]
 
 LAST_S = 20.0
-"""Seconds that requests under way have to end in, once the asking is stopped."""
+"""Seconds that requests under way have to finish once the asking is stopped."""
 
 HEADERS = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
 )
-"""What a server is told beside the question and its key: nothing from the environment."""
+"""The headers that a request keeps, besides the one for the key: none from the environment."""
 
 OPENAI_HEADERS = frozenset({"openai-organization", "openai-project"})
-"""What ``openai:`` models are told too, where the user has set it."""
+"""Headers that requests to ``openai:`` models keep too, if the user has set them."""
 
 SHORTEST_KEY = 8
-"""Signs of a key that is a secret."""
+"""The fewest characters of a key that is a secret."""
 
 
 class RequestLoop:
-    """The asking of some turns, by so many workers as may ask at once."""
+    """The asking of some turns, by as many workers as may ask at once."""
 
     def __init__(self, model: RemoteChat, turns: Sequence[ChatRequest], heard: OnReply) -> None:
         self.failed: BaseException | None = None
-        """What ended the asking before its time."""
+        """The error that ended the asking early."""
         self._model = model
         self._turns = turns
         self._heard = heard
@@ -76,7 +76,7 @@ class RequestLoop:
         self._pace = RateLimiter(model.calling.per_minute)
 
     async def run(self) -> None:
-        """Afterwards all is heard, or ``failed`` says why not, or it was told to stop."""
+        """Ask until all replies are heard, ``failed`` says why not, or the loop is told to stop."""
         self._loop = asyncio.get_running_loop()
         if self._told_to_stop:
             self._stopped.set()
@@ -84,10 +84,10 @@ class RequestLoop:
         async with self._model.client() as client:
             count = min(self._model.calling.concurrency, len(self._turns))
             workers = [asyncio.create_task(self._work(client, todo)) for _ in range(count)]
-            watching = asyncio.create_task(self._give_up(workers))
-            # What was sent when all is stopped may end: it is paid for.
+            watcher = asyncio.create_task(self._give_up(workers))
+            # Requests already sent when the asking is stopped may finish: they are paid for.
             await asyncio.gather(*workers, return_exceptions=True)
-            watching.cancel()
+            watcher.cancel()
             if isinstance(self.failed, RequestError) and self.failed.no_model:
                 address = self._model.address
                 with suppress(RequestError):
@@ -95,7 +95,7 @@ class RequestLoop:
                     self.failed = unknown_model(self.failed, address, names)
 
     async def _give_up(self, workers: Sequence[asyncio.Task[None]]) -> None:
-        """Once all is stopped, no worker goes on for long."""
+        """Wait until the asking is stopped; cancel workers not done LAST_S seconds later."""
         await self._stopped.wait()
         self._model.crowd.release()
         await asyncio.sleep(LAST_S)
@@ -103,14 +103,14 @@ class RequestLoop:
             worker.cancel()
 
     def stop_soon(self) -> None:
-        """No further request goes out; called from another thread."""
+        """Let no further request go out; called from another thread."""
         self._told_to_stop = True
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._stopped.set)
 
     async def _work(self, client: AsyncOpenAI, todo: Iterator[tuple[int, ChatRequest]]) -> None:
-        """Turn after turn, until none is left or all is stopped."""
+        """Ask turn after turn, until none is left or the asking is stopped."""
         try:
             for position, turn in todo:
                 reply = await self._reply(client, turn)
@@ -125,32 +125,32 @@ class RequestLoop:
             self._end(error)
 
     async def _reply(self, client: AsyncOpenAI, turn: ChatRequest) -> Reply | None:
-        """The reply to a turn, asked for as often as it takes; None where all is stopped."""
-        failures = in_vain = heard = 0
+        """Return the reply to a turn after as many tries as needed; None if all is stopped."""
+        failures = in_vain = heard_before = 0
         while True:
             body = self._model.body(turn)
             try:
                 return await self._send(client, body, options=turn.options)
-            except RequestError as failed:
-                refused = failed.refused
-                if failed.unnamed and not self._heard_count:
+            except RequestError as error:
+                refused = error.refused
+                if error.unnamed and not self._heard_count:
                     # The likeliest part of a first request that a server does not know.
                     refused = PROBABILITIES
                 if self._model.parameters.without(refused, body):
                     continue
-                failure, name = failed, named(failed.refused, body)
+                failure, name = error, named(error.refused, body)
                 if name is not None:
-                    # The user is told of the option with which it was given.
-                    what = f"{refusal_of(name, body[name])} ({failed.server_said})."
-                    failure = RequestError(what, tries=1)
+                    # The user is told which command-line option set the parameter.
+                    message = f"{refusal_of(name, body[name])} ({error.server_said})."
+                    failure = RequestError(message, tries=1)
             failures += 1
             # A busy server that has answered others meanwhile will answer this one too.
-            in_vain = 1 if failure.busy and self._heard_count > heard else in_vain + 1
-            heard = self._heard_count
-            # Where no one has answered so far, waiting long is not worth while. A server that has
-            # may still be busy with requests that were given up: it does not always see that.
-            gone = (failure.nobody or failure.late) and not self._heard_count
-            if in_vain >= (QUICK_TRIES if gone else failure.tries):
+            in_vain = 1 if failure.busy and self._heard_count > heard_before else in_vain + 1
+            heard_before = self._heard_count
+            # If nobody has answered so far, a long wait is not worthwhile. A server that has may
+            # still be busy with requests that were given up: it does not always notice that.
+            silent = (failure.nobody or failure.late) and not self._heard_count
+            if in_vain >= (QUICK_TRIES if silent else failure.tries):
                 failure.times, failure.late_in_all = failures, self._model.crowd.timeouts
                 self._end(failure)
                 return None
@@ -160,31 +160,31 @@ class RequestLoop:
     async def _send(
         self, client: AsyncOpenAI, body: Mapping[str, Any], *, options: bool
     ) -> Reply | None:
-        """The reply to one request, once it may go; RequestError where there is none."""
+        """Return the reply to one request, once it may go; raise RequestError if there is none."""
         crowd = self._model.crowd
         await crowd.enter(self._stopped)
         try:
-            sent = await self._pace.go(self._stopped)
+            request = await self._pace.go(self._stopped)
             if self._stopped.is_set():
                 return None
             try:
                 reply = await self._ask(client, body, options=options)
             except ContentFiltered:
                 reply = Reply(text=None, finish_reason="content_filter")
-            except RequestError as failed:
-                if failed.late:
-                    crowd.timed_out(sent.start)
+            except RequestError as error:
+                if error.late:
+                    crowd.timed_out(request.start)
                     self._model.troubled()
                 raise
             finally:
-                sent.end = time.monotonic()
+                request.end = time.monotonic()
             crowd.answered()
             return reply
         finally:
             crowd.leave()
 
     async def _ask(self, client: AsyncOpenAI, body: Mapping[str, Any], *, options: bool) -> Reply:
-        """The reply to one request; RequestError or ContentFiltered where there is none."""
+        """Return the reply to one request; raise RequestError or ContentFiltered if none."""
         import openai
 
         model = self._model
@@ -213,28 +213,28 @@ class RequestLoop:
         return reply
 
     def _end(self, error: BaseException) -> None:
-        """Nothing more is asked, because of this; of several the first counts."""
+        """Stop asking because of an error; of several errors the first counts."""
         self.failed = self.failed or error
         self._stopped.set()
 
 
 async def names_of(client: AsyncOpenAI, address: Address) -> list[str]:
-    """The names of the server's models, where it says them; RequestError: nobody is there."""
+    """Return the names of the models that a server lists; raise RequestError if nobody is there."""
     import openai
 
     try:
         async with asyncio.timeout(CONNECT_S):
             answer = await client.get("/models", cast_to=str)
-        listed = json.loads(answer)["data"]
+        entries = json.loads(answer)["data"]
         return [
             str(name)
-            for model in listed
+            for model in entries
             for name in dict.fromkeys([model["id"], *(model.get("aliases") or ())])
         ]
     except openai.APIConnectionError as error:
-        failed = unconnected(address, error.__cause__)
-        if failed.nobody:
-            raise failed from None
+        failure = unconnected(address, error.__cause__)
+        if failure.nobody:
+            raise failure from None
         return []
     except Exception:  # noqa: BLE001 - a server need not list its models
         return []
@@ -244,7 +244,7 @@ class RemoteChat:
     """A chat model behind a server."""
 
     def __init__(self, spec: str, *, sampling: Sampling, calling: Calling) -> None:
-        """Nothing is sent yet; InputError where a key is needed, is none, or would be read."""
+        """Check the key but send nothing; raise InputError if it is missing, bad or exposed."""
         address = parse_address(spec)
         key, name = calling.key, calling.key_name
         if address.openai:
@@ -269,7 +269,7 @@ class RemoteChat:
         self.crowd = AdaptiveConcurrency(calling.concurrency)
         self.parameters = Parameters(sampling, openai=address.openai)
         self.troubled: Callable[[], None] = lambda: None
-        plain = (
+        warning = (
             f"Prompts and replies are sent to {address.url} unencrypted; others could read them."
         )
         self.identity = Identity(
@@ -277,50 +277,50 @@ class RemoteChat:
             kind="chat",
             family="",
             device="server",
-            notes=() if address.safe else (plain,),
+            notes=() if address.safe else (warning,),
         )
 
     def chat(self, turns: Sequence[ChatRequest], heard: OnReply) -> None:
-        """Every turn's reply is heard, each once."""
+        """Ask every turn; each reply is heard once."""
         if not turns:
             return
         self.crowd.timeouts = 0
-        talk = RequestLoop(self, turns, heard)
-        # What is under way when the user stops it is paid for: it may end.
-        _in_thread(talk.run(), stopped=talk.stop_soon)
-        if isinstance(talk.failed, RequestError):
+        loop = RequestLoop(self, turns, heard)
+        # Requests under way when the user stops are paid for: they may finish.
+        _in_thread(loop.run(), stopped=loop.stop_soon)
+        if isinstance(loop.failed, RequestError):
             raise AskingError(
-                f"{self.identity.name}: {self.hidden(str(talk.failed))} All answers so far are "
+                f"{self.identity.name}: {self.hidden(str(loop.failed))} All answers so far are "
                 "kept. To resume, run the same command again."
             ) from None
-        if talk.failed is not None:
-            raise talk.failed
+        if loop.failed is not None:
+            raise loop.failed
 
     def meet(self) -> None:
-        """ModelError where nobody is there, or this is none of the models that a server lists."""
+        """Raise ModelError if nobody is there, or if the server lists models, but not this one."""
 
         async def listed() -> list[str]:
             async with self.client() as client:
-                for tried in range(1, QUICK_TRIES + 1):
+                for attempt in range(1, QUICK_TRIES + 1):
                     try:
                         return await names_of(client, self.address)
-                    except RequestError as failed:
-                        failed.times = tried
-                        if tried == QUICK_TRIES:
+                    except RequestError as error:
+                        error.times = attempt
+                        if attempt == QUICK_TRIES:
                             raise
-                        await asyncio.sleep(tried / 2)
+                        await asyncio.sleep(attempt / 2)
             return []
 
         try:
             names = [self.hidden(name) for name in _in_thread(listed())]
-        except RequestError as failed:
-            raise ModelError(f"{self.identity.name}: {self.hidden(str(failed))}") from None
-        if what := unlisted(self.address, names):
-            raise ModelError(f"{self.identity.name}: {what}")
+        except RequestError as error:
+            raise ModelError(f"{self.identity.name}: {self.hidden(str(error))}") from None
+        if message := unlisted(self.address, names):
+            raise ModelError(f"{self.identity.name}: {message}")
 
     @property
     def service(self) -> Service:
-        """How the server does in this asking, or did in the last one."""
+        """Return how the server does in this asking, or did in the last one."""
         return Service(
             timeouts=self.crowd.timeouts,
             at_once=self.crowd.now,
@@ -329,18 +329,18 @@ class RemoteChat:
         )
 
     def body(self, turn: ChatRequest) -> dict[str, Any]:
-        """The request that puts the question in a fresh chat."""
+        """Return the request that puts the question in a fresh chat."""
         opening = PromptParts.read(turn.text)
         messages = [{"role": "user", "content": opening.text}]
         if opening.system:
             messages.insert(0, {"role": "system", "content": opening.system})
-        # Many servers go on with it; OpenAI's begin the sentence anew, and it is found there.
+        # Many servers continue this text; OpenAI's begin the sentence anew, and it is found there.
         if opening.prefill and not self.address.openai:
             messages.append({"role": "assistant", "content": opening.prefill})
         return {"model": self.address.model, "messages": messages, **self.parameters.body(turn)}
 
     def client(self) -> AsyncOpenAI:
-        """A client that sends the key to this address alone, and nothing from the environment."""
+        """Return a client that sends the key only here, and nothing from the environment."""
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
         key = self._key
@@ -350,44 +350,44 @@ class RemoteChat:
             for name in [name for name in request.headers if name.lower() not in allowed]:
                 del request.headers[name]
             request.headers["user-agent"] = "goffman"
-            # A packed answer can be small on the way and huge here.
+            # A compressed answer can be small on the way and huge here.
             request.headers["accept-encoding"] = "identity"
             if key is not None:
                 request.headers["authorization"] = f"Bearer {key}"
 
         async def tamed(response: Any) -> None:
-            # The client can be told to log it as it came, whatever the server put there.
+            # The client can be told to log this header unchanged, whatever the server put there.
             response.headers.pop("x-request-id", None)
             if response.has_redirect_location:
-                # The client would fail on an address that is none.
+                # The client would fail on an invalid address.
                 raise self.failure(response, "")
-            # JSON has no other; a charset may name any codec, even one that unpacks.
+            # JSON has no other encoding; a charset may name any codec, even one that decompresses.
             response.encoding = "utf-8"
             packing = self.hidden(response.headers.pop("content-encoding", ""))
             content = unpacked(response.stream, packing, self.address)
             response.stream = streaming(response.stream.__class__)(response.stream, content)
 
         http = DefaultAsyncHttpxClient(
-            # The whole request has a limit of its own, below; a connection has this one.
+            # The whole request has a time limit of its own; this one is for the connection.
             timeout=Timeout(None, connect=CONNECT_S),
             follow_redirects=False,
-            # A proxy would read what is not encrypted, and the key with it.
+            # A proxy could read what is not encrypted, and the key with it.
             trust_env=self.address.url.startswith("https://"),
             event_hooks={"request": [only_ours], "response": [tamed]},
         )
-        # The client wants a key; what is sent is said above.
+        # The client requires a key; the one that is sent is set above.
         return AsyncOpenAI(
             api_key="none", base_url=self.address.url, max_retries=0, http_client=http
         )
 
     def failure(self, response: Any, text: str) -> RequestError | ContentFiltered:
-        """What an answer without a reply means."""
+        """Return the error that an answer without a reply means."""
         return failure_of(
             response, text, address=self.address, key_name=self._key_name, hidden=self.hidden
         )
 
     def hidden(self, text: str) -> str:
-        """The text without the key, and without halves of signs, which no file can hold."""
+        """Return the text without the key and without lone surrogates, which no file can hold."""
         whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         # A short key is a word (ollama, none …), which may stand in a reply by itself.
         secret = self._key is not None and len(self._key) >= SHORTEST_KEY
@@ -396,7 +396,7 @@ class RemoteChat:
 
 @cache
 def streaming(kind: Any) -> Any:
-    """Streams of this kind, with other content than the given stream has."""
+    """Return a class of streams of this kind with other content than the stream they wrap."""
 
     class Streaming(kind):  # type: ignore[misc]
         def __init__(self, stream: Any, content: AsyncIterator[bytes]) -> None:
@@ -412,17 +412,17 @@ def streaming(kind: Any) -> Any:
 
 
 def _in_thread(work: Coroutine[Any, Any, T], *, stopped: Callable[[], None] = lambda: None) -> T:
-    """What the work comes to; ``stopped`` is called where the user stops it.
+    """Run the work and return its result; call ``stopped`` if the user interrupts it.
 
-    In a thread of its own, so that it also runs where a loop runs already (a notebook).
+    It runs in a thread of its own, so that it also works where a loop runs already (a notebook).
     """
     with ThreadPoolExecutor(max_workers=1) as thread:
-        ended = thread.submit(asyncio.run, work)
+        future = thread.submit(asyncio.run, work)
         try:
-            # A thread that waits without an end may not hear that the user stops it.
-            while not ended.done():
-                wait([ended], timeout=0.2)
-            return ended.result()
+            # A thread that waits without a time limit may not notice the user's interrupt.
+            while not future.done():
+                wait([future], timeout=0.2)
+            return future.result()
         except KeyboardInterrupt:
             stopped()
             raise

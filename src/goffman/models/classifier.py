@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SENTIMENTS = ("negative", "neutral", "positive")
 
 KNOWN = {name: meaning for meaning in SENTIMENTS for name in (meaning, meaning[:3])}
-"""Label names, case-folded, that say their sentiment."""
+"""Label names, case-folded, that tell their sentiment."""
 
 Together = Literal["all", "of one length", "alone"]
 """Which sentences go through a model at once."""
@@ -46,14 +46,14 @@ PROBES = (
     "They are people who are old.",
     "These are people.",
 )
-"""Sentences of more than one length on which ways are compared."""
+"""Sentences of more than one length on which these ways are compared."""
 
 NOT_PADDED: Mapping[Together, tuple[str, ...]] = {
     "all": (),
     "of one length": ("Only sentences of the same length were processed together (no padding).",),
     "alone": ("Sentences were processed one at a time, because this model takes no more at once.",),
 }
-"""What is to be said of each way."""
+"""The notes on each way."""
 
 INDEPENDENT = (
     "Each class has a separate probability (sigmoid), as in transformers' pipeline for "
@@ -77,22 +77,22 @@ class Classifier:
         self._model = model
         self._tokenizer = tokenizer
         self._limit = text_limit(tokenizer, position_limit(model))
-        several = model.config.problem_type == MULTI_LABEL
-        self._activation = torch.sigmoid if several else partial(torch.softmax, dim=-1)
+        multi_label = model.config.problem_type == MULTI_LABEL
+        self._activation = torch.sigmoid if multi_label else partial(torch.softmax, dim=-1)
         # Without weights there is nothing to compare: the workers find it out.
         self._together = "alone" if model.device.type == "meta" else self._how_together()
-        notes = [INDEPENDENT] if several else []
+        notes = [INDEPENDENT] if multi_label else []
         if len(set(labels)) < len(labels):
             notes.append(ADDED.format(", ".join(labels)))
         notes += NOT_PADDED[self._together]
         self.identity = replace(identity, notes=(*identity.notes, *notes))
 
     def _how_together(self) -> Together:
-        """The most that may go together and gives what each sentence alone gives.
+        """Return the way with the most sentences together that gives what each gives alone.
 
-        Padding does harm where a head reads the last token and takes it for one.
+        Padding does harm if a head reads the last token and takes padding for it.
         """
-        # Each twice, so that no way can be found fit by never putting two together.
+        # Each sentence twice, so that no way passes by never putting two together.
         encoded = token_ids(self._tokenizer, PROBES, specials=True) * 2
         alone = self._answers(encoded, [[index] for index in range(len(encoded))])
         ways: tuple[Together, ...] = ("all", "of one length")
@@ -106,14 +106,14 @@ class Classifier:
         return "alone"
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, specials added; a text too long for the model is refused."""
+        """Return the token ids of each text, with specials; raise ModelError if it is too long."""
         encoded = token_ids(self._tokenizer, texts, specials=True)
         for text, ids in zip(texts, encoded, strict=True):
             check_length(self.identity.name, text, length=len(ids), limit=self._limit)
         return encoded
 
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """[sentence, class]: the probability of every class; out of memory, in halves."""
+        """Return [sentence, class]: every class's probability; out of memory, ask in halves."""
 
         def ask(part: Sequence[Sequence[int]]) -> NDArray[np.float32]:
             return self._answers(part, groups(part, self._together))
@@ -128,15 +128,15 @@ class Classifier:
         for indices in together:
             part = [encoded[index] for index in indices]
             pad_id = self._tokenizer.pad_token_id or 0
-            ids, there = padded(part, pad_id=pad_id, device=self._model.device)
-            inputs = accepted(self._model, {"input_ids": ids, "attention_mask": there})
+            ids, attention = padded(part, pad_id=pad_id, device=self._model.device)
+            inputs = accepted(self._model, {"input_ids": ids, "attention_mask": attention})
             logits = self._model(**inputs).logits
             answers[list(indices)] = self._activation(logits.float()).cpu().numpy()
         return answers
 
 
 def groups(encoded: Sequence[Sequence[int]], way: Together) -> list[list[int]]:
-    """Which sentences go together, by their indices."""
+    """Return which sentences go together, by their indices."""
     by_key: dict[int, list[int]] = {}
     for index, sentence in enumerate(encoded):
         key = {"all": 0, "of one length": len(sentence), "alone": index}[way]
@@ -145,7 +145,7 @@ def groups(encoded: Sequence[Sequence[int]], way: Together) -> list[list[int]]:
 
 
 def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -> Classifier:
-    """The classifier in these files, its classes named by their sentiment."""
+    """Load the classifier in these files, its classes named by their sentiment."""
     from transformers import AutoModelForSequenceClassification
 
     labels = class_sentiments(files, options)
@@ -158,38 +158,38 @@ def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -
 
 
 def class_sentiments(files: Files, options: LoadOptions) -> tuple[str, ...]:
-    """negative, neutral, positive: what the classes of a model mean, by its configuration."""
+    """Return what the classes of a model mean by its configuration: negative, neutral, positive."""
     return sentiments_of(files.name, read_config(files, options), given=options.labels)
 
 
 def sentiments_of(name: str, config: Any, *, given: Mapping[str, str] | None) -> tuple[str, ...]:
-    """The same of a configuration; ``given``: what the user says of the labels."""
-    named = config.id2label
-    if sorted(named) != list(range(len(named))):
+    """Return what the classes of a configuration mean; ``given``: what labels mean to the user."""
+    id2label = config.id2label
+    if sorted(id2label) != list(range(len(id2label))):
         raise ModelError(
             f"The config.json of '{name}' does not number its classes 0, 1, 2 … in "
             "id2label, so their meaning is unknown."
         )
-    own = tuple(str(named[index]) for index in range(len(named)))
+    labels = tuple(str(id2label[index]) for index in range(len(id2label)))
     if config.problem_type == "regression":
         raise ModelError(
             f"'{name}' gives scores, not classes (its problem_type is regression). Give a "
             "sentiment classifier."
         )
-    meant = sentiments(name, own, given=given)
-    if config.problem_type == MULTI_LABEL and len(set(meant)) < len(meant):
+    meanings = sentiments(name, labels, given=given)
+    if config.problem_type == MULTI_LABEL and len(set(meanings)) < len(meanings):
         raise ModelError(
             f"--labels gives several labels of '{name}' the same meaning, but this model "
             "gives each label a separate probability (multi-label), and these cannot be added. "
             "Give each meaning to one label only."
         )
-    return meant
+    return meanings
 
 
 def sentiments(
     name: str, own: tuple[str, ...], *, given: Mapping[str, str] | None
 ) -> tuple[str, ...]:
-    """negative, neutral, positive: what each of a model's own labels means, in their order."""
+    """Return negative, neutral or positive for each of a model's own labels, in their order."""
     shown = ", ".join(own[:30]) + (" …" if len(own) > 30 else "")
     if len(own) < 2:
         raise ModelError(
@@ -204,21 +204,21 @@ def sentiments(
         )
     given = given or {}
     _check_given(name, own, given)
-    meant = [given.get(label) or KNOWN.get(label.casefold()) for label in own]
+    meanings = [given.get(label) or KNOWN.get(label.casefold()) for label in own]
     example = shlex.quote(",".join(f"{label}=?" for label in own))
-    if None in meant:
+    if None in meanings:
         raise ModelError(
             f"The labels of '{name}' are {shown}. It is not clear which of them are negative, "
             "neutral or positive. Look it up in the model's card and replace the question marks: "
             f"--labels {example}"
         )
     for needed in ("negative", "positive"):
-        if needed not in meant:
+        if needed not in meanings:
             raise ModelError(
                 f"The labels of '{name}' are {shown}, and none of them means {needed}. A "
                 f"sentiment classifier needs negative and positive labels: --labels {example}"
             )
-    return tuple(str(sentiment) for sentiment in meant)
+    return tuple(str(sentiment) for sentiment in meanings)
 
 
 def _check_given(name: str, own: tuple[str, ...], given: Mapping[str, str]) -> None:

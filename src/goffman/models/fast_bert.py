@@ -1,4 +1,4 @@
-"""A forward pass of our own for BERT's kind on a CPU: the same numbers, sooner than transformers'.
+"""Our own forward pass for BERT-like models on a CPU: transformers' numbers, but faster.
 
 Nothing is padded, and the last layer is computed at the mask alone.
 """
@@ -37,18 +37,18 @@ DISTILBERT_NAMES = (
 FAMILIES = dict.fromkeys(
     ("bert", "roberta", "xlm-roberta", "camembert", "electra"), ("encoder.layer", BERT_NAMES)
 ) | {"distilbert": ("transformer.layer", DISTILBERT_NAMES)}
-"""Where each family keeps its layers, and a layer its parts, in the order of Parts."""
+"""Where each family keeps its layers, and each layer its parts, in the order of Parts."""
 
 
 class Unchanging:
-    """What never changes, and is shared by all copies of a model."""
+    """An object that never changes and is shared by all copies of a model."""
 
     def __deepcopy__(self, _: Any) -> Self:
         return self
 
 
 class Packed(Unchanging):
-    """A linear layer whose weights lie as oneDNN wants them."""
+    """A linear layer whose weights are laid out as oneDNN wants them."""
 
     def __init__(self, *layers: torch.nn.Linear) -> None:
         weights = torch.cat([layer.weight for layer in layers]).detach()
@@ -56,14 +56,14 @@ class Packed(Unchanging):
         self._weights = torch.ops.mkldnn._reorder_linear_weight(weights)  # noqa: SLF001
 
     def __call__(self, x: torch.Tensor, *, activation: str = "none") -> torch.Tensor:
-        """The product, and after it nothing or ``gelu``."""
+        """Return the product, followed by no activation or by ``gelu``."""
         product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(  # noqa: SLF001
             x, self._weights, self._bias, activation, [], "none" if activation == "gelu" else ""
         )
         return product
 
     def plus(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        """The product, and something else added to it."""
+        """Return the product with another tensor added to it."""
         product: torch.Tensor = torch.ops.mkldnn._linear_pointwise.binary(  # noqa: SLF001
             x, other, self._weights, self._bias, "add"
         )
@@ -71,7 +71,7 @@ class Packed(Unchanging):
 
 
 class Parts(NamedTuple):
-    """One layer's modules, under one name for every family."""
+    """One layer's modules, under the same names for every family."""
 
     query: torch.nn.Linear
     key: torch.nn.Linear
@@ -84,27 +84,27 @@ class Parts(NamedTuple):
 
 
 def parts_of(model: Any) -> list[Parts]:
-    """The layers of a model of BERT's kind; none where its layers compute something else."""
+    """Return the layers of a BERT-like model; empty if its layers compute something else."""
     config = model.config
     activation = getattr(config, "hidden_act", None) or getattr(config, "activation", None)
     if config.model_type not in FAMILIES or activation != "gelu":
         return []
-    where, names = FAMILIES[config.model_type]
-    layers = model.base_model.get_submodule(where)
+    path, names = FAMILIES[config.model_type]
+    layers = model.base_model.get_submodule(path)
     return [Parts(*(layer.get_submodule(name) for name in names)) for layer in layers]
 
 
 class Group(NamedTuple):
-    """Sentences of one length that lie one under the other."""
+    """Sentences of one length whose tokens stand in adjacent rows."""
 
     sentences: slice
     rows: slice
-    """Their tokens."""
+    """The rows of their tokens."""
     length: int
 
 
 class FastLayer(Unchanging):
-    """One layer, packed."""
+    """One layer with packed weights."""
 
     def __init__(self, parts: Parts, *, heads: int) -> None:
         self._heads = heads
@@ -114,19 +114,19 @@ class FastLayer(Unchanging):
     def __call__(
         self, x: torch.Tensor, streams: torch.Tensor, groups: Sequence[Group]
     ) -> torch.Tensor:
-        """[token, width]: the next states, from these and their queries, keys and values."""
+        """Return [token, width]: the next states, from these and their queries, keys and values."""
         mixed = torch.cat([self._attended(streams[group.rows], group) for group in groups])
         return self._rest(mixed, x)
 
     def _attended(self, streams: torch.Tensor, group: Group) -> torch.Tensor:
-        apart = streams.view(-1, group.length, 3, self._heads, streams.shape[1] // 3 // self._heads)
-        query, key, value = apart.permute(2, 0, 3, 1, 4)
+        split = streams.view(-1, group.length, 3, self._heads, streams.shape[1] // 3 // self._heads)
+        query, key, value = split.permute(2, 0, 3, 1, 4)
         mixed = F.scaled_dot_product_attention(query, key, value)
         return mixed.transpose(1, 2).reshape(len(streams), -1)
 
 
 class LastLayer(Unchanging):
-    """The last layer, at one position a sentence.
+    """The last layer, at one position per sentence.
 
     With a single query the keys and values of the other positions need not be computed:
     q·(K x) = (q K)·x, the key's bias moves every score alike, and Σ a (V x + b) = V (Σ a x) + b.
@@ -144,13 +144,15 @@ class LastLayer(Unchanging):
     def __call__(
         self, x: torch.Tensor, masks: torch.Tensor, groups: Sequence[Group]
     ) -> torch.Tensor:
-        """[sentence, width]: the last states at the masks, which stand in these rows."""
-        at = x[masks]
-        query = self._query(at).view(len(at), len(self._key), -1).transpose(0, 1)
+        """Return [sentence, width]: the last states at the masks, which stand in these rows."""
+        masked = x[masks]
+        query = self._query(masked).view(len(masked), len(self._key), -1).transpose(0, 1)
         through_key = torch.bmm(query, self._key).transpose(0, 1)
         seen = torch.cat([self._seen(through_key, x, group) for group in groups]).transpose(0, 1)
-        mixed = torch.bmm(seen, self._value).transpose(0, 1).reshape(at.shape) + self._value_bias
-        return self._rest(mixed, at)
+        mixed = (
+            torch.bmm(seen, self._value).transpose(0, 1).reshape(masked.shape) + self._value_bias
+        )
+        return self._rest(mixed, masked)
 
     def _seen(self, through_key: torch.Tensor, x: torch.Tensor, group: Group) -> torch.Tensor:
         states = x[group.rows].view(-1, group.length, x.shape[1])
@@ -159,7 +161,7 @@ class LastLayer(Unchanging):
 
 
 class Rest:
-    """What follows the attention: its output layer and the feed-forward part."""
+    """The part of a layer after attention: its output layer and the feed-forward part."""
 
     def __init__(self, parts: Parts) -> None:
         self._mixed, self._mixed_norm = Packed(parts.mixed), parts.mixed_norm
@@ -167,7 +169,7 @@ class Rest:
         self._outer_norm = parts.outer_norm
 
     def __call__(self, mixed: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """The layer's output from what attention mixed and what the layer was given."""
+        """Return the layer's output from what attention mixed and from the layer's input."""
         x = self._mixed_norm(self._mixed.plus(mixed, x))
         inner = self._inner(x, activation="gelu")
         output: torch.Tensor = self._outer_norm(self._outer.plus(inner, x))
@@ -175,7 +177,7 @@ class Rest:
 
 
 def make_fast(model: Any) -> FastBert | None:
-    """The lean pass of a float32 model on a CPU with oneDNN, or None where there is none."""
+    """Return the lean pass of a float32 model on a CPU with oneDNN; None if there is none."""
     if model.device.type != "cpu" or model.dtype != torch.float32:
         return None
     try:
@@ -185,9 +187,9 @@ def make_fast(model: Any) -> FastBert | None:
 
 
 class Body(torch.nn.Module):
-    """What stands between a model's own embeddings and its own head in the place of its body."""
+    """A replacement for a model's body, between the model's own embeddings and its own head."""
 
-    _positions: torch.Tensor  # at which the sentences are being scored
+    _positions: torch.Tensor  # those at which the sentences are being scored
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -196,15 +198,15 @@ class Body(torch.nn.Module):
         self._widened = getattr(model.base_model, "embeddings_project", torch.nn.Identity())
 
     def score(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
-        """[sentence, token]: the logits at one position a sentence."""
+        """Return [sentence, token]: the logits at one position per sentence."""
         self._positions = positions
         prefix = model.base_model_prefix
-        own = getattr(model, prefix)
+        body = getattr(model, prefix)
         setattr(model, prefix, self)
         try:
             logits: torch.Tensor = model(**inputs).logits
         finally:
-            setattr(model, prefix, own)
+            setattr(model, prefix, body)
         return logits[:, 0]
 
 
@@ -212,7 +214,7 @@ class FastBert(Body):
     """A scorer that puts lean layers between a model's own embeddings and its own head.
 
     Weights are laid out once as oneDNN wants them, query, key and value are one product, and the
-    first layer's product is made once for each token at a position.
+    first layer's product is computed once for each token at a position.
     """
 
     def __init__(self, model: Any) -> None:
@@ -224,7 +226,7 @@ class FastBert(Body):
         self._vocabulary = Packed(model.get_output_embeddings())
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: Any) -> Any:
-        """What the model's head takes from its body: the states, here of one position each."""
+        """Return what the model's head takes from its body: here states of one position each."""
         from transformers.modeling_outputs import BaseModelOutput
 
         # The tokens of all sentences stand one under the other, the longest sentence first.
@@ -235,24 +237,24 @@ class FastBert(Body):
             ends = sentence + count, row + count * length
             groups.append(Group(slice(sentence, ends[0]), slice(row, ends[1]), length))
             sentence, row = ends
-        ids, there = input_ids[order], attention_mask[order].bool()
-        x = self._widened(self._embeddings(input_ids=ids))[there]
-        # Before the first layer a state says its token and position only: each pair is met often.
-        # A padding token that a text spells out moves RoBERTa's positions after it.
+        ids, attention = input_ids[order], attention_mask[order].bool()
+        x = self._widened(self._embeddings(input_ids=ids))[attention]
+        # Before the first layer a state depends on token and position only: pairs occur often.
+        # A padding token that a text spells out shifts RoBERTa's positions after it.
         width = ids.shape[1]
-        moved = ids.eq(getattr(self._embeddings, "padding_idx", -1)).cumsum(dim=1)
-        pairs = ((ids * (width + 1) + moved) * width + torch.arange(width))[there]
-        different, which = pairs.unique(return_inverse=True)  # type: ignore[no-untyped-call]
-        one_of = torch.empty_like(different).scatter_(0, which, torch.arange(len(which)))
+        shifts = ids.eq(getattr(self._embeddings, "padding_idx", -1)).cumsum(dim=1)
+        pairs = ((ids * (width + 1) + shifts) * width + torch.arange(width))[attention]
+        distinct, inverse = pairs.unique(return_inverse=True)  # type: ignore[no-untyped-call]
+        samples = torch.empty_like(distinct).scatter_(0, inverse, torch.arange(len(inverse)))
         for index, layer in enumerate(self._layers):
-            streams = layer.projected(x) if index else layer.projected(x[one_of])[which]
+            streams = layer.projected(x) if index else layer.projected(x[samples])[inverse]
             x = layer(x, streams, groups)
         states = torch.empty(len(masks), x.shape[1])
         states[order] = self._last(x, masks, groups)
         return BaseModelOutput(last_hidden_state=states.unsqueeze(1))
 
     def score(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
-        """[sentence, token]: the logits at one position a sentence."""
+        """Return [sentence, token]: the logits at one position per sentence."""
         head = model.get_output_embeddings()
         head.forward = self._vocabulary
         try:
@@ -261,8 +263,8 @@ class FastBert(Body):
             del head.forward
 
     def free(self) -> None:
-        """Lets go of the weights that were packed, once the plain pass is not needed any more."""
+        """Free the weights that were packed, once the plain pass is no longer needed."""
         for parts in self._packed:
-            first = () if parts is self._packed[-1] else parts[:3]
-            for layer in (*first, parts.mixed, parts.inner, parts.outer):
+            projections = () if parts is self._packed[-1] else parts[:3]
+            for layer in (*projections, parts.mixed, parts.inner, parts.outer):
                 layer.weight = torch.nn.Parameter(torch.empty(0), requires_grad=False)

@@ -1,6 +1,7 @@
-"""A forward pass of our own for BERT's kind on a GPU: the same numbers, and no wait for the GPU.
+"""Our own forward pass for BERT-like models on a GPU: the same numbers, without waiting for it.
 
-transformers' reads back whether a mask masks anything, which waits for all that the GPU was given.
+The pass of transformers reads back whether a mask masks anything, which waits for all work that the
+GPU was given.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     from goffman.models.fast_bert import Parts
 
 ALIGNED = 16
-"""The bias of attention lies in rows of a multiple of this, or each layer would copy it first."""
+"""Rows of the attention bias are a multiple of this, or each layer would copy it first."""
 
 
 class Layer:
-    """One layer; its operations are called without the modules around them."""
+    """One layer, whose operations are called without the modules around them."""
 
     def __init__(self, parts: Parts, *, heads: int) -> None:
         self._heads, self._parts = heads, parts
@@ -28,27 +29,27 @@ class Layer:
         self._bias = torch.cat([stream.bias for stream in parts[:3]]).detach()
 
     def __call__(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        """[sentence, position, width]: the next states."""
+        """Return [sentence, position, width]: the next states."""
         query, key, value = self._streams(x, self._weights, self._bias)
         return self._rest(query, key, value, bias, x)
 
     def at(self, x: torch.Tensor, bias: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """[sentence, 1, width]: the next states at one position a sentence."""
+        """Return [sentence, 1, width]: the next states at one position per sentence."""
         width = x.shape[2]
-        there = x.gather(1, positions[:, None, None].expand(-1, 1, width))
-        (query,) = self._streams(there, self._weights[:width], self._bias[:width])
+        states = x.gather(1, positions[:, None, None].expand(-1, 1, width))
+        (query,) = self._streams(states, self._weights[:width], self._bias[:width])
         key, value = self._streams(x, self._weights[width:], self._bias[width:])
-        return self._rest(query, key, value, bias[:, :, :1], there)
+        return self._rest(query, key, value, bias[:, :, :1], states)
 
     def _streams(
         self, x: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
-        """[sentence, head, position, width of a head], as many as there are weights for."""
+        """Return tensors [sentence, head, position, width of a head], one per block of weights."""
         count, length, width = x.shape
-        apart = F.linear(x, weights, bias).view(
+        split = F.linear(x, weights, bias).view(
             count, length, -1, self._heads, width // self._heads
         )
-        return apart.permute(2, 0, 3, 1, 4).unbind()
+        return split.permute(2, 0, 3, 1, 4).unbind()
 
     def _rest(
         self,
@@ -66,7 +67,7 @@ class Layer:
         return _normed(_product(inner, parts.outer) + x, parts.outer_norm)
 
     def share(self) -> None:
-        """The model's own query, key and value are from now on those that lie in one here."""
+        """Make the model's own query, key and value weights parts of the joined ones here."""
         for stream, weight in zip(self._parts[:3], self._weights.chunk(3), strict=True):
             stream.weight = torch.nn.Parameter(weight, requires_grad=False)
 
@@ -80,7 +81,7 @@ def _normed(x: torch.Tensor, norm: torch.nn.LayerNorm) -> torch.Tensor:
 
 
 class FastBertOnGpu(Body):
-    """A scorer that puts such layers between a model's own embeddings and its own head."""
+    """A scorer that puts these layers between a model's own embeddings and its own head."""
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -88,7 +89,7 @@ class FastBertOnGpu(Body):
         self._layers = [Layer(parts, heads=heads) for parts in parts_of(model)]
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: Any) -> Any:
-        """What the model's head takes from its body: the states, here of one position each."""
+        """Return what the model's head takes from its body: here states of one position each."""
         from transformers.modeling_outputs import BaseModelOutput
 
         x = self._widened(self._embeddings(input_ids=input_ids))
@@ -103,11 +104,11 @@ class FastBertOnGpu(Body):
         return BaseModelOutput(last_hidden_state=self._layers[-1].at(x, bias, self._positions))
 
     def free(self) -> None:
-        """Lets go of weights that are there twice."""
+        """Free weights that are stored twice."""
         for layer in self._layers:
             layer.share()
 
 
 def make_fast_on_gpu(model: Any) -> FastBertOnGpu | None:
-    """The pass of a model on a GPU, or None where there is none."""
+    """Return the pass of a model on a GPU; None if there is none."""
     return FastBertOnGpu(model) if model.device.type == "cuda" and parts_of(model) else None

@@ -1,6 +1,6 @@
 """A model's files: a folder on this machine, or fetched from the hub into its cache.
 
-They may come from anyone: only plain files are opened, and JSON has bounds on its size and depth.
+They may come from anyone: only regular files are opened, and JSON is limited in size and depth.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 VOCABULARY_BYTES = 1 << 29
 SETTINGS_BYTES = 1 << 25
 DEEPEST = 64
-"""How large a file with a vocabulary, and one with settings, may be, and how deep its JSON."""
+"""The most bytes of a vocabulary file and of a settings file, and the most levels of JSON."""
 
 VOCABULARIES = (".json", ".txt", ".model", ".codes", ".jinja", ".py")
 WEIGHTS = (".safetensors", ".bin")
-"""How the names of files end that a model is read from."""
+"""Endings of the names of files from which a model is read."""
 
 OBJECTS = (
     "config.json",
@@ -37,29 +37,29 @@ OBJECTS = (
     "special_tokens_map.json",
     "added_tokens.json",
 )
-"""Files that hold one JSON object, where they are there."""
+"""Files that must hold one JSON object, if they exist."""
 
 POINTER = b"version https://git-lfs.github.com/spec/"
-"""How a file begins that git left in the place of a large one."""
+"""The beginning of a file that Git LFS left in place of a large one."""
 
 MOST = 1_000
 COUNTED = re.compile(r"\w+_(layers?|blocks?|experts|groups|labels)|inner_group_num|layers|depth")
-"""A model is built part by part: of none of these may there be more."""
+"""The most parts of which a model may be built, and the settings that count such parts."""
 
 
 def look_over(name: str, folder: Path) -> None:
-    """Nothing, or ModelError where something in the folder cannot be read, or not safely."""
+    """Raise ModelError if something in the folder cannot be read, or not safely."""
     try:
-        for part in (folder, folder / "additional_chat_templates"):
-            for path in sorted(part.iterdir()) if part.is_dir() else ():
+        for directory in (folder, folder / "additional_chat_templates"):
+            for path in sorted(directory.iterdir()) if directory.is_dir() else ():
                 _check_file(name, path)
     except OSError as error:
         raise unreadable(name, error) from error
     if (folder / "adapter_config.json").is_file():
         base = read_object(name, folder / "adapter_config.json").get("base_model_name_or_path")
-        of = f" of '{base}'" if base else ""
+        origin = f" of '{base}'" if base else ""
         raise ModelError(
-            f"'{name}' is a PEFT adapter{of}, not a whole model. Merge it into its base model "
+            f"'{name}' is a PEFT adapter{origin}, not a whole model. Merge it into its base model "
             "first (merge_and_unload, then save_pretrained), and give the merged folder."
         )
     for file in OBJECTS:
@@ -68,7 +68,7 @@ def look_over(name: str, folder: Path) -> None:
 
 
 def _no_config(name: str, folder: Path) -> ModelError:
-    """The error of a folder without a config.json, which may hold folders with one."""
+    """Return the error for a folder without a config.json, which may hold folders with one."""
     numbered = {
         int(path.name.removeprefix("checkpoint-")): path
         for path in folder.glob("checkpoint-*")
@@ -87,40 +87,40 @@ def _no_config(name: str, folder: Path) -> ModelError:
 
 
 def unreadable(name: str, error: OSError) -> ModelError:
-    """The error that a file of a model cannot be read, and why."""
-    rights = " You need permission to read all of its files."
+    """Return the error that a file of a model cannot be read, and why."""
+    hint = " You need permission to read all of its files."
     return ModelError(
         f"'{name}' cannot be read: {error.filename}: {error.strerror}."
-        f"{rights if isinstance(error, PermissionError) else ''}"
+        f"{hint if isinstance(error, PermissionError) else ''}"
     )
 
 
 def read_object(name: str, path: Path) -> dict[str, Any]:
-    """The JSON object in a file of a model; ModelError where it holds something else."""
+    """Return the JSON object in a file of a model; raise ModelError if it holds something else."""
     try:
         _check_size(name, path, most=SETTINGS_BYTES)
-        found = json.loads(path.read_text(encoding="utf-8"))
-        deep = _depth(found) > DEEPEST
+        content = json.loads(path.read_text(encoding="utf-8"))
+        too_deep = _depth(content) > DEEPEST
     except OSError as error:
         raise unreadable(name, error) from error
     except ValueError as error:
         raise ModelError(f"The {path.name} of '{name}' is not JSON: {error}.") from error
     except RecursionError:
-        deep = True
-    if deep:
+        too_deep = True
+    if too_deep:
         raise ModelError(
             f"The {path.name} of '{name}' is nested too deeply (more than {DEEPEST} levels)."
         )
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ModelError(
-            f"The {path.name} of '{name}' is {_shown(found)}. It must be a JSON object with the "
+            f"The {path.name} of '{name}' is {_shown(content)}. It must be a JSON object with the "
             "model's settings."
         )
-    for setting, value in _every(found) if path.name.endswith("config.json") else ():
+    for setting, value in _every(content) if path.name.endswith("config.json") else ():
         allowed = ""
         if setting in SETTINGS:
-            what, fits = SETTINGS[setting]
-            allowed = "" if value is None or fits(value) else what
+            description, fits = SETTINGS[setting]
+            allowed = "" if value is None or fits(value) else description
         elif isinstance(value, int) and not 0 <= value <= MOST and COUNTED.fullmatch(setting):
             allowed = f"a number from 0 to {MOST}"
         if allowed:
@@ -128,17 +128,17 @@ def read_object(name: str, path: Path) -> dict[str, Any]:
                 f"The {path.name} of '{name}' says that {setting} is {_shown(value)}. It must be "
                 f"{allowed}."
             )
-    return found
+    return content
 
 
 def _check_file(name: str, path: Path) -> None:
     try:
-        found = path.stat()
-    except FileNotFoundError:  # a link to nowhere: as if it were not there
+        status = path.stat()
+    except FileNotFoundError:  # a broken link: as if there were no file
         return
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         return
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise ModelError(
             f"'{name}' contains {path.name}, which is a pipe, a device or a socket. Remove it: "
             "only regular files are read."
@@ -164,13 +164,13 @@ def _check_size(name: str, path: Path, *, most: int) -> None:
 
 
 def _depth(value: object) -> int:
-    """How many objects and lists lie within each other."""
+    """Return how many levels of objects and lists are nested."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + max(map(_depth, inner), default=0)
 
 
 def _every(settings: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Every setting, also of the models within a model."""
+    """Yield the name and value of every setting, also of the models within a model."""
     for name, value in settings.items():
         yield name, value
         if isinstance(value, dict):
@@ -183,7 +183,7 @@ def _shown(value: object) -> str:
 
 
 def _names(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 SETTINGS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
@@ -203,7 +203,7 @@ SETTINGS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         lambda _: False,
     ),
 }
-"""What must be right before anything is made of a model's settings: in words, and as a check."""
+"""Settings that are checked before use: the allowed values in words, and as a check."""
 
 
 STUDIED = (
@@ -223,7 +223,7 @@ STUDIED = (
     "cardiffnlp/twitter-roberta-base-sentiment-latest",
     "finiteautomata/bertweet-base-sentiment-analysis",
 )
-"""The studies' models: a misspelt id is compared with these."""
+"""The studies' models: a misspelled id is compared with these."""
 
 VOCABULARY_FILES = (
     "bpe.codes",
@@ -241,25 +241,25 @@ TOKENIZER_FILES = (
     *VOCABULARY_FILES,
     *("added_tokens.json", "special_tokens_map.json", "tokenizer_config.json"),
 )
-"""Every file that a tokenizer of the known families is read from; the first hold its words."""
+"""All files from which tokenizers of the known families are read; the first hold the words."""
 
 SMALL_FILES = (
     *TOKENIZER_FILES,
     *("adapter_config.json", "config.json", "chat_template.jinja", "*.index.json", "*.py"),
 )
 LONGEST_HEADER = 100_000_000
-"""Bytes of the part of a safetensors file that lists its tensors, as its format allows."""
+"""The most bytes that the safetensors format allows for the list of a file's tensors."""
 
 SAFETENSORS = "model*.safetensors"
 BIN = "pytorch_model*.bin"
 
 SHIPPED = Path(__file__).parent / "bundled"
-"""The models that ship with the package; one has most of its weights in the other's folder."""
+"""The folder of the bundled models; one has most of its weights in the folder of the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Where a model's files lie."""
+    """The place of a model's files."""
 
     name: str
     """As the user named it."""
@@ -269,16 +269,16 @@ class Files:
 
 
 def locate(name: str, *, weights: bool) -> Files:
-    """The files of a folder, or of a hub id (``org/name@revision``) fetched into the cache.
+    """Return the files of a folder, or of a hub id (``org/name@revision``) fetched into the cache.
 
-    Without ``weights`` only what says what the model is: its configuration and tokenizer.
+    Without ``weights``, fetch only what says what the model is: its configuration and tokenizer.
     """
     try:
         folder = Path(name).expanduser()
         is_folder = folder.is_dir()
     except OSError as error:
         raise unreadable(name, error) from error
-    except RuntimeError:  # ~someone, whom this machine does not know
+    except RuntimeError:  # ~user, if this machine has no such user
         is_folder = False
     if is_folder:
         look_over(name, folder)
@@ -303,13 +303,13 @@ def locate(name: str, *, weights: bool) -> Files:
 
 
 def _snapshot(name: str, *weights: str) -> Path:
-    """The folder of the cache with a model's small files, and with those of its weights."""
+    """Return the cache folder with a model's small files and those of the given ``weights``."""
     from huggingface_hub import errors, snapshot_download
 
     repository, _, revision = name.partition("@")
-    nearest = "" if repository in STUDIED else did_you_mean(repository, STUDIED)
+    suggestion = "" if repository in STUDIED else did_you_mean(repository, STUDIED)
     if re.match(r"(chat)?gpt-\d|o\d(-|$)", repository):
-        nearest = f" Did you mean openai:{repository}?"
+        suggestion = f" Did you mean openai:{repository}?"
     patterns = [*SMALL_FILES, *weights]
     try:
         folder = snapshot_download(repository, revision=revision or None, allow_patterns=patterns)
@@ -321,7 +321,7 @@ def _snapshot(name: str, *weights: str) -> Path:
     except errors.RepositoryNotFoundError as error:
         raise ModelError(
             f"Hugging Face has no model '{repository}', or it is private and you are not logged "
-            f"in (`hf auth login`).{nearest}"
+            f"in (`hf auth login`).{suggestion}"
         ) from error
     except errors.RevisionNotFoundError as error:
         raise ModelError(
@@ -331,7 +331,7 @@ def _snapshot(name: str, *weights: str) -> Path:
     except errors.HFValidationError as error:
         raise ModelError(
             f"'{name}' is not a folder, and it is not written like a Hugging Face model (NAME, "
-            f"ORG/NAME or ORG/NAME@REVISION).{nearest}"
+            f"ORG/NAME or ORG/NAME@REVISION).{suggestion}"
         ) from error
     except PermissionError as error:
         raise unreadable(name, error) from error
@@ -339,13 +339,13 @@ def _snapshot(name: str, *weights: str) -> Path:
         raise ModelError(
             f"'{name}' was not found. There is no such folder, the model is not (or not "
             "completely) downloaded, and Hugging Face cannot be reached. Connect to the "
-            f"internet, or give the folder of a model.{nearest}"
+            f"internet, or give the folder of a model.{suggestion}"
         ) from error
     return Path(folder)
 
 
 def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path]]:
-    """The kind of file that the weights are in, and these files: those that transformers takes."""
+    """Return the kind of the weight files, and the files: those that transformers takes."""
     kinds: tuple[tuple[Literal["safetensors", "bin"], str], ...] = (
         ("safetensors", "model.safetensors"),
         ("bin", "pytorch_model.bin"),
@@ -364,19 +364,19 @@ def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path
 
 
 def _listed(files: Files, index: Path) -> list[Path]:
-    """The files that an index names; none of them outside the model's folder."""
-    parts = read_object(files.name, index).get("weight_map")
-    names = list(parts.values()) if isinstance(parts, dict) else []
+    """Return the files that an index names; none may be outside the model's folder."""
+    weight_map = read_object(files.name, index).get("weight_map")
+    names = list(weight_map.values()) if isinstance(weight_map, dict) else []
     if not names or not all(isinstance(file, str) and file and "\0" not in file for file in names):
         raise ModelError(
             f"The {index.name} of '{files.name}' is damaged: it does not say which file has which "
             "weights. Download or save the model again."
         )
-    ours = files.folder.resolve().parent == SHIPPED.resolve()
+    bundled = files.folder.resolve().parent == SHIPPED.resolve()
     paths = []
     for name in sorted(set(names)):
         path = files.folder / name
-        if not ours and (Path(name).is_absolute() or ".." in Path(name).parts):
+        if not bundled and (Path(name).is_absolute() or ".." in Path(name).parts):
             raise ModelError(
                 f"The {index.name} of '{files.name}' names '{name}', which is outside the model's "
                 "folder and is not read. Give a folder that contains the whole model."
@@ -391,12 +391,12 @@ def _listed(files: Files, index: Path) -> list[Path]:
 
 
 def tokenizer_files(files: Files) -> list[Path]:
-    """The tokenizer's files."""
+    """Return the paths of the tokenizer's files."""
     return [path for name in TOKENIZER_FILES if (path := files.folder / name).is_file()]
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """The sha256 of the files' names and contents: the same for every copy of a folder."""
+    """Return the sha256 of the files' names and contents: the same for every copy of a folder."""
     lines = []
     for path in sorted(paths, key=lambda path: path.name):
         try:
@@ -418,13 +418,13 @@ TERMS = (
     "This model's weights have a license of their own: for research and for trying out goffman, "
     "not for commercial use. See bundled/README.md in the package."
 )
-"""What is said whenever a bundled model is loaded."""
+"""The note that is shown whenever a bundled model is loaded."""
 
 OWN_CODE = "Python code that came with the model was allowed to run: --trust-remote-code."
 
 
 def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
-    """Where the model of this name lies; ``weights``: all of it, not the small files only."""
+    """Return the files of the named model; ``weights``: all of them, not only the small ones."""
     if spec in FETCHABLE and not Path(spec).is_dir():
         if spec not in fetched:
             raise ModelError(
@@ -444,7 +444,7 @@ def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
 
 
 def prepared(spec: str, options: LoadOptions, *, kind: str) -> tuple[Files, Identity]:
-    """The model's files, all that are to be loaded, and which model it is; it may be loaded."""
+    """Return the files to load and the model's identity, after checking that it may be loaded."""
     from goffman.models.torch_common import choose_device, device_name, read_config
 
     files = files_of(spec, weights=options.weights, fetched=options.fetched)
@@ -475,7 +475,7 @@ def prepared(spec: str, options: LoadOptions, *, kind: str) -> tuple[Files, Iden
 
 
 def checked(spec: str, options: LoadOptions) -> Files:
-    """The small files, or the error that loading would end with, as far as they tell.
+    """Return the small files; raise the error with which loading would end, as far as they tell.
 
     Weights are neither fetched nor read.
     """
@@ -496,19 +496,19 @@ def checked(spec: str, options: LoadOptions) -> Files:
 
 
 def tokenizer_settings(files: Files) -> dict[str, Any]:
-    """What tokenizer_config.json says; nothing where there is none."""
+    """Return the content of tokenizer_config.json; empty if there is no such file."""
     path = files.folder / "tokenizer_config.json"
     return read_object(files.name, path) if path.is_file() else {}
 
 
 def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tuple[str, ...]:
-    """A note that the model's own code may run; an error where it must and may not."""
+    """Return a note if the model's own code may run; raise ModelError if it must and may not."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
     if allowed:
-        # Of a family that transformers knows, too: allowed, a model's own code comes first.
-        brought = config.get("auto_map") or tokenizer_settings(files).get("auto_map")
-        return (OWN_CODE,) if brought else ()
+        # If allowed, a model's own code comes first, even if transformers knows the family.
+        auto_map = config.get("auto_map") or tokenizer_settings(files).get("auto_map")
+        return (OWN_CODE,) if auto_map else ()
     if not config.get("auto_map") or config.get("model_type") in CONFIG_MAPPING_NAMES:
         return ()
     raise ModelError(
@@ -518,16 +518,16 @@ def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tupl
 
 
 def _weights_of(files: Files) -> tuple[Literal["safetensors", "bin"], str]:
-    """The kind of file that the weights are in, and their checksum."""
+    """Return the kind of file that the weights are in, and their checksum."""
     kind, weights = weight_files(files)
-    # The configuration belongs to the weights: the same numbers under another one answer otherwise.
+    # The configuration counts, too: with another one, the same numbers give other answers.
     return kind, digest([files.folder / "config.json", *weights])
 
 
 def parameters_in(weights: Iterable[Path]) -> int | None:
-    """Return how many numbers the tensors of safetensors files are; None: files do not say it.
+    """Return how many numbers the tensors of safetensors files hold; None: files do not say it.
 
-    A tensor that several files have counts once. What is damaged is told when it is loaded.
+    A tensor in several files counts once. Damaged files are reported when the model is loaded.
     """
     sizes: dict[str, int] = {}
     try:
@@ -543,7 +543,7 @@ def parameters_in(weights: Iterable[Path]) -> int | None:
 
 
 def checksums(spec: str, options: LoadOptions) -> dict[str, str | None]:
-    """What an Identity says of a model's files, found without loading it."""
+    """Return what an Identity says of a model's files, without loading the model."""
     files = files_of(spec, weights=True, fetched=options.fetched)
     weights, weights_sha256 = _weights_of(files)
     return {

@@ -1,6 +1,7 @@
 """A transformers model that is in memory already, such as one in training, ready to be asked.
 
-Its weights are neither copied nor kept: whoever asks it later hears what it has learned by then.
+Its weights are neither copied nor kept: later questions are answered by what it has learned by
+then.
 """
 
 from __future__ import annotations
@@ -27,23 +28,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 WRAPPED = ("_orig_mod", "module")
-"""Where torch.compile, and what trains on several GPUs, keep the model that they wrap."""
+"""Where torch.compile, and training on several GPUs, keep the model that they wrap."""
 
 PUT_ON = ("forward", "_compiled_call_impl")
-"""Set on the object: accelerate's mixed precision, and torch's compiled call."""
+"""Attributes set on the object: accelerate's mixed precision, and torch's compiled call."""
 
 
 def unwrapped(model: Any) -> Any:
-    """The transformers model itself, without what compiles, spreads or adapts it."""
+    """Return the transformers model itself, without what compiles, spreads or adapts it."""
     inner = model
-    while found := next((one for one in WRAPPED if one in inner.__dict__.get("_modules", {})), ""):
-        inner = getattr(inner, found)
+    while attribute := next(
+        (name for name in WRAPPED if name in inner.__dict__.get("_modules", {})), ""
+    ):
+        inner = getattr(inner, attribute)
     # An adapter such as LoRA stands in the layers of the model that it adapts.
     return inner.get_base_model() if hasattr(inner, "get_base_model") else inner
 
 
 def describe_in_memory(model: Any, tokenizer: Any, *, name: str) -> Description:
-    """What a model in memory is, by its class; ModelError where it is none of transformers'."""
+    """Describe a model in memory by its class; raise ModelError if it is not of transformers."""
     config: Any = getattr(model, "config", None)
     if not isinstance(model, torch.nn.Module) or not hasattr(config, "model_type"):
         raise ModelError(
@@ -59,11 +62,11 @@ def describe_in_memory(model: Any, tokenizer: Any, *, name: str) -> Description:
 def in_memory(
     model: Any, tokenizer: Any, what: Description, *, labels: Mapping[str, str] | None = None
 ) -> Any:
-    """The model as the protocols of base.py have it; call it inside of ``set_aside``.
+    """Return the model as the protocols of base.py have it; call it inside of ``set_aside``.
 
-    ``labels``: what a classifier's own labels mean. Of a chat model only probabilities are asked.
+    ``labels``: what a classifier's own labels mean. A chat model is asked for probabilities only.
     """
-    # A copy: ours is told not to cut texts, and may have its mask token mended.
+    # A copy: ours is told not to cut texts, and its mask token may be repaired.
     tokenizer = copy.deepcopy(tokenizer)
     precisions = {dtype: precision for precision, dtype in DTYPES.items()}
     if model.dtype not in precisions:
@@ -78,8 +81,8 @@ def in_memory(
         device=device_name(model.device),
     )
     if what.kind == "classifier":
-        meant = sentiments_of(what.name, model.config, given=labels)
-        return Classifier(identity, model, tokenizer, labels=meant)
+        meanings = sentiments_of(what.name, model.config, given=labels)
+        return Classifier(identity, model, tokenizer, labels=meanings)
     if what.kind == "masked":
         return make_masked(identity, model, tokenizer, own_code=False)
     if what.kind in {"qa", "nli"}:
@@ -91,18 +94,19 @@ def in_memory(
 
 @contextlib.contextmanager
 def set_aside(model: Any) -> Iterator[None]:
-    """The model as an audit would have it; afterwards its training goes on as if nothing had been.
+    """Set the model up as for an audit; afterwards its training goes on as if nothing had been.
 
-    In eval mode, without gradients, in the precision of its weights and not compiled. Each module's
-    mode comes back, and every generator that training may draw from.
+    Meanwhile it is in eval mode, without gradients, in the precision of its weights and not
+    compiled. Afterwards each module's mode is restored, and every generator that training may draw
+    from.
     """
     modes = [(module, module.training) for module in model.modules()]
-    put = {name: model.__dict__[name] for name in PUT_ON if name in model.__dict__}
-    drawn = random.getstate(), np.random.get_state()  # noqa: NPY002 - training may draw from it
+    removed = {name: model.__dict__[name] for name in PUT_ON if name in model.__dict__}
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002 - training may draw from it
     gpus = [model.device.index] if model.device.type == "cuda" else []
     try:
         model.eval()
-        for name in put:
+        for name in removed:
             del model.__dict__[name]
         with (
             torch.random.fork_rng(devices=gpus),
@@ -111,8 +115,8 @@ def set_aside(model: Any) -> Iterator[None]:
         ):
             yield
     finally:
-        model.__dict__.update(put)
+        model.__dict__.update(removed)
         for module, mode in modes:
             module.training = mode
-        random.setstate(drawn[0])
-        np.random.set_state(drawn[1])  # noqa: NPY002
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002

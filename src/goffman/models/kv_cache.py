@@ -1,4 +1,4 @@
-"""Several texts that a causal model goes on with: what was read is kept, one token a step is added.
+"""Several texts that a causal model continues: what was read is kept, each step adds one token.
 
 What all texts begin with, such as the chat template's head, is read once for all of them.
 """
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SAVED = {"cpu": 256, "cuda": 16_384}
-"""What texts begin with is read once where that saves so many tokens: fewer cost less than a call,
-which a GPU takes longer to be asked for than to do."""
+"""A shared beginning is read once if that saves so many tokens: fewer cost less than a call, which
+a GPU takes longer to be asked for than to do."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,16 @@ class TokenizedPrompt:
 
 
 class Generation:
-    """Several texts under way; a row each."""
+    """Several texts that are being continued, one row each."""
 
     def __init__(self, model: Any, questions: Sequence[TokenizedPrompt], *, pad_id: int) -> None:
-        """Every question is read once, whatever the number of its seeds."""
+        """Read every question once, whatever the number of its seeds."""
         self._model = model
         self._past: Any = None
         self.there = torch.ones((1, 0), dtype=torch.long, device=model.device)
         self.positions = self.there
         self.logits = self._read([question.ids for question in questions], pad_id=pad_id)
-        """[text, token]: what comes next."""
+        """[text, token]: the logits of what comes next."""
         seeds = torch.tensor([len(question.seeds) for question in questions])
         rows = torch.repeat_interleave(torch.arange(len(questions)), seeds)
         if len(rows) > len(questions):
@@ -50,20 +50,20 @@ class Generation:
 
     @property
     def layers(self) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
-        """Keys and values of each layer as they were read; None: it keeps something else."""
+        """Return the layers' keys and values as they were read; None: there is something else."""
         layers = getattr(self._past, "layers", None)
         if not layers or any(type(layer).__name__ != "DynamicLayer" for layer in layers):
             return None
         return [(layer.keys, layer.values) for layer in layers]
 
     def forget(self) -> None:
-        """What was read is not needed any more."""
+        """Drop what was read, which is not needed any more."""
         self._past = None
 
     def go_on(self, tokens: Sequence[int], kept: Sequence[int]) -> torch.Tensor:
-        """[text, token]: the logits after one more token in each text that is kept.
+        """Return [text, token]: the logits after one more token in each text that is kept.
 
-        ``kept``: the rows, each as often as it goes on.
+        ``kept``: the rows, each as often as it is continued.
         """
         if list(kept) != list(range(len(self.there))):
             self._keep(torch.tensor(kept))
@@ -73,7 +73,7 @@ class Generation:
         return self._step(ids, self.positions)
 
     def _read(self, texts: Sequence[Sequence[int]], *, pad_id: int) -> torch.Tensor:
-        """The logits after each text; what they all begin with is read once."""
+        """Return the logits after each text; read once what all texts begin with."""
         shared = shared_tokens(self._model, texts)
         if shared:
             ids = torch.tensor([texts[0][:shared]], device=self.there.device)
@@ -82,17 +82,17 @@ class Generation:
             self._past.reorder_cache(
                 torch.zeros(len(texts), dtype=torch.long, device=self.there.device)
             )
-        rest = [text[shared:] for text in texts]
-        longest = max(map(len, rest))
-        ids = torch.full((len(rest), longest), pad_id)
-        there = torch.zeros_like(ids)
-        # On the left, so that every text ends where it goes on.
-        for row, text in enumerate(rest):
+        endings = [text[shared:] for text in texts]
+        longest = max(map(len, endings))
+        ids = torch.full((len(endings), longest), pad_id)
+        attention = torch.zeros_like(ids)
+        # Padded on the left, so that every text ends where it is continued.
+        for row, text in enumerate(endings):
             ids[row, longest - len(text) :] = torch.tensor(text)
-            there[row, longest - len(text) :] = 1
-        ids, there = ids.to(self.there.device), there.to(self.there.device)
-        self.positions = (there.cumsum(1) - 1).clamp(min=0) + shared
-        self.there = torch.cat([self.there[:, :shared].expand(len(rest), -1), there], dim=1)
+            attention[row, longest - len(text) :] = 1
+        ids, attention = ids.to(self.there.device), attention.to(self.there.device)
+        self.positions = (attention.cumsum(1) - 1).clamp(min=0) + shared
+        self.there = torch.cat([self.there[:, :shared].expand(len(endings), -1), attention], dim=1)
         return self._step(ids, self.positions)
 
     def _step(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
@@ -118,16 +118,16 @@ class Generation:
 
 
 def shared_tokens(model: Any, texts: Sequence[Sequence[int]]) -> int:
-    """How many tokens that all texts begin with are worth being read once for all; 0: none."""
-    # What the first and the last in order share, all between them share, too.
+    """Return how many tokens that all texts begin with are worth reading once for all; 0: none."""
+    # What the first and the last text in order share, all between them share, too.
     first, last = min(map(tuple, texts)), max(map(tuple, texts))
     pairs = enumerate(zip(first, last, strict=False))
-    alike = next((at for at, (one, other) in pairs if one != other), len(first))
-    # A last token of its own stays with every text, for its logits.
+    alike = next((position for position, (left, right) in pairs if left != right), len(first))
+    # Every text keeps a last token of its own, for its logits.
     shared = min(alike, min(map(len, texts)) - 1)
     worth = shared * (len(texts) - 1) >= SAVED.get(model.device.type, SAVED["cuda"])
     same_length = len(set(map(len, texts))) == 1
-    # A layer that sees the last tokens only would count the padding after what texts share.
+    # A layer that sees the last tokens only would count padding after the shared beginning.
     types = getattr(model.config, "layer_types", None)
     sees_all = not getattr(model.config, "sliding_window", None)
     if types:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from goffman.models.files import Files
 
 MOST_COPIES = 4
-"""Each has memory for a batch of its own; more threads than that share the work."""
+"""Each copy has memory for a batch of its own; if there are more threads, they share the work."""
 
 PROBES = (
     "It is <mask> for me.",
@@ -47,8 +47,8 @@ PROBES = (
 """Sentences of more than one length on which ways through a model are compared."""
 
 TOLERANCE = {"float32": 1e-4, "bf16": 0.05, "fp16": 0.01}
-"""How much probability a faster way may move between tokens: what rounding does in a large model,
-and far less than a wrong head or a padding that is read."""
+"""How much probability a faster way may move between tokens: as much as rounding in a large model,
+and far less than a wrong head or padding that is read."""
 
 LEAN = (
     "Computed with goffman's own fast code for BERT models, after checking that its output matches "
@@ -68,15 +68,15 @@ class Scoring:
     scorer: Callable[..., torch.Tensor]
     """Model, positions, inputs → [sentence, token]: the logits at one position a sentence."""
     same_length: bool
-    """True: only sentences of one length together, for models that padding changes."""
+    """True: only sentences of one length go together, for models that padding disturbs."""
     note: tuple[str, ...] = ()
-    """What is to be said of it, if anything."""
+    """A sentence on it for the user, if any."""
     by_threads: bool = False
-    """Whether copies of it are asked at the same time rather than one by all threads."""
+    """Whether copies of the model are asked at the same time, not one model by all threads."""
 
 
 class Masked:
-    """A masked model, its tokenizer, and the way through it."""
+    """A masked model, its tokenizer, and how its tokens are scored."""
 
     takes_arrays = True
     """Sentences may be arrays of token ids, which costs the host less; other kinds get tuples."""
@@ -93,36 +93,38 @@ class Masked:
         self._copies: list[Masked] = []
 
     def several(self) -> list[Masked]:
-        """This one, and copies with the same weights, to be asked at the same time on a CPU.
+        """Return this model, and copies with the same weights, to be asked at once on a CPU.
 
         Threads that share the work of each product wait for each other, and two of them do 1.7
         times the work of one; with a batch for each of them it is twice as much.
         """
         count = min(torch.get_num_threads(), MOST_COPIES) if self._scoring.by_threads else 1
-        weights = {id(one): one for one in (*self._model.parameters(), *self._model.buffers())}
+        weights = {
+            id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())
+        }
         while len(self._copies) < count - 1:
-            other = copy.copy(self)
-            own = copy.deepcopy((self._model, self._scoring), dict(weights))
-            other._model, other._scoring = own  # noqa: SLF001
-            self._copies.append(other)
+            clone = copy.copy(self)
+            parts = copy.deepcopy((self._model, self._scoring), dict(weights))
+            clone._model, clone._scoring = parts  # noqa: SLF001
+            self._copies.append(clone)
         return [self, *self._copies[: count - 1]]
 
     def phrase_batch(
         self, encoded: Sequence[Sequence[int]], *, targets: Sequence[int]
     ) -> NDArray[np.float32]:
-        """[sentence, target]: the probability of each target token at the mask."""
+        """Return [sentence, target]: the probability of each target token at the mask."""
         return self.fill_batch(encoded, top_k=1, targets=targets).targets
 
     def fill_batch(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Filled:
-        """The fills of sentences asked together; out of memory, in halves."""
+        """Return the fills of sentences asked together; if memory runs out, ask in halves."""
         return self.fill_batch_later(encoded, top_k=top_k, targets=targets)()
 
     def fill_batch_later(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Later[Filled]:
-        """The fills of sentences; a GPU may still be calculating them."""
+        """Return the fills of sentences, which a GPU may still be calculating."""
         name, size = self.identity.name, len(self.tokens)
         if not 1 <= top_k <= size:
             raise ModelError(f"top_k is {top_k}, but the vocabulary of '{name}' has {size} words.")
@@ -139,8 +141,8 @@ class Masked:
 
         parts = in_halves(ask, encoded)
         return Later(
-            lambda: together([filled() for filled in parts]),
-            lambda: all(filled.there() for filled in parts),
+            lambda: together([fills() for fills in parts]),
+            lambda: all(fills.there() for fills in parts),
         )
 
 
@@ -148,23 +150,23 @@ class Masked:
 def scores(
     model: Any, tokens: Tokens, encoded: Sequence[Sequence[int]], *, scoring: Scoring
 ) -> torch.Tensor:
-    """[sentence, token]: the logits at the mask of each sentence."""
+    """Return [sentence, token]: the logits at the mask of each sentence."""
     by_length: dict[int, list[int]] = {}
     for index, sentence in enumerate(encoded):
         by_length.setdefault(len(sentence) if scoring.same_length else 0, []).append(index)
     parts, order = [], []
     for indices in by_length.values():
         part = [encoded[index] for index in indices]
-        ids, there = padded(part, pad_id=tokens.pad_id, device=model.device)
+        ids, attention = padded(part, pad_id=tokens.pad_id, device=model.device)
         positions = (ids == tokens.mask_id).int().argmax(dim=1)
-        parts.append(scoring.scorer(model, positions, input_ids=ids, attention_mask=there))
+        parts.append(scoring.scorer(model, positions, input_ids=ids, attention_mask=attention))
         order += indices
     logits = torch.cat(parts)
     return logits if order == sorted(order) else logits[on_device(np.argsort(order), model.device)]
 
 
 def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Masked:
-    """The masked model in these files, by the fastest way that agrees with the plain one."""
+    """Load the masked model in these files, in the fastest way that agrees with the plain one."""
     from transformers import AutoModelForMaskedLM, XLNetLMHeadModel
 
     tokenizer = load_tokenizer(files, options)
@@ -177,9 +179,10 @@ def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Ma
 
 
 def make_masked(identity: Identity, model: Any, tokenizer: Any, *, own_code: bool = True) -> Masked:
-    """The model, ready to be asked; XLNet without special tokens and padding text, as studied.
+    """Return the model, ready to be asked; XLNet without specials and padding text, as studied.
 
-    ``own_code``: ours may be tried, which takes the weights as they are now into its own form.
+    ``own_code``: whether our own code may be tried, which takes the current weights into its own
+    form.
     """
     name, xlnet = identity.name, identity.family == "xlnet"
     with quiet():
@@ -210,28 +213,30 @@ def make_masked(identity: Identity, model: Any, tokenizer: Any, *, own_code: boo
 
 
 def head_size(model: Any) -> int:
-    """How many tokens the model gives a probability."""
+    """Return the number of tokens to which the model gives a probability."""
     head = model.get_output_embeddings()
     return int(model.config.vocab_size if head is None else head.weight.shape[0])
 
 
 def position_limit(model: Any) -> int | None:
-    """How many tokens the model has positions for, or None where there is no end."""
+    """Return the number of tokens that the model has positions for; None: there is no limit."""
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
-            # RoBERTa's kind counts positions from the one after the padding's.
+            # Models like RoBERTa count positions from the one after the padding's.
             first = 0 if module.padding_idx is None else module.padding_idx + 1
             return int(module.num_embeddings) - first
-    said = getattr(model.config, "max_position_embeddings", None)
-    return said if said and said > 0 else None
+    limit = getattr(model.config, "max_position_embeddings", None)
+    return limit if limit and limit > 0 else None
 
 
 def choose_scoring(model: Any, tokens: Tokens, *, tolerance: float, own_code: bool) -> Scoring:
-    """The fastest way that gives what a plain forward gives for one sentence at a time."""
+    """Return the fastest way that gives what a plain pass gives for one sentence at a time."""
     plain = Scoring(scorer=full_logits_at, same_length=True, note=(SLOWER,))
     with quiet():
         encoded = tokens.encode(PROBES)
-        alone = torch.cat([scores(model, tokens, [one], scoring=plain) for one in encoded])
+        alone = torch.cat(
+            [scores(model, tokens, [sentence], scoring=plain) for sentence in encoded]
+        )
     expected = torch.softmax(alone.float(), dim=-1)
     lean = (make_fast(model) or make_fast_on_gpu(model)) if own_code else None
     note = () if lean is None else (NOT_LEAN,)
@@ -243,15 +248,17 @@ def choose_scoring(model: Any, tokens: Tokens, *, tolerance: float, own_code: bo
     ]
     if lean is not None:
         on_cpu = model.device.type == "cpu"
-        own = Scoring(scorer=lean.score, same_length=False, note=(LEAN,), by_threads=on_cpu)
-        ways.insert(0, own)
+        lean_scoring = Scoring(
+            scorer=lean.score, same_length=False, note=(LEAN,), by_threads=on_cpu
+        )
+        ways.insert(0, lean_scoring)
     for scoring in ways:
         try:
             logits = scores(model, tokens, encoded, scoring=scoring)
         except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
             continue
-        moved = (torch.softmax(logits.float(), dim=-1) - expected).abs().sum(dim=-1).max() / 2
-        if moved <= tolerance:
+        shift = (torch.softmax(logits.float(), dim=-1) - expected).abs().sum(dim=-1).max() / 2
+        if shift <= tolerance:
             if lean is not None and scoring.note == (LEAN,):
                 lean.free()
             return scoring
@@ -261,7 +268,7 @@ def choose_scoring(model: Any, tokens: Tokens, *, tolerance: float, own_code: bo
 def two_stream_logits_at(
     model: Any, positions: torch.Tensor, **inputs: torch.Tensor
 ) -> torch.Tensor:
-    """[sentence, token]: the logits of XLNet's query stream at one position a sentence.
+    """Return [sentence, token]: the logits of XLNet's query stream at one position per sentence.
 
     No token sees the one asked about (``perm_mask``), and the query stream, which knows its place
     but not its content, is computed there alone (``target_mapping``). ``perm_mask`` without
@@ -284,8 +291,8 @@ def two_stream_logits_at(
 class Longformer:
     """A scorer that does not pad a short sentence to the attention window.
 
-    Where half the window reaches from the first token to the last, every token sees every other,
-    and a larger window gives the same numbers: the model runs with the smallest such one.
+    If half the window reaches from the first token to the last, every token sees every other, and a
+    larger window gives the same numbers: the model runs with the smallest such window.
     """
 
     def __init__(self, model: Any) -> None:
@@ -293,17 +300,17 @@ class Longformer:
         self._layers = [layer.attention.self for layer in model.base_model.encoder.layer]
 
     def __call__(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
-        """[sentence, token]: the logits at one position a sentence."""
+        """Return [sentence, token]: the logits at one position per sentence."""
         length = inputs["input_ids"].shape[1]
         needed = 2 * max(1, length - 1)
         windows = [needed] * len(self._own) if needed < min(self._own) else self._own
         # Padded here to a multiple of the window, as the model would, but without its warning.
-        more = -length % max(windows)
-        ids = F.pad(inputs["input_ids"], (0, more), value=model.config.pad_token_id)
-        there = F.pad(inputs["attention_mask"], (0, more))
+        padding = -length % max(windows)
+        ids = F.pad(inputs["input_ids"], (0, padding), value=model.config.pad_token_id)
+        attention = F.pad(inputs["attention_mask"], (0, padding))
         self._set(model, windows)
         try:
-            return logits_at(model, positions, input_ids=ids, attention_mask=there)
+            return logits_at(model, positions, input_ids=ids, attention_mask=attention)
         finally:
             self._set(model, self._own)
 

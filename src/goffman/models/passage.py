@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from goffman.models.files import Files
 
 TYPE, ROLE = 24, 26
-"""A token's number, its type (which of two texts) and its role are one number: the first bits of
-the type and of the role."""
+"""A token's id, its type (which of two texts) and its role are stored as one number: these are the
+first bits of the type and of the role."""
 
 PASSAGE, FIRST, SECOND, EMPTY = 1, 2, 3, 4
 """Roles of a token for qa: in the passage, in the mention of a person, and the empty answer."""
 
 
 class PassageReader:
-    """A model of two texts and its tokenizer."""
+    """A model that reads two texts, and its tokenizer."""
 
     def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
         self.identity = identity
@@ -58,25 +58,25 @@ class PassageReader:
 
     @abstractmethod
     def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """What ``pick_batch`` returns, in one go."""
+        """Return what ``pick_batch`` returns, in one go."""
 
     @without_gradients
     def pick_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """[text, 3]: the first person, the second, no answer; out of memory, in halves."""
+        """Return [text, 3]: first person, second, no answer; out of memory, ask in halves."""
         return np.concatenate(in_halves(self._picks, encoded))
 
     def _read(self, first: Sequence[str], second: Sequence[str], **told: Any) -> Any:
-        """Both texts as transformers' own tokenizer joins them, never cut short."""
-        both = self._tokenizer([*first], [*second], truncation=False, verbose=False, **told)
-        for text, ids in zip(second, both["input_ids"], strict=True):
+        """Return both texts as transformers' own tokenizer joins them, never cut short."""
+        encoding = self._tokenizer([*first], [*second], truncation=False, verbose=False, **told)
+        for text, ids in zip(second, encoding["input_ids"], strict=True):
             check_length(self.identity.name, text, length=len(ids), limit=self._limit)
-        both.setdefault("token_type_ids", [[0] * len(ids) for ids in both["input_ids"]])
-        return both
+        encoding.setdefault("token_type_ids", [[0] * len(ids) for ids in encoding["input_ids"]])
+        return encoding
 
     def _outputs(
         self, encoded: Sequence[Sequence[int]]
     ) -> Iterator[tuple[list[int], torch.Tensor, Any]]:
-        """Of sentences of one length: their places, the roles of their tokens, the outputs."""
+        """Yield of sentences of one length their places, their tokens' roles, and the outputs."""
         by_length: dict[int, list[int]] = defaultdict(list)
         for place, sentence in enumerate(encoded):
             by_length[len(sentence)].append(place)
@@ -102,21 +102,21 @@ class QuestionAnswerer(PassageReader):
             )
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids with types and roles of a passage, its question and the two mentions."""
+        """Return token ids with types and roles of a passage, its question and two mentions."""
         parts = [text.split(PART) for text in texts]
         passages, _, questions = zip(*(part[0].rpartition("\n") for part in parts), strict=True)
-        # Which comes first is as in transformers' own pipeline.
-        last = self._tokenizer.padding_side == "right"
-        pair = (questions, passages) if last else (passages, questions)
-        read = self._read(*pair, return_offsets_mapping=True)
+        # The order of the two texts is that of transformers' own pipeline.
+        passage_second = self._tokenizer.padding_side == "right"
+        pair = (questions, passages) if passage_second else (passages, questions)
+        encoding = self._read(*pair, return_offsets_mapping=True)
         encoded = []
-        for at, (passage, (_, *mentions)) in enumerate(zip(passages, parts, strict=True)):
-            inside = [part == int(last) for part in read.sequence_ids(at)]
-            roles = _roles(passage, mentions, read["offset_mapping"][at], inside)
-            ids = read["input_ids"][at]
+        for index, (passage, (_, *mentions)) in enumerate(zip(passages, parts, strict=True)):
+            inside = [part == int(passage_second) for part in encoding.sequence_ids(index)]
+            roles = _roles(passage, mentions, encoding["offset_mapping"][index], inside)
+            ids = encoding["input_ids"][index]
             if self._tokenizer.cls_token_id in ids:
                 roles[ids.index(self._tokenizer.cls_token_id)] = EMPTY
-            encoded.append(_joined(ids, read["token_type_ids"][at], roles))
+            encoded.append(_joined(ids, encoding["token_type_ids"][index], roles))
         return encoded
 
     def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -137,28 +137,30 @@ class Inference(PassageReader):
 
     def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
         super().__init__(identity, model, tokenizer)
-        own = nli_classes(identity.name, model.config.id2label)
-        self._order = [own.index(label) for label in NLI_LABELS]
+        meanings = nli_classes(identity.name, model.config.id2label)
+        self._order = [meanings.index(label) for label in NLI_LABELS]
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids with types of a passage with either statement, one after the other."""
+        """Return token ids with types of a passage with either statement, one after the other."""
         parts = [text.split(PART) for text in texts]
         pairs = [(part[0], statement) for part in parts for statement in part[1:]]
-        read = self._read(*zip(*pairs, strict=True))
-        rows = enumerate(zip(read["input_ids"], read["token_type_ids"], strict=True))
-        both = [_joined(ids, types, [at % 2] * len(ids)) for at, (ids, types) in rows]
-        return [first + second for first, second in zip(both[::2], both[1::2], strict=True)]
+        encoding = self._read(*zip(*pairs, strict=True))
+        rows = enumerate(zip(encoding["input_ids"], encoding["token_type_ids"], strict=True))
+        sentences = [_joined(ids, types, [index % 2] * len(ids)) for index, (ids, types) in rows]
+        return [
+            first + second for first, second in zip(sentences[::2], sentences[1::2], strict=True)
+        ]
 
     def _picks(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        apart = [
-            [token for token in sentence if token >> ROLE == which]
+        separate = [
+            [token for token in sentence if token >> ROLE == number]
             for sentence in encoded
-            for which in (0, 1)
+            for number in (0, 1)
         ]
-        classes = np.empty((len(apart), len(NLI_LABELS)), dtype=np.float32)
-        for places, _, output in self._outputs(apart):
-            own = torch.softmax(output.logits.float(), dim=-1)
-            classes[places] = own[:, self._order].cpu().numpy()
+        classes = np.empty((len(separate), len(NLI_LABELS)), dtype=np.float32)
+        for places, _, output in self._outputs(separate):
+            probabilities = torch.softmax(output.logits.float(), dim=-1)
+            classes[places] = probabilities[:, self._order].cpu().numpy()
         entailment, neutral, _ = (classes.reshape(-1, 2, len(NLI_LABELS)) / 2).transpose(2, 0, 1)
         return np.concatenate([entailment, neutral.sum(axis=1, keepdims=True)], axis=1)
 
@@ -166,8 +168,8 @@ class Inference(PassageReader):
 def _roles(
     passage: str, mentions: Sequence[str], offsets: Sequence[Any], inside: Sequence[bool]
 ) -> list[int]:
-    """Return of each token whether it is in the passage, and in whose mention."""
-    roles = [PASSAGE * each for each in inside]
+    """Return of each token whether it is in the passage, and in which person's mention."""
+    roles = [PASSAGE * flag for flag in inside]
     for role, mention in zip((FIRST, SECOND), mentions, strict=True):
         if passage.count(mention) != 1:
             raise ModelError(
@@ -175,9 +177,9 @@ def _roles(
                 f'{passage.count(mention)} times: "{passage}".'
             )
         begin = passage.index(mention)
-        for at, (low, high) in enumerate(offsets):
-            if inside[at] and low < begin + len(mention) and high > begin:
-                roles[at] = role
+        for position, (low, high) in enumerate(offsets):
+            if inside[position] and low < begin + len(mention) and high > begin:
+                roles[position] = role
     return roles
 
 
@@ -188,13 +190,13 @@ def _mass(spans: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
 
 
 def _joined(ids: Sequence[int], types: Sequence[int], roles: Sequence[int]) -> list[int]:
-    """Each token with its type and role as one number."""
+    """Return each token with its type and role as one number."""
     cells = zip(ids, types, roles, strict=True)
     return [token | (kind << TYPE) | (role << ROLE) for token, kind, role in cells]
 
 
 def load_passage_reader(files: Files, options: LoadOptions, *, identity: Identity) -> PassageReader:
-    """The question-answering or inference model in these files."""
+    """Load the question-answering or inference model in these files."""
     import transformers
 
     tokenizer = load_tokenizer(files, options)

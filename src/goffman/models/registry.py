@@ -1,6 +1,7 @@
-"""What a kind of model is: one row says everything that others must know of it.
+"""The kinds of model: one row (a ModelKind) says everything that other modules must know of a kind.
 
-Another package adds a row through the door goffman.models; ``tests/toy_kind.py`` is a whole one.
+Another package adds a row through the entry point group goffman.models; ``tests/toy_kind.py`` is a
+complete example.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Loading:
-    """How a model is loaded and, where it chats, asked."""
+    """How a model is loaded and, if it is a chat model, asked."""
 
     options: LoadOptions = field(default_factory=LoadOptions)
     sampling: Sampling = field(default_factory=Sampling)
@@ -40,49 +41,49 @@ class ModelKind:
     """A kind of model."""
 
     name: str
-    """masked, classifier …: in the manifest, and in "a masked model"."""
+    """masked, classifier …, as in the manifest and in "a masked model"."""
     instruments: tuple[InstrumentKind, ...]
-    """The kinds of instrument that it can be asked."""
+    """The kinds of instrument that such a model can be asked."""
     answers: AnswerTable
-    """The table that its answers go to; it says which protocol of base.py the model follows: Fills,
+    """The table for its answers; it tells which protocol of base.py the model follows: Fills,
     Classifies, Picks (choices), Scores (likelihoods) or Chats (replies)."""
     here: Mapping[InstrumentKind, AnswerTable] = field(default_factory=dict)
-    """What else it can be asked where it calculates on this machine, and the table of the answers:
-    next words (complete) and options' probabilities (choose), by the protocol Continues."""
+    """Further kinds of instrument for a model on this machine, with the table for their answers:
+    next words (complete) and probabilities of options (choose), by the protocol Continues."""
     served: Mapping[InstrumentKind, AnswerTable] = field(default_factory=dict)
-    """What else it can be asked behind a server, and the table of the answers."""
+    """Further kinds of instrument for a model behind a server, with the table for their answers."""
     can: str
-    """What it can do, after its name: "it fills in blanks (masks)"."""
+    """What such a model can do, as a clause: "it fills in blanks (masks)"."""
     doing: str
-    """The same as what someone wants: "filling in blanks"."""
+    """The same as an activity: "filling in blanks"."""
     needed: str
-    """Who is needed for that: "a masked model, such as roberta-base"."""
+    """The model needed for that: "a masked model, such as roberta-base"."""
     task: str
-    """The hub's name for what it does, for model cards."""
+    """The hub's name for this task, for model cards."""
     load: Callable[[str, Loading], Any]
-    """The model of this name, ready to be asked. Heavy modules are imported inside."""
+    """Loads the model of this name, ready to be asked; imports heavy modules inside."""
     check: Callable[[str, LoadOptions], None] = lambda _name, _options: None
-    """Nothing, or the error that loading would end with, as far as one can tell quickly."""
+    """Raises the error with which loading would end, as far as a quick check can tell."""
     deviation: Callable[[Any, Any, Sample], Mapping[str, Any]] | None = None
-    """How far the first is from the second, which is the same model in float32; None: not known."""
+    """Measures how far a model is from the same model in float32; None: it cannot be measured."""
     says: Callable[[Any], Mapping[str, Any]] = lambda _model: {}
-    """What the manifest says of a model beside its identity."""
+    """Returns what the manifest says of a model besides its identity."""
     takes: Callable[[str], bool] | None = None
-    """Of another package: whether a model of this name is its own. None: the model's configuration
-    says of which kind it is."""
+    """For kinds of other packages: returns whether a name is that of such a model. None: the
+    model's configuration says of which kind it is."""
     form: str = ""
-    """Of another package: how its names are written, such as toy:SEED."""
+    """For kinds of other packages: how model names are written, such as toy:SEED."""
 
     @property
     def called(self) -> str:
-        """With its article: a masked model, a classifier, an nli model."""
-        called = self.name if self.name == "classifier" else f"{self.name} model"
-        return f"{'an' if self.name == 'nli' else 'a'} {called}"
+        """Return the kind with its article: a masked model, a classifier, an nli model."""
+        noun = self.name if self.name == "classifier" else f"{self.name} model"
+        return f"{'an' if self.name == 'nli' else 'a'} {noun}"
 
     def table_for(self, instrument: InstrumentKind, *, served: bool = False) -> AnswerTable | None:
-        """Where the answers to such an instrument go; None: it cannot be asked it.
+        """Return the table for answers to such an instrument; None: the model cannot be asked it.
 
-        ``served``: the model is behind a server.
+        ``served``: whether the model is behind a server.
         """
         if instrument in self.instruments:
             return self.answers
@@ -90,7 +91,7 @@ class ModelKind:
 
 
 def _load(name: str, loading: Loading, *, kind: str) -> Any:
-    """The model of one of the built-in kinds."""
+    """Load a model of one of the built-in kinds."""
     options, sampling, calling = loading.options, loading.sampling, loading.calling
     if behind_server(name):
         from goffman.models.chat_api import RemoteChat
@@ -111,9 +112,9 @@ def _load(name: str, loading: Loading, *, kind: str) -> Any:
 
 
 def _check(name: str, options: LoadOptions, *, classes: str = "") -> None:
-    """Nothing, or what is wrong with the model's small files, or with its classes.
+    """Raise an error if something is wrong with the model's small files, or with its classes.
 
-    ``classes``: sentiment or nli, where it has such.
+    ``classes``: sentiment or nli, if the model has such classes.
     """
     if behind_server(name):
         return
@@ -216,26 +217,26 @@ BUILT_IN = (
 
 @cache
 def model_kinds() -> Mapping[str, ModelKind]:
-    """Every kind of model by its name: the built-in ones, then those of other packages."""
+    """Return every kind of model by its name: the built-in ones, then those of other packages."""
     kinds = {row.name: row for row in BUILT_IN}
-    for entry, given in plugged("goffman.models"):
-        if why := _fault(given, kinds):
+    for entry, kind in plugged("goffman.models"):
+        if why := _fault(kind, kinds):
             refuse("goffman.models", entry, why)
-        elif isinstance(given, ModelKind):
-            kinds[given.name] = given
+        elif isinstance(kind, ModelKind):
+            kinds[kind.name] = kind
     return kinds
 
 
 def _fault(given: object, known: Mapping[str, ModelKind]) -> str | None:
-    """Why something that another package brings is no kind of model; None: it is one."""
+    """Return why an object from another package is no kind of model; None if it is one."""
     if not isinstance(given, ModelKind):
         return "it is not a ModelKind; see goffman/models/registry.py."
     if given.name in (*known, "other"):
         return f"there is already a kind of model '{given.name}'."
     if given.takes is None or not given.form:
         return "it must say which names it takes, and their form; see goffman/models/registry.py."
-    able = {kind for row in BUILT_IN if row.answers == given.answers for kind in row.instruments}
-    unfit = [kind for kind in given.instruments if kind not in able]
+    allowed = {kind for row in BUILT_IN if row.answers == given.answers for kind in row.instruments}
+    unfit = [kind for kind in given.instruments if kind not in allowed]
     if unfit or not given.instruments:
         return (
             f"its answers go to '{given.answers}' and it can be asked "
@@ -246,7 +247,7 @@ def _fault(given: object, known: Mapping[str, ModelKind]) -> str | None:
 
 
 def plugged_kind(name: str) -> ModelKind | None:
-    """The kind of another package that takes a model's name; None: there is none."""
+    """Return the kind of another package that takes this model name; None if there is none."""
     for row in model_kinds().values():
         try:
             if row.takes is not None and row.takes(name):
@@ -259,6 +260,6 @@ def plugged_kind(name: str) -> ModelKind | None:
 
 
 def answers_to(instrument: InstrumentKind) -> AnswerTable:
-    """The table that answers to this kind of instrument are mostly in."""
+    """Return the table that usually holds the answers to this kind of instrument."""
     tables = (row.table_for(instrument) for row in BUILT_IN)
     return next(table for table in tables if table is not None)

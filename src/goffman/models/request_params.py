@@ -1,4 +1,4 @@
-"""How replies are to be drawn, as a request says it; and what a server refuses to be told."""
+"""The parameters of a request on how its reply is drawn, and what servers refuse of them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 second."""
 
 PROBABILITIES = ("top_logprobs", "logprobs")
-"""What asks a server for the probabilities of tokens."""
+"""The parameters that ask a server for the probabilities of tokens."""
 
 PARAMETERS = (*LIMITS, "temperature", "top_p", "seed", *PROBABILITIES)
-"""All that a request may say of how a reply is drawn."""
+"""All parameters of a request on how a reply is drawn."""
 
 OPTIONS = {"temperature": "--temperature", "top_p": "--top-p"} | dict.fromkeys(
     LIMITS, "--max-tokens"
 )
-"""What a user says them with."""
+"""The command-line options with which a user sets them."""
 
 DEFAULTS = {"temperature": 1.0, "top_p": 1.0}
-"""What OpenAI's protocol takes where a request says nothing."""
+"""The values in OpenAI's protocol for parameters that a request leaves out."""
 
 TOP = 20
-"""So many tokens a server is asked for with their probabilities: the most that OpenAI's allow."""
+"""For how many tokens a server is asked for probabilities: the most that OpenAI's allow."""
 
 WORDS_LIMIT = 24
-"""Tokens of a reply in which a blank is filled."""
+"""The most tokens of a reply in which a blank is filled."""
 
 FEWER = 5
-"""So many, where a server refuses to name that many."""
+"""The number of tokens if a server refuses to give probabilities for TOP tokens."""
 
 NO_PROBABILITIES = (
     "The server does not give the probabilities of words. In completions, the word that it says in "
@@ -42,7 +42,7 @@ NO_PROBABILITIES = (
 
 
 class Parameters:
-    """What each request says, less what the server has refused and can do without."""
+    """The parameters of each request, without those that were refused and can be left out."""
 
     def __init__(self, sampling: Sampling, *, openai: bool) -> None:
         self._said: dict[str, Any] = {
@@ -54,32 +54,34 @@ class Parameters:
             self._said["top_p"] = sampling.top_p
         self._tried = {LIMITS[openai]}
         self.top = TOP
-        """For so many tokens the server is asked for their probabilities; 0: it is not."""
+        """For how many tokens the server is asked for probabilities; 0: for none."""
         self.changed: tuple[str, ...] = ()
-        """What is not said as it was at first, in sentences for the user."""
+        """Sentences for the user on parameters that are no longer sent as at first."""
 
     def body(self, turn: ChatRequest) -> dict[str, Any]:
-        """The part of a request that says how its reply is drawn."""
-        said = dict(self._said)
-        if "seed" in said:
-            said["seed"] = turn.seed
+        """Return the part of a request that says how its reply is drawn."""
+        parameters = dict(self._said)
+        if "seed" in parameters:
+            parameters["seed"] = turn.seed
         if turn.words:
             # The blank is the first word, or soon after the beginning of the sentence.
-            said |= {name: min(said[name], WORDS_LIMIT) for name in LIMITS if name in said}
+            parameters |= {
+                name: min(parameters[name], WORDS_LIMIT) for name in LIMITS if name in parameters
+            }
         if self.top and (turn.words or turn.options):
-            said |= {"logprobs": True, "top_logprobs": self.top}
-        return said
+            parameters |= {"logprobs": True, "top_logprobs": self.top}
+        return parameters
 
     def without(self, refused: Sequence[str], sent: Mapping[str, Any]) -> bool:
-        """Whether a request that was refused for these may be sent again, said otherwise.
+        """Return whether a request with refused parameters may be sent again, after changing them.
 
-        Only where that does not change what is measured.
+        It may only if that does not change what is measured.
         """
         name = named(refused, sent)
         if name is None:
             return False
         if name in PROBABILITIES:
-            # Where another request has not found out at the same time: fewer tokens, or none.
+            # Unless another request has found out at the same time: fewer tokens, or none.
             if self.top == sent["top_logprobs"]:
                 self.top = FEWER if self.top > FEWER else 0
                 if not self.top:
@@ -103,22 +105,22 @@ class Parameters:
         return True
 
     def _rename(self, name: str) -> bool:
-        other = LIMITS[name == LIMITS[0]]
-        if other in self._tried:
+        new_name = LIMITS[name == LIMITS[0]]
+        if new_name in self._tried:
             return False
-        self._tried.add(other)
-        self._said[other] = self._said.pop(name)
-        self.changed += (f"The server takes the token limit as {other}, not {name}.",)
+        self._tried.add(new_name)
+        self._said[new_name] = self._said.pop(name)
+        self.changed += (f"The server takes the token limit as {new_name}, not {name}.",)
         return True
 
 
 def named(refused: Sequence[str], sent: Mapping[str, Any]) -> str | None:
-    """The parameter that the server refuses: the first that it names and was sent."""
+    """Return the first parameter named by the server that was sent: the one that it refuses."""
     return next((name for name in refused if name in sent), None)
 
 
 def refusal_of(name: str, value: object) -> str:
-    """What a user is told of a parameter that the server refuses and that cannot be left out."""
+    """Return the message about a parameter that a server refuses and that cannot be left out."""
     option = OPTIONS[name]
     if name in LIMITS:
         names = " nor as ".join(LIMITS)

@@ -1,6 +1,7 @@
-"""What a user calls a model → what it is, and the model itself.
+"""From the name that a user gives a model to its description, and to the model itself.
 
-ORG/NAME@REVISION, a folder, bundled:NAME, openai:NAME, http://HOST/v1#NAME, a package's own form.
+Names: ORG/NAME@REVISION, a folder, bundled:NAME, openai:NAME, http://HOST/v1#NAME, or a form of
+another package.
 """
 
 from __future__ import annotations
@@ -24,42 +25,42 @@ if TYPE_CHECKING:
 
 
 NLI_LABELS = ("entailment", "neutral", "contradiction")
-"""What the classes of a model of natural language inference mean."""
+"""The meanings of the classes of a model of natural language inference."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """What a model is, by its own configuration."""
+    """A model as its own configuration describes it."""
 
     name: str
     """As the user named it."""
     kind: str
-    """masked, classifier, qa, nli, causal, chat (causal with a chat template), another package's,
-    or other: none that goffman can ask."""
+    """masked, classifier, qa, nli, causal, chat (causal with a chat template), a kind of another
+    package, or other: a model that goffman cannot ask."""
     family: str = ""
     """transformers' model_type: bert, roberta, xlnet …; empty for a model behind a server, and for
-    one of another package."""
+    one of another package's kinds."""
     architecture: str = ""
-    """The class that it was saved from, or empty where the configuration does not say."""
+    """The class that it was saved from; empty if the configuration does not say."""
     revision: str | None = None
     """The hub's commit, or None."""
 
     def __str__(self) -> str:
-        made = ", ".join(part for part in (self.architecture, self.family) if part)
+        details = ", ".join(part for part in (self.architecture, self.family) if part)
         if self.kind == "other":
-            return f"'{self.name}' ({made}) is not a kind of model that goffman can ask."
+            return f"'{self.name}' ({details}) is not a kind of model that goffman can ask."
         row = model_kinds()[self.kind]
         return f"'{self.name}' is {row.called}: {row.can}."
 
 
 def describe(spec: str, options: LoadOptions | None = None) -> Description:
-    """What a model is and can be asked; of a hub id only the small files are fetched."""
+    """Return what a model is and can be asked; of a hub model fetch only the small files."""
     if behind_server(spec):
         parse_address(spec)
         return Description(name=spec, kind="chat")
-    own = spec in FETCHABLE or spec.startswith("bundled:")
-    # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
-    row = None if own or os.path.isdir(spec) else plugged_kind(spec)  # noqa: PTH112
+    provided = spec in FETCHABLE or spec.startswith("bundled:")
+    # os.path.isdir returns False for names that no system allows, where Path.is_dir fails.
+    row = None if provided or os.path.isdir(spec) else plugged_kind(spec)  # noqa: PTH112
     if row is not None:
         return Description(name=spec, kind=row.name)
     fetched = (options or LoadOptions()).fetched
@@ -89,13 +90,13 @@ def load(
     sampling: Sampling | None = None,
     calling: Calling | None = None,
 ) -> Any:
-    """The model that a user named, ready to be asked; ModelError where it is of another kind."""
+    """Load the model that a user named, ready to be asked; raise ModelError if of another kind."""
     options = options or LoadOptions()
     check_precision(options.precision)
-    described = describe(spec, options)
+    description = describe(spec, options)
     row = model_kinds()[kind]
-    if described.kind != kind:
-        raise ModelError(f"{described} {row.doing.capitalize()} needs {row.needed}.")
+    if description.kind != kind:
+        raise ModelError(f"{description} {row.doing.capitalize()} needs {row.needed}.")
     loading = Loading(
         options=options, sampling=sampling or Sampling(), calling=calling or Calling()
     )
@@ -104,7 +105,7 @@ def load(
 
 
 def check(spec: str, *, kind: str, options: LoadOptions) -> None:
-    """Nothing, or the error that loading would end with, as far as one can tell quickly."""
+    """Raise the error with which loading would end, as far as a quick check can tell."""
     row = model_kinds()[kind]
     with _explained(row, spec):
         row.check(spec, options)
@@ -112,7 +113,7 @@ def check(spec: str, *, kind: str, options: LoadOptions) -> None:
 
 @contextmanager
 def _explained(row: ModelKind, spec: str) -> Iterator[None]:
-    """What another package's code raises becomes a sentence for the user."""
+    """Turn an error of another package's code into a sentence for the user."""
     try:
         yield
     except GoffmanError:
@@ -127,35 +128,35 @@ def _explained(row: ModelKind, spec: str) -> Iterator[None]:
 
 
 def nli_classes(name: str, named: Mapping[Any, object]) -> list[str]:
-    """Return what the classes mean, in the model's order; ModelError where that is not known."""
-    own = [str(named[index]) for index in sorted(named, key=int)]
-    meant = [label.casefold() for label in own]
-    if sorted(meant) != sorted(NLI_LABELS):
+    """Return what the classes mean, in the model's order; raise ModelError if that is unknown."""
+    labels = [str(named[index]) for index in sorted(named, key=int)]
+    meanings = [label.casefold() for label in labels]
+    if sorted(meanings) != sorted(NLI_LABELS):
         raise ModelError(
-            f"The labels of '{name}' are {', '.join(own)}. An NLI model needs exactly these in "
+            f"The labels of '{name}' are {', '.join(labels)}. An NLI model needs exactly these in "
             f"id2label of its config.json: {', '.join(NLI_LABELS)}."
         )
-    return meant
+    return meanings
 
 
 def kind_of(
     architecture: str, family: str, *, chat: bool, labels: Mapping[Any, object] | None = None
 ) -> str:
-    """The kind of a model by its class and family; ``chat``: it has a chat template.
+    """Return the kind of a model by its class and family; ``chat``: it has a chat template.
 
     ``labels``: id2label, by which models of inference differ from other classifiers.
     """
     if architecture.endswith("ForSequenceClassification"):
-        named = {str(label).casefold() for label in (labels or {}).values()}
-        return "nli" if "entailment" in named else "classifier"
+        names = {str(label).casefold() for label in (labels or {}).values()}
+        return "nli" if "entailment" in names else "classifier"
     if architecture.endswith(("ForQuestionAnswering", "ForQuestionAnsweringSimple")):
         return "qa"
     if architecture.endswith("ForMaskedLM") or architecture == "XLNetLMHeadModel":
         return "masked"
     if architecture.endswith(("ForCausalLM", "LMHeadModel")):
         return "chat" if chat else "causal"
-    # Saved for pretraining, BERT's kind has a masked head and ELECTRA's discriminator none; a
-    # configuration that says nothing is taken at its family, and a head that is absent is found
+    # Models saved for pretraining: those like BERT have a masked head, ELECTRA's discriminator has
+    # none. A configuration that names no class is judged by its family; a missing head is noticed
     # when the weights are loaded.
     if (not architecture or architecture.endswith("ForPreTraining")) and family != "electra":
         from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES

@@ -20,20 +20,20 @@ HOW = "Write it like this: http://HOST:PORT/v1#MODEL"
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """A model's place on a server."""
+    """The address of a model on a server."""
 
     url: str
-    """Up to the version, with no credentials: http://localhost:8000/v1."""
+    """The URL up to the version, without credentials: http://localhost:8000/v1."""
     model: str
     """The model's name there."""
     host: str
-    """Of the url, without the port."""
+    """The host in the URL, without the port."""
     openai: bool = False
     """Whether it was written as ``openai:NAME``."""
 
     @property
     def loopback(self) -> bool:
-        """Whether the server is on this machine."""
+        """Return whether the server is on this machine."""
         if self.host == "localhost" or self.host.endswith(".localhost"):
             return True
         try:
@@ -43,17 +43,17 @@ class Address:
 
     @property
     def safe(self) -> bool:
-        """Whether no one on the way can read along."""
+        """Return whether no one on the way can read along."""
         return self.url.startswith("https://") or self.loopback
 
 
 def behind_server(spec: str) -> bool:
-    """Whether the model is asked over a connection, not loaded."""
+    """Return whether the model is asked over a connection, not loaded."""
     return spec.lower().startswith(("openai:", "http://", "https://"))
 
 
 def address_entry(spec: str) -> dict[str, str]:
-    """What a manifest says of where a model is; nothing for one that is loaded here."""
+    """Return what a manifest says of a model's address; empty for a model that is loaded here."""
     if not behind_server(spec):
         return {}
     address = parse_address(spec)
@@ -61,7 +61,7 @@ def address_entry(spec: str) -> dict[str, str]:
 
 
 def parse_address(spec: str) -> Address:
-    """The place that a user named; ModelError where it is none, or where it holds a secret."""
+    """Return the address that a user named; raise ModelError if it is none or holds a secret."""
     if spec.lower().startswith("openai:"):
         name = spec[len("openai:") :]
         if not name:
@@ -69,7 +69,7 @@ def parse_address(spec: str) -> Address:
         host = str(urlsplit(OPENAI).hostname)
         return Address(url=OPENAI, model=name, host=host, openai=True)
     place, _, name = spec.partition("#")
-    # Before anything of it can get into a message.
+    # Checked before any part of it can get into a message.
     if "@" in place or "?" in place:
         raise ModelError(
             "The address of a model contains a user name, a password or a query (@ or ?), which "
@@ -86,5 +86,5 @@ def parse_address(spec: str) -> Address:
         raise ModelError(f"'{spec}' is not an address: {error}. {HOW}") from error
     if not (":" in host or HOST.fullmatch(host)):
         raise ModelError(f"'{spec}' is not an address: it has no valid host. {HOW}")
-    where = f"{parts.scheme}://{shown}{f':{port}' if port is not None else ''}"
-    return Address(url=where + parts.path.rstrip("/"), model=name, host=host)
+    base = f"{parts.scheme}://{shown}{f':{port}' if port is not None else ''}"
+    return Address(url=base + parts.path.rstrip("/"), model=name, host=host)

@@ -21,12 +21,12 @@ SPACES = ("Ġ", "▁")
 """How byte-level BPE and SentencePiece write the space before a word."""
 
 UNBOUNDED = 1_000_000
-"""A tokenizer that knows no limit says a number above this."""
+"""A tokenizer that knows no limit gives a number above this."""
 
 REPAIRED = "The tokenizer put an extra space before the mask. This was repaired."
 
 ALIKE = ("They are kind.", "They are cold.", "This one sees.")
-"""Sentences that differ, of as many words and letters: for a tokenizer without words, the same."""
+"""Different sentences with equally many words and letters: the same without a vocabulary."""
 
 SAVE = (
     "Save the tokenizer that the model was trained with into its folder: "
@@ -34,11 +34,11 @@ SAVE = (
 )
 
 PREFIX = "it is"
-"""What a word stands after when it is looked up: any words will do, a space follows."""
+"""The text before a word that is looked up: any words will do, a space follows."""
 
 
 def load_tokenizer(files: Files, options: LoadOptions) -> Any:
-    """The tokenizer in a model's folder, found to tell sentences apart."""
+    """Load the tokenizer in a model's folder, and check that it tells sentences apart."""
     from transformers import AutoTokenizer
 
     name, folder = files.name, files.folder
@@ -49,11 +49,11 @@ def load_tokenizer(files: Files, options: LoadOptions) -> Any:
             tokenizer = AutoTokenizer.from_pretrained(
                 folder, trust_remote_code=options.trust_remote_code
             )
-            read = token_ids(tokenizer, ALIKE, specials=True)
-        except Exception as error:  # over odd files transformers raises anything
-            why = _why_not_loaded(files, error) if has_vocabulary else absent
-            raise ModelError(why) from error
-    if len(set(map(tuple, read))) < len(ALIKE):
+            encoded = token_ids(tokenizer, ALIKE, specials=True)
+        except Exception as error:  # transformers raises anything over odd files
+            message = _why_not_loaded(files, error) if has_vocabulary else absent
+            raise ModelError(message) from error
+    if len(set(map(tuple, encoded))) < len(ALIKE):
         # transformers makes an empty tokenizer of a folder that holds none.
         raise ModelError(
             f"The tokenizer of '{name}' reads different sentences as the same. Its vocabulary is "
@@ -81,7 +81,7 @@ def _why_not_loaded(files: Files, error: Exception) -> str:
     from transformers.utils import is_protobuf_available
 
     if not is_protobuf_available() and any(files.folder.glob("*.model")):
-        # transformers would have tiktoken installed, which cannot read it either.
+        # transformers would demand tiktoken, which cannot read it either.
         return (
             f"The tokenizer of '{files.name}' is a SentencePiece file, which needs the package "
             "protobuf. Install it: pip install protobuf"
@@ -97,7 +97,7 @@ class Tokens:
     """A masked model's tokenizer, found to be sound."""
 
     def __init__(self, name: str, tokenizer: Any, *, specials: bool, limit: int | None) -> None:
-        """Checked and, where possible, repaired. ``specials``: whether [CLS] and such are put."""
+        """Check and, where possible, repair it; ``specials``: whether [CLS] and such are put."""
         self.name = name
         self.specials = specials
         self.notes: tuple[str, ...] = ()
@@ -114,8 +114,8 @@ class Tokens:
         if self._space_before_mask():
             from transformers import AddedToken
 
-            written = str(tokenizer.mask_token)
-            token = AddedToken(written, lstrip=True, normalized=False, special=True)
+            mask_text = str(tokenizer.mask_token)
+            token = AddedToken(mask_text, lstrip=True, normalized=False, special=True)
             tokenizer.add_special_tokens({"mask_token": token})
             if self._space_before_mask():
                 raise ModelError(
@@ -126,23 +126,26 @@ class Tokens:
             self.notes = (REPAIRED,)
 
     def _space_before_mask(self) -> bool:
-        """Whether a piece that is only a space stands before the mask."""
+        """Return whether a piece that is only a space stands before the mask."""
         ids = self.encode([f"It is {MASK} for me"])[0]
-        at = ids.index(self.mask_id)
-        before = self._tokenizer.convert_ids_to_tokens(ids[at - 1]) if at else ""
+        position = ids.index(self.mask_id)
+        before = self._tokenizer.convert_ids_to_tokens(ids[position - 1]) if position else ""
         return before in (*SPACES, " ")
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, ``<mask>`` as the model's own; one mask each, none too long."""
-        own = str(self._tokenizer.mask_token)
-        # Only where something is wrong it is looked for: this is done for every sentence. If there
+        """Return the token ids of each text, with the model's own mask for ``<mask>``.
+
+        Raise ModelError if a text has not exactly one mask, or is too long.
+        """
+        own_mask = str(self._tokenizer.mask_token)
+        # Texts are searched only if something is wrong: this is done for every sentence. If there
         # are as many masks as texts and one text has none, another has two, which is found below.
         if "\n".join(texts).count(MASK) != len(texts):
             for text in texts:
                 if text.count(MASK) != 1:
                     raise ModelError(_not_one_mask(text, text.count(MASK)))
-        written = texts if own == MASK else [text.replace(MASK, own) for text in texts]
-        encoded = token_ids(self._tokenizer, written, specials=self.specials)
+        replaced = texts if own_mask == MASK else [text.replace(MASK, own_mask) for text in texts]
+        encoded = token_ids(self._tokenizer, replaced, specials=self.specials)
         masks = [ids.count(self.mask_id) for ids in encoded]
         too_long = self.limit is not None and max(map(len, encoded), default=0) > self.limit
         if masks.count(1) < len(masks) or too_long:
@@ -153,26 +156,27 @@ class Tokens:
         return encoded
 
     def encode_phrase(self, before: str, phrase: str, after: str) -> list[tuple[list[int], int]]:
-        """For each token of the phrase the sentence with that token masked, and the token."""
+        """Return for each token of the phrase the sentence with it masked, and the token."""
         texts = [f"{before}{phrase}{after}", f"{before.rstrip()}{after}"]
         whole, without = token_ids(self._tokenizer, texts, specials=self.specials)
         begin = _alike(whole, without)
         end = len(whole) - _alike(whole[begin:][::-1], without[begin:][::-1])
         check_length(self.name, texts[0], length=len(whole), limit=self.limit)
         return [
-            ([*whole[:at], self.mask_id, *whole[at + 1 :]], whole[at]) for at in range(begin, end)
+            ([*whole[:position], self.mask_id, *whole[position + 1 :]], whole[position])
+            for position in range(begin, end)
         ]
 
     def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-        """Word → token id where it stands after a space, and the words that are not one token."""
+        """Return the token id of each word after a space, and the words that are not one token."""
         distinct = list(dict.fromkeys(words))
         texts = [PREFIX, *(f"{PREFIX} {word}" for word in distinct)]
         prefix, *encoded = token_ids(self._tokenizer, texts, specials=False)
         single: dict[str, int] = {}
-        several: list[str] = []
+        split_words: list[str] = []
         for word, ids in zip(distinct, encoded, strict=True):
             one_more = len(ids) == len(prefix) + 1 and ids[:-1] == prefix
-            # A normaliser may put one token for something else: BERTweet writes @USER for a name.
+            # A normalizer may put one token for something else: BERTweet writes @USER for a name.
             if (
                 one_more
                 and word
@@ -181,11 +185,11 @@ class Tokens:
             ):
                 single[word] = ids[-1]
             else:
-                several.append(word)
-        return single, several
+                split_words.append(word)
+        return single, split_words
 
     def texts(self, size: int) -> tuple[str, ...]:
-        """Every token of a vocabulary of this size as text, by its id: see ``token_texts``."""
+        """Return every token of a vocabulary of this size as text by id: see ``token_texts``."""
         return token_texts(self._tokenizer, size)
 
     def __len__(self) -> int:
@@ -193,19 +197,22 @@ class Tokens:
 
 
 def token_texts(tokenizer: Any, size: int) -> tuple[str, ...]:
-    """Every token of a vocabulary of this size as text, by its id.
+    """Return every token of a vocabulary of this size as text, by its id.
 
-    RoBERTa's kind and SentencePiece write `` friend`` where a word begins and ``ing`` where it goes
-    on (RoBERTa's kind ``friend`` too, where the mask opens the text); WordPiece ``friend`` and
-    ``##ing``; BERTweet ``frie@@`` where it is to be continued, and ``friend`` where it ends.
-    Stripped of its space, only a token that is a whole word equals the word.
+    Models like RoBERTa and SentencePiece write `` friend`` where a word begins and ``ing`` where it
+    goes on (models like RoBERTa ``friend`` too, where the mask opens the text); WordPiece
+    ``friend`` and ``##ing``; BERTweet ``frie@@`` where it is to be continued, and ``friend`` where
+    it ends. Stripped of its space, only a token that is a whole word equals the word.
     """
-    known, text = len(tokenizer), token_reader(tokenizer)
-    return tuple(text(i) if i < known else f"[no token {i}]" for i in range(size))
+    count, reader = len(tokenizer), token_reader(tokenizer)
+    return tuple(
+        reader(token_id) if token_id < count else f"[no token {token_id}]"
+        for token_id in range(size)
+    )
 
 
 def token_reader(tokenizer: Any) -> Callable[[int], str]:
-    """How a token reads, by its id: its leading space and case kept."""
+    """Return a function from a token's id to its text, with leading space and case kept."""
     specials = frozenset(tokenizer.all_special_ids)
     backend = getattr(tokenizer, "backend_tokenizer", None)
     # Byte-level: pieces are bytes written as letters, Ġ for the space.
@@ -227,27 +234,27 @@ def token_reader(tokenizer: Any) -> Callable[[int], str]:
 
 
 def _alike(first: Sequence[int], second: Sequence[int]) -> int:
-    """How many tokens two texts begin with in common."""
+    """Return how many tokens two texts have in common at their beginning."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))])
 
 
 def _letters(text: str) -> str:
-    """A text as an uncased model reads it: no space around, no case, no accents."""
+    """Return a text as an uncased model reads it: no space around, no case, no accents."""
     decomposed = unicodedata.normalize("NFKD", text.strip().casefold())
-    return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 def token_ids(tokenizer: Any, texts: Sequence[str], *, specials: bool) -> list[list[int]]:
-    """The token ids of each text, never cut short."""
+    """Return the token ids of each text, never cut short."""
     if not texts:
         return []
     if tokenizer.is_fast:
-        # Its own core: the way around it through transformers takes half as long again.
+        # The tokenizer's own core: the way through transformers takes half as long again.
         core = tokenizer.backend_tokenizer
         core.no_truncation()
         core.no_padding()
-        read = core.encode_batch_fast(list(texts), add_special_tokens=specials)
-        return [encoding.ids for encoding in read]
+        encodings = core.encode_batch_fast(list(texts), add_special_tokens=specials)
+        return [encoding.ids for encoding in encodings]
     encoded = tokenizer(
         list(texts),
         add_special_tokens=specials,
@@ -261,13 +268,16 @@ def token_ids(tokenizer: Any, texts: Sequence[str], *, specials: bool) -> list[l
 
 
 def text_limit(tokenizer: Any, positions: int | None) -> int | None:
-    """How many tokens a text may have; ``positions``: that the model has, None: without an end."""
+    """Return the number of tokens that a text may have; None: there is no limit.
+
+    ``positions``: how many the model has; None: there is no limit.
+    """
     limits = (positions, tokenizer.model_max_length)
     return min((limit for limit in limits if limit is not None and limit < UNBOUNDED), default=None)
 
 
 def check_length(name: str, text: str, *, length: int, limit: int | None) -> None:
-    """Nothing, or the error that a text has more tokens than the model has positions."""
+    """Raise ModelError if a text has more tokens than the model has positions."""
     if limit is not None and length > limit:
         raise ModelError(
             f"A text has {length} tokens, but '{name}' reads at most {limit}: \"{_short(text)}\". "
@@ -285,7 +295,7 @@ def _short(text: str) -> str:
 
 
 def has_case(tokens: Sequence[str]) -> bool:
-    """Whether a model has case: whether any of its tokens is a word with a capital letter."""
+    """Return whether a model has case: whether any token is a word with a capital letter."""
     # Special tokens such as [MASK] are capital in models that have no case; they are no words.
     return any(
         token.strip().isalpha() and token.strip() != token.strip().lower() for token in tokens

@@ -42,11 +42,11 @@ MEMORY_COMPLAINTS = (
     "cannot allocate memory",
     "not enough memory",
 )
-"""How torch words a failed allocation where it raises a plain RuntimeError, and how systems do."""
+"""The words for a failed allocation in torch's plain RuntimeErrors and in errors of systems."""
 
 
 def choose_device(given: str) -> torch.device:
-    """The device for ``auto``, ``cpu``, ``cuda`` or ``cuda:N``."""
+    """Return the device for ``auto``, ``cpu``, ``cuda`` or ``cuda:N``."""
     if given == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", given):
@@ -60,12 +60,12 @@ def choose_device(given: str) -> torch.device:
 
 
 def device_name(device: torch.device) -> str:
-    """cpu, or the GPU's name."""
+    """Return cpu, or the GPU's name."""
     return str(torch.cuda.get_device_name(device)) if device.type == "cuda" else device.type
 
 
 def without_gradients(ask: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-    """The function in torch's inference mode, or, where gradients are off already, as it is called.
+    """Return the function run in torch's inference mode, unless gradients are off already.
 
     A model in training is asked with gradients off: what inference mode makes cannot be trained on.
     """
@@ -82,7 +82,7 @@ def without_gradients(ask: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Silences transformers' progress bars and warnings: what matters is checked and said by us."""
+    """Silence transformers' progress bars and warnings: goffman checks and says what matters."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -97,7 +97,7 @@ def quiet() -> Iterator[None]:
 
 
 def cannot_load(name: str, error: Exception) -> str:
-    """That a model cannot be loaded, and why, in one line."""
+    """Return in one line that a model cannot be loaded, and why."""
     first, *more = str(error).strip().splitlines() or [type(error).__name__]
     if "ignore_mismatched_sizes" in first:
         first = "its weights do not have the sizes that its config.json says."
@@ -106,13 +106,13 @@ def cannot_load(name: str, error: Exception) -> str:
             "there is not enough memory for its weights. Use a smaller model, --precision bf16 or "
             "another --device, or free some memory."
         )
-    # Some say in the first line only that they will say it.
+    # Some errors only announce the reason in their first line.
     text = f"{first} {more[0].strip()}" if first.endswith(":") and more else first
     return f"'{name}' cannot be loaded: {text}"
 
 
 def read_config(files: Files, options: LoadOptions) -> Any:
-    """The configuration as transformers reads it; ModelError where it holds something odd."""
+    """Return the configuration as transformers reads it; raise ModelError if it is odd."""
     from transformers import AutoConfig
 
     try:
@@ -120,12 +120,12 @@ def read_config(files: Files, options: LoadOptions) -> Any:
             return AutoConfig.from_pretrained(
                 files.folder, trust_remote_code=options.trust_remote_code
             )
-    except Exception as error:  # over odd files transformers raises anything
+    except Exception as error:  # transformers raises anything over odd files
         raise ModelError(cannot_load(files.name, error)) from error
 
 
 def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
-    """The model of a transformers class, whole, on its device and in its precision.
+    """Return the whole model of a transformers class, on its device and in its precision.
 
     Without weights it is the same model in all but its numbers, and takes no memory.
     """
@@ -160,7 +160,7 @@ def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
 
 
 def _shape(kind: Any, files: Files, options: LoadOptions) -> Any:
-    """The model on torch's meta device, where a tensor has a shape and no numbers."""
+    """Return the model on torch's meta device, where a tensor has a shape and no numbers."""
     config = read_config(files, options)
     try:
         with quiet(), torch.device("meta"):
@@ -168,14 +168,14 @@ def _shape(kind: Any, files: Files, options: LoadOptions) -> Any:
                 shape = kind.from_config(config, trust_remote_code=options.trust_remote_code)
             else:
                 shape = kind(config)
-        # A few families make tensors in a way that goes past the device.
+        # A few families make tensors in a way that ignores the device.
         return shape.to("meta")
     except Exception as error:
         raise ModelError(cannot_load(files.name, error)) from error
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out, on a GPU or not."""
+    """Return whether an error says that memory ran out, on a GPU or not."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     text = str(error).casefold()
@@ -183,9 +183,9 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def in_halves(ask: Callable[[Sequence[Row]], Answer], encoded: Sequence[Row]) -> list[Answer]:
-    """The answers of one call, or of as many as memory makes necessary, in order.
+    """Return the answers of one call, or of as many as memory makes necessary, in order.
 
-    The length of what is asked is its number of tokens.
+    The length of a row of ``encoded`` is its number of tokens.
     """
     try:
         return [ask(encoded)]
@@ -207,45 +207,45 @@ def in_halves(ask: Callable[[Sequence[Row]], Answer], encoded: Sequence[Row]) ->
 def padded(
     encoded: Sequence[Sequence[int]], *, pad_id: int, device: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """[sentence, position]: the token ids padded on the right, and 1 where a token stands."""
+    """Return [sentence, position]: token ids padded on the right, and 1 where a token stands."""
     lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-    there = np.arange(lengths.max()) < lengths[:, None]
-    ids = np.full(there.shape, pad_id, dtype=np.int64)
+    attention = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(attention.shape, pad_id, dtype=np.int64)
     arrays = [sentence for sentence in encoded if isinstance(sentence, array)]
     if len(arrays) == len(encoded):
-        ids[there] = np.frombuffer(b"".join(arrays), dtype=np.uint32)
+        ids[attention] = np.frombuffer(b"".join(arrays), dtype=np.uint32)
     else:
-        ids[there] = np.fromiter(chain.from_iterable(encoded), dtype=np.int64)
-    return on_device(ids, device), on_device(there.astype(np.int64), device)
+        ids[attention] = np.fromiter(chain.from_iterable(encoded), dtype=np.int64)
+    return on_device(ids, device), on_device(attention.astype(np.int64), device)
 
 
 def on_device(numbers: NDArray[Any], device: torch.device) -> torch.Tensor:
-    """The array as a tensor there; a GPU that still calculates is not waited for."""
+    """Return the array as a tensor there, without waiting for a GPU that still calculates."""
     tensor = torch.from_numpy(numbers)
-    # From pinned memory alone a GPU takes what it needs while it calculates.
+    # Only from pinned memory can a GPU copy while it calculates.
     tensor = tensor.pin_memory() if device.type == "cuda" else tensor
     return tensor.to(device, non_blocking=True)
 
 
 def on_host(*tensors: torch.Tensor) -> Later[tuple[NDArray[Any], ...]]:
-    """The tensors as arrays; only who gets them waits for a GPU, as far as they need it."""
+    """Return the tensors as arrays; getting them waits for a GPU, as far as they need it."""
     copies = [tensor.to("cpu", non_blocking=True) for tensor in tensors]
     device = tensors[0].device
     if device.type != "cuda":
         return Later(lambda: tuple(copy.numpy() for copy in copies), lambda: True)
-    # It lets other threads have the processor while it waits.
-    copied = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
-    copied.record(torch.cuda.current_stream(device))
+    # A blocking event lets other threads have the processor while it waits.
+    event = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
+    event.record(torch.cuda.current_stream(device))
 
     def arrays() -> tuple[NDArray[Any], ...]:
-        copied.synchronize()
+        event.synchronize()
         return tuple(copy.numpy() for copy in copies)
 
-    return Later(arrays, copied.query)
+    return Later(arrays, event.query)
 
 
 def logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
-    """[sentence, token]: what the model's head says at one position a sentence, and only there.
+    """Return [sentence, token]: the logits at one position per sentence, computed only there.
 
     The first part of the head that runs gets the hidden states of these positions instead of all:
     the vocabulary projection at every position is a third of the work and needed at one.
@@ -273,44 +273,44 @@ def logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> to
 
 
 def full_logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
-    """[sentence, token]: as ``logits_at``, from a plain forward pass: slower, for any model."""
+    """Return the same as ``logits_at`` from a plain forward pass: slower, for any model."""
     rows = torch.arange(len(positions), device=positions.device)
     logits: torch.Tensor = model(**accepted(model, inputs)).logits
     return logits[rows, positions]
 
 
 def accepted(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Those inputs that the model takes: a few families know no attention mask."""
-    known = inspect.signature(model.forward).parameters
-    return {name: value for name, value in inputs.items() if name in known}
+    """Return the inputs that the model takes: a few families know no attention mask."""
+    parameters = inspect.signature(model.forward).parameters
+    return {name: value for name, value in inputs.items() if name in parameters}
 
 
 def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -> Later[Filled]:
-    """The top k over the full vocabulary, ties by token id, and the targets."""
+    """Return the top k over the full vocabulary, ties by token id, and the targets."""
     probabilities = torch.softmax(logits.float(), dim=-1)
     size = probabilities.shape[1]
     values, candidates = probabilities, torch.arange(size, device=probabilities.device)
     if top_k < size and probabilities.device.type == "cpu":
-        # Where no tie is at the edge, which is nearly always, only the top k must be put in order.
+        # If no tie is at the edge, as nearly always, only the top k must be put in order.
         best = torch.topk(probabilities, top_k + 1, dim=-1)
         if (best.values[:, -1] < best.values[:, -2]).all():
             values, candidates = best.values[:, :-1].contiguous(), best.indices[:, :-1]
     # topk takes any of several equals. A probability is not negative, so its bits order as it does;
-    # below them stands the token id, turned round, and one number decides both.
+    # below them stands the reversed token id, and one number decides both.
     keys = values.view(torch.int32).long() * size + (size - 1 - candidates)
     ids = size - 1 - torch.topk(keys, top_k, dim=-1).values % size
-    wanted = on_device(np.array(targets, dtype=np.int64), probabilities.device)
-    arrays = on_host(ids.int(), probabilities.gather(1, ids), probabilities[:, wanted])
+    target_ids = on_device(np.array(targets, dtype=np.int64), probabilities.device)
+    arrays = on_host(ids.int(), probabilities.gather(1, ids), probabilities[:, target_ids])
 
     def filled() -> Filled:
-        token_ids, of_top, of_targets = arrays()
-        return Filled(token_ids=token_ids, probabilities=of_top, targets=of_targets)
+        token_ids, top, target_probabilities = arrays()
+        return Filled(token_ids=token_ids, probabilities=top, targets=target_probabilities)
 
     return Later(filled, arrays.there)
 
 
 def together(parts: Sequence[Filled]) -> Filled:
-    """Several parts of a batch as one."""
+    """Return several parts of a batch as one."""
     return Filled(
         token_ids=np.concatenate([part.token_ids for part in parts]),
         probabilities=np.concatenate([part.probabilities for part in parts]),

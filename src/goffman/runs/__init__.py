@@ -2,5 +2,5 @@
 
 from goffman.os_support import check_system
 
-# Whoever imports what writes to runs, from the commands or from Python, is told the same.
+# Whoever imports code that writes runs, from the commands or from Python, gets the same error.
 check_system()

@@ -1,7 +1,8 @@
-"""The answers of a run: every part of them is whole or absent.
+"""The answers of a run, in parts (files), each of which is whole or absent.
 
-Its name has its checksum, so that both come to be in one rename, and a digest of who was asked what
-and how, so that answers are never taken for another model's, or for those to other sentences.
+A part's name contains its checksum, so that both appear in one rename, and a digest of the model
+and what it was asked, so that answers are never taken for those of another model or to other
+sentences.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
     from goffman.instruments.types import AnswerTable
 
 PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{16})-([0-9a-f]{64})\.parquet")
-"""A part's name: step, number, digest of who was asked what, sha256 of its bytes."""
+"""A part's name: step, number, digest of the model and what it was asked, sha256 of its bytes."""
 
 PHRASES = 0
-"""The step whose parts are the tokens of conditions' phrases, which answer no prompt."""
+"""The step whose parts hold the tokens of conditions' phrases; these answer no prompt."""
 
 MAX_PARTS = 100_000
-"""Numbers of a step's parts are below it: they have five digits."""
+"""Numbers of a step's parts are below this: they have five digits."""
 
 ONLY_PART = (1, 0)
-"""The one part of answers that are made from replies once all of them are there."""
+"""Step and number of the only part, if answers are made from replies once all of these exist."""
 
 
 class AnswerChunk(NamedTuple):
@@ -44,17 +45,17 @@ class AnswerChunk(NamedTuple):
 
     @property
     def asked(self) -> str:
-        """The digest of who was asked what."""
+        """Return the digest of the model and what it was asked."""
         return self.name.split("-")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerStore:
-    """The parts of one model's answers to one instrument, as they were found sound."""
+    """The sound parts of one model's answers to one instrument."""
 
     folder: Folder
     parts: dict[tuple[int, int], AnswerChunk]
-    """By step and number."""
+    """Parts by step and number."""
     damaged: tuple[str, ...] = ()
     """Names of the files whose bytes are not those that were written."""
     foreign: tuple[str, ...] = ()
@@ -62,20 +63,20 @@ class AnswerStore:
 
     @property
     def sha256(self) -> str:
-        """Of the names of all parts, in which the checksums of their bytes stand."""
+        """Return the sha256 of the parts' names, which contain the checksums of their bytes."""
         return _names_sha256(part.name for part in self.parts.values())
 
     @property
     def rows(self) -> int:
-        """Of all parts that answer prompts."""
+        """Return the number of rows of all parts that answer prompts."""
         return sum(part.rows for (step, _), part in self.parts.items() if step != PHRASES)
 
     def is_whole(self, *, asked: str) -> bool:
-        """Whether there is the one part with all answers, and no other."""
+        """Return whether the one part with all answers to ``asked`` is stored, and no other."""
         return list(self.parts) == [ONLY_PART] and self.parts[ONLY_PART].asked == asked
 
     def write_whole(self, frame: pl.DataFrame, *, asked: str) -> None:
-        """All answers are in one part, which is on disk, and no other is there."""
+        """Write all answers to disk as one part and remove all other parts."""
         for part in self.parts.values():
             self.folder.remove(part.name)
         self.parts.clear()
@@ -83,7 +84,7 @@ class AnswerStore:
 
 
 def columns_of(table: AnswerTable) -> tuple[Column, ...]:
-    """The columns of a table of answers."""
+    """Return the columns of a table of answers."""
     return {
         "fills": FILLS,
         "labels": LABELS,
@@ -94,7 +95,7 @@ def columns_of(table: AnswerTable) -> tuple[Column, ...]:
 
 
 def slug(name: str) -> str:
-    """A folder's name for a model's: readable, and different for different names."""
+    """Return a model's folder name: readable, and different for different models."""
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[-60:]
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
@@ -102,12 +103,12 @@ def slug(name: str) -> str:
 def answers_folder(
     run: Path | Folder, table: AnswerTable, *, model: str, instrument: str
 ) -> Folder:
-    """Where a model's answers to an instrument lie."""
+    """Return the folder of a model's answers to an instrument."""
     return Folder.of(run) / "answers" / table / slug(model) / instrument.replace("/", ".")
 
 
 def parquet(frame: pl.DataFrame) -> bytes:
-    """The frame as a Parquet file; the same frame gives the same bytes."""
+    """Return the frame as a Parquet file; the same frame gives the same bytes."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", compression_level=3, statistics=False)
     return buffer.getvalue()
@@ -116,7 +117,10 @@ def parquet(frame: pl.DataFrame) -> bytes:
 def write_chunk(
     folder: Folder, key: tuple[int, int], frame: pl.DataFrame, *, asked: str
 ) -> AnswerChunk:
-    """The part (step, number), which is on disk; ``asked``: the digest of who was asked what."""
+    """Write the part (step, number) to disk and return it.
+
+    ``asked``: the digest of the model and what it was asked.
+    """
     content = parquet(frame)
     step, number = key
     name = f"{step}-{number:05d}-{asked}-{hashlib.sha256(content).hexdigest()}.parquet"
@@ -125,20 +129,20 @@ def write_chunk(
 
 
 def verify_chunks(folder: Folder, *, model: str, clear: bool) -> AnswerStore:
-    """The parts that have the bytes which their names promise, and the model's rows alone.
+    """Return the parts whose bytes match their names and whose rows are the model's alone.
 
-    ``clear`` removes the others, so that they are asked again. What has no name of a part is not
-    ours, and left alone.
+    ``clear`` removes the other parts, so that they are asked again. A file without the name of a
+    part is not ours and is left alone.
     """
     parts: dict[tuple[int, int], AnswerChunk] = {}
     damaged, foreign = [], []
     for name in folder.names():
-        found = PART.fullmatch(name)
-        if found is None:
+        match = PART.fullmatch(name)
+        if match is None:
             continue
         content = folder.read(name) or b""
-        key = (int(found[1]), int(found[2]))
-        if key in parts or hashlib.sha256(content).hexdigest() != found[4]:
+        key = (int(match[1]), int(match[2]))
+        if key in parts or hashlib.sha256(content).hexdigest() != match[4]:
             damaged.append(name)
         elif (rows := _rows_of(model, content)) is None:
             foreign.append(name)
@@ -155,17 +159,17 @@ def _names_sha256(names: Iterable[str]) -> str:
 
 
 def as_noted(folder: Folder, *, parts: int | None, sha256: str | None) -> bool:
-    """Whether the folder has the parts that a manifest notes, with the bytes that they had then."""
-    found = [match for match in map(PART.fullmatch, folder.names()) if match]
-    if (len(found), _names_sha256(match[0] for match in found)) != (parts, sha256):
+    """Return whether the folder has the parts that a manifest notes, with the same bytes."""
+    matches = [match for match in map(PART.fullmatch, folder.names()) if match]
+    if (len(matches), _names_sha256(match[0] for match in matches)) != (parts, sha256):
         return False
     return all(
-        hashlib.sha256(folder.read(match[0]) or b"").hexdigest() == match[4] for match in found
+        hashlib.sha256(folder.read(match[0]) or b"").hexdigest() == match[4] for match in matches
     )
 
 
 def _rows_of(model: str, content: bytes) -> int | None:
-    """How many rows a part has; None where they are not this model's."""
+    """Return the number of rows of a part; None if they are not this model's."""
     import polars as pl
 
     try:
@@ -178,13 +182,13 @@ def _rows_of(model: str, content: bytes) -> int | None:
 def drop_stale(
     shelf: AnswerStore, *, step: int, asked: Mapping[int, str], numbers: range = range(MAX_PARTS)
 ) -> int:
-    """How many parts of a step answer something else than the digests say; they are removed."""
-    # A copy: another thread may be putting a part there.
-    of_step = [key for key in [*shelf.parts] if key[0] == step and key[1] in numbers]
-    others = [key for key in of_step if shelf.parts[key].asked != asked.get(key[1])]
-    for key in others:
+    """Remove parts of a step that answer something else than the digests say; return how many."""
+    # A copy: another thread may be adding a part.
+    step_keys = [key for key in [*shelf.parts] if key[0] == step and key[1] in numbers]
+    stale = [key for key in step_keys if shelf.parts[key].asked != asked.get(key[1])]
+    for key in stale:
         shelf.folder.remove(shelf.parts.pop(key).name)
-    return len(others)
+    return len(stale)
 
 
 def read_chunks(
@@ -194,9 +198,10 @@ def read_chunks(
     *,
     prompts: pl.Series | None = None,
 ) -> pl.DataFrame:
-    """The rows of the parts in their order, with exactly the table's columns.
+    """Return the rows of the parts in their order, with exactly the table's columns.
 
-    ``prompts``: only those that answer these. All rows at once would be in memory twice.
+    ``prompts``: keep only answers to these. Parts are filtered one by one, because all rows at once
+    would be in memory twice.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Which code makes a run's numbers: what it made may be taken as it is while this is the same."""
+"""The code that makes a run's numbers: while its digest is the same, results can be used again."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "scipy")
-"""The packages of others that numbers may depend on."""
+"""The third-party packages that numbers may depend on."""
 
 
 @cache
 def code_digest() -> str:
-    """Of goffman's own code as it lies on the disk, and the versions of all that it rests on."""
+    """Return a digest of goffman's own code on disk and the versions of all that it depends on."""
     package = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):

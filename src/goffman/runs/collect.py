@@ -1,4 +1,4 @@
-"""The only loop that has models asked: plan, skip what is there, ask part by part, write them."""
+"""The only loop that asks models: plan, skip stored parts, ask part by part, write the answers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from goffman.workers.pool import ModelGroup
 
 WRITERS = 3
-"""So many parts are written at once. One would do beside a CPU, not beside a fast GPU."""
+"""How many parts are written at once. One is enough with a CPU, but not with a fast GPU."""
 
 OTHERS = (
     "Stored files without this model's answers to these prompts: {}. The prompts were asked again. "
@@ -72,7 +72,7 @@ class Asking:
     prompts: Sequence[Prompt]
     watch: Watch
     team: ModelGroup | None = None
-    """The workers that answer for the model; None: it answers in this process, or on a server."""
+    """The workers that answer for the model; None: it answers in this process or on a server."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,75 +83,81 @@ class Job(Asking):
     known: str | None = None
     """See Answered in manifest.py."""
     first: Sequence[frozenset[str]] = ()
-    """The ids of prompts that are asked before the others, in parts of their own; each contains the
+    """Ids of prompts that are asked before the others, in parts of their own; each set contains the
     one before it."""
     phrases: Sequence[CarriedPhrase] = ()
-    """Whose likelihood is wanted, where the model can say it; asked before everything else."""
+    """Phrases whose likelihood is wanted, if the model can give it; asked before all else."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collected:
-    """What there is now of a model's answers to an instrument."""
+    """A summary of the answers of a model to an instrument that are stored now."""
 
     model: str
     instrument: str
     sentences: int
-    """Different sentences, over all steps."""
+    """Distinct sentences, over all steps."""
     rows: int
     asked_now: int
-    """Sentences that this process asked; 0: all answers were there."""
+    """Sentences that this process asked; 0: all answers were stored already."""
     damaged: tuple[str, ...]
-    """Files that were damaged, and whose part was asked again."""
+    """Files that were damaged, and whose parts were asked again."""
     not_one_token: tuple[str, ...] = ()
     """Target words that have no answers, because they are not one token for this model."""
     remarks: tuple[str, ...] = ()
-    """What the user should know of the answers, in sentences."""
+    """What the user should know about the answers, in sentences."""
 
 
 @few_collections()
 def ask_fills(job: Job, model: Fills, settings: Settings) -> Collected:
-    """What there is of the model's fills, once every prompt is answered, step by step."""
+    """Ask every prompt, step by step, and return a summary of the model's fills."""
     voice = FillMask(model, settings)
     shelf = _shelf(job, voice)
     _ask_phrases(job, model, shelf)
     nodes = roots(job.prompts)
-    under: dict[tuple[str, ...], list[Node]] = {}
+    branches: dict[tuple[str, ...], list[Node]] = {}
 
     def grow(some: Sequence[Node], fills: pl.DataFrame) -> None:
         words = words_put_back(fills, width=settings.width)
         for node in some:
-            under[node[:2]] = children(
+            branches[node[:2]] = children(
                 [node], words, placement=settings.placement, unfit=voice.unfit
             )
 
     counts = []
     for step in range(1, settings.depth + 1):
-        later = step < settings.depth
-        counts.append(_ask_step(job, voice, shelf, nodes, step=step, then=grow if later else None))
-        if step == 1 and later and _all_there(job, voice, shelf, counts[0]):
+        has_next = step < settings.depth
+        counts.append(
+            _ask_step(job, voice, shelf, nodes, step=step, then=grow if has_next else None)
+        )
+        if step == 1 and has_next and _all_there(job, voice, shelf, counts[0]):
             sentences = job.run.manifest.answers[voice.name][job.instrument].sentences or 0
             counts = [(sentences, 0, 0)]
             break
-        if later:
-            if there := [node for node in nodes if node[:2] not in under]:
-                parts = [part for (at, _), part in sorted(shelf.parts.items()) if at == step]
-                grow(there, read_chunks(shelf.folder, parts, "fills"))
-            nodes = [child for node in nodes for child in under.pop(node[:2])]
+        if has_next:
+            if stored_nodes := [node for node in nodes if node[:2] not in branches]:
+                parts = [
+                    part
+                    for (part_step, _), part in sorted(shelf.parts.items())
+                    if part_step == step
+                ]
+                grow(stored_nodes, read_chunks(shelf.folder, parts, "fills"))
+            nodes = [child for node in nodes for child in branches.pop(node[:2])]
     return _finished(job, voice, shelf, counts)
 
 
 def _all_there(
     job: Job, voice: ModeAdapter, shelf: AnswerStore, first: tuple[int, int, int]
 ) -> bool:
-    """Whether the same answers, prompts and code give the same sentences in all later steps."""
-    there = job.run.manifest.answers[voice.name][job.instrument]
-    as_written = (len(shelf.parts), shelf.sha256, code_digest())
+    """Return whether the same answers, prompts and code give the same sentences in later steps."""
+    entry = job.run.manifest.answers[voice.name][job.instrument]
+    current = (len(shelf.parts), shelf.sha256, code_digest())
     untouched = first[1:] == (0, 0) and not (shelf.damaged or shelf.foreign)
-    return untouched and (there.parts, there.sha256, there.code) == as_written
+    return untouched and (entry.parts, entry.sha256, entry.code) == current
 
 
 def ask_choices(job: Job, model: Any) -> Collected:
-    """What there is of the options' probabilities; the model follows Continues or Picks."""
+    """Ask for the options' probabilities and return a summary; ``model``: a Continues or Picks."""
     options = {prompt.id: prompt.options for prompt in job.prompts}
     voice = PersonPicked if hasattr(model, "pick_batch") else OptionProbability
     return ask_once(job, voice(model, options))
@@ -161,9 +167,9 @@ def ask_choices(job: Job, model: Any) -> Collected:
 def ask_once(
     job: Job, voice: ModeAdapter, forms: Mapping[str, Sequence[str]] | None = None
 ) -> Collected:
-    """What there is of a model's answers, once every prompt is answered.
+    """Ask every prompt and return a summary of the model's answers.
 
-    ``forms``: prompt id → the words that stand in the place of its mask, each asked for itself.
+    ``forms``: prompt id → the words that stand in place of its mask, each asked separately.
     """
     shelf = _shelf(job, voice)
     _ask_phrases(job, voice.model, shelf)
@@ -174,18 +180,20 @@ def ask_once(
 
 
 def _shelf(job: Job, voice: ModeAdapter) -> AnswerStore:
-    """What is sound on disk, of steps that are asked; the manifest knows the pair."""
+    """Return the sound stored parts of the steps asked; note in the manifest whose they are."""
     job.run.expect(voice.name, job.instrument, table=voice.table)
     folder = answers_folder(job.run.place, voice.table, model=voice.name, instrument=job.instrument)
     shelf = verify_chunks(folder, model=voice.name, clear=True)
-    others = {step for step, _ in shelf.parts} - {*range(0 if job.phrases else 1, voice.steps + 1)}
-    for step in sorted(others):
+    stale_steps = {step for step, _ in shelf.parts} - {
+        *range(0 if job.phrases else 1, voice.steps + 1)
+    }
+    for step in sorted(stale_steps):
         drop_stale(shelf, step=step, asked={})
     return shelf
 
 
 def _ask_phrases(job: Job, model: Any, shelf: AnswerStore) -> None:
-    """The likelihoods of the conditions' phrases are on disk, as the step before the first."""
+    """Ask for the likelihoods of the conditions' phrases, as the step before the first."""
     if job.phrases and hasattr(model, "encode_phrase"):
         voice = PhraseTokens(model, job.phrases)
         _ask_step(replace(job, watch=lambda _: None), voice, shelf, voice.nodes, step=PHRASES)
@@ -200,9 +208,9 @@ def _ask_step(
     step: int,
     then: Callable[[Sequence[Node], pl.DataFrame], None] | None = None,
 ) -> tuple[int, int, int]:
-    """The numbers of sentences in all, of those asked now, and of parts that answered others.
+    """Ask one step; return the numbers of its sentences, of those asked now, and of stale parts.
 
-    ``then``: what is done with each part that is asked now, while others are.
+    ``then``: called with the nodes and rows of each part that is asked now, while others are asked.
     """
     asker = asker_of(
         job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
@@ -215,15 +223,15 @@ def _ask_step(
 
     def begun() -> Iterator[BlockPart]:
         for part in todo:
-            # When its answers are there, this is done.
+            # The digest is ready by the time the answers are.
             digests[part.number] = writer.submit(part.digest, asker)
             yield part
 
     def write(part: BlockPart, answers: Sequence[Any]) -> None:
         rows = voice.rows(answers, part.askers(), step=step)
         key = (step, part.number)
-        asked = digests.pop(part.number).result()
-        shelf.parts[key] = write_chunk(shelf.folder, key, rows, asked=asked)
+        digest = digests.pop(part.number).result()
+        shelf.parts[key] = write_chunk(shelf.folder, key, rows, asked=digest)
         if then:
             then(part.nodes, rows)
 
@@ -232,8 +240,8 @@ def _ask_step(
             yield writer.submit(write, part, answers)
             job.run.asked(part.sentences)
 
-    # Parts are written while the next one is asked; no more are in memory. Where asking fails,
-    # those that are being written are kept: leaving the block waits for them.
+    # Parts are written while the next one is asked; no more are in memory. If asking fails, the
+    # parts that are being written are kept: leaving the block waits for them.
     with ThreadPoolExecutor(max_workers=WRITERS) as writer:
         for writing in ahead(answered(), WRITERS - 1):
             writing.result()
@@ -243,37 +251,37 @@ def _ask_step(
 def _to_ask(
     job: Job, shelf: AnswerStore, blocks: Iterator[Block], count: _Counter, *, asker: str
 ) -> Iterator[BlockPart]:
-    """The parts that are not on the shelf; those there that answer something else are gone."""
-    end, begun = 0, False
+    """Yield the parts that are not stored; remove stored parts that answer something else."""
+    end, has_begun = 0, False
     for block in blocks:
-        there = {number for step, number in [*shelf.parts] if step == count.step}
-        asked = {part.number: part.digest(asker) for part in block.parts if part.number in there}
+        stored = {number for step, number in [*shelf.parts] if step == count.step}
+        digests = {part.number: part.digest(asker) for part in block.parts if part.number in stored}
         end = block.first + len(block.parts)
         numbers = range(block.first, end)
-        count.others += drop_stale(shelf, step=count.step, asked=asked, numbers=numbers)
+        count.others += drop_stale(shelf, step=count.step, asked=digests, numbers=numbers)
         todo = [part for part in block.parts if (count.step, part.number) not in shelf.parts]
         count.plan(block, todo)
-        if todo and not begun:
-            # The manifest must know who is asked before there are answers. It is of all models that
+        if todo and not has_begun:
+            # The manifest must name the model before there are answers. It covers all models that
             # are asked at once, so this thread writes it.
             job.run.begin()
-            begun = True
+            has_begun = True
         yield from todo
     count.others += drop_stale(shelf, step=count.step, asked={}, numbers=range(end, MAX_PARTS))
 
 
 def _batches(voice: ModeAdapter, part: BlockPart) -> Sequence[Sequence[Sequence[int]]]:
-    """A part's batches, as the model takes them."""
+    """Return a part's batches in the form that the model takes."""
     return part.arrays if getattr(type(voice.model), "takes_arrays", False) else part.batches
 
 
 def _asked_here(
     job: Job, voice: ModeAdapter, todo: Iterable[BlockPart], count: _Counter
 ) -> Iterator[tuple[BlockPart, list[Any]]]:
-    """Each part and its answers, by the model in this process."""
-    begun, ended = tee((part, batch) for part in todo for batch in _batches(voice, part))
-    found = zip(voice.call.each(voice.model, (batch for _, batch in begun)), ended, strict=True)
-    for part, batches in groupby(found, key=lambda one: one[1][0]):
+    """Yield each part and its answers by the model in this process."""
+    to_ask, to_match = tee((part, batch) for part in todo for batch in _batches(voice, part))
+    pairs = zip(voice.call.each(voice.model, (batch for _, batch in to_ask)), to_match, strict=True)
+    for part, batches in groupby(pairs, key=lambda pair: pair[1][0]):
         answers = []
         for answer, (_, sentences) in batches:
             with _explained(job, voice, sentences):
@@ -285,15 +293,15 @@ def _asked_here(
 def _asked_by_workers(
     job: Job, voice: ModeAdapter, todo: Iterable[BlockPart], count: _Counter
 ) -> Iterator[tuple[BlockPart, list[Any]]]:
-    """Each part and its answers, by workers, as they come."""
+    """Yield each part and its answers by workers, as they come."""
     if job.team is None:
         return
     parts = {part.number: (part, _batches(voice, part)) for part in todo}
-    several = ((number, batches) for number, (_, batches) in parts.items())
-    for number, found in job.team.ask(voice.call, several):
+    numbered_batches = ((number, batches) for number, (_, batches) in parts.items())
+    for number, results in job.team.ask(voice.call, numbered_batches):
         part, batches = parts[number]
         answers = []
-        for answer, sentences in zip(found, batches, strict=True):
+        for answer, sentences in zip(results, batches, strict=True):
             with _explained(job, voice, sentences):
                 answers.append(voice.checked(answer, sentences))
         count.add(part.sentences)
@@ -302,7 +310,7 @@ def _asked_by_workers(
 
 @contextmanager
 def _explained(job: Job, voice: ModeAdapter, sentences: Sequence[Sequence[int]]) -> Iterator[None]:
-    """AskingError where the model fails on these sentences."""
+    """Raise AskingError if the model fails on these sentences."""
     try:
         yield
     except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
@@ -314,28 +322,28 @@ def _explained(job: Job, voice: ModeAdapter, sentences: Sequence[Sequence[int]])
 
 
 class _Counter:
-    """Counts a step's sentences, and tells the watcher how far it is."""
+    """A counter of a step's sentences, which tells the watcher about progress."""
 
     def __init__(self, job: Job, voice: ModeAdapter, *, step: int) -> None:
         self._job, self._voice, self.step = job, voice, step
         self.sentences = 0
-        """Of the blocks that are planned."""
+        """Sentences of the blocks that are planned."""
         self.asked = 0
-        """Those of them that were not there."""
+        """Those of them that were not stored."""
         self.others = 0
-        """Parts that answered something else."""
+        """Stored parts that answered something else."""
         self._waiting = 0
         self._answered = 0
 
     def plan(self, block: Block, todo: Sequence[BlockPart]) -> None:
-        """A block is planned, of which these parts are to be asked."""
+        """Count a block that was planned, of which these parts are to be asked."""
         self.sentences += len(block.plan.written)
         self.asked += sum(part.sentences for part in todo)
         self._waiting = block.waiting
         self.add(0)
 
     def add(self, sentences: int) -> None:
-        """So many more are answered."""
+        """Count this many more sentences as answered, and tell the watcher."""
         self._answered += sentences
         progress = Progress(
             model=self._voice.name,
@@ -352,9 +360,9 @@ class _Counter:
 def _finished(
     job: Job, voice: ModeAdapter, shelf: AnswerStore, counts: Sequence[tuple[int, int, int]]
 ) -> Collected:
-    """What there is; the manifest says so too."""
-    sentences, asked_now, others = (sum(numbers) for numbers in zip(*counts, strict=True))
-    others += len(shelf.foreign)
+    """Return a summary of the answers, after noting it in the manifest."""
+    sentences, asked_now, stale_parts = (sum(numbers) for numbers in zip(*counts, strict=True))
+    stale_parts += len(shelf.foreign)
     answers = Collected(
         model=voice.name,
         instrument=job.instrument,
@@ -363,11 +371,11 @@ def _finished(
         asked_now=asked_now,
         damaged=shelf.damaged,
         not_one_token=tuple(voice.not_one_token),
-        remarks=(OTHERS.format(others),) if others else (),
+        remarks=(OTHERS.format(stale_parts),) if stale_parts else (),
     )
     code = code_digest() if voice.steps > 1 else None
-    more = {"code": code, "known": job.known, "not_one_token": answers.not_one_token}
-    return note_finished(job.run, shelf, answers, voice.table, begin=asked_now > 0, **more)
+    details = {"code": code, "known": job.known, "not_one_token": answers.not_one_token}
+    return note_finished(job.run, shelf, answers, voice.table, begin=asked_now > 0, **details)
 
 
 def note_finished(
@@ -379,9 +387,9 @@ def note_finished(
     begin: bool = True,
     **more: Any,
 ) -> Collected:
-    """What there is; the manifest says so too, and what ``more`` it knows of answers.
+    """Note the answers, with further fields ``more``, in the manifest; return their summary.
 
-    ``begin``: whether this session asked where the manifest did not say so yet.
+    ``begin``: whether this session asked, so that a changed manifest notes the session, too.
     """
     entry = Answered(
         table=table,

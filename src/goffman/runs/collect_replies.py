@@ -1,4 +1,4 @@
-"""Every question to a chat model, asked once and kept; asking stops early if replies are empty."""
+"""Questions to a chat model, each asked once and kept; asking stops early if replies are empty."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from goffman.runs.manifest import Manifest
 
 ECHO_WORDS = 8
-"""So many words of the prompt in a row, in a reply, are no accident."""
+"""This many words of the prompt in a row, in a reply, are no accident."""
 
 ECHOES, CUTS = 0.2, 0.5
-"""Shares of replies that repeat the prompt, and that were cut, from which on a model is suspected
+"""Shares of replies that repeat the prompt, and that were cut off, from which a model is suspected
 not to chat at all."""
 
 LIMIT = "length"
@@ -50,32 +50,32 @@ LIMIT = "length"
 def remarks_on(
     replies: pl.DataFrame, prompts: Sequence[Prompt], entry: Answered, *, asked_as: str | None
 ) -> Iterator[str]:
-    """What is odd about the replies, and about the server that gave them."""
+    """Yield remarks on what is odd about the replies, and about the server that gave them."""
     for name in replies["served_by"].drop_nulls().unique().sort():
         if asked_as not in {None, name}:
             yield f"You asked for '{asked_as}', but the server answered as '{name}'."
     yield from entry.changed or ()
     if entry.timeouts:
-        many = (
+        requests = (
             "1 request was not answered in time and was"
             if entry.timeouts == 1
             else f"{entry.timeouts:,} requests were not answered in time and were"
         )
-        yield f"{many} sent again. A longer --timeout or a lower --concurrency avoids this."
+        yield f"{requests} sent again. A longer --timeout or a lower --concurrency avoids this."
     total = f"of {replies.height:,}"
     if cut := replies.filter(pl.col("finish_reason") == LIMIT).height:
         yield f"{cut:,} {total} replies were cut off at the token limit (--max-tokens)."
     reasoned = replies.filter(pl.col("reasoning").is_not_null())
     if reasoned.height:
         blank = pl.col("text").fill_null("").str.strip_chars() == ""
-        inside = reasoned.filter(pl.col("finish_reason") == LIMIT, blank).height
-        also = f" {inside:,} were cut off before the answer." if inside else ""
+        unanswered = reasoned.filter(pl.col("finish_reason") == LIMIT, blank).height
+        addition = f" {unanswered:,} were cut off before the answer." if unanswered else ""
         yield (
             f"{reasoned.height:,} {total} replies came with reasoning, which is stored separately "
-            f"and not read as an answer.{also}"
+            f"and not read as an answer.{addition}"
         )
-    if none := replies["text"].null_count():
-        yield f"{none:,} {total} prompts got a reply without text."
+    if missing := replies["text"].null_count():
+        yield f"{missing:,} {total} prompts got a reply without text."
     if empty := int((replies["text"].str.strip_chars() == "").sum()):
         yield f"{empty:,} {total} replies are empty."
     echoes = echo_count(replies, {prompt.id: prompt.text for prompt in prompts})
@@ -85,36 +85,38 @@ def remarks_on(
             "happens if the server runs a model that was not trained to chat. Then these numbers "
             "mean nothing. Check that it has a chat model with its own chat template."
         )
-    prints = replies["fingerprint"].drop_nulls().n_unique()
-    if prints > 1:
-        yield f"The server changed during the run: it sent {prints} different fingerprints."
+    fingerprints = replies["fingerprint"].drop_nulls().n_unique()
+    if fingerprints > 1:
+        yield f"The server changed during the run: it sent {fingerprints} different fingerprints."
 
 
 def echo_count(replies: pl.DataFrame, texts: Mapping[str, str]) -> int:
-    """How many replies repeat words of their prompt."""
-    runs = {prompt: _runs(text) for prompt, text in texts.items()}
+    """Return how many replies repeat words of their prompt."""
+    runs = {prompt_id: _runs(text) for prompt_id, text in texts.items()}
     rows = replies.select("prompt_id", "text").drop_nulls().iter_rows()
-    return sum(not runs.get(prompt, set()).isdisjoint(_runs(text)) for prompt, text in rows)
+    return sum(not runs.get(prompt_id, set()).isdisjoint(_runs(text)) for prompt_id, text in rows)
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:
-    """Every row of so many words."""
+    """Return every sequence of ``ECHO_WORDS`` consecutive words."""
     words = re.findall(r"\w+", text.casefold())
-    return {tuple(words[at : at + ECHO_WORDS]) for at in range(len(words) - ECHO_WORDS + 1)}
+    return {
+        tuple(words[start : start + ECHO_WORDS]) for start in range(len(words) - ECHO_WORDS + 1)
+    }
 
 
 LOOK = 50
-"""So many replies are looked at together."""
+"""How many of the last replies are looked at together."""
 
 TOO_MANY = 45
-"""So many useless ones of these end the asking."""
+"""How many useless ones among these end the asking."""
 
 CUT_REASONING = "cut off in the reasoning"
 CUT_EMPTY = "cut off before the first word"
 
 
 def why_stopped(reply: Reply) -> str | None:
-    """Why the reply holds no answer; None: it may hold one, or a filter took it."""
+    """Return why the reply holds no answer; None: it may hold one, or a filter took it."""
     if (reply.text or "").strip() or reply.finish_reason == "content_filter":
         return None
     cut = reply.finish_reason == LIMIT
@@ -124,7 +126,7 @@ def why_stopped(reply: Reply) -> str | None:
 
 
 class EmptyReplyMonitor:
-    """Watches the last replies of a model."""
+    """A monitor of the last replies of a model."""
 
     def __init__(self, model: str, max_tokens: int | None) -> None:
         self._model = model
@@ -132,32 +134,32 @@ class EmptyReplyMonitor:
         self._last: deque[str | None] = deque(maxlen=LOOK)
 
     def check(self, reply: Reply) -> None:
-        """AskingError where nearly all of the last replies are useless."""
+        """Raise AskingError if nearly all of the last replies are useless."""
         self._last.append(why_stopped(reply))
-        reasons = Counter(why for why in self._last if why is not None)
+        reasons = Counter(reason for reason in self._last if reason is not None)
         if len(self._last) < LOOK or reasons.total() < TOO_MANY:
             return
-        saw = ", ".join(f"{count} {why}" for why, count in reasons.most_common())
-        todo = "Check whether the server has a chat model, and what it sends."
+        tally = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+        advice = "Check whether the server has a chat model, and what it sends."
         if CUT_REASONING in reasons or CUT_EMPTY in reasons:
             limit = "" if self._max_tokens is None else f", now {self._max_tokens:,}"
-            todo = (
+            advice = (
                 f"Raise --max-tokens{limit}: a model that reasons needs several thousand. Use a "
                 "new folder (--output). Or turn reasoning off on the server."
             )
         raise AskingError(
             f"{self._model}: {reasons.total()} of the last {LOOK} replies contain no answer "
-            f"({saw}). The audit was stopped to save time and money. {todo} All replies so far "
+            f"({tally}). The audit was stopped to save time and money. {advice} All replies so far "
             "are kept."
         )
 
 
 WATCH_S = 0.1
-"""Seconds between two looks at how far it is."""
+"""Seconds between two reports of progress."""
 
 
 class ReplySink:
-    """Keeps replies and tells how far it is."""
+    """A sink that keeps replies and reports progress."""
 
     def __init__(
         self,
@@ -175,8 +177,8 @@ class ReplySink:
         if self._server:
             self._server.troubled = self.watch
         record = job.run.manifest.models.get(self._model)
-        drawn = record.sampling if record else None
-        self._useful = EmptyReplyMonitor(self._model, drawn.max_tokens if drawn else None)
+        sampling = record.sampling if record else None
+        self._useful = EmptyReplyMonitor(self._model, sampling.max_tokens if sampling else None)
         self._turns, self._served_by, self._asker = turns, served_by, asker
         self._open = np.ones(len(turns), dtype=bool)
         texts = len({prompt.asked for prompt in job.prompts})
@@ -184,7 +186,7 @@ class ReplySink:
         self._shown = time.monotonic()
 
     def take(self, position: int, reply: Reply) -> None:
-        """The reply is kept; AskingError where it must not be, or cannot."""
+        """Keep the reply; raise AskingError if it must not be kept, or cannot."""
         if not self._open[position]:
             raise AskingError(
                 f"{self._model} answered one question twice. This is a bug in goffman; please "
@@ -197,7 +199,7 @@ class ReplySink:
                 f"this run as '{self._served_by}'. goffman never mixes the answers of two models. "
                 "Give another folder with --output, or start the earlier model again."
             )
-        # Models on this machine reason in their text.
+        # Models on this machine put their reasoning in the text.
         reply = without_reasoning(reply)
         turn = self._turns[position]
         self._journal.add(Line(key_of(turn.text), turn.trial, reply, self._asker))
@@ -208,7 +210,7 @@ class ReplySink:
         self._useful.check(reply)
 
     def watch(self, *, last: bool = False) -> None:
-        """The watcher knows how far it is; not for every reply, which would cost more than it."""
+        """Tell the watcher the progress, not for each reply: that would cost more than a reply."""
         now = time.monotonic()
         if not last and now - self._shown < WATCH_S:
             return
@@ -231,7 +233,7 @@ class ReplySink:
 
 
 LINES = 1024
-"""So many lines of the journal are rows in memory before they are columns."""
+"""How many lines of the journal are rows in memory before they become columns."""
 
 OTHERS = (
     "Stored replies that were not used: {}. They come from another model, from other settings or "
@@ -245,14 +247,14 @@ class ChatJob(Asking):
 
     trials: int
     seed: int
-    """With the text and the trial it gives the seed of a reply."""
+    """Gives, together with the text and the trial, the seed of a reply."""
     words: bool = False
-    """Whether a word is to be filled in: see Turn."""
+    """Whether a word is to be filled in: see ChatRequest."""
     options: bool = False
-    """Whether there are options to choose from: see Turn."""
+    """Whether there are options to choose from: see ChatRequest."""
 
     def replies(self, model: str) -> Replies:
-        """The model's replies, as far as they are on disk."""
+        """Return the model's replies, as far as they are on disk."""
         return replies_of(
             self.run.place, self.run.manifest, model=model, instrument=self.instrument
         )
@@ -260,7 +262,7 @@ class ChatJob(Asking):
 
 @dataclass(frozen=True, kw_only=True)
 class Replies:
-    """Where a model's replies to an instrument lie, and by what they are known as its own."""
+    """Where a model's replies to an instrument are, and the hash that marks them as its own."""
 
     folder: Folder
     model: str
@@ -268,13 +270,13 @@ class Replies:
     """A hash of who answers, and how it is asked; it stands in each line of the journal."""
 
     def digest(self, prompts: Sequence[Prompt], trials: int) -> str:
-        """What stands in the name of the part with all replies to these prompts."""
-        asked = [self.asker, trials, [[prompt.id, prompt.asked] for prompt in prompts]]
-        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+        """Return the digest in the name of the part with all replies to these prompts."""
+        questions = [self.asker, trials, [[prompt.id, prompt.asked] for prompt in prompts]]
+        return hashlib.sha256(json.dumps(questions).encode()).hexdigest()[:16]
 
 
 def replies_of(run: Path | Folder, manifest: Manifest, *, model: str, instrument: str) -> Replies:
-    """A model's replies to an instrument, whether or not there are any yet."""
+    """Return where a model's replies to an instrument are, whether or not there are any yet."""
     return Replies(
         folder=answers_folder(run, "replies", model=model, instrument=instrument),
         model=model,
@@ -283,7 +285,7 @@ def replies_of(run: Path | Folder, manifest: Manifest, *, model: str, instrument
 
 
 class Questions:
-    """Which texts are asked in which trials, and which of these are answered."""
+    """The texts that are asked, in which trials, and which of these questions are answered."""
 
     def __init__(self, prompts: Sequence[Prompt], trials: int) -> None:
         self.texts = list(dict.fromkeys(prompt.asked for prompt in prompts))
@@ -292,7 +294,7 @@ class Questions:
         self.answered: NDArray[np.bool_] = np.zeros((trials, len(self.texts)), dtype=bool)
 
     def take(self, key: str, trial: int) -> bool:
-        """Whether this is a question that was not answered before; from now on it is."""
+        """Mark a question as answered; return whether it is one of these, yet unanswered."""
         place = self._place.get(key)
         if place is None or not 1 <= trial <= len(self.answered):
             return False
@@ -302,7 +304,7 @@ class Questions:
         return True
 
     def turns(self, seed: int, *, words: bool = False, options: bool = False) -> list[ChatRequest]:
-        """What is still to be asked, trial by trial; ``words``, ``options``: see Turn."""
+        """Return what is still to be asked, by trial; ``words``, ``options``: see ChatRequest."""
         return [
             ChatRequest(
                 text=self.texts[place],
@@ -316,13 +318,13 @@ class Questions:
 
 
 def seed_of(seed: int, key: str, trial: int) -> int:
-    """The seed of one reply: of 31 bits, which every server takes."""
+    """Return the seed of one reply: 31 bits, which every server takes."""
     content = f"{seed} {trial} {key}".encode()
     return int.from_bytes(hashlib.sha256(content).digest()[:4], "big") >> 1
 
 
 def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int) -> Questions:
-    """The questions, those marked whose replies are on disk; nothing there is changed."""
+    """Return the questions, with those marked whose replies are on disk; change nothing there."""
     questions = Questions(prompts, trials)
     shelf = verify_chunks(replies.folder, model=replies.model, clear=False)
     if shelf.is_whole(asked=replies.digest(prompts, trials)):
@@ -333,66 +335,66 @@ def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int)
 
 
 def ask_replies(job: ChatJob, model: Chats) -> Collected:
-    """What there is of the model's replies, once every prompt is answered in every trial."""
+    """Ask every prompt in every trial and return a summary of the model's replies."""
     name = model.identity.name
     job.run.expect(name, job.instrument, table="replies")
     replies = job.replies(name)
     shelf = verify_chunks(replies.folder, model=name, clear=True)
     digest = replies.digest(job.prompts, job.trials)
-    found = _Found()
+    findings = _Found()
     if not shelf.is_whole(asked=digest):
-        found = _ask_rest(job, model, replies)
+        findings = _ask_rest(job, model, replies)
         shelf.write_whole(reply_rows(job, replies), asked=digest)
-    return _finished(job, shelf, replies, found)
+    return _finished(job, shelf, replies, findings)
 
 
 def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
-    """What was found in the journal, to which all that was missing there is added."""
+    """Ask all that is missing in the journal, add it there, and return what was found in it."""
     questions = Questions(job.prompts, job.trials)
     job.run.bind()
     with open_journal(replies.folder) as journal:
-        found = _known(questions, replies)
+        findings = _known(questions, replies)
         turns = questions.turns(job.seed, words=job.words, options=job.options)
         if turns:
             job.run.begin()
-        hearing = ReplySink(
-            job, model, journal, turns=turns, served_by=found.served_by, asker=replies.asker
+        sink = ReplySink(
+            job, model, journal, turns=turns, served_by=findings.served_by, asker=replies.asker
         )
-        hearing.watch(last=True)
+        sink.watch(last=True)
         try:
-            model.chat(turns, hearing.take)
+            model.chat(turns, sink.take)
         finally:
             _note_service(job, model)
-        hearing.watch(last=True)
-    if hearing.heard != len(turns):
+        sink.watch(last=True)
+    if sink.heard != len(turns):
         raise AskingError(
-            f"{model.identity.name} answered only {hearing.heard:,} of {len(turns):,} prompts of "
+            f"{model.identity.name} answered only {sink.heard:,} of {len(turns):,} prompts of "
             f"{job.instrument}. All answers so far are kept. To resume, run the same command "
             "again."
         )
-    return replace(found, asked_now=len(turns))
+    return replace(findings, asked_now=len(turns))
 
 
 def _note_service(job: ChatJob, model: Chats) -> None:
-    """The manifest (to be saved) knows how the server did, also where that ended the asking."""
+    """Note in the manifest (to be saved) how the server did, even if that ended the asking."""
     if not isinstance(model, Serves):
         return
     name, service = model.identity.name, model.service
-    there = job.run.manifest.answers[name][job.instrument]
-    now = replace(
-        there,
-        timeouts=((there.timeouts or 0) + service.timeouts) or None,
-        changed=tuple(dict.fromkeys((*(there.changed or ()), *service.changed))) or None,
+    entry = job.run.manifest.answers[name][job.instrument]
+    new_entry = replace(
+        entry,
+        timeouts=((entry.timeouts or 0) + service.timeouts) or None,
+        changed=tuple(dict.fromkeys((*(entry.changed or ()), *service.changed))) or None,
     )
     job.run.manifest = with_answers(
-        job.run.manifest, model=name, instrument=job.instrument, entry=now
+        job.run.manifest, model=name, instrument=job.instrument, entry=new_entry
     )
 
 
 def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
-    """REPLIES from the journal, prompt by prompt and trial by trial, whatever came first."""
+    """Return REPLIES from the journal, by prompt and trial, whatever the order of its lines."""
     questions = Questions(job.prompts, job.trials)
-    fresh = (
+    new_rows = (
         (line.key, line.trial, *vars(line.reply).values())
         for line in read_journal(replies.folder)
         if line and line.asker == replies.asker and questions.take(line.key, line.trial)
@@ -401,15 +403,15 @@ def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
     types = pl.Schema({"key": pl.String(), **schema(REPLIES)})
     chunks = [
         pl.DataFrame(list(zip(*rows, strict=True)), schema={name: types[name] for name in names})
-        for rows in iter(lambda: list(islice(fresh, LINES)), [])
+        for rows in iter(lambda: list(islice(new_rows, LINES)), [])
     ]
-    asked = pl.DataFrame(
+    prompts = pl.DataFrame(
         {
             "prompt_id": [prompt.id for prompt in job.prompts],
             "key": [key_of(prompt.asked) for prompt in job.prompts],
         }
     ).with_row_index("place")
-    rows = asked.join(pl.concat(chunks), on="key").sort("place", "trial")
+    rows = prompts.join(pl.concat(chunks), on="key").sort("place", "trial")
     return rows.with_columns(model=pl.lit(replies.model)).select(schema(REPLIES).names())
 
 
@@ -418,33 +420,33 @@ class _Found:
     """What a journal holds beside replies, and what was missing in it."""
 
     served_by: str | None = None
-    """Who answered so far."""
+    """The server's name for the model that answered so far."""
     lost: tuple[int, ...] = ()
-    """The lines that came to harm."""
+    """Numbers of the damaged lines."""
     others: int = 0
-    """Lines that another model answered, or this one in another way."""
+    """Number of lines from another model, or from this one asked in another way."""
     asked_now: int = 0
 
 
 def _known(questions: Questions, replies: Replies) -> _Found:
-    """What the journal holds; the questions that are answered there are marked."""
-    served_by, lost, others = None, [], 0
+    """Return what the journal holds; mark the questions that are answered there."""
+    served_by, lost, other_lines = None, [], 0
     for number, line in enumerate(read_journal(replies.folder), start=1):
         if line is None:
             lost.append(number)
         elif line.asker != replies.asker:
-            others += 1
+            other_lines += 1
         elif questions.take(line.key, line.trial):
             served_by = served_by or line.reply.served_by
-    return _Found(served_by=served_by, lost=tuple(lost), others=others)
+    return _Found(served_by=served_by, lost=tuple(lost), others=other_lines)
 
 
 def _finished(job: ChatJob, shelf: AnswerStore, of_model: Replies, found: _Found) -> Collected:
-    """What there is; the manifest says so too, and what the server said of itself."""
+    """Return a summary of the replies; note it, and what the server said of itself."""
     model = of_model.model
     replies = read_chunks(shelf.folder, shelf.parts.values(), "replies")
-    asked = {prompt.asked: prompt.id for prompt in job.prompts}
-    paid = replies.filter(pl.col("prompt_id").is_in(list(asked.values())))
+    ids = {prompt.asked: prompt.id for prompt in job.prompts}
+    paid = replies.filter(pl.col("prompt_id").is_in(list(ids.values())))
     entry = job.run.manifest.answers[model][job.instrument]
     record = job.run.manifest.models.get(model)
     asked_as = record.asked_as if record else None
@@ -452,7 +454,7 @@ def _finished(job: ChatJob, shelf: AnswerStore, of_model: Replies, found: _Found
     answers = Collected(
         model=model,
         instrument=job.instrument,
-        sentences=len(asked) * job.trials,
+        sentences=len(ids) * job.trials,
         rows=replies.height,
         asked_now=found.asked_now,
         damaged=(*shelf.damaged, *(f"journal, line {number}" for number in found.lost)),
@@ -474,5 +476,5 @@ def _finished(job: ChatJob, shelf: AnswerStore, of_model: Replies, found: _Found
 
 
 def _total(tokens: pl.Series) -> int | None:
-    """Their sum, or None where some are not known."""
+    """Return the sum of the tokens, or None if some are unknown."""
     return None if tokens.null_count() else int(tokens.sum())

@@ -18,19 +18,19 @@ from goffman.errors import AskingError, InputError, RunError, too_long
 from goffman.os_support import hold
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-"""What the system says where there is no more room: on the disk, for the user, for the file."""
+"""System errors that mean no more room: on the disk, for the user, for the file."""
 
 OPEN_FILES = {
     errno.EMFILE: "This process has too many files open",
     errno.ENFILE: "Too many files are open on this machine",
 }
-"""What it says where no more files can be opened, however sound the disk is."""
+"""System errors that mean no more files can be opened, however sound the disk is."""
 
 REFUSED = {
     *(errno.EACCES, errno.EPERM, errno.EROFS),
     *(errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP),
 }
-"""What it says of a place where we cannot write, however sound the disk is."""
+"""System errors that mean a place cannot be written, however sound the disk is."""
 
 FILE_KINDS = {
     stat.S_IFREG: "a file",
@@ -44,27 +44,29 @@ FILE_KINDS = {
 
 
 def where(root: Path, inside: tuple[str, ...]) -> str:
-    """How a place in a run is called in messages."""
+    """Return the name of a place in a run for messages."""
     return f"{'/'.join(inside)} in {root}" if inside else str(root)
 
 
 def not_ours(place: str, found: os.stat_result, wanted: str) -> RunError:
-    """The refusal to touch what is not ``wanted``, such as "a file"."""
+    """Return the error that refuses to touch what is not ``wanted``, such as "a file"."""
     kind = FILE_KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-    again = "Move it away and run the same command again."
-    return RunError(f"{place} is {kind}, not {wanted}. {again}")
+    advice = "Move it away and run the same command again."
+    return RunError(f"{place} is {kind}, not {wanted}. {advice}")
 
 
 def check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
-    """Nothing where nothing is there; RunError where something is, and cannot be read."""
+    """Raise RunError if something is there and cannot be read; do nothing if nothing is there."""
     if error.errno == errno.ENAMETOOLONG:
         raise RunError(too_long(str(root.joinpath(*inside)))) from error
-    for place in range(len(inside) + 1):
-        path = root.joinpath(*inside[:place])
+    for depth in range(len(inside) + 1):
+        path = root.joinpath(*inside[:depth])
         if os.path.islink(path) and not os.path.exists(path):  # noqa: PTH114, PTH110
-            how = "in a circle" if error.errno == errno.ELOOP else "nowhere"
-            link = where(root, inside[:place])
-            raise RunError(f"{link} is a link that leads {how}. Correct or remove it.") from error
+            direction = "in a circle" if error.errno == errno.ELOOP else "nowhere"
+            link = where(root, inside[:depth])
+            raise RunError(
+                f"{link} is a link that leads {direction}. Correct or remove it."
+            ) from error
     if os.path.isfile(root):  # noqa: PTH113
         raise RunError(
             f"'{root}' is a file, not a folder. A run is the folder that goffman audit writes."
@@ -75,7 +77,7 @@ def check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
 
 @contextmanager
 def disk_error(path: Path) -> Iterator[None]:
-    """What goes wrong with a file that is being written while the block runs is told."""
+    """Explain in an error what goes wrong with the file that is written while the block runs."""
     try:
         yield
     except OSError as error:
@@ -83,14 +85,14 @@ def disk_error(path: Path) -> Iterator[None]:
             raise RunError(too_long(str(path))) from error
         if error.errno in REFUSED:
             raise RunError(f"{path} cannot be written: {error.strerror}.") from error
-        what, todo = "The disk failed", "Check the disk"
+        problem, advice = "The disk failed", "Check the disk"
         if error.errno in FULL:
-            what, todo = "The disk is full", "Free some space"
+            problem, advice = "The disk is full", "Free some space"
         elif error.errno in OPEN_FILES:
-            what, todo = OPEN_FILES[error.errno], "Allow more open files (ulimit -n 4096)"
+            problem, advice = OPEN_FILES[error.errno], "Allow more open files (ulimit -n 4096)"
         raise AskingError(
-            f"{what}: {path} could not be written ({error.strerror}). All answers so far are "
-            f"kept. {todo}, then run the same command again to resume."
+            f"{problem}: {path} could not be written ({error.strerror}). All answers so far are "
+            f"kept. {advice}, then run the same command again to resume."
         ) from error
 
 
@@ -103,11 +105,11 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder that a user named, or one inside it; what it does not hold yet, it may.
+    """A folder that a user named, or one inside it; it need not exist yet.
 
-    It may be a link, and so may any part of the path to it: runs lie on other disks. A file inside
-    may be read through a link; nothing is written, cut or removed through one. Only plain files are
-    opened: a pipe or a device would keep us waiting for ever.
+    The folder may be a link, and so may any part of the path to it: runs lie on other disks. A file
+    inside may be read through a link; nothing is written, cut or removed through one. Only plain
+    files are opened: a pipe or a device would keep us waiting forever.
     """
 
     root: Path
@@ -115,14 +117,14 @@ class Folder:
 
     @classmethod
     def at(cls, path: Path, *, run: Path | None) -> Folder:
-        """The folder at a path: one inside the run where it lies there, else a user's own."""
+        """Return the folder at a path: one inside the run if it lies there, else the user's own."""
         if run is not None and path.is_relative_to(run):
             return cls(run, path.relative_to(run).parts)
         return cls(path)
 
     @classmethod
     def of(cls, place: Path | Folder) -> Folder:
-        """The folder of a run: at a path that a user named, or within another run."""
+        """Return the folder of a run: at a path that a user named, or within another run."""
         return place if isinstance(place, Folder) else cls(place)
 
     def __truediv__(self, name: str) -> Folder:
@@ -130,18 +132,18 @@ class Folder:
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """Return the folder's path."""
         return self.root.joinpath(*self.inside)
 
     def make(self) -> None:
-        """The folder is there afterwards; RunError where something else has its name."""
+        """Make the folder if it is missing; raise RunError if something else has its name."""
         if self.inside:
             with self._opened(make=True):
                 return
         make_folder(self.root)
 
     def names(self) -> list[str]:
-        """What lies in the folder, sorted; nothing where there is no such folder."""
+        """Return the names in the folder, sorted; none if there is no such folder."""
         try:
             return sorted(os.listdir(self.path))  # noqa: PTH208
         except OSError as error:
@@ -149,10 +151,10 @@ class Folder:
             return []
 
     def opened(self, name: str) -> BinaryIO | None:
-        """A plain file to read from, None where there is none; RunError where it is unreadable."""
+        """Return a plain file to read, or None if there is none; raise RunError if unreadable."""
         path = self.path / name
         try:
-            # Before it is opened, which may set a device to work; and after: it may have changed.
+            # Checked before opening, which may start a device, and after: it may have changed.
             self._check_plain(name, path.stat())
             descriptor = os.open(path, os.O_RDONLY | _PLAIN)
         except OSError as error:
@@ -166,7 +168,7 @@ class Folder:
             raise
 
     def read(self, name: str) -> bytes | None:
-        """A plain file's content, None where there is none; RunError where it is unreadable."""
+        """Return a plain file's content, or None if there is none; raise RunError if unreadable."""
         file = self.opened(name)
         if file is None:
             return None
@@ -178,7 +180,7 @@ class Folder:
                 raise RunError(f"{place} cannot be read: {error.strerror}.") from error
 
     def append(self, name: str, *, rights: int = 0o644) -> int:
-        """A descriptor that reads the plain file, new or there, and writes at its end."""
+        """Return a descriptor that reads the plain file, new or existing, and writes at its end."""
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | _PLAIN
         with self._opened(make=True) as folder:
             self._check_place(name, folder)
@@ -192,7 +194,7 @@ class Folder:
         return descriptor
 
     def write(self, name: str, content: bytes) -> None:
-        """The file has the content, and at every moment before it was as it had been."""
+        """Write the content to the file, which is as it was before until it has the content."""
         with disk_error(self.path / name), self._opened(make=True) as folder:
             self._check_place(name, folder)
             temporary, descriptor = _temporary(folder)
@@ -209,18 +211,18 @@ class Folder:
             os.fsync(folder)
 
     def write_changed(self, name: str, content: bytes) -> None:
-        """The file has the content, and is left alone where it had it before."""
+        """Write the content to the file, unless the file has it already."""
         if self.read(name) != content:
             self.write(name, content)
 
     def remove(self, name: str) -> None:
-        """The file is gone; RunError where it is none that goffman can have written."""
+        """Remove the file; raise RunError if goffman cannot have written it."""
         with disk_error(self.path / name), self._opened() as folder:
             self._check_place(name, folder)
             os.unlink(name, dir_fd=folder)
 
     def sweep(self) -> None:
-        """What killed processes left half written, in this folder and all below, is gone."""
+        """Remove what killed processes left half written, in this folder and all below."""
         with disk_error(self.path), self._opened(make=True) as top:
             for _, _, names, folder in os.fwalk(".", dir_fd=top):
                 for name in filter(TEMPORARY.fullmatch, names):
@@ -228,10 +230,10 @@ class Folder:
 
     @contextmanager
     def _opened(self, *, make: bool = False) -> Iterator[int]:
-        """A descriptor of the folder, to which no link inside the root has led."""
+        """Yield a descriptor of the folder, reached through no link inside the root."""
         descriptor = os.open(self.root, _FOLDER)
         try:
-            for place, name in enumerate(self.inside):
+            for depth, name in enumerate(self.inside):
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(name, dir_fd=descriptor)
@@ -241,9 +243,9 @@ class Folder:
                 except OSError as error:
                     if error.errno not in (errno.ENOTDIR, errno.ELOOP):
                         raise
-                    path = where(self.root, self.inside[: place + 1])
-                    found = os.lstat(name, dir_fd=descriptor)
-                    raise not_ours(path, found, "a folder") from error
+                    path = where(self.root, self.inside[: depth + 1])
+                    status = os.lstat(name, dir_fd=descriptor)
+                    raise not_ours(path, status, "a folder") from error
                 os.close(descriptor)
                 descriptor = inner
             yield descriptor
@@ -251,7 +253,7 @@ class Folder:
             os.close(descriptor)
 
     def _check_place(self, name: str, folder: int) -> None:
-        """RunError where something else than a plain file has the name."""
+        """Raise RunError if something else than a plain file has the name."""
         with suppress(FileNotFoundError):
             self._check_plain(name, os.lstat(name, dir_fd=folder))
 
@@ -261,7 +263,7 @@ class Folder:
 
 
 def make_folder(folder: Path) -> None:
-    """The folder that a user named is there afterwards, also after a power cut."""
+    """Make the folder that a user named, so that it survives a power cut."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
@@ -273,14 +275,14 @@ def make_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """A file that a user named has the content; at every moment before it was as it had been."""
+    """Write the content to a file that a user named, which is as it was before until then."""
     with disk_error(path):
         make_folder(path.parent)
     Folder(path.parent).write(path.name, content)
 
 
 def _temporary(folder: int) -> tuple[str, int]:
-    """A new file that no one can have foreseen, and that is held by this process until closed."""
+    """Return the name and descriptor of a new file that no one can foresee, held until closed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
         name = f".goffman-{secrets.token_hex(16)}.tmp"
@@ -288,12 +290,12 @@ def _temporary(folder: int) -> tuple[str, int]:
         hold(descriptor, wait=True)
         if os.fstat(descriptor).st_nlink:
             return name, descriptor
-        # Another process swept it away before it was held.
+        # Another process removed it before it was held.
         os.close(descriptor)
 
 
 def _remove_unheld(name: str, folder: int) -> None:
-    """The unfinished file is gone, unless a process is still writing it."""
+    """Remove the unfinished file, unless a process is still writing it."""
     with suppress(OSError):
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | _PLAIN, dir_fd=folder)
         try:
@@ -308,76 +310,79 @@ README = "README.md"
 
 
 def write_folder(folder: Path, files: Iterable[tuple[str, bytes]], *, heading: str) -> list[Path]:
-    """The files, which are now in the folder; InputError where it holds something of others.
+    """Write the files to the folder and return their paths.
 
-    The folder is whole, or as it was before. Killed in the middle, it leaves a hidden folder, which
-    the next command with the same place removes.
+    Raise InputError if it holds files of others. The folder is whole afterwards, or as it was
+    before. A process killed in the middle leaves a hidden folder, which the next command with the
+    same folder removes.
 
     ``files``: path within the folder and content. README.md, which is among them, begins with
-    ``heading``: by it we know a folder of ours again, and what else lies in it stays.
+    ``heading``: by it we recognize a folder of ours, and other files in it stay.
     """
-    # What a killed process left unfinished is nobody's.
-    left = (_left(folder), TEMPORARY)
+    # What a killed process left unfinished belongs to nobody.
+    patterns = (_left(folder), TEMPORARY)
     names = [
-        name for name in Folder(folder).names() if not any(one.fullmatch(name) for one in left)
+        name
+        for name in Folder(folder).names()
+        if not any(pattern.fullmatch(name) for pattern in patterns)
     ]
-    about = Folder(folder).read(README) or b""
-    if names and not about.startswith(heading.encode()):
-        shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+    readme = Folder(folder).read(README) or b""
+    if names and not readme.startswith(heading.encode()):
+        sample = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
         raise InputError(
-            f"{folder} contains other files ({shown}). Give an empty or new folder with --output."
+            f"{folder} contains other files ({sample}). Give an empty or new folder with --output."
         )
-    within: list[str] = []
-    with _unfinished(folder) as made:
+    paths: list[str] = []
+    with _unfinished(folder) as new_folder:
         for path, content in files:
-            _at(made, path).write(path.rsplit("/", 1)[-1], content)
-            within.append(path)
-        if made.parent == folder:
-            # First the one by which the folder is known as ours, should this be the last.
-            for path in sorted(within, key=lambda one: one != README):
-                content = (made / path).read_bytes()
+            _at(new_folder, path).write(path.rsplit("/", 1)[-1], content)
+            paths.append(path)
+        if new_folder.parent == folder:
+            # First the file by which the folder is recognized as ours, in case no other follows.
+            for path in sorted(paths, key=lambda name: name != README):
+                content = (new_folder / path).read_bytes()
                 _at(folder, path).write_changed(path.rsplit("/", 1)[-1], content)
         else:
             with disk_error(folder):
-                made.rename(folder)
-    return [folder / path for path in within]
+                new_folder.rename(folder)
+    return [folder / path for path in paths]
 
 
 def _at(folder: Path, path: str) -> Folder:
-    """The folder within ``folder`` in which a path ends."""
+    """Return the folder within ``folder`` that contains the file at ``path``."""
     return Folder(folder, tuple(path.split("/")[:-1]))
 
 
 def _left(folder: Path) -> re.Pattern[str]:
-    """What the unfinished folder for this one is called."""
+    """Return the pattern of names of the unfinished folder for this one."""
     return re.compile(rf"\.{re.escape(folder.resolve().name)}\.goffman-[0-9a-f]{{8}}")
 
 
 @contextmanager
 def _unfinished(folder: Path) -> Iterator[Path]:
-    """A new folder, in this one if there is one, else beside; held until it is gone at the end."""
-    beside = folder if folder.is_dir() else folder.parent
-    made = beside / f".{folder.resolve().name}.goffman-{secrets.token_hex(4)}"
+    """Yield a new folder, in this one if it exists, else beside; hold it, and finally remove it."""
+    parent = folder if folder.is_dir() else folder.parent
+    new_folder = parent / f".{folder.resolve().name}.goffman-{secrets.token_hex(4)}"
     with disk_error(folder):
-        make_folder(beside)
-        for name in filter(_left(folder).fullmatch, os.listdir(beside)):  # noqa: PTH208
-            _remove_unheld_folder(beside / name)
-        made.mkdir()
-        held = os.open(made, _FOLDER)
+        make_folder(parent)
+        for name in filter(_left(folder).fullmatch, os.listdir(parent)):  # noqa: PTH208
+            _remove_unheld_folder(parent / name)
+        new_folder.mkdir()
+        descriptor = os.open(new_folder, _FOLDER)
     try:
-        hold(held, wait=True)
-        yield made
+        hold(descriptor, wait=True)
+        yield new_folder
     finally:
-        os.close(held)
-        shutil.rmtree(made, ignore_errors=True)
+        os.close(descriptor)
+        shutil.rmtree(new_folder, ignore_errors=True)
 
 
 def _remove_unheld_folder(left: Path) -> None:
-    """The folder of a process that was killed is gone; one that is being written stays."""
+    """Remove the folder of a process that was killed; leave one that is being written."""
     with suppress(OSError):
-        held = os.open(left, _FOLDER | os.O_NOFOLLOW)
+        descriptor = os.open(left, _FOLDER | os.O_NOFOLLOW)
         try:
-            hold(held)
+            hold(descriptor)
             shutil.rmtree(left)
         finally:
-            os.close(held)
+            os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Replies as they come: each on the disk before it counts, one line each, with its checksum.
+"""The journal of replies: each is on disk before it counts, as one line with its checksum.
 
 A line that the process has written outlives it, however it ends; a power cut may lose the last.
 """
@@ -21,33 +21,33 @@ from goffman.runs.files import Folder, disk_error
 from goffman.validation import check_types, fits
 
 NAME = "journal"
-"""The file's, beside the parts that are made from it."""
+"""The name of the journal, which lies beside the parts that are made from it."""
 
 SYNC_S = 0.05
-"""Seconds for which lines are gathered before the disk is waited for."""
+"""Seconds for which lines are gathered before they are synced to the disk."""
 
 DIGITS = 16
-"""Of a line's sha256, which stand before it."""
+"""How many digits of a line's sha256 stand before it."""
 
 
 class Line(NamedTuple):
-    """What one line says: who answered what."""
+    """The content of one line: which model answered which question, and how."""
 
     key: str
-    """Of the question's text."""
+    """The key of the question's text."""
     trial: int
     reply: Reply
     asker: str = ""
-    """A hash of who answered, and how it was asked."""
+    """A hash of the model and how it was asked."""
 
 
 def key_of(text: str) -> str:
-    """What a question is known by in the journal."""
+    """Return the key of a question in the journal."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class Journal:
-    """A journal that is open for writing; the disk is waited for behind many replies at once."""
+    """A journal that is open for writing; one sync to the disk covers many replies."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
@@ -60,10 +60,13 @@ class Journal:
         self._syncing.start()
 
     def add(self, line: Line) -> None:
-        """The line outlives the process; AskingError where the disk fails, or it has ended."""
+        """Write a line that outlives the process.
+
+        Raise AskingError if the disk fails, or if the journal has ended.
+        """
         content = line_of(line)
         with self._line, disk_error(self._path):
-            # Who is stopped twice does not wait for what is under way: its descriptor may soon be
+            # A user who stops twice does not wait for open requests: the descriptor may soon be
             # that of another file, into which no reply may come.
             if self._ending:
                 raise AskingError(f"{self._path} is closed: a reply came after the end.")
@@ -80,7 +83,7 @@ class Journal:
         self._written.set()
 
     def end(self) -> None:
-        """Every line is on the disk, and none is taken any more."""
+        """Sync every line to the disk, and take no more."""
         with self._line:
             self._ending = True
         self._written.set()
@@ -109,7 +112,7 @@ class Journal:
 
 @contextmanager
 def open_journal(folder: Folder) -> Iterator[Journal]:
-    """The journal in the folder, new or continued; its caller holds the run's lock."""
+    """Yield the journal in the folder, new or continued; the caller holds the run's lock."""
     path = folder.path / NAME
     with disk_error(path):
         descriptor = folder.append(NAME)
@@ -120,7 +123,7 @@ def open_journal(folder: Folder) -> Iterator[Journal]:
         try:
             yield journal
         except BaseException:
-            # What went wrong first is what the user must read.
+            # The user must read what went wrong first.
             with suppress(Exception):
                 journal.end()
             raise
@@ -130,9 +133,9 @@ def open_journal(folder: Folder) -> Iterator[Journal]:
 
 
 def read_journal(folder: Folder) -> Iterator[Line | None]:
-    """Line by line what was heard; None for a line that came to harm.
+    """Yield the journal line by line; None for a line that was damaged.
 
-    RunError for a line whose checksum is right, but that this goffman cannot have written.
+    Raise RunError for a line whose checksum is right, but that this goffman cannot have written.
     """
     file = folder.opened(NAME)
     if file is None:
@@ -151,17 +154,17 @@ def read_journal(folder: Folder) -> Iterator[Line | None]:
 
 
 def line_of(line: Line) -> bytes:
-    """The line as it stands in the file."""
-    told = {"asker": line.asker, "key": line.key, "trial": line.trial, **asdict(line.reply)}
-    content = json.dumps(told, separators=(",", ":")).encode()
+    """Return the line as it stands in the file."""
+    entry = {"asker": line.asker, "key": line.key, "trial": line.trial, **asdict(line.reply)}
+    content = json.dumps(entry, separators=(",", ":")).encode()
     return b"%s %s\n" % (_checksum(content), content)
 
 
 def _line_in(content: bytes) -> Line | None:
-    checksum, _, told = content.rstrip(b"\n").partition(b" ")
-    if not content.endswith(b"\n") or _checksum(told) != checksum:
+    checksum, _, payload = content.rstrip(b"\n").partition(b" ")
+    if not content.endswith(b"\n") or _checksum(payload) != checksum:
         return None
-    fields: dict[str, Any] = json.loads(told)
+    fields: dict[str, Any] = json.loads(payload)
     asker, key, trial = fields.pop("asker"), fields.pop("key"), fields.pop("trial")
     reply = Reply(**fields)
     check_types(reply)
@@ -169,8 +172,12 @@ def _line_in(content: bytes) -> Line | None:
         raise ValueError(f"{key!a}, {asker!a} and {trial!a} are no question")
     if reply.next_words is not None:
         tokens = json.loads(reply.next_words)
-        known = fits(tokens, Sequence[tuple[str, Sequence[tuple[str, float]]]])
-        if not known or not tokens or any(log > 0 for _, others in tokens for _, log in others):
+        well_formed = fits(tokens, Sequence[tuple[str, Sequence[tuple[str, float]]]])
+        if (
+            not well_formed
+            or not tokens
+            or any(log > 0 for _, rivals in tokens for _, log in rivals)
+        ):
             raise ValueError("next_words has no tokens with log-probabilities")
     return Line(key, trial, reply, asker)
 
@@ -180,14 +187,14 @@ def _checksum(content: bytes) -> bytes:
 
 
 def _cut_torn_line(descriptor: int) -> None:
-    """The file ends with a whole line: what a killed process had half written is gone."""
+    """Cut off what a killed process left half written, so that the file ends with a whole line."""
     size = os.fstat(descriptor).st_size
     end = size
     while end > 0:
         start = max(0, end - 65536)
-        found = os.pread(descriptor, end - start, start).rfind(b"\n")
-        if found >= 0:
-            end = start + found + 1
+        position = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if position >= 0:
+            end = start + position + 1
             break
         end = start
     if end < size:

@@ -1,4 +1,4 @@
-"""manifest.json: who was asked what, with what, when; and the refusal to mix two of them.
+"""manifest.json: which models were asked what, how and when; answers that differ in it never mix.
 
 A field that a later goffman wrote is kept in ``more`` and written back as it was.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goffman.runs.batch_plan import BatchLimits, Settings
 
 Entry = Mapping[str, Any]
-"""Names and JSON values."""
+"""A mapping of names to JSON values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,24 +40,29 @@ class Record:
     WITHIN: ClassVar[Mapping[str, type[Record]]] = {}
     """Fields that are records themselves, or lists of them."""
     more: Entry = field(default_factory=dict)
-    """What another goffman wrote."""
+    """Fields that another version of goffman wrote."""
 
     @classmethod
     def of(cls, entry: Entry) -> Self:
-        """The record of an entry; KeyError, TypeError or ValueError where it is none."""
-        known = {one.name for one in fields(cls)} - {"more"}
-        for one in fields(cls):
-            if one.default is one.default_factory is MISSING and one.name not in entry:
-                raise KeyError(one.name)
-        values = {name: cls._read(name, value) for name, value in entry.items() if name in known}
-        rest = {name: value for name, value in entry.items() if name not in known}
-        record = cls(**values, more=rest)
+        """Return the record of an entry; raise KeyError, TypeError or ValueError if it is none."""
+        known_names = {attribute.name for attribute in fields(cls)} - {"more"}
+        for attribute in fields(cls):
+            if (
+                attribute.default is attribute.default_factory is MISSING
+                and attribute.name not in entry
+            ):
+                raise KeyError(attribute.name)
+        values = {
+            name: cls._read(name, value) for name, value in entry.items() if name in known_names
+        }
+        extra = {name: value for name, value in entry.items() if name not in known_names}
+        record = cls(**values, more=extra)
         check_types(record)
         return record
 
     @classmethod
     def each(cls, entries: Mapping[str, Entry]) -> dict[str, Self]:
-        """The records of several entries, by the same names."""
+        """Return the records of several entries, by the same names."""
         return {name: cls.of(entry) for name, entry in entries.items()}
 
     @classmethod
@@ -68,14 +73,14 @@ class Record:
         return tuple(map(kind.of, value)) if isinstance(value, list | tuple) else kind.of(value)
 
     def entry(self) -> dict[str, Any]:
-        """As JSON has it: without what is not set."""
-        unset = {one.name for one in fields(self) if one.default is None}
-        told = {
+        """Return the record as JSON has it: without fields that are not set."""
+        unset = {attribute.name for attribute in fields(self) if attribute.default is None}
+        values = {
             name: _json(value)
             for name, value in vars(self).items()
             if name != "more" and not (value is None and name in unset)
         }
-        return {**told, **self.more}
+        return {**values, **self.more}
 
 
 def _json(value: Any) -> Any:
@@ -84,9 +89,9 @@ def _json(value: Any) -> Any:
     if isinstance(value, Session):
         return asdict(value)
     if isinstance(value, tuple | list):
-        return [_json(one) for one in value]
+        return [_json(item) for item in value]
     if isinstance(value, Mapping):
-        return {name: _json(one) for name, one in value.items()}
+        return {name: _json(item) for name, item in value.items()}
     return value
 
 
@@ -110,7 +115,7 @@ class Drawing(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class HarnessLog(Record):
-    """A log of another harness that answers were read from."""
+    """A log of another harness from which answers were read."""
 
     harness: str
     """lm-eval or inspect_ai."""
@@ -120,7 +125,7 @@ class HarnessLog(Record):
 
     @property
     def called(self) -> str:
-        """Which harness asked."""
+        """Return the name and version of the harness."""
         return f"{self.harness} {self.version}"
 
 
@@ -141,7 +146,7 @@ class Model(Record):
     weights_sha256: str | None
     tokenizer_sha256: str | None
     parameters: int | None = None
-    """How many numbers its weights are."""
+    """The number of its weights."""
     precision: str | None
     """None: behind a server, which does not say."""
     device: str
@@ -157,7 +162,7 @@ class Model(Record):
     """How far a lower precision is from float32."""
     sampling: Drawing | None = None
     seed: int | None = None
-    """Each reply's own is made from it."""
+    """Each reply's own seed is made from it."""
     address: str | None = None
     asked_as: str | None = None
     """The model's name at its address."""
@@ -166,12 +171,12 @@ class Model(Record):
 
     @property
     def asked_by(self) -> str | None:
-        """The other harness that asked it; None: goffman did."""
+        """Return the name of the other harness that asked the model; None: goffman did."""
         return self.logs[0].called if self.logs else None
 
     @property
     def has_case(self) -> bool:
-        """Whether its words have case: those of causal and chat models always have."""
+        """Return whether its words have case; those of causal and chat models always have."""
         return self.kind in {"causal", "chat"} if self.cased is None else self.cased
 
 
@@ -185,7 +190,7 @@ class Workers(Record):
     hardware: str
     """The GPU's name, or the processor's with its vector instructions."""
     workers: int
-    """So many at once, at most."""
+    """The most workers at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,18 +206,18 @@ class RequestEntry(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Called(Record):
-    """What things are called in what people read, so that an instrument's files are not needed."""
+    """The names of things in texts for people, so that an instrument's files are not needed."""
 
     title: str
     citation: str
     language: str = ENGLISH
     limits: tuple[str, ...] = ()
     nouns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """condition → one, many."""
+    """Condition → singular, plural."""
     conditions: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
     categories: Mapping[str, str] = field(default_factory=dict)
-    """condition → where the study puts it, if that is not its category."""
+    """Condition → the study's category for it, if that differs from its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,52 +244,52 @@ class AskedInstrument(Record):
     }
     version: str
     digest: str
-    """Of its files."""
+    """A digest of its files."""
     prompts: int
-    """Without those of controls."""
+    """Number of prompts without those of controls."""
     prompts_sha256: str
     in_all: int | None = None
-    """How many there are, where these are a sample of them."""
+    """How many prompts there are, if these are a sample."""
     sample: Sample | None = None
     """Which sample: quick or balanced; None: all, or as many as the user said."""
     called: Called | None = None
     settings: RequestEntry | None = None
-    """None: it has no masks."""
+    """None: the instrument has no masks."""
     trials: int | None = None
-    """Times each prompt is asked of a chat model."""
+    """How often each prompt is asked of a chat model."""
     measured: Entry = field(default_factory=dict)
     """The measure and its parameters; empty: none."""
     controls: AskedControls | None = None
-    """None: it has none, or they were left out."""
+    """None: the instrument has no controls, or they were left out."""
     identities: Entry | None = None
     """The second identity that people have, and its levels, the reference first; None: none."""
 
     @property
     def asked(self) -> int:
-        """How many prompts were asked, those of controls too."""
+        """Return how many prompts were asked, including those of controls."""
         return self.prompts + (self.controls.control_prompts if self.controls else 0)
 
     @property
     def language(self) -> str:
-        """A BCP 47 tag; an earlier goffman knew English only."""
+        """Return a BCP 47 tag; an earlier goffman knew only English."""
         return self.called.language if self.called else ENGLISH
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answered(Record):
-    """What there is of a model's answers to an instrument; null until it is finished."""
+    """The state of a model's answers to an instrument; null until the model is finished."""
 
     table: AnswerTable
     sentences: int | None
     rows: int | None
     parts: int | None
     sha256: str | None = None
-    """Of the names of all parts."""
+    """Checksum of the names of all parts."""
     code: str | None = None
-    """A digest of the code that made sentences from answers, where that was done."""
+    """A digest of the code that made sentences from answers, if that was done."""
     known: str | None = None
-    """A digest of who was asked what, as told and by which code: while it is the same, nothing is
-    left to ask; None: it is not known."""
+    """A digest of who was asked what, with which options and by which code: while it is the same,
+    nothing is left to ask; None: it is not known."""
     not_one_token: tuple[str, ...] | None = None
     served_by: tuple[str, ...] | None = None
     fingerprints: tuple[str, ...] | None = None
@@ -293,13 +298,13 @@ class Answered(Record):
     timeouts: int | None = None
     """Requests that a server did not answer in time, in all sessions; each was sent again."""
     changed: tuple[str, ...] | None = None
-    """What a server was not told as it was at first, because it refuses it: sentences."""
+    """Changes to what a server is told, because it refuses the first form: sentences."""
     remarks: tuple[str, ...] | None = None
-    """What was said of the replies when all were there."""
+    """Remarks on the replies when all of them were there."""
 
     @classmethod
     def begun(cls, table: AnswerTable, before: Self | None = None) -> Self:
-        """What there is until the model has finished; what a server did BEFORE stays known."""
+        """Return the state of answers that are not finished; keep what a server did BEFORE."""
         answered = cls(table=table, sentences=None, rows=None, parts=None)
         if before is None:
             return answered
@@ -330,7 +335,7 @@ class GenderFile(LexiconFile):
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconEntries(Record):
-    """What the scores were made with."""
+    """The files and the parser that scores were made with."""
 
     WITHIN: ClassVar[Mapping[str, type[Record]]] = {"attitudes": RatingsFile, "gender": GenderFile}
     attitudes: tuple[RatingsFile, ...] = ()
@@ -340,11 +345,11 @@ class LexiconEntries(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class UsedAnchor(Record):
-    """What people said, which the run is set beside; its numbers are in the run's tables."""
+    """What people said, with which the run is compared; the numbers are in the run's tables."""
 
     version: str
     digest: str
-    """Of its files."""
+    """A digest of its files."""
     title: str
     citation: str
     terms: str
@@ -358,14 +363,14 @@ class UsedAnchor(Record):
     whose: str = "people"
     """Whose numbers they are, in headings."""
     set_apart: str | None = None
-    """What the conditions are that are left out in a check."""
+    """A description of the conditions that are left out in a check."""
     lowest: float | None = None
     highest: float | None = None
     limits: tuple[str, ...] = ()
     own_texts: tuple[str, ...] = ()
-    """Conditions that models are told of in a text that is not people's in other words."""
+    """Conditions whose text for models is not the people's text in other words."""
     items: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By id: name and meaning."""
+    """Id → name and meaning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,9 +381,9 @@ class Measuring(Record):
     pairs: tuple[tuple[str, str], ...] = ()
     goffman: str | None = None
     versions: Mapping[str, str] | None = None
-    """Of goffman, Python and the packages that they were made with; None: it was not noted."""
+    """Versions of goffman, Python and the packages that they were made with; None: not noted."""
     made_from: str | None = None
-    """A digest of all that the tables depend on, and of the tables; None: it is not known."""
+    """A digest of the tables and of all that they depend on; None: it is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -386,16 +391,16 @@ class Reported(Record):
     """The report as it was last written: see report/cache.py."""
 
     made_from: str | None = None
-    """A digest of all that it depends on; None: it is not known."""
+    """A digest of all that the report depends on; None: it is not known."""
     files: str | None = None
-    """A digest of its page, figures and tables."""
+    """A digest of the report's page, figures and tables."""
 
 
 SAMPLES = ("quick", "balanced", None)
 """The samples, the smallest first."""
 
 REMARKS = ("notes", "deviation", "parameters", "called", "in_all", "sample")
-"""What is said about a model or an instrument beside which it is; it may differ without harm."""
+"""Fields that only describe a model or an instrument; they may differ without harm."""
 
 _OTHER = {
     "prompts_sha256": "different prompts",
@@ -404,35 +409,35 @@ _OTHER = {
     "weights_sha256": "different weights",
     "tokenizer_sha256": "a different tokenizer",
 }
-"""What a checksum is of: the two numbers themselves would tell nobody anything."""
+"""What each checksum is of; the two checksums themselves would tell nobody anything."""
 
 _COUNTED = {"prompts": "prompts_sha256", "control_prompts": "control_ids_sha256"}
-"""A number that differs says all that its checksum would."""
+"""Numbers that, if they differ, say all that their checksums would."""
 
 
 def refuse_mixing(
     run: Path, name: str, *, there: Model | AskedInstrument, here: Model | AskedInstrument
 ) -> None:
-    """RunError where the two differ in more than remarks."""
-    if not (differing := differ(there, here)):
+    """Raise RunError if the two differ in more than remarks."""
+    if not (differences := differ(there, here)):
         return
     if isinstance(there, Model):
-        what = f"answers of '{name}' with different settings"
-    elif "prompts_sha256" in differing:
-        what = f"answers to a different set of {name} prompts"
+        content = f"answers of '{name}' with different settings"
+    elif "prompts_sha256" in differences:
+        content = f"answers to a different set of {name} prompts"
     else:
-        what = f"answers to {name} with different settings"
-    told = {checksum for count, checksum in _COUNTED.items() if count in differing}
-    how = []
-    for key, (then, now) in differing.items():
+        content = f"answers to {name} with different settings"
+    redundant = {checksum for count, checksum in _COUNTED.items() if count in differences}
+    points = []
+    for key, (old, new) in differences.items():
         if key in _COUNTED:
-            how.append(f"{then or 0:,} {key.replace('_', ' ')} then, {now or 0:,} now")
-        elif key in _OTHER and key not in told:
-            how.append(_OTHER[key])
-        elif key not in told:
-            how.append(f"{key.replace('_', ' ')}: {_shown(then)} then, {_shown(now)} now")
+            points.append(f"{old or 0:,} {key.replace('_', ' ')} then, {new or 0:,} now")
+        elif key in _OTHER and key not in redundant:
+            points.append(_OTHER[key])
+        elif key not in redundant:
+            points.append(f"{key.replace('_', ' ')}: {_shown(old)} then, {_shown(new)} now")
     raise RunError(
-        f"{run} already has {what} ({'; '.join(how)}). The two cannot be mixed. Give another "
+        f"{run} already has {content} ({'; '.join(points)}). The two cannot be mixed. Give another "
         "folder with --output, or use the same options as before."
     )
 
@@ -440,7 +445,7 @@ def refuse_mixing(
 def differ(
     there: Model | AskedInstrument, here: Model | AskedInstrument
 ) -> dict[str, tuple[Any, Any]]:
-    """By what they differ in, other than remarks: what was there, and what is here."""
+    """Return the fields, other than remarks, in which the two differ: old and new values."""
     flat_there, flat_here = _flat(there.entry()), _flat(here.entry())
     return {
         key: (flat_there.get(key), flat_here.get(key))
@@ -450,7 +455,7 @@ def differ(
 
 
 def _flat(entry: Entry) -> dict[str, Any]:
-    """The entry with one level of inner entries brought up; JSON has lists only."""
+    """Return the entry with one level of inner entries brought up; JSON has lists only."""
     flat: dict[str, Any] = {}
     for name, value in entry.items():
         flat |= value if isinstance(value, Mapping) and name not in REMARKS else {name: value}
@@ -458,7 +463,7 @@ def _flat(entry: Entry) -> dict[str, Any]:
 
 
 def _shown(value: object) -> str:
-    """The value as a person would write it."""
+    """Return the value as a person would write it."""
     if value is None or value == []:
         return "none"
     if isinstance(value, list):
@@ -467,10 +472,10 @@ def _shown(value: object) -> str:
 
 
 FORMAT = 4
-"""Changes when an older goffman could not read the file any more."""
+"""Changes when an older goffman can no longer read the file."""
 
 PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "scipy", "openai")
-"""The packages of others that numbers may depend on."""
+"""The third-party packages that numbers may depend on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -480,17 +485,17 @@ class Session:
     started: str
     """UTC, ISO 8601."""
     ended: str | None = None
-    """None while it goes on, and for ever where the process was killed."""
+    """None while the session goes on, and forever if the process was killed."""
     wall_s: float = 0.0
     """Seconds, as of the last write of the manifest."""
     cpu_s: float = 0.0
-    """Seconds of all its threads."""
+    """CPU seconds of all its threads."""
     sentences: int = 0
-    """Asked in this session."""
+    """Sentences asked in this session."""
     seed: int = 0
     platform: str = ""
     threads: int = 0
-    """Of the CPU, that sums are made with: another number may change a digit; 0: no sums here."""
+    """CPU threads that compute sums: another number may change a digit; 0: no sums here."""
     versions: Mapping[str, str] = field(default_factory=dict)
     command: str | None = None
     """The command line, without secrets; None: it was asked from Python."""
@@ -498,44 +503,44 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """Everything needed to run it again, and what ran."""
+    """Everything needed to repeat a run, and a record of what ran."""
 
     models: Mapping[str, Model] = field(default_factory=dict)
     instruments: Mapping[str, AskedInstrument] = field(default_factory=dict)
     answers: Mapping[str, Mapping[str, Answered]] = field(default_factory=dict)
-    """Model → instrument → what there is."""
+    """Model → instrument → state of the answers."""
     lexicons: LexiconEntries = field(default_factory=LexiconEntries)
     measuring: Measuring = field(default_factory=Measuring)
     anchors: Mapping[str, UsedAnchor] = field(default_factory=dict)
-    """By id: those that something of the run is set beside."""
+    """By id: the anchors that something of the run is compared with."""
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By file, such as scores.parquet: its sha256; two of them while it is written anew."""
+    """File, such as scores.parquet → its sha256; two of them while it is rewritten."""
     report: Reported = field(default_factory=Reported)
     sessions: tuple[Session, ...] = ()
     workers: tuple[Workers, ...] = ()
-    """Who calculated in place of the process that writes, if anyone did."""
+    """The workers that computed in place of the process that writes, if any did."""
     more: Entry = field(default_factory=dict)
-    """What another goffman wrote beside these."""
+    """Fields that another version of goffman wrote beside these."""
 
     def knows(self, table: str, content: bytes) -> bool:
-        """Whether a table's file is as it was written, where that is noted."""
+        """Return whether a table's file is as it was written, or nothing is noted about it."""
         return table not in self.tables or checksum(content) in self.tables[table]
 
     def as_json(self) -> str:
-        """The text of manifest.json."""
+        """Return the text of manifest.json."""
         totals = {
             "wall_s": round(sum(session.wall_s for session in self.sessions), 3),
             "cpu_s": round(sum(session.cpu_s for session in self.sessions), 3),
         }
-        told = _json(vars(self))
-        del told["more"]
+        contents = _json(vars(self))
+        del contents["more"]
         if not self.workers:
-            del told["workers"]
-        return json.dumps({"format": FORMAT, **totals, **told, **self.more}, indent=2) + "\n"
+            del contents["workers"]
+        return json.dumps({"format": FORMAT, **totals, **contents, **self.more}, indent=2) + "\n"
 
 
 def read_manifest(run: Path) -> Manifest | None:
-    """The manifest of a run folder, or None where there is no run yet."""
+    """Return the manifest of a run folder, or None if there is no run yet."""
     path = run / "manifest.json"
     text = Folder(run).read("manifest.json")
     if text is None:
@@ -562,8 +567,8 @@ def read_manifest(run: Path) -> Manifest | None:
 
 
 def _manifest(content: Entry) -> Manifest:
-    """The records of a manifest's content; an error where it is none."""
-    known = {"format", "wall_s", "cpu_s", *(one.name for one in fields(Manifest))}
+    """Return the manifest in a file's content; raise an error if there is none."""
+    names = {"format", "wall_s", "cpu_s", *(attribute.name for attribute in fields(Manifest))}
     manifest = Manifest(
         models=Model.each(content["models"]),
         instruments=AskedInstrument.each(content["instruments"]),
@@ -575,7 +580,7 @@ def _manifest(content: Entry) -> Manifest:
         report=Reported.of(content.get("report", {})),
         sessions=tuple(Session(**session) for session in content["sessions"]),
         workers=tuple(map(Workers.of, content.get("workers", ()))),
-        more={name: value for name, value in content.items() if name not in known},
+        more={name: value for name, value in content.items() if name not in names},
     )
     for record in (manifest, *manifest.sessions):
         check_types(record)
@@ -583,13 +588,13 @@ def _manifest(content: Entry) -> Manifest:
 
 
 def write_manifest(run: Path | Folder, manifest: Manifest) -> None:
-    """The file is whole at every moment."""
+    """Write manifest.json, so that the file is whole at every moment."""
     Folder.of(run).write("manifest.json", manifest.as_json().encode())
 
 
 def new_session(seed: int, command: str | None = None) -> Session:
-    """A session that begins now, with the versions of everything that numbers may depend on."""
-    # Loaded with the first model that calculates here; one behind a server does not need it.
+    """Return a session that begins now, with the versions of all that numbers may depend on."""
+    # torch is loaded with the first model that computes here; one behind a server needs none.
     torch = sys.modules.get("torch")
     return Session(
         started=utc_now(),
@@ -603,27 +608,27 @@ def new_session(seed: int, command: str | None = None) -> Session:
 
 @cache
 def _versions() -> dict[str, str]:
-    """Of everything that numbers may depend on."""
-    others = {package: version(package) for package in PACKAGES}
-    return {"goffman": __version__, "python": platform.python_version(), **others}
+    """Return the versions of everything that numbers may depend on."""
+    packages = {package: version(package) for package in PACKAGES}
+    return {"goffman": __version__, "python": platform.python_version(), **packages}
 
 
 def utc_now() -> str:
-    """UTC, ISO 8601."""
+    """Return the current time: UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
-    """What the manifest says of a model of whatever kind; its kind may say more."""
+    """Return the manifest's entry of a model of any kind; its kind may add fields."""
     batches = asdict(limits)
-    # When sentences are made ready says nothing about the answers; which are asked together is in
+    # When sentences are prepared says nothing about the answers; which are asked together is in
     # the digests of parts.
     del batches["first_block"], batches["enough"]
     return _identity_entry(identity) | {"batches": batches}
 
 
 def chat_entry(identity: Identity, sampling: Sampling, *, seed: int) -> Entry:
-    """What the manifest says of a chat model; ``seed``: each reply's own is made from it."""
+    """Return the manifest's entry of a chat model; each reply's own seed is made from ``seed``."""
     return _identity_entry(identity) | {"sampling": asdict(sampling), "seed": seed}
 
 
@@ -636,36 +641,36 @@ def _identity_entry(identity: Identity) -> dict[str, Any]:
 def instrument_entry(
     instrument: Instrument, prompts: Sequence[Prompt], settings: Settings | None
 ) -> Entry:
-    """What the manifest says of an instrument; ``settings``: how its masks are asked."""
+    """Return the manifest's entry of an instrument; ``settings``: how its masks are asked."""
     controls = [prompt for prompt in prompts if is_control(prompt)]
-    others = [prompt for prompt in prompts if not is_control(prompt)]
+    main_prompts = [prompt for prompt in prompts if not is_control(prompt)]
     entry: dict[str, Any] = {
         "version": instrument.version,
         "digest": instrument.digest,
-        "prompts": len(others),
-        "prompts_sha256": ids_sha256(others),
+        "prompts": len(main_prompts),
+        "prompts_sha256": ids_sha256(main_prompts),
         "called": _called(instrument),
     }
-    if controls and (about := instrument.controls):
+    if controls and (control_set := instrument.controls):
         entry["controls"] = {
             "control_prompts": len(controls),
             "control_ids_sha256": ids_sha256(controls),
-            "score": about.score,
-            "task": about.task,
-            "floor": about.floor,
+            "score": control_set.score,
+            "task": control_set.task,
+            "floor": control_set.floor,
         }
     return entry if settings is None else entry | {"settings": asdict(settings)}
 
 
 def ids_sha256(prompts: Sequence[Prompt]) -> str:
-    """A checksum of which prompts these are, in whatever order."""
+    """Return a checksum of which prompts these are, whatever their order."""
     ids = "".join(sorted(prompt.id for prompt in prompts))
     return hashlib.sha256(ids.encode()).hexdigest()
 
 
 def _called(instrument: Instrument) -> Entry:
-    """What things are called in what people read, so that its files are not needed for it."""
-    called: dict[str, Any] = {
+    """Return the names of things in texts for people, so that its files are not needed for them."""
+    names: dict[str, Any] = {
         "title": instrument.title,
         "citation": instrument.citation,
         "language": instrument.language,
@@ -674,69 +679,73 @@ def _called(instrument: Instrument) -> Entry:
     }
     if isinstance(instrument.content, Questionnaire):
         conditions, items = instrument.content.conditions, instrument.content.items
-        called["conditions"] = {one.id: one.name for one in conditions}
-        if grouped := {one.id: one.study_category for one in conditions if one.study_category}:
-            called["categories"] = grouped
-        # Of an item's wordings the first speaks for it.
-        called["items"] = {one.id: one.text for one in reversed(items)}
-    return called
+        names["conditions"] = {condition.id: condition.name for condition in conditions}
+        if grouped := {
+            condition.id: condition.study_category
+            for condition in conditions
+            if condition.study_category
+        }:
+            names["categories"] = grouped
+        # The first of an item's wordings stands for the item.
+        names["items"] = {item.id: item.text for item in reversed(items)}
+    return names
 
 
 def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Manifest:
-    """The manifest with this model in it; RunError where another one has its name."""
-    here, there = Model.of(entry), manifest.models.get(name)
-    if there is None:
-        return replace(manifest, models={**manifest.models, name: here})
-    refuse_mixing(run, name, there=there, here=here)
+    """Return the manifest with this model in it; raise RunError if another model has its name."""
+    new, old = Model.of(entry), manifest.models.get(name)
+    if old is None:
+        return replace(manifest, models={**manifest.models, name: new})
+    refuse_mixing(run, name, there=old, here=new)
     return manifest
 
 
 def asker_of(
     manifest: Manifest, *, model: str, instrument: str, settings: Mapping[str, Any] | None = None
 ) -> str:
-    """A hash of who answers what, and how it is asked: what this run never mixes with another's."""
+    """Return a hash of who answers what, and how; answers with different hashes are never mixed."""
     record = manifest.models.get(model)
-    of_model = record.entry() if record else {}
-    who = {name: value for name, value in of_model.items() if name not in REMARKS}
-    told = json.dumps([model, who, instrument, settings], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    fields_of_model = record.entry() if record else {}
+    identity = {name: value for name, value in fields_of_model.items() if name not in REMARKS}
+    text = json.dumps([model, identity, instrument, settings], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Answered) -> Manifest:
-    """The manifest with what there is of a model's answers to an instrument."""
-    of_model = {**manifest.answers.get(model, {}), instrument: entry}
-    return replace(manifest, answers={**manifest.answers, model: of_model})
+    """Return the manifest with the state of a model's answers to an instrument."""
+    model_answers = {**manifest.answers.get(model, {}), instrument: entry}
+    return replace(manifest, answers={**manifest.answers, model: model_answers})
 
 
 def with_lexicons(manifest: Manifest, lexicons: Entry) -> Manifest:
-    """The manifest with the lexicons that the scores are now made with."""
+    """Return the manifest with the lexicons that scores are now made with."""
     return replace(manifest, lexicons=LexiconEntries.of(lexicons))
 
 
 def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, str]]) -> Manifest:
-    """The manifest with what else the scores and estimates are now made with."""
-    now = Measuring(seed=seed, pairs=tuple(pairs), goffman=__version__, versions=_versions())
-    return replace(manifest, measuring=now)
+    """Return the manifest with what else scores and estimates are now made with."""
+    measuring = Measuring(seed=seed, pairs=tuple(pairs), goffman=__version__, versions=_versions())
+    return replace(manifest, measuring=measuring)
 
 
 def with_anchors(manifest: Manifest, anchors: Mapping[str, Entry]) -> Manifest:
-    """The manifest with what people said, by id, that the run is now set beside."""
+    """Return the manifest with what people said, by id, that the run is now compared with."""
     return replace(manifest, anchors=UsedAnchor.each(anchors))
 
 
 def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:
-    """The manifest with all the contents that a table's file may have."""
+    """Return the manifest with the checksums of all contents that a table's file may have."""
     return replace(manifest, tables={**manifest.tables, table: list(checksums)})
 
 
 def without_tables(manifest: Manifest, *tables: str) -> Manifest:
-    """The manifest without tables that the run has no more."""
-    left = {name: sums for name, sums in manifest.tables.items() if name not in tables}
-    return replace(manifest, tables=left)
+    """Return the manifest without tables that the run no longer has."""
+    remaining = {name: sums for name, sums in manifest.tables.items() if name not in tables}
+    return replace(manifest, tables=remaining)
 
 
 def checksum(content: bytes) -> str:
-    """The sha256 of a file."""
+    """Return the sha256 of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -749,44 +758,49 @@ def with_instrument(
     models: Sequence[str],
     parts: Sequence[Entry] = (),
 ) -> Manifest:
-    """The manifest with this instrument in it; RunError where another one has its name.
+    """Return the manifest with this instrument; raise RunError if another one has its name.
 
-    Other trials are no other instrument where there are more of them, or as long as not all were
-    answered: what was answered stays, and the rest is asked. Nor are more prompts where the run has
-    one of PARTS, the smaller samples of them. ``models``: who is asked now.
+    A different number of trials does not make another instrument if it is larger, or if not all
+    trials were answered yet: what was answered stays, and the rest is asked. Nor do more prompts if
+    the run has one of ``parts``, the smaller samples of them. ``models``: the models that are asked
+    now.
     """
-    here, there = AskedInstrument.of(entry), manifest.instruments.get(name)
-    if there is None:
-        return replace(manifest, instruments={**manifest.instruments, name: here})
-    answered = {model: of_one[name] for model, of_one in manifest.answers.items() if name in of_one}
-    now, then = here.trials or 0, there.trials or 0
+    new, old = AskedInstrument.of(entry), manifest.instruments.get(name)
+    if old is None:
+        return replace(manifest, instruments={**manifest.instruments, name: new})
+    answered = {
+        model: model_answers[name]
+        for model, model_answers in manifest.answers.items()
+        if name in model_answers
+    }
+    new_trials, old_trials = new.trials or 0, old.trials or 0
     unfinished = any(answers.parts is None for answers in answered.values())
-    grows = now >= then and any(
-        not differ(there, replace(AskedInstrument.of(part), trials=there.trials)) for part in parts
+    grows = new_trials >= old_trials and any(
+        not differ(old, replace(AskedInstrument.of(part), trials=old.trials)) for part in parts
     )
-    if grows and differ(there, replace(here, trials=there.trials)):
-        has = f"a {there.sample} sample" if there.sample else f"{there.prompts:,} prompts"
-        record, has = here, f"{has} of {name}"
-        same, all_get = "prompts", f"{here.asked:,} prompts"
-    elif now > then or (now < then and unfinished):
-        record, has = replace(there, trials=now), f"{there.trials} trials of {name}"
-        same, all_get = "number of trials", f"{now} trials"
-        refuse_mixing(run, name, there=record, here=here)
+    if grows and differ(old, replace(new, trials=old.trials)):
+        amount = f"a {old.sample} sample" if old.sample else f"{old.prompts:,} prompts"
+        record, amount = new, f"{amount} of {name}"
+        quantity, target = "prompts", f"{new.asked:,} prompts"
+    elif new_trials > old_trials or (new_trials < old_trials and unfinished):
+        record, amount = replace(old, trials=new_trials), f"{old.trials} trials of {name}"
+        quantity, target = "number of trials", f"{new_trials} trials"
+        refuse_mixing(run, name, there=record, here=new)
     else:
-        refuse_mixing(run, name, there=there, here=here)
-        if SAMPLES.index(here.sample) <= SAMPLES.index(there.sample):
+        refuse_mixing(run, name, there=old, here=new)
+        if SAMPLES.index(new.sample) <= SAMPLES.index(old.sample):
             return manifest
         # The same prompts can be two samples; the run has the larger.
-        larger = replace(there, sample=here.sample, in_all=here.in_all)
+        larger = replace(old, sample=new.sample, in_all=new.in_all)
         return replace(manifest, instruments={**manifest.instruments, name: larger})
     # A model that has answers and is not asked now would have fewer than the others.
-    if others := [model for model in answered if model not in models]:
+    if absent := [model for model in answered if model not in models]:
         raise RunError(
-            f"{run} already has {has} by {', '.join(others)}. All models of a run must have the "
-            f"same {same}. Name these models too, so that all get {all_get}, or give another "
+            f"{run} already has {amount} by {', '.join(absent)}. All models of a run must have the "
+            f"same {quantity}. Name these models too, so that all get {target}, or give another "
             "folder with --output."
         )
     for model, answers in answered.items():
-        begun = Answered.begun(answers.table, answers)
-        manifest = with_answers(manifest, model=model, instrument=name, entry=begun)
+        restarted = Answered.begun(answers.table, answers)
+        manifest = with_answers(manifest, model=model, instrument=name, entry=restarted)
     return replace(manifest, instruments={**manifest.instruments, name: record})

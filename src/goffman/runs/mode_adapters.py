@@ -38,7 +38,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokens: Sequence[str]) -> Vocabulary:
-        """The vocabulary of all tokens by their ids."""
+        """Return the vocabulary of all tokens, in the order of their ids."""
         return cls(
             pl.Series(tokens, dtype=pl.String), pl.Series([token.strip() for token in tokens])
         )
@@ -46,27 +46,27 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class PromptRefs:
-    """Who asked the sentences of a part: one entry an asker, sentence by sentence."""
+    """The askers of a part's sentences: one entry per asker, sentence by sentence."""
 
     prompt_ids: pl.Series
     parents: pl.Series
     sentences: NDArray[np.int64]
-    """The sentence's place in the part."""
+    """The sentence's position in the part."""
 
     @classmethod
     def of(cls, nodes: Sequence[Node], positions: Sequence[Sequence[int]]) -> PromptRefs:
-        """The askers at these positions among the nodes, one group of positions a sentence."""
-        asking = [nodes[position] for group in positions for position in group]
+        """Return the askers at these positions of the nodes, one group of them per sentence."""
+        askers = [nodes[position] for group in positions for position in group]
         counts = [len(group) for group in positions]
         return cls(
-            pl.Series([node.prompt_id for node in asking], dtype=pl.String),
-            pl.Series([node.parent for node in asking], dtype=pl.String),
+            pl.Series([node.prompt_id for node in askers], dtype=pl.String),
+            pl.Series([node.parent for node in askers], dtype=pl.String),
             np.repeat(np.arange(len(positions)), counts),
         )
 
 
 def together(batches: Sequence[Filled]) -> Filled:
-    """The answers to several batches as those to one."""
+    """Return the answers to several batches as those to one."""
     return Filled(
         token_ids=np.concatenate([batch.token_ids for batch in batches]),
         probabilities=np.concatenate([batch.probabilities for batch in batches]),
@@ -83,28 +83,28 @@ def fill_rows(
     vocabulary: Vocabulary,
     targets: Sequence[int],
 ) -> pl.DataFrame:
-    """FILLS: for each asker the top k by rank, then all target words that are not among them."""
+    """Return FILLS: for each asker the top k by rank, then all other target words."""
     top_k = filled.token_ids.shape[1]
     count = len(askers.sentences)
-    wanted = np.asarray(targets, dtype=filled.token_ids.dtype)
-    inside = (filled.token_ids[:, None, :] == wanted[None, :, None]).any(axis=2)
-    beyond, target = np.nonzero(~inside[askers.sentences])
-    asker = np.concatenate([np.repeat(np.arange(count), top_k), beyond])
-    tokens = np.concatenate([filled.token_ids[askers.sentences].ravel(), wanted[target]])
-    of_ranked = filled.probabilities[askers.sentences].ravel()
-    of_beyond = filled.targets[askers.sentences[beyond], target]
+    target_ids = np.asarray(targets, dtype=filled.token_ids.dtype)
+    is_ranked = (filled.token_ids[:, None, :] == target_ids[None, :, None]).any(axis=2)
+    unranked, target = np.nonzero(~is_ranked[askers.sentences])
+    asker = np.concatenate([np.repeat(np.arange(count), top_k), unranked])
+    tokens = np.concatenate([filled.token_ids[askers.sentences].ravel(), target_ids[target]])
+    ranked_probabilities = filled.probabilities[askers.sentences].ravel()
+    target_probabilities = filled.targets[askers.sentences[unranked], target]
     ranks = pl.Series(np.tile(np.arange(1, top_k + 1), count), dtype=pl.Int64)
-    # The columns as they stand in FILLS, made without polars' queries: these would take longer.
+    # The columns as they stand in FILLS, made without polars' queries, which would take longer.
     return pl.DataFrame(
         {
             "prompt_id": askers.prompt_ids.gather(asker),
             "model": pl.Series([model]).new_from_index(0, len(asker)),
             "step": np.full(len(asker), step, dtype=np.int64),
             "parent": askers.parents.gather(asker),
-            "rank": ranks.extend_constant(None, len(beyond)),
+            "rank": ranks.extend_constant(None, len(unranked)),
             "token": vocabulary.tokens.gather(tokens),
             "word": vocabulary.words.gather(tokens),
-            "probability": np.concatenate([of_ranked, of_beyond]),
+            "probability": np.concatenate([ranked_probabilities, target_probabilities]),
         }
     )
 
@@ -118,18 +118,18 @@ def phrase_rows(
     targets: Sequence[int],
     tokens: Sequence[str],
 ) -> pl.DataFrame:
-    """FILLS: for each asker the token of the phrase that was masked, and its probability.
+    """Return FILLS: for each asker the phrase's token that was masked, and its probability.
 
     ``probabilities``: [sentence, target]; the token's id is the last in an asker's ``parent``.
     """
     ids = askers.parents.str.split("/").list.last().cast(pl.Int64).to_numpy()
-    said = pl.Series([tokens[token] for token in ids], dtype=pl.String)
+    texts = pl.Series([tokens[token] for token in ids], dtype=pl.String)
     rows = pl.DataFrame(
         {
             "prompt_id": askers.prompt_ids,
             "parent": askers.parents,
-            "token": said,
-            "word": said.str.strip_chars(),
+            "token": texts,
+            "word": texts.str.strip_chars(),
             "probability": probabilities[askers.sentences, np.searchsorted(targets, ids)],
         }
     )
@@ -140,11 +140,11 @@ def phrase_rows(
 
 
 def next_word_rows(found: Sequence[NextWords], askers: PromptRefs, *, model: str) -> pl.DataFrame:
-    """FILLS: for each asker the most probable next words, by rank."""
-    of_askers = [found[sentence] for sentence in askers.sentences]
-    counts = np.array([len(one.tokens) for one in of_askers])
-    asker = np.repeat(np.arange(len(of_askers)), counts)
-    tokens = pl.Series([token for one in of_askers for token in one.tokens], dtype=pl.String)
+    """Return FILLS: for each asker the most probable next words, by rank."""
+    answers = [found[sentence] for sentence in askers.sentences]
+    counts = np.array([len(answer.tokens) for answer in answers])
+    asker = np.repeat(np.arange(len(answers)), counts)
+    tokens = pl.Series([token for answer in answers for token in answer.tokens], dtype=pl.String)
     ranks = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts) + 1
     rows = pl.DataFrame(
         {
@@ -153,7 +153,7 @@ def next_word_rows(found: Sequence[NextWords], askers: PromptRefs, *, model: str
             "rank": pl.Series(ranks, dtype=pl.Int64),
             "token": tokens,
             "word": tokens.str.strip_chars(),
-            "probability": np.concatenate([one.probabilities for one in of_askers]),
+            "probability": np.concatenate([answer.probabilities for answer in answers]),
         }
     )
     rows = rows.with_columns(model=pl.lit(model), step=pl.lit(1, dtype=pl.Int64))
@@ -168,29 +168,31 @@ def choice_rows(
     labels: Sequence[str],
     options: Mapping[str, Sequence[Option]],
 ) -> pl.DataFrame:
-    """CHOICES: for each asker its options in their order.
+    """Return CHOICES: for each asker its options in their order.
 
     ``probabilities``: [sentence, label], in the order of ``labels``; ``options``: of each prompt.
     """
-    place = {label: at for at, label in enumerate(labels)}
+    positions = {label: index for index, label in enumerate(labels)}
     ids = askers.prompt_ids.to_list()
-    offered = [options[one] for one in ids]
-    counts = [len(one) for one in offered]
+    offered = [options[prompt_id] for prompt_id in ids]
+    counts = [len(choices) for choices in offered]
     asker = np.repeat(np.arange(len(ids)), counts)
-    at = [place[option.label] for one in offered for option in one]
-    found = probabilities[askers.sentences[asker], at]
-    on_options = np.bincount(asker, weights=found, minlength=len(ids))
+    columns = [positions[option.label] for choices in offered for option in choices]
+    values = probabilities[askers.sentences[asker], columns]
+    totals = np.bincount(asker, weights=values, minlength=len(ids))
     rows = pl.DataFrame(
         {
             "prompt_id": askers.prompt_ids.gather(asker),
-            "option": pl.Series([option.label for one in offered for option in one]),
-            "code": pl.Series([o.code for one in offered for o in one], dtype=pl.Float64),
-            "probability": found,
+            "option": pl.Series([option.label for choices in offered for option in choices]),
+            "code": pl.Series(
+                [option.code for choices in offered for option in choices], dtype=pl.Float64
+            ),
+            "probability": values,
             # Sums of float32 probabilities may be a hair above 1.
-            "elsewhere": np.clip(1 - on_options, 0, 1)[asker].astype(np.float32),
+            "elsewhere": np.clip(1 - totals, 0, 1)[asker].astype(np.float32),
         }
     )
-    # Of a model on this machine every token is seen.
+    # Every token of a model on this machine is seen.
     all_seen = pl.lit(None, dtype=pl.Float32)
     return rows.with_columns(model=pl.lit(model), unseen=all_seen).select(schema(CHOICES).names())
 
@@ -202,7 +204,7 @@ def likelihood_rows(
     model: str,
     tokens: NDArray[np.int64],
 ) -> pl.DataFrame:
-    """LIKELIHOODS: for each asker the word that it puts in, and the sentence's probability."""
+    """Return LIKELIHOODS: for each asker its word, and the sentence's probability."""
     rows = pl.DataFrame(
         {
             "prompt_id": askers.prompt_ids,
@@ -217,47 +219,51 @@ def likelihood_rows(
 def label_rows(
     probabilities: NDArray[np.float32], askers: PromptRefs, *, model: str, labels: Sequence[str]
 ) -> pl.DataFrame:
-    """LABELS: for each asker the most probable class and the probability of every class."""
-    different, added = by_meaning(probabilities, labels)
-    names = pl.Series(different, dtype=pl.String)
-    asked = added[askers.sentences]
+    """Return LABELS: for each asker the most probable class and every class's probability."""
+    classes, sums = by_meaning(probabilities, labels)
+    names = pl.Series(classes, dtype=pl.String)
+    asker_sums = sums[askers.sentences]
     by_class = {
-        name: asked[:, different.index(name)]
-        if name in different
-        else pl.Series([None] * len(asked), dtype=pl.Float32)
+        name: asker_sums[:, classes.index(name)]
+        if name in classes
+        else pl.Series([None] * len(asker_sums), dtype=pl.Float32)
         for name in CLASSES
     }
     rows = pl.DataFrame(
-        {"prompt_id": askers.prompt_ids, "label": names.gather(asked.argmax(axis=1)), **by_class}
+        {
+            "prompt_id": askers.prompt_ids,
+            "label": names.gather(asker_sums.argmax(axis=1)),
+            **by_class,
+        }
     )
     return rows.with_columns(model=pl.lit(model)).select(schema(LABELS).names())
 
 
 def words_put_back(fills: pl.DataFrame, *, width: int) -> dict[tuple[str, str], list[str]]:
-    """The most probable words under each node, by (prompt id, parent), for the next step."""
-    found = (
+    """Return the most probable words under each node, by (prompt id, parent), for the next step."""
+    groups = (
         fills.filter(pl.col("rank") <= width)
         .sort("rank")
         .group_by("prompt_id", "parent", maintain_order=True)
         .agg("word")
     )
-    return {(prompt_id, parent): words for prompt_id, parent, words in found.iter_rows()}
+    return {(prompt_id, parent): words for prompt_id, parent, words in groups.iter_rows()}
 
 
 Sentences = Sequence[Sequence[int]]
 
 CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
-"""How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
+"""How models write tokens that are not words: <pad>, </s>, <|end|>, [UNK], [unused1]."""
 
 
 @lru_cache(maxsize=1)
 def _vocabulary_of(tokens: tuple[str, ...]) -> Vocabulary:
-    """Once for all instruments that a model is asked."""
+    """Return the vocabulary, made once for all instruments that a model is asked."""
     return Vocabulary.of(tokens)
 
 
 class ModeAdapter(ABC):
-    """What the loop needs of a model: sentences in, rows of its table out."""
+    """An adapter of a model for the loop that asks it: sentences in, rows of its table out."""
 
     table: AnswerTable
     steps = 1
@@ -273,28 +279,28 @@ class ModeAdapter(ABC):
         self.model = model
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text."""
+        """Return the token ids of each text."""
         encoded: list[list[int]] = self.model.encode(texts)
         return encoded
 
     def checked(self, answer: Any, batch: Sentences) -> Any:
-        """The answers to a batch as ``rows`` takes them; ArithmeticError where one is no number."""
+        """Return the answers as ``rows`` takes them; raise ArithmeticError if one is no number."""
         del batch
         self._check(answer)
         return answer
 
     def _check(self, *probabilities: NDArray[np.floating[Any]]) -> None:
-        """ArithmeticError where one is not a number: it must never get into a table."""
+        """Raise ArithmeticError if one is not a number: it must never get into a table."""
         if not all(np.isfinite(array).all() for array in probabilities):
             raise ArithmeticError(not_a_number(self.model.identity.precision))
 
     @abstractmethod
     def rows(self, answers: Sequence[Any], askers: PromptRefs, *, step: int) -> pl.DataFrame:
-        """The rows of the answers to several batches."""
+        """Return the rows of the answers to several batches."""
 
 
 class FillMask(ModeAdapter):
-    """A masked model."""
+    """An adapter for a masked model."""
 
     table: AnswerTable = "fills"
 
@@ -304,35 +310,35 @@ class FillMask(ModeAdapter):
         self.settings = asdict(settings)
         token_ids, self.not_one_token = model.single_tokens(settings.targets)
         self._targets = sorted(set(token_ids.values()))
-        told = {"top_k": settings.top_k, "targets": self._targets}
-        self.call = Call(method="fill_batch", told=told)
+        parameters = {"top_k": settings.top_k, "targets": self._targets}
+        self.call = Call(method="fill_batch", told=parameters)
 
-    # Both are made where they are needed first: a GPU is at work by then.
+    # Both are made when first needed: a GPU is at work by then.
     @cached_property
     def _vocabulary(self) -> Vocabulary:
         return _vocabulary_of(tuple(self.model.tokens))
 
     @cached_property
     def unfit(self) -> frozenset[str]:
-        """What cannot be put back into a sentence.
+        """Return what cannot be put back into a sentence.
 
-        No word at all, a mask, what is no word for the model's tokenizer or does not look like one,
-        and a token that is only a part of a letter.
+        That is no word at all, a mask, what is no word for the model's tokenizer or does not look
+        like one, and a token that is only a part of a letter.
         """
         tokens = self.model.tokens
-        around = [tokens[token].strip() for token in self.model.special_ids]
-        around += [token for token in tokens if CONTROL.fullmatch(token)]
+        specials = [tokens[token].strip() for token in self.model.special_ids]
+        specials += [token for token in tokens if CONTROL.fullmatch(token)]
         broken = [token.strip() for token in tokens if "\N{REPLACEMENT CHARACTER}" in token]
-        return frozenset({"", MASK, *around, *broken})
+        return frozenset({"", MASK, *specials, *broken})
 
     def checked(self, answer: Filled, batch: Sentences) -> Filled:
-        """The answers to a batch; ArithmeticError where one is not a number."""
+        """Return the answers to a batch; raise ArithmeticError if one is not a number."""
         del batch
         self._check(answer.probabilities, answer.targets)
         return answer
 
     def rows(self, answers: Sequence[Filled], askers: PromptRefs, *, step: int) -> pl.DataFrame:
-        """FILLS."""
+        """Return the rows of FILLS."""
         return fill_rows(
             together(answers),
             askers,
@@ -344,7 +350,7 @@ class FillMask(ModeAdapter):
 
 
 class PhraseTokens(ModeAdapter):
-    """A masked or causal model that is asked for the tokens of phrases, each in its place."""
+    """An adapter for a masked or causal model that is asked for the tokens of phrases in place."""
 
     table: AnswerTable = "fills"
 
@@ -361,13 +367,13 @@ class PhraseTokens(ModeAdapter):
         self.call = Call(method="phrase_batch", told={"targets": self._targets})
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, as the model found them."""
+        """Return the token ids of each text, as the model found them."""
         return [self._encoded[text] for text in texts]
 
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """FILLS: one row for each token of each phrase, without a rank."""
+        """Return FILLS: one row for each token of each phrase, without a rank."""
         tokens = getattr(self.model, "tokens", None) or self.model.next_word.tokens
         return phrase_rows(
             np.concatenate(answers),
@@ -380,7 +386,7 @@ class PhraseTokens(ModeAdapter):
 
 
 class Classify(ModeAdapter):
-    """A classifier."""
+    """An adapter for a classifier."""
 
     table: AnswerTable = "labels"
     call = Call(method="classify_batch")
@@ -388,20 +394,20 @@ class Classify(ModeAdapter):
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """LABELS."""
+        """Return the rows of LABELS."""
         del step  # a label has no mask to go on from
         joined = np.concatenate(answers)
         return label_rows(joined, askers, model=self.name, labels=self.model.labels)
 
 
 class Likelihood(ModeAdapter):
-    """A causal model that does not chat."""
+    """An adapter for a causal model that does not chat."""
 
     table: AnswerTable = "likelihoods"
     call = Call(method="score_batch")
 
     def checked(self, answer: NDArray[np.float64], batch: Sentences) -> NDArray[np.float64]:
-        """The answers to a batch, and its lengths; ArithmeticError where one is not a number."""
+        """Return a batch's answers and lengths; raise ArithmeticError if one is not a number."""
         lengths = [len(sentence) - 1 for sentence in batch]
         scored = np.stack([answer, np.array(lengths, dtype=np.float64)])
         self._check(scored)
@@ -410,17 +416,17 @@ class Likelihood(ModeAdapter):
     def rows(
         self, answers: Sequence[NDArray[np.float64]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """LIKELIHOODS."""
+        """Return the rows of LIKELIHOODS."""
         del step  # a whole sentence has no mask to go on from
         scores, tokens = np.concatenate(answers, axis=1)
         return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
 
 
 class _BegunReply(ModeAdapter):
-    """A causal or chat model whose reply is begun for it."""
+    """An adapter for a causal or chat model whose reply is begun for it."""
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, up to where the model goes on: the blank, or the answer."""
+        """Return the token ids of each text, up to the blank or the answer."""
         encoded: list[list[int]] = self.model.next_word.encode(
             [PromptParts.read(text) for text in texts]
         )
@@ -428,7 +434,7 @@ class _BegunReply(ModeAdapter):
 
 
 class NextWord(_BegunReply):
-    """A causal or chat model whose reply is begun up to the blank."""
+    """An adapter for a causal or chat model whose reply is begun up to the blank."""
 
     table: AnswerTable = "fills"
 
@@ -438,7 +444,7 @@ class NextWord(_BegunReply):
         self.call = Call(method="next_word.words", told=self.settings)
 
     def checked(self, answer: list[NextWords], batch: Sentences) -> list[NextWords]:
-        """The answers to a batch; ArithmeticError where one is not a number."""
+        """Return the answers to a batch; raise ArithmeticError if one is not a number."""
         del batch
         self._check(*(words.probabilities for words in answer))
         return answer
@@ -446,28 +452,28 @@ class NextWord(_BegunReply):
     def rows(
         self, answers: Sequence[Sequence[NextWords]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """FILLS."""
+        """Return the rows of FILLS."""
         del step  # a word is said once
         words = list(chain.from_iterable(answers))
         return next_word_rows(words, askers, model=self.name)
 
 
 class OptionProbability(_BegunReply):
-    """A causal or chat model that is asked for the probability of each option."""
+    """An adapter for a causal or chat model that is asked for the probability of each option."""
 
     table: AnswerTable = "choices"
 
     def __init__(self, model: Continues, options: Mapping[str, Sequence[Option]]) -> None:
-        """``options``: of each prompt, by its id."""
+        """Take the model and the options of each prompt, by its id."""
         super().__init__(model)
         self._options = options
-        self._labels = sorted({option.label for several in options.values() for option in several})
+        self._labels = sorted({option.label for choices in options.values() for option in choices})
         self.call = Call(method="next_word.options", told={"labels": self._labels})
 
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """CHOICES."""
+        """Return the rows of CHOICES."""
         del step  # an option is chosen once
         joined = np.concatenate(answers)
         return choice_rows(
@@ -476,7 +482,10 @@ class OptionProbability(_BegunReply):
 
 
 class PersonPicked(OptionProbability):
-    """A question-answering or inference model; the options are the two people, and no answer."""
+    """An adapter for a question-answering or inference model.
+
+    The options are the two people, and no answer.
+    """
 
     def __init__(self, model: Any, options: Mapping[str, Sequence[Option]]) -> None:
         super().__init__(model, options)

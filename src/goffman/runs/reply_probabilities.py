@@ -1,4 +1,4 @@
-"""Replies of a server → the probabilities of options, and of the words that fill a blank."""
+"""From a server's replies: the probabilities of options, and of the words that fill a blank."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from goffman.runs.run import Run
 
 Rivals: TypeAlias = Sequence[tuple[str, float]]
-"""What a token could have been, and the logarithm of how probable that was."""
+"""The candidates for a token, each with the logarithm of its probability."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FromReplies:
-    """What the replies of a model say of the options."""
+    """The probabilities of options in a model's replies."""
 
     model: str
     sentences: int
-    """Different questions whose options have a probability."""
+    """Distinct questions whose options have a probability."""
     rows: pl.DataFrame
-    """CHOICES."""
+    """The rows of CHOICES."""
     asked: str
-    """A digest of whose replies to what these are made from."""
+    """A digest of the replies and prompts from which the rows are made."""
 
 
 def options_of_replies(
@@ -49,10 +49,10 @@ def options_of_replies(
     model: str,
     note: Callable[[str], None],
 ) -> FromReplies | None:
-    """What a model's replies say of the options of prompts; None: the server does not say.
+    """Return the options' probabilities in a model's replies; None: the server gives none.
 
     The spellings of a label are added up, as for a model on this machine. A server names some
-    twenty tokens; what lies on the others is unseen.
+    twenty tokens; the probability of the others is unseen.
 
     ``said``: the same questions as they were answered in text, those of one instrument.
     """
@@ -61,35 +61,37 @@ def options_of_replies(
     shelf = verify_chunks(folder, model=model, clear=False)
     replies = read_chunks(folder, shelf.parts.values(), "replies")
     texts = {prompt.id: prompt.asked for prompt in said}
-    told: dict[str, list[Rivals]] = {}
+    rivals_by_text: dict[str, list[Rivals]] = {}
     for prompt_id, next_words in replies.select("prompt_id", "next_words").iter_rows():
         rivals = json.loads(next_words)[0][1] if next_words is not None else []
-        # A server may tell of the token that it said, and of no other.
+        # A server may give the token that it wrote, and no other.
         if rivals and prompt_id in texts:
-            told.setdefault(texts[prompt_id], []).append(rivals)
-    # In text, a server may be asked one order of the options alone.
-    asked_so = {*texts.values()}
-    both = [prompt for prompt in prompts if prompt.asked in asked_so]
-    known = [prompt for prompt in both if prompt.asked in told]
-    if not known:
+            rivals_by_text.setdefault(texts[prompt_id], []).append(rivals)
+    # In text, a server may be asked only one order of the options.
+    asked_texts = {*texts.values()}
+    shared = [prompt for prompt in prompts if prompt.asked in asked_texts]
+    answered = [prompt for prompt in shared if prompt.asked in rivals_by_text]
+    if not answered:
         return None
-    if missing := len(both) - len(known):
+    if missing := len(shared) - len(answered):
         note(
-            f"{instrument}, {model}: the replies to {missing:,} of {len(both):,} prompts came "
+            f"{instrument}, {model}: the replies to {missing:,} of {len(shared):,} prompts came "
             "without probabilities. They count only as text."
         )
-    rows = [row for prompt in known for row in _rows(prompt, told[prompt.asked], model)]
-    asked = [shelf.sha256, [[prompt.id, prompt.asked] for prompt in prompts]]
+    rows = [
+        row for prompt in answered for row in _rows(prompt, rivals_by_text[prompt.asked], model)
+    ]
+    questions = [shelf.sha256, [[prompt.id, prompt.asked] for prompt in prompts]]
     return FromReplies(
         model=model,
-        sentences=len({prompt.asked for prompt in known}),
+        sentences=len({prompt.asked for prompt in answered}),
         rows=pl.DataFrame(rows, schema=schema(CHOICES), orient="row"),
-        asked=hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16],
+        asked=hashlib.sha256(json.dumps(questions).encode()).hexdigest()[:16],
     )
 
 
 def _rows(prompt: Prompt, told: Sequence[Rivals], model: str) -> list[tuple[object, ...]]:
-    """CHOICES of one prompt: the means over its trials, which differ by the server's chance."""
+    """Return CHOICES of one prompt: means over its trials, which differ by the server's chance."""
     trials = [_of_token(rivals, prompt.options) for rivals in told]
     *probabilities, unseen = [sum(values) / len(trials) for values in zip(*trials, strict=True)]
     elsewhere = min(max(1 - sum(probabilities), 0.0), 1.0)
@@ -100,18 +102,18 @@ def _rows(prompt: Prompt, told: Sequence[Rivals], model: str) -> list[tuple[obje
 
 
 def _of_token(rivals: Rivals, options: Sequence[Option]) -> list[float]:
-    """The probability of each option, then that of all tokens that the server did not name."""
-    # Some servers name the token that was said a second time.
+    """Return the probability of each option, then that of all tokens the server did not name."""
+    # Some servers name the token of the reply a second time.
     by_token = {token: math.exp(logarithm) for token, logarithm in rivals}
-    found = [
+    probabilities = [
         sum(p for token, p in by_token.items() if token.strip() == option.label)
         for option in options
     ]
-    return [*found, max(1 - sum(by_token.values()), 0.0)]
+    return [*probabilities, max(1 - sum(by_token.values()), 0.0)]
 
 
 def keep_options(run: Run, found: FromReplies, *, instrument: str) -> Collected:
-    """What there is; the part is on disk, and the manifest knows it."""
+    """Write the part with the options, note it in the manifest, and return a summary."""
     folder = answers_folder(run.place, "choices", model=found.model, instrument=instrument)
     shelf = verify_chunks(folder, model=found.model, clear=True)
     if not shelf.is_whole(asked=found.asked):
@@ -128,27 +130,27 @@ def keep_options(run: Run, found: FromReplies, *, instrument: str) -> Collected:
 
 
 AROUND = " \n\"“'"
-"""What may stand before a sentence."""
+"""The characters that may stand before a sentence."""
 
 WORD = re.compile(r"\w[\w'’-]*")
 
 
 def fills_of_replies(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """FILLS: of each prompt the words by their mean probability over trials.
+    """Return FILLS: the words of each prompt by their mean probability over trials.
 
-    A server either says how probable each word was, or only the word: then a trial counts as one
-    word. The reply may go on from its beginning, or write the sentence anew; both are read.
+    A server gives either the probability of each word, or only the word: then a trial counts as one
+    word. The reply may continue its given beginning, or write the sentence anew; both are read.
     """
     prefill = dict(prompts.select("prompt_id", pl.col("prefill").fill_null("")).iter_rows())
     rows: list[tuple[object, ...]] = []
-    asked = replies.filter(pl.col("prompt_id").is_in(list(prefill)))
-    groups = asked.group_by("prompt_id", "model", maintain_order=True)
+    answers = replies.filter(pl.col("prompt_id").is_in(list(prefill)))
+    groups = answers.group_by("prompt_id", "model", maintain_order=True)
     for (prompt_id, model), trials in groups:
-        said = trials.select("text", "next_words").iter_rows()
-        begun = prefill[str(prompt_id)]
+        trial_rows = trials.select("text", "next_words").iter_rows()
+        beginning = prefill[str(prompt_id)]
         summed: Counter[str] = Counter()
-        for text, told in said:
-            summed.update(_of_trial(text or "", told, prefill=begun))
+        for text, next_words in trial_rows:
+            summed.update(_of_trial(text or "", next_words, prefill=beginning))
         means = {word: value / trials.height for word, value in summed.items()}
         ordered = sorted(means, key=lambda word: (-means[word], word))
         rows += [
@@ -159,24 +161,24 @@ def fills_of_replies(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFra
 
 
 def _of_trial(text: str, told: str | None, *, prefill: str) -> dict[str, float]:
-    """The words of one reply at the blank, each with its probability."""
+    """Return the words of one reply at the blank, each with its probability."""
     if told is None:
-        # What comes after the beginning, where a reply repeats it.
+        # The text after the beginning, if a reply repeats it.
         word = WORD.search(text[_length(text, prefill) :])
         return {word.group(): 1.0} if word else {}
     tokens = json.loads(told)
-    before = _length("".join(token for token, _ in tokens), prefill)
-    begins = [0, *accumulate(len(token) for token, _ in tokens)][:-1]
-    if before not in begins:
+    length = _length("".join(token for token, _ in tokens), prefill)
+    starts = [0, *accumulate(len(token) for token, _ in tokens)][:-1]
+    if length not in starts:
         return {}
     words: dict[str, float] = {}
-    for word, logarithm in tokens[begins.index(before)][1]:
+    for word, logarithm in tokens[starts.index(length)][1]:
         words[word] = words.get(word, 0.0) + math.exp(logarithm)
     return words
 
 
 def _length(text: str, prefill: str) -> int:
-    """With how many letters a reply repeats the beginning; 0: it does not."""
-    around = len(text) - len(text.lstrip(AROUND))
-    repeats = bool(prefill) and text[around:].casefold().startswith(prefill.casefold())
-    return around + len(prefill) if repeats else 0
+    """Return how many characters the beginning takes in a reply; 0: it is not repeated."""
+    offset = len(text) - len(text.lstrip(AROUND))
+    repeats = bool(prefill) and text[offset:].casefold().startswith(prefill.casefold())
+    return offset + len(prefill) if repeats else 0

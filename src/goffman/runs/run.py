@@ -1,4 +1,4 @@
-"""A run folder in the hands of the one process that writes to it."""
+"""A run folder, while the one process that writes to it has it open."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def locked(place: Path | Folder) -> Iterator[None]:
-    """The run's folder is this process's own while the block runs.
+    """Lock the run's folder for this process while the block runs.
 
-    The system gives the lock back when the process ends, however it ends; the file stays and means
-    nothing by itself (removing it could remove the lock of a process that has just come).
+    The system releases the lock when the process ends, however it ends; the file stays and means
+    nothing by itself (removing it could remove the lock of a process that has just started).
     """
     folder = Folder.of(place).path
     try:
@@ -86,11 +86,11 @@ def locked(place: Path | Folder) -> Iterator[None]:
 PROMPTS = "prompts.parquet"
 
 PARAPHRASES = "paraphrases"
-"""A run within the run: answers to wordings that are asked only on request. So the run itself is
-what it is without them, to the byte."""
+"""A run within the run: answers to wordings that are asked only on request. So without them the run
+itself is the same to the byte."""
 
 IDENTITIES = "identities"
-"""The same with answers about people of a second identity."""
+"""A run within the run: answers about people of a second identity."""
 
 WITHIN = (PARAPHRASES, IDENTITIES)
 """The runs that may be within a run."""
@@ -98,11 +98,11 @@ WITHIN = (PARAPHRASES, IDENTITIES)
 IDENTITY_SCORES = "identity-scores.parquet"
 
 SAVE_EVERY = 10.0
-"""Seconds between two writes of the manifest: a killed run has lost count of so much time."""
+"""Seconds between two writes of the manifest: a killed run may not have counted its last ones."""
 
 
 class Run:
-    """The folder, its manifest, and the session of this process, which begins when it asks."""
+    """A run's folder, its manifest, and the session of this process, which begins when it asks."""
 
     def __init__(self, place: Folder, *, seed: int) -> None:
         self.place = place
@@ -116,44 +116,44 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        """Where the run is."""
+        """Return the run's folder."""
         return self.place.path
 
     def keep(self) -> None:
-        """The manifest on disk is this one."""
+        """Write the manifest to disk if it changed."""
         if self.manifest != self._on_disk:
             write_manifest(self.place, self.manifest)
             self._on_disk = self.manifest
 
     def expect(self, model: str, instrument: str, *, table: AnswerTable) -> None:
-        """The manifest (to be saved with the first question) knows whose answers these will be."""
+        """Note in the manifest (saved with the first question) whose answers these will be."""
         if instrument not in self.manifest.answers.get(model, {}):
-            begun = Answered.begun(table)
+            new_entry = Answered.begun(table)
             self.manifest = with_answers(
-                self.manifest, model=model, instrument=instrument, entry=begun
+                self.manifest, model=model, instrument=instrument, entry=new_entry
             )
 
     def bind(self) -> None:
-        """There is a manifest on disk, before there are answers that only it can explain."""
+        """Write a manifest, if there is none, before there are answers that only it can explain."""
         if self._on_disk is None:
             self.keep()
 
     def begin(self) -> None:
-        """The manifest on disk says from now on that this session asks."""
+        """Note in the manifest on disk that this session asks from now on."""
         if self._saved is None:
             session = new_session(self._seed, self._command)
             self.manifest = replace(self.manifest, sessions=(*self.manifest.sessions, session))
         self.save()
 
     def asked(self, sentences: int) -> None:
-        """A part with so many sentences was written."""
+        """Count the sentences of a part that was written."""
         self._sentences += sentences
         if self._saved is not None and time.monotonic() - self._saved > SAVE_EVERY:
             self.save()
 
     def save(self, *, ended: bool = False) -> None:
-        """The manifest is on disk, with the time so far."""
-        *before, session = self.manifest.sessions
+        """Write the manifest to disk, with the time so far."""
+        *earlier, session = self.manifest.sessions
         session = replace(
             session,
             ended=utc_now() if ended else None,
@@ -161,12 +161,12 @@ class Run:
             cpu_s=round(time.process_time() - self._cpu, 3),
             sentences=self._sentences,
         )
-        self.manifest = replace(self.manifest, sessions=(*before, session))
+        self.manifest = replace(self.manifest, sessions=(*earlier, session))
         self.keep()
         self._saved = time.monotonic()
 
     def end(self) -> None:
-        """Where this session asked, the manifest on disk says that it ended."""
+        """Note in the manifest on disk that this session ended, if it asked."""
         if self._saved is not None:
             self.save(ended=True)
 
@@ -178,35 +178,35 @@ RUN_NAMES = {
     *("multiverse.parquet", "stress.parquet"),
     *(*WITHIN, IDENTITY_SCORES, "report.html", "figures", "tables"),
 }
-"""What a run folder holds."""
+"""The names of what a run folder holds."""
 
 
 def check_place(folder: Path) -> None:
-    """Nothing, or RunError where a run in this folder would be among somebody's files."""
-    # os.path, which says no to names that no system allows, where Path fails.
+    """Raise RunError if a run in this folder would be among somebody's files."""
+    # os.path says no to names that no system allows; Path fails.
     if os.path.exists(folder) and not os.path.isdir(folder):  # noqa: PTH110, PTH112
         raise RunError(f"{folder} is a file, not a folder. Give a folder with --output.")
     names = Folder(folder).names()
-    others = [name for name in names if name not in RUN_NAMES and not name.startswith(".")]
-    if others and "manifest.json" not in names:
-        shown = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
+    other_names = [name for name in names if name not in RUN_NAMES and not name.startswith(".")]
+    if other_names and "manifest.json" not in names:
+        sample = ", ".join(other_names[:3]) + (" …" if len(other_names) > 3 else "")
         raise RunError(
-            f"{folder} contains other files ({shown}) and no run. Give an empty or new folder "
+            f"{folder} contains other files ({sample}) and no run. Give an empty or new folder "
             "with --output."
         )
 
 
 @contextmanager
 def open_run(folder: Path | Folder, *, seed: int = 0) -> Iterator[Run]:
-    """The run in the folder, new or continued; RunError where another process has it open.
+    """Yield the run in the folder, new or continued; raise RunError if another process has it open.
 
-    ``folder``: its path, or where it is within another run, to which no link leads.
+    ``folder``: its path, or its place within another run, to which no link leads.
     """
     place = Folder.of(folder)
     try:
         place.make()
     except OSError as error:
-        # A link that leads nowhere, or too long a name, is what the user must know of.
+        # The user must know of a link that leads nowhere, or of a name that is too long.
         if error.errno in (errno.EEXIST, errno.ENAMETOOLONG):
             place.names()
         raise RunError(
@@ -219,7 +219,7 @@ def open_run(folder: Path | Folder, *, seed: int = 0) -> Iterator[Run]:
         try:
             yield run
         except BaseException:
-            # What went wrong first is what the user must read, not that the disk is still full.
+            # The user must read what went wrong first, not that the disk is still full.
             with suppress(GoffmanError):
                 run.end()
             raise
@@ -227,38 +227,38 @@ def open_run(folder: Path | Folder, *, seed: int = 0) -> Iterator[Run]:
 
 
 def keep_prompts(run: Run, instrument: str, prompts: Sequence[Prompt]) -> None:
-    """prompts.parquet has these prompts of the instrument, beside those of others."""
-    here = prompt_table(prompts)
-    before = run.place.read(PROMPTS)
-    there, known = here.clear(), []
-    if before is not None and run.manifest.knows(PROMPTS, before):
+    """Write these prompts of the instrument to prompts.parquet, beside those of others."""
+    new_prompts = prompt_table(prompts)
+    old_content = run.place.read(PROMPTS)
+    old_prompts, checksums = new_prompts.clear(), []
+    if old_content is not None and run.manifest.knows(PROMPTS, old_content):
         with suppress(ValueError):
-            there, known = _table_in(before), [checksum(before)]
-    others = there.filter(~of_asked(instrument))
-    table = pl.concat([others, here]).sort(asked_ids(), maintain_order=True)
-    if table.equals(there):
-        run.manifest = with_table(run.manifest, PROMPTS, *known)
+            old_prompts, checksums = _table_in(old_content), [checksum(old_content)]
+    other_prompts = old_prompts.filter(~of_asked(instrument))
+    table = pl.concat([other_prompts, new_prompts]).sort(asked_ids(), maintain_order=True)
+    if table.equals(old_prompts):
+        run.manifest = with_table(run.manifest, PROMPTS, *checksums)
         return
-    # Whatever moment the process is killed at, the manifest knows the file that is there.
+    # Whenever the process is killed, the manifest knows the file that is there.
     content = parquet(table)
-    run.manifest = with_table(run.manifest, PROMPTS, *known, checksum(content))
+    run.manifest = with_table(run.manifest, PROMPTS, *checksums, checksum(content))
     run.keep()
     run.place.write(PROMPTS, content)
     run.manifest = with_table(run.manifest, PROMPTS, checksum(content))
 
 
 def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
-    """PROMPT_TABLE of the run without the prompts of controls; RunError where one is missing."""
+    """Return the run's PROMPT_TABLE without control prompts; raise RunError if one is missing."""
     return _read_prompts(run, manifest).filter(~pl.col("is_control")).drop("is_control")
 
 
 def read_controls(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
-    """The prompts of control items of the run; in all else as ``read_prompts``."""
+    """Return the run's prompts of control items; in all else as ``read_prompts``."""
     return _read_prompts(run, manifest).filter("is_control").drop("is_control")
 
 
 def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
-    """All prompts, and whether each is a control's."""
+    """Return all prompts, and whether each is a control's."""
     manifest = manifest or read_manifest(run) or Manifest()
     content = Folder(run).read(PROMPTS)
     if content is None:
@@ -270,25 +270,25 @@ def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
     except ValueError as error:
         raise RunError(f"{run / PROMPTS} contains no prompts: {error}. {_again()}") from error
     counts = dict(table.group_by(asked_ids().alias("asked")).len().rows())
-    answered = {name for of_model in manifest.answers.values() for name in of_model}
-    for name in sorted(answered & {*manifest.instruments}):
+    answered_ids = {name for model_answers in manifest.answers.values() for name in model_answers}
+    for name in sorted(answered_ids & {*manifest.instruments}):
         if counts.get(name, 0) != manifest.instruments[name].asked:
-            again = _again(f" with --instrument {name}")
-            raise RunError(f"{run / PROMPTS} does not have the prompts of {name}. {again}")
+            advice = _again(f" with --instrument {name}")
+            raise RunError(f"{run / PROMPTS} does not have the prompts of {name}. {advice}")
     controlled = [name for name, entry in manifest.instruments.items() if entry.controls]
-    of_control = (pl.col("condition") == CONTROL) & (pl.col("group") == CONTROL)
-    return table.with_columns(is_control=of_control & asked_ids().is_in(controlled))
+    is_control = (pl.col("condition") == CONTROL) & (pl.col("group") == CONTROL)
+    return table.with_columns(is_control=is_control & asked_ids().is_in(controlled))
 
 
 def _table_in(content: bytes) -> pl.DataFrame:
-    """The table of prompts in a file's content; ValueError where it is none."""
+    """Return the table of prompts in a file's content; raise ValueError if there is none."""
     try:
         frame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
         raise ValueError("it cannot be read as Parquet") from error
-    # Runs of earlier versions had no such columns.
-    later = [column for column in ("family", "source") if column not in frame.columns]
-    frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in later)
+    # Runs of earlier versions do not have these columns.
+    missing = [column for column in ("family", "source") if column not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in missing)
     if problems := complaints(frame, PROMPT_TABLE):
         raise ValueError("; ".join(problems))
     return frame
@@ -302,17 +302,19 @@ def _again(how: str = "") -> str:
 
 
 def default_folder(models: Sequence[str]) -> Path:
-    """runs/ and the models' names: the last part of a folder's path, the model at an address."""
-    named = [address_entry(model).get("asked_as", model) for model in models]
-    # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
-    folders = [os.path.isdir(model) for model in named]  # noqa: PTH112
-    last = [
+    """Return runs/ and the models' names: the last part of a path, the model at an address."""
+    specs = [address_entry(model).get("asked_as", model) for model in models]
+    # os.path.isdir says no to names that no system allows; Path.is_dir fails.
+    folders = [os.path.isdir(model) for model in specs]  # noqa: PTH112
+    last_parts = [
         Path(model).resolve().name if is_folder else model
-        for model, is_folder in zip(named, folders, strict=True)
+        for model, is_folder in zip(specs, folders, strict=True)
     ]
-    short = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last]
-    # A name in another script has no letter that is left.
-    names = [one or f"model-{_digest(model)}" for one, model in zip(short, last, strict=True)]
+    slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last_parts]
+    # A name in another script has no letters left.
+    names = [
+        slug or f"model-{_digest(model)}" for slug, model in zip(slugs, last_parts, strict=True)
+    ]
     joined = "+".join(names)
     if len(joined) > 80:
         joined = f"{joined[:70]}-{_digest(joined)}"
@@ -332,7 +334,9 @@ def read_answers(
     prompts: pl.Series | None = None,
     phrases: bool = False,
 ) -> pl.DataFrame:
-    """Every row of the run's fills, labels or replies; RunError where some are missing or damaged.
+    """Return every row of the run's fills, labels or replies.
+
+    Raise RunError if some are missing or damaged.
 
     ``model``, ``instrument``: only those of this one; ``prompts``: only those to these ids;
     ``phrases``: the tokens of the conditions' phrases in place of the answers to prompts.
@@ -345,25 +349,25 @@ def read_answers(
         raise RunError(no_run(run))
     frames = [pl.DataFrame(schema=schema(columns_of(table)))]
     for name in sorted(manifest.models):
-        for asked in sorted(manifest.answers.get(name, {})):
-            entry = manifest.answers[name][asked]
-            chosen = model in {None, name} and instrument in {None, asked}
-            if entry.table == table and chosen:
-                folder = answers_folder(run, table, model=name, instrument=asked)
+        for instrument_id in sorted(manifest.answers.get(name, {})):
+            entry = manifest.answers[name][instrument_id]
+            is_chosen = model in {None, name} and instrument in {None, instrument_id}
+            if entry.table == table and is_chosen:
+                folder = answers_folder(run, table, model=name, instrument=instrument_id)
                 shelf = verify_chunks(folder, model=name, clear=False)
-                _check(shelf, entry, model=name, instrument=asked)
-                there = sorted(shelf.parts.items())
-                parts = [part for (step, _), part in there if (step == PHRASES) == phrases]
+                _check(shelf, entry, model=name, instrument=instrument_id)
+                stored = sorted(shelf.parts.items())
+                parts = [part for (step, _), part in stored if (step == PHRASES) == phrases]
                 frames.append(read_chunks(folder, parts, table, prompts=prompts))
     return pl.concat(frames)
 
 
 def check_answers(run: Path, manifest: Manifest) -> None:
-    """RunError where answers of the run, or in it, are not those that a manifest notes."""
-    for model, of_model in manifest.answers.items():
-        for instrument, entry in of_model.items():
+    """Raise RunError if answers of the run, or of runs within it, differ from its manifest."""
+    for model, model_answers in manifest.answers.items():
+        for instrument, entry in model_answers.items():
             folder = answers_folder(run, entry.table, model=model, instrument=instrument)
-            # What is not finished yet is behind no number.
+            # No number depends on what is not finished yet.
             if entry.parts is None or as_noted(folder, parts=entry.parts, sha256=entry.sha256):
                 continue
             shelf = verify_chunks(folder, model=model, clear=False)
@@ -374,18 +378,18 @@ def check_answers(run: Path, manifest: Manifest) -> None:
 
 
 def _check(shelf: AnswerStore, entry: Answered, *, model: str, instrument: str) -> None:
-    """RunError where the parts on disk are not those that the manifest knows."""
-    found = len(shelf.parts)
-    if found != entry.parts:
-        unsound = [f"{', '.join(shelf.damaged)} damaged"] if shelf.damaged else []
-        unsound += [f"{', '.join(shelf.foreign)} by another model"] if shelf.foreign else []
+    """Raise RunError if the parts on disk are not those that the manifest knows."""
+    count = len(shelf.parts)
+    if count != entry.parts:
+        faults = [f"{', '.join(shelf.damaged)} damaged"] if shelf.damaged else []
+        faults += [f"{', '.join(shelf.foreign)} by another model"] if shelf.foreign else []
         parts = entry.parts or "an unknown number of"
-        what = f"has {found} of {parts} parts" + (f" ({'; '.join(unsound)})" if unsound else "")
+        fault = f"has {count} of {parts} parts" + (f" ({'; '.join(faults)})" if faults else "")
     elif entry.sha256 != shelf.sha256:
-        what = "does not have the parts that were written"
+        fault = "does not have the parts that were written"
     else:
         return
     raise RunError(
-        f"{shelf.folder.path} {what}, so answers of {model} to {instrument} are missing. Run the "
+        f"{shelf.folder.path} {fault}, so answers of {model} to {instrument} are missing. Run the "
         f"goffman audit command with {model} again: it asks only what is missing."
     )

@@ -1,10 +1,10 @@
-"""goffman inside of what others run: a model is measured while it is trained.
+"""goffman inside programs of others: a model is measured while it is trained.
 
     from goffman.training import TrainerCallback
 
     trainer.add_callback(TrainerCallback(trainer, "social-distance", every=500))
 
-``Monitor`` is the same for a training loop of one's own.
+``Monitor`` does the same in a training loop of your own.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _FROM = {
     "Monitor": "monitor",
     "TrainerCallback": "callback",
 }
-"""Where each name is, which is imported when somebody first asks for it."""
+"""The module of each name, which is imported when the name is first used."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in _FROM:
         raise AttributeError(f"module 'goffman.training' has no attribute '{name}'")
-    found = getattr(importlib.import_module(f"{__name__}.{_FROM[name]}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(importlib.import_module(f"{__name__}.{_FROM[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from goffman.training.history import History
 
 if find_spec("accelerate") is None:
-    # Said before somebody makes a trainer, which needs it.
+    # Raised before anyone makes a trainer, which needs it.
     raise InputError(
         "TrainerCallback needs the package accelerate, as the Trainer of transformers does. "
         "Install it: pip install 'goffman[train]'"
@@ -23,16 +23,16 @@ if find_spec("accelerate") is None:
 
 
 class TrainerCallback(transformers.TrainerCallback):  # type: ignore[misc]
-    """Measures the model of a Trainer before, while and after it is trained.
+    """A callback that measures the model of a Trainer before, during and after training.
 
-    ``trainer.add_callback(TrainerCallback(trainer, "social-distance", every=500))``. What it
-    measures goes through ``trainer.log``, and so to whatever the trainer reports to.
+    ``trainer.add_callback(TrainerCallback(trainer, "social-distance", every=500))``. The values go
+    through ``trainer.log``, and so to whatever the trainer reports to.
     """
 
     def __init__(
         self, trainer: Any, instruments: Several, *, tokenizer: Any = None, **told: Any
     ) -> None:
-        """``tokenizer``: None for the trainer's own; ``told``: see Watch."""
+        """Take the trainer. ``tokenizer``: None for the trainer's own; ``told``: see Monitor."""
         if not isinstance(trainer, transformers.Trainer):
             raise InputError(
                 "The first argument is the trainer: "
@@ -57,36 +57,36 @@ class TrainerCallback(transformers.TrainerCallback):  # type: ignore[misc]
 
     @property
     def course(self) -> History:
-        """Everything that was measured."""
+        """Return everything that was measured."""
         return self.watch.course
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know."""
+        """Return what the user should know."""
         return self.watch.notes
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """The look before the training."""
+        """Measure the model before the training."""
         del args, control, kwargs
         if state.is_world_process_zero:
             self.watch.steps = state.max_steps
             self.watch.start(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """A look where one is due."""
+        """Measure the model if a measurement is due."""
         del args, control, kwargs
         if state.is_world_process_zero:
             self.watch.step(state.global_step)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """The last look, and how long all took."""
+        """Measure the model a last time, and note how long all measurements took."""
         del args, control, kwargs
         if state.is_world_process_zero:
             self.watch.end()
 
     def _logged(self, values: dict[str, float], step: int) -> None:
-        """Through the trainer's own log, which must not forget that it was to log its loss."""
-        del step  # the trainer's own
+        """Log the values through the trainer's own log, which must still log its loss when due."""
+        del step  # the trainer has its own
         due = self._trainer.control.should_log
         self._trainer.log(dict(values))
         self._trainer.control.should_log = due

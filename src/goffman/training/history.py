@@ -1,4 +1,4 @@
-"""What was measured while a model was trained: every look, and the course of it as a figure."""
+"""What was measured while a model was trained: every measurement, and their course as a figure."""
 
 from __future__ import annotations
 
@@ -81,99 +81,110 @@ _COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One look at a model in training."""
+    """One measurement of a model in training."""
 
     step: int
     estimates: tuple[Estimate, ...]
     """The main result of each instrument and mode; none where it could not be made."""
     controls: Mapping[str, float | None] = field(default_factory=dict)
-    """By instrument: the score on the control items."""
+    """Instrument → the score on the control items."""
     seconds: float = 0.0
-    """How long it took."""
+    """Seconds that the measurement took."""
 
     def values(self) -> dict[str, float]:
-        """What is logged, by name; of a model that cannot do the task the control score alone."""
-        found: dict[str, float] = {}
-        for one in self.estimates:
-            if one.not_measurable or one.value is None:
+        """Return what is logged, by name; if a model cannot do the task, only its control score."""
+        numbers: dict[str, float] = {}
+        for estimate in self.estimates:
+            if estimate.not_measurable or estimate.value is None:
                 continue
-            name = f"goffman/{one.named.path}"
-            ends = {name: one.value, f"{name}.low": one.low, f"{name}.high": one.high}
-            found |= {key: value for key, value in ends.items() if value is not None}
-        found |= {
+            name = f"goffman/{estimate.named.path}"
+            figures = {
+                name: estimate.value,
+                f"{name}.low": estimate.low,
+                f"{name}.high": estimate.high,
+            }
+            numbers |= {key: value for key, value in figures.items() if value is not None}
+        numbers |= {
             f"goffman/{instrument}.control": value
             for instrument, value in self.controls.items()
             if value is not None
         }
-        return found
+        return numbers
 
 
 @dataclass(kw_only=True)
 class History:
-    """Every look at a model in training, in the order of the steps."""
+    """All measurements of a model in training, in the order of the steps."""
 
     points: list[Measurement] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
-        """The names of the estimates that were measured."""
-        return list(dict.fromkeys(one.name for point in self.points for one in point.estimates))
+        """Return the names of the estimates that were measured."""
+        return list(
+            dict.fromkeys(estimate.name for point in self.points for estimate in point.estimates)
+        )
 
     @property
     def estimates(self) -> Frame:
-        """A row for each look and estimate, with its interval and verdict."""
+        """Return a row for each measurement and estimate, with its interval and verdict."""
         rows = [
             {
                 "step": point.step,
-                "name": one.name,
-                "value": one.value,
-                "low": one.low,
-                "high": one.high,
-                "p": one.p,
-                "verdict": one.verdict,
-                "not_measurable": one.not_measurable,
-                "control": point.controls.get(asked_id(one.named.row)),
+                "name": estimate.name,
+                "value": estimate.value,
+                "low": estimate.low,
+                "high": estimate.high,
+                "p": estimate.p,
+                "verdict": estimate.verdict,
+                "not_measurable": estimate.not_measurable,
+                "control": point.controls.get(asked_id(estimate.named.row)),
                 "seconds": point.seconds,
             }
             for point in self.points
-            for one in point.estimates
+            for estimate in point.estimates
         ]
         return Frame(pl.DataFrame(rows, schema=_COLUMNS))
 
     def figure(self, name: str | None = None) -> Figure:
-        """The course of an estimate, which notebooks draw; None: of the only one, or the first.
+        """Return the course of an estimate, which notebooks draw.
 
-        Looks at which the model could not do the task are left out.
+        ``name``: which estimate; None: the only one, or the first. Measurements at which the model
+        could not do the task are left out.
         """
-        known = self.names
-        if not known:
+        names = self.names
+        if not names:
             raise InputError("Nothing was measured yet, so there is no course to draw.")
-        chosen = known[0] if name is None else name
-        several = [one for one in known if chosen in (one, one.partition("[")[0])]
-        if not several:
+        choice = names[0] if name is None else name
+        matches = [
+            candidate for candidate in names if choice in (candidate, candidate.partition("[")[0])
+        ]
+        if not matches:
             raise InputError(
-                f"The course has no estimate '{chosen}'.{did_you_mean(chosen, known)} Estimates: "
-                f"{', '.join(known)}."
+                f"The course has no estimate '{choice}'.{did_you_mean(choice, names)} Estimates: "
+                f"{', '.join(names)}."
             )
         looks = [
-            (point.step, one.named.row)
+            (point.step, estimate.named.row)
             for point in self.points
-            for one in point.estimates
-            if one.name == several[0] and not one.not_measurable and one.value is not None
+            for estimate in point.estimates
+            if estimate.name == matches[0]
+            and not estimate.not_measurable
+            and estimate.value is not None
         ]
         if not looks:
             raise InputError(
-                f"{several[0]} has no course: at every step the model was not measurable."
+                f"{matches[0]} has no course: at every step the model was not measurable."
             )
-        description, spec = course_spec(several[0], looks)
+        description, spec = course_spec(matches[0], looks)
         row = looks[-1][1]
-        whom = f" for {humanize(row['group'])}" if row["group"] else ""
+        group = f" for {humanize(row['group'])}" if row["group"] else ""
         sides = f"{humanize(row['first'])} − {humanize(row['second'])}"
-        title = f"{asked_id(row)} while training: {sides}{whom}"
+        title = f"{asked_id(row)} while training: {sides}{group}"
         if row["kind"] == "level":
             title = f"{humanize(asked_id(row))} while training: {humanize(row['quantity'])}"
         return Figure(
-            name=f"{several[0]}.course",
+            name=f"{matches[0]}.course",
             title=title,
             description=description,
             spec=spec,

@@ -20,74 +20,75 @@ from goffman.validation import LARGEST
 
 
 class Budget:
-    """The clock of a training: goffman's own time against all other time."""
+    """The clock of a training, which sets goffman's own time against all other time."""
 
     def __init__(self, share: float, *, clock: Callable[[], float] = time.perf_counter) -> None:
-        """``share``: goffman may take so much of the training time, such as 0.05."""
+        """Take the share of the training time that goffman may use, such as 0.05."""
         self.share = share
         self.own = 0.0
-        """Seconds that goffman took."""
+        """Seconds that goffman used."""
         self._clock = clock
         self._start: float | None = None
         self._last: float | None = None
 
     @property
     def training(self) -> float:
-        """Seconds that passed without goffman, since it first looked."""
+        """Return the seconds that passed without goffman since its first measurement began."""
         return 0.0 if self._start is None else self._clock() - self._start - self.own
 
     @property
     def last(self) -> float:
-        """Seconds that the last look took; 0 before the first."""
+        """Return the seconds that the last measurement took; 0 before the first."""
         return self._last or 0.0
 
     @property
     def taken(self) -> float:
-        """The share of the training time that goffman took so far."""
+        """Return goffman's time so far as a share of the training time."""
         return self.own / self.training if self.training > 0 else 0.0
 
     @contextmanager
     def spending(self, *, look: bool = True) -> Iterator[None]:
-        """What is done inside is goffman's own time.
+        """Count the time of the block as goffman's own.
 
-        ``look``: it is a look, and the next one is expected to take as long.
+        ``look``: it is a measurement, and the next one is expected to take as long.
         """
-        begun = self._clock()
-        self._start = begun if self._start is None else self._start
+        start = self._clock()
+        self._start = start if self._start is None else self._start
         try:
             yield
         finally:
-            taken = self._clock() - begun
-            self.own += taken
-            self._last = taken if look else self._last
+            seconds = self._clock() - start
+            self.own += seconds
+            self._last = seconds if look else self._last
 
     def allows(self, *, done: float | None) -> bool:
-        """Whether one more look fits.
+        """Return whether one more measurement fits.
 
-        The first always does: what it takes is not known before. ``done``: how much of the training
-        is over, 0 to 1; None: not known. Where it is, there is also to be time for a last look.
+        The first always does: how long it takes is not known before. ``done``: how much of the
+        training is over, 0 to 1; None: not known. If it is known, there must also be time for a
+        last measurement.
         """
         if self._last is None:
             return True
-        after = self.own + self._last
-        if after > self.share * self.training:
+        total = self.own + self._last
+        if total > self.share * self.training:
             return False
         if not done or done >= 1:
             return True
-        return after + self._last <= self.share * self.training / done
+        return total + self._last <= self.share * self.training / done
 
 
 logger = logging.getLogger("goffman")
 
 Log = Callable[[dict[str, float], int], None]
-"""Takes the numbers of a look by their names, and the step."""
+"""A function that takes the numbers of a measurement by their names, and the step."""
 
 FAILURES = (GoffmanError, RuntimeError, ArithmeticError, ValueError, IndexError)
-"""What a model may answer with that has gone wrong in training: that must not end the training."""
+"""Errors of a model that has gone wrong in training; they must not end the training."""
 
 
 class Monitor:
-    """Measures a model while it is trained.
+    """A monitor that measures a model while it is trained.
 
     Call ``start()`` before the training, ``step(n)`` after each step, and ``end()`` after the last
     one. What was measured is in ``course``; what the user should know is in ``notes``.
@@ -112,12 +113,13 @@ class Monitor:
         seed: int = 0,
         name: str = "model in training",
     ) -> None:
-        """Nothing is asked yet.
+        """Take the model and the options; nothing is asked yet.
 
-        ``every``: a look every so many steps; ``share``: goffman takes at most so much of the
-        training time, and leaves out looks that would take more; ``sample``: so many prompts of
-        each instrument, as with ``goffman audit --limit``; ``steps``: how many the training has, so
-        that there is time for a look at the end; ``log``: is given the numbers and the step.
+        ``every``: steps from one measurement to the next; ``share``: goffman takes at most this
+        share of the training time, and leaves out measurements that would take more; ``sample``:
+        how many prompts of each instrument are asked, as with ``goffman audit --limit``; ``steps``:
+        how many the training has, so that there is time for a measurement at the end; ``log``: is
+        given the numbers and the step.
         """
         _whole("every", every)
         _whole("sample", sample)
@@ -125,95 +127,95 @@ class Monitor:
             raise InputError(f"share is {share}. Allowed: a number above 0, up to 1.")
         self.course = History()
         self.notes: list[str] = []
-        """What the user should know: looks that were left out, and how long goffman took."""
+        """What the user should know: measurements that were left out, and how long goffman took."""
         self.every, self.steps = every, steps
         self.budget = Budget(share)
         self._log, self._size = log, sample
         self._left_out: list[int] = []
         asking = AskOptions(limit=sample, controls=controls, batch_size=batch_size, seed=seed)
-        told = SampleOptions(
+        options = SampleOptions(
             instruments=texts("instruments", instruments),
             asking=replace(asking, modes=texts("modes", modes)),
             measuring=MeasureOptions(ratings=paths("ratings", ratings)),
             labels=labels,
         )
-        self._first = (model, tokenizer, name, told)
+        self._first = (model, tokenizer, name, options)
         self._sample: Sample | None = None
         self._at = 0
 
     def start(self, step: int = 0) -> Measurement | None:
-        """The look before the training, which is always made; ``step``: those that came before."""
+        """Measure the model before the training, in any case; ``step``: steps that came before."""
         self._at = step
         return self._look(step)
 
     def step(self, step: int) -> Measurement | None:
-        """Call it after each step: what was measured; None: nothing now."""
+        """Measure the model if it is due, else return None; call this after each step."""
         self._at = step
         if step % self.every:
             return None
-        done = step / self.steps if self.steps else None
-        if not self.budget.allows(done=done):
+        progress = step / self.steps if self.steps else None
+        if not self.budget.allows(done=progress):
             self._leave_out(step)
             return None
         return self._look(step)
 
     def end(self) -> Measurement | None:
-        """Call it after the last step: the last look, if there is time for it."""
-        found, step = None, self._at
+        """Measure the model a last time, if there is time for it; call this after the last step."""
+        measurement, step = None, self._at
         if not self.course.points or self.course.points[-1].step != step:
             if self.budget.allows(done=1):
-                found = self._look(step)
+                measurement = self._look(step)
             elif step not in self._left_out:
                 self._leave_out(step)
-        looks = len(self.course.points)
-        said = (
-            f"goffman measured the model {looks} times in {self.budget.own:.1f} s: "
+        count = len(self.course.points)
+        sentence = (
+            f"goffman measured the model {count} times in {self.budget.own:.1f} s: "
             f"{self.budget.taken:.1%} of the training time."
         )
         if self._left_out:
-            said += f" {len(self._left_out)} more looks were left out to save time."
+            sentence += f" {len(self._left_out)} more looks were left out to save time."
         if self.budget.taken > self.budget.share:
-            said += (
+            sentence += (
                 f" This is more than {self.budget.share:.1%}: the training was too short for the "
                 "first look. Ask fewer prompts with sample."
             )
-        self._note(said)
-        return found
+        self._note(sentence)
+        return measurement
 
     def _look(self, step: int) -> Measurement | None:
         if self._sample is None:
-            model, tokenizer, name, told = self._first
+            model, tokenizer, name, options = self._first
             with self.budget.spending(look=False):
-                self._sample = Sample(model, tokenizer, name=name, told=told)
+                self._sample = Sample(model, tokenizer, name=name, told=options)
             for note in self._sample.notes:
                 self._note(note)
         with self.budget.spending():
             try:
                 estimates, controls = self._sample.measured()
             except FAILURES as error:
-                said = str(error).strip().split("\n")[0] or type(error).__name__
-                self._note(f"Step {step:,}: not measured. {said}")
+                reason = str(error).strip().split("\n")[0] or type(error).__name__
+                self._note(f"Step {step:,}: not measured. {reason}")
                 return None
-        found = Measurement(
+        measurement = Measurement(
             step=step,
             estimates=tuple(estimates),
             controls=controls,
             seconds=self.budget.last,
         )
-        self.course.points.append(found)
-        made = {asked_id(one.named.row) for one in estimates}
+        self.course.points.append(measurement)
+        measured_ids = {asked_id(estimate.named.row) for estimate in estimates}
         for instrument in self._sample.instruments:
-            if instrument not in made:
+            if instrument not in measured_ids:
                 self._note(
                     f"Step {step:,}: {instrument} has no main result. The sample of "
                     f"{self._size:,} prompts may be too small: ask more with sample."
                 )
-        for one in estimates:
-            if doubt := one.not_measurable:
-                self._note(f"Step {step:,}: {one.named.path} is not measurable ({doubt}).")
+        for estimate in estimates:
+            if doubt := estimate.not_measurable:
+                self._note(f"Step {step:,}: {estimate.named.path} is not measurable ({doubt}).")
         if self._log is not None:
-            self._log(found.values(), step)
-        return found
+            self._log(measurement.values(), step)
+        return measurement
 
     def _leave_out(self, step: int) -> None:
         if not self._left_out:

@@ -1,6 +1,6 @@
-"""A fixed sample of instruments, asked of one model in memory as often as somebody wants.
+"""A fixed sample of instruments, asked of one model in memory as often as needed.
 
-The prompts are those of ``goffman audit --limit N``, and they are measured as an audit does it.
+The prompts are those of ``goffman audit --limit N``, and they are measured as in an audit.
 """
 
 from __future__ import annotations
@@ -57,68 +57,68 @@ def questions_in_training(
     options: AskOptions,
     listener: Listener,
 ) -> list[Question]:
-    """The prompts of each instrument, as an audit of the saved model would ask them.
+    """Return the prompts of each instrument, as an audit of the saved model would ask them.
 
-    ModelError where the model can be asked nothing of an instrument.
+    Raise ModelError if nothing of an instrument can be asked of the model.
     """
     if what.kind not in model_kinds():
         raise ModelError(f"{what} It cannot be asked while it is trained.")
     row, ways = model_kinds()[what.kind], every_way(instruments, options)
-    chosen = [way for way in ways if table_in_training(row, way.instrument.kind) is not None]
+    usable = [way for way in ways if table_in_training(row, way.instrument.kind) is not None]
     for name in dict.fromkeys(way.of for way in ways):
-        if not any(way.of == name for way in chosen):
+        if not any(way.of == name for way in usable):
             raise ModelError(_nothing(what, row, [way for way in ways if way.of == name]))
     tables: dict[str, set[AnswerTable]] = {}
-    for way in chosen:
+    for way in usable:
         if table := table_in_training(row, way.instrument.kind):
             tables[way.instrument.id] = {table}
-    found = questions_of(chosen, options, listener, slowly=(), tables=tables)
-    return [found[way.instrument.id] for way in chosen]
+    questions = questions_of(usable, options, listener, slowly=(), tables=tables)
+    return [questions[way.instrument.id] for way in usable]
 
 
 def table_in_training(row: ModelKind, kind: InstrumentKind) -> AnswerTable | None:
-    """Where the answers to such an instrument go; None: it is answered in text, or not at all."""
+    """Return the table for answers to such an instrument; None: none, or it needs replies."""
     table = row.table_for(kind)
     return None if table == "replies" else table
 
 
 def _nothing(what: Description, row: ModelKind, ways: Sequence[PromptSet]) -> str:
-    """That a model can be asked nothing of an instrument, and why."""
+    """Return the message that nothing of an instrument can be asked of a model, and why."""
     name, modes = ways[0].of, " or ".join(dict.fromkeys(way.mode for way in ways))
     if any(row.table_for(way.instrument.kind) for way in ways):
         return (
             f"{what} A model in training is asked for probabilities, not for replies, and "
             f"'{name}' in the mode {modes} needs replies. Audit its checkpoints instead."
         )
-    able = [
-        one.needed
-        for one in model_kinds().values()
-        if any(table_in_training(one, way.instrument.kind) for way in ways)
+    needs = [
+        entry.needed
+        for entry in model_kinds().values()
+        if any(table_in_training(entry, way.instrument.kind) for way in ways)
     ]
-    needed = f"needs {', or '.join(able)}" if able else "needs a model that replies in text"
-    return f"{what} The instrument '{name}' in the mode {modes} {needed}."
+    requirement = f"needs {', or '.join(needs)}" if needs else "needs a model that replies in text"
+    return f"{what} The instrument '{name}' in the mode {modes} {requirement}."
 
 
 def answers_in_memory(
     voice: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits, settings: Settings | None = None
 ) -> pl.DataFrame:
-    """Every row of the answers, as a run would have them on disk.
+    """Return every row of the answers, as a run would have them on disk.
 
-    ``settings``: of masks, which may be filled again and again.
+    ``settings``: those of masks, which may be filled repeatedly.
     """
-    found = [_step(voice, nodes, limits, step=1)]
+    frames = [_step(voice, nodes, limits, step=1)]
     if isinstance(voice, FillMask) and settings is not None:
         for step in range(2, settings.depth + 1):
-            words = words_put_back(found[-1], width=settings.width)
+            words = words_put_back(frames[-1], width=settings.width)
             nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
-            found.append(_step(voice, nodes, limits, step=step))
-    return pl.concat(found)
+            frames.append(_step(voice, nodes, limits, step=step))
+    return pl.concat(frames)
 
 
 def _step(
     voice: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits, *, step: int
 ) -> pl.DataFrame:
-    """The rows of one step, part by part as they would be written."""
+    """Return the rows of one step, part by part as they would be written."""
     rows = []
     for block in prefetched(voice, nodes, limits):
         for part in block.parts:
@@ -146,48 +146,52 @@ class Sample:
     def __init__(self, model: Any, tokenizer: Any, *, name: str, told: SampleOptions) -> None:
         self._model = unwrapped(model)
         self._told = told
-        what = describe_in_memory(self._model, tokenizer, name=name)
+        description = describe_in_memory(self._model, tokenizer, name=name)
         self.notes: list[str] = []
-        """What the user should know of the prompts."""
+        """What the user should know about the prompts."""
         listener = Listener(note=self.notes.append)
-        asked = questions_in_training(
-            what, told.instruments, options=told.asking, listener=listener
+        questions = questions_in_training(
+            description, told.instruments, options=told.asking, listener=listener
         )
-        self._questions = [_Question(one, one.measure) for one in asked if one.measure is not None]
+        self._questions = [
+            _Question(question, question.measure)
+            for question in questions
+            if question.measure is not None
+        ]
         if not self._questions:
             names = ", ".join(told.instruments)
             raise InputError(
                 f"{names} names no measure in [settings], so there is nothing to follow."
             )
-        found = lexicon_uses([one.question for one in self._questions], None)
-        shipped = check_languages(found, told.measuring)
+        uses = lexicon_uses([entry.question for entry in self._questions], None)
+        shipped = check_languages(uses, told.measuring)
         measuring = told.measuring
         self._words = load_words(measuring.ratings, measuring.gender_words, shipped=shipped)
         with set_aside(self._model):
-            self._asked = in_memory(self._model, tokenizer, what, labels=told.labels)
-        self._cased = what.kind in {"causal", "chat"} or (
-            what.kind == "masked" and has_case(self._asked.tokens)
+            self._asked = in_memory(self._model, tokenizer, description, labels=told.labels)
+        self._cased = description.kind in {"causal", "chat"} or (
+            description.kind == "masked" and has_case(self._asked.tokens)
         )
 
     def measured(self) -> tuple[list[Estimate], dict[str, float | None]]:
-        """The main results as they are now, and by instrument the score on the control items."""
+        """Return the present main results, and by instrument the score on the control items."""
         estimates: list[Estimate] = []
         controls: dict[str, float | None] = {}
-        for one in self._questions:
+        for entry in self._questions:
             with set_aside(self._model):
-                answers = self._answers(one.question)
-            found, control = one.measured(
+                answers = self._answers(entry.question)
+            results, control = entry.measured(
                 answers, self._words, self._asked.identity.name, cased=self._cased
             )
-            estimates += found
-            if one.controls.height:
-                controls[one.question.instrument.id] = control
+            estimates += results
+            if entry.controls.height:
+                controls[entry.question.instrument.id] = control
         return estimates, controls
 
     @property
     def instruments(self) -> list[str]:
-        """What is asked, in each of its modes."""
-        return [one.question.instrument.id for one in self._questions]
+        """Return the ids of what is asked, in each of its modes."""
+        return [entry.question.instrument.id for entry in self._questions]
 
     def _answers(self, question: Question) -> pl.DataFrame:
         prompts, kind = question.prompts, question.instrument.kind
@@ -199,7 +203,7 @@ class Sample:
         if kind == "complete" and settings:
             voice = NextWord(model, settings)
         elif kind in ("choose", *PASSAGES):
-            options = {one.id: one.options for one in question.prompts}
+            options = {prompt.id: prompt.options for prompt in question.prompts}
             voice = (PersonPicked if kind in PASSAGES else OptionProbability)(model, options)
         elif model.identity.kind == "masked" and settings:
             voice = FillMask(model, settings)
@@ -218,42 +222,46 @@ class _Question:
     def __init__(self, question: Question, measure: Measure) -> None:
         self.question, self.measure = question, measure
         self.asked, self.controls = (
-            prompt_table([one for one in question.prompts if is_control(one) is wanted])
-            for wanted in (False, True)
+            prompt_table(
+                [prompt for prompt in question.prompts if is_control(prompt) is as_control]
+            )
+            for as_control in (False, True)
         )
         self._known: Headline | None = None
 
     def measured(
         self, answers: pl.DataFrame, words: Any, model: str, *, cased: bool
     ) -> tuple[list[Estimate], float | None]:
-        """The main result, and the score on the control items; answers as a run has them."""
+        """Return the main result and the control items' score; answers are as a run has them."""
         instrument, measure = self.question.instrument, self.measure
 
         def coded(prompts: pl.DataFrame) -> pl.DataFrame:
-            own = answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
-            return measure.code_responses(own, prompts, words, cased=cased)
+            selected = answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
+            return measure.code_responses(selected, prompts, words, cased=cased)
 
-        each = measure.score_prompts(coded(self.asked), self.asked)
+        scores = measure.score_prompts(coded(self.asked), self.asked)
         control, failing = None, frozenset[str]()
         if self.controls.height and instrument.controls:
             scored = control_score(measure, coded(self.controls), self.controls, model=model)
-            scored_as = dict(scored.select("quantity", "value").rows())
-            control, high = scored_as[CONTROL], scored_as[HIGH]
+            values = dict(scored.select("quantity", "value").rows())
+            control, high = values[CONTROL], values[HIGH]
             if not passes(control, instrument.controls.floor, high):
                 failing = frozenset({model})
         table = judged(
-            self._headline(each),
+            self._headline(scores),
             {instrument.id: measure},
             unmeasurable={instrument.id: failing},
         )
         doubt = None
         if failing:
             doubt = f"control items {number(control)}" if control is not None else "no answers"
-        named = named_by(table, {instrument.id: measure})
-        return [Estimate(named=replace(one, not_measurable=doubt)) for one in named], control
+        results = named_by(table, {instrument.id: measure})
+        return [
+            Estimate(named=replace(result, not_measurable=doubt)) for result in results
+        ], control
 
     def _headline(self, each: pl.DataFrame) -> list[tuple[Contrast, Any]]:
-        """The contrast that headings are about; once it is known, nothing else is calculated."""
+        """Return the contrast that headings are about; once it is known, compute nothing else."""
         if self._known is not None:
             estimate = self._known.recompute(self._known.select_scores(each))
             return [] if estimate is None else [(Contrast(**self._known.row), estimate)]
@@ -263,7 +271,7 @@ class _Question:
             "wordings": self.asked["wording"].unique(maintain_order=True).to_list(),
             "sharing": clusters_of(self.asked),
         }
-        found = MeasuredInstrument(id=self.question.instrument.id, **shared).headline(scores)
-        if found is not None:
-            self._known = Headline(row=asdict(found[0]), **shared)
-        return [found] if found else []
+        headline = MeasuredInstrument(id=self.question.instrument.id, **shared).headline(scores)
+        if headline is not None:
+            self._known = Headline(row=asdict(headline[0]), **shared)
+        return [headline] if headline else []

@@ -1,4 +1,4 @@
-"""Workers on this machine: a process for each device, with pipes to it and from it."""
+"""Workers on this machine: a process for each device, with pipes to and from it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BEGIN = (
     "import pickle, sys; sys.path[:], device = pickle.load(sys.stdin.buffer); "
     "from goffman.workers.worker import main; main(device)"
 )
-"""What a worker runs. It imports nothing of the program that calls goffman, which need not guard
-against being run twice."""
+"""The code that a worker runs. It imports nothing of the program that calls goffman, which need not
+guard against being run twice."""
 
 
 class LocalBackend:
-    """A process for each device; what they answer comes in one queue."""
+    """A process for each device, with one queue for all of their answers."""
 
     def __init__(self, devices: Sequence[str]) -> None:
         host = socket.gethostname()
@@ -48,16 +48,16 @@ class LocalBackend:
             self._listening.append(thread)
 
     def give(self, worker: int, task: Task | tuple[list[str], str]) -> None:
-        """The worker will do it after what it was given before; first it is told where it is."""
+        """Send a task, which the worker does after earlier ones; first, its paths and device."""
         pipe = self._started[worker].stdin
-        # One that has ended is told of by the thread that listens to it.
+        # If the worker has ended, the thread that listens to it reports that.
         with suppress(OSError):
             if pipe is not None:
                 pickle.dump(task, pipe)
                 pipe.flush()
 
     def take(self) -> TaskResult:
-        """What became of a task, as soon as something has."""
+        """Return the result of a task, as soon as there is one."""
         return self._outcomes.get()
 
     def _listen(self, worker: int, process: subprocess.Popen[bytes]) -> None:
@@ -68,15 +68,15 @@ class LocalBackend:
                 value, failure = pickle.load(pipe)  # noqa: S301 - from a process of our own
                 self._outcomes.put(TaskResult(worker=worker, value=value, failure=failure))
         code = process.wait()
-        lost = f"it ended by itself with exit code {code}"
+        reason = f"it ended by itself with exit code {code}"
         if code < 0:
-            lost = f"it was killed by signal {-code}"
+            reason = f"it was killed by signal {-code}"
             with suppress(ValueError):
-                lost += f" ({signal.Signals(-code).name})"
-        self._outcomes.put(TaskResult(worker=worker, lost=lost))
+                reason += f" ({signal.Signals(-code).name})"
+        self._outcomes.put(TaskResult(worker=worker, lost=reason))
 
     def close(self) -> None:
-        """No worker is left."""
+        """End all workers."""
         for process in self._started:
             process.kill()
         for process, thread in zip(self._started, self._listening, strict=True):

@@ -1,4 +1,4 @@
-"""What a worker is told and what it says: it holds one model, gets token ids and returns arrays."""
+"""The messages to and from a worker, which holds one model, gets token ids and returns arrays."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from goffman.models.registry import Loading
 
 AHEAD = 3
-"""So many batches wait at a GPU: it is busy while the host has something else to do. They take
+"""How many batches wait at a GPU: it is busy while the host has something else to do. They take
 memory one after the other; what waits are token ids and the most probable words."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """How a model is asked a batch, whoever asks it: a method, and what it is told beside it."""
+    """How a model is asked a batch, whoever asks it: a method and its further arguments."""
 
     method: str
     """As in base.py: fill_batch, next_word.options …"""
     told: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, model: Any, batch: Sequence[Any]) -> Any:
-        """The model's answers to the batch."""
+        """Return the model's answers to the batch."""
         return attrgetter(self.method)(model)(batch, **self.told)
 
     def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
-        """For each batch what gives its answers, or fails; the next batches are begun by then."""
-        # Of the class: what wraps a model and asks it in another way has no such method.
-        several = getattr(type(model), "several", None)
-        copies = [model] if several is None else several(model)
+        """Return for each batch a function that gives its answers; begin the next ones early."""
+        # Of the class: an object that wraps a model and asks it differently has no such method.
+        get_copies = getattr(type(model), "several", None)
+        copies = [model] if get_copies is None else get_copies(model)
         if len(copies) > 1:
             return self._by_threads(copies, batches)
         return self._ahead(model, batches)
@@ -47,7 +47,7 @@ class Call:
     def _by_threads(
         self, copies: Sequence[Any], batches: Iterable[Sequence[Any]]
     ) -> Iterator[Callable[[], Any]]:
-        """As ``each``, where every copy of the model has a thread."""
+        """Yield as ``each`` does, with a thread for every copy of the model."""
         import torch
 
         idle: SimpleQueue[Any] = SimpleQueue()
@@ -66,57 +66,57 @@ class Call:
             len(copies), initializer=torch.set_num_threads, initargs=(threads // len(copies),)
         )
         try:
-            for answers in ahead((pool.submit(asked, batch) for batch in batches), len(copies)):
-                yield answers.result
+            for future in ahead((pool.submit(asked, batch) for batch in batches), len(copies)):
+                yield future.result
         finally:
             pool.shutdown(cancel_futures=True)
             # A new thread takes the number that was set last, whoever set it.
             torch.set_num_threads(threads)
 
     def _ahead(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
-        """As ``each``, where a GPU has the next batches."""
-        begun: deque[Callable[[], Any]] = deque()
+        """Yield as ``each`` does, while a GPU has the next batches."""
+        pending: deque[Callable[[], Any]] = deque()
         for batch in batches:
-            begun.append(self._begun(model, batch))
-            # A slow host writes answers that are there before it gives the next batch.
-            while begun and (
-                len(begun) > AHEAD or (isinstance(begun[0], Later) and begun[0].there())
+            pending.append(self._begun(model, batch))
+            # A slow host writes answers that are ready before it gives the next batch.
+            while pending and (
+                len(pending) > AHEAD or (isinstance(pending[0], Later) and pending[0].there())
             ):
-                yield begun.popleft()
-        yield from begun
+                yield pending.popleft()
+        yield from pending
 
     def _begun(self, model: Any, batch: Sequence[Any]) -> Callable[[], Any]:
-        """What gives the model's answers to the batch; a GPU is at work on them."""
+        """Return a function that gives the answers to the batch; let a GPU start on them."""
         later = getattr(type(model), f"{self.method}_later", None)
         if later is None or model.identity.device == "cpu":
             return partial(self.of, model, batch)
         try:
             return later(model, batch, **self.told)  # type: ignore[no-any-return]
         except Exception as error:  # noqa: BLE001 - raised where the answers are wanted
-            failed: Future[Any] = Future()
-            failed.set_exception(error)
-            return failed.result
+            future: Future[Any] = Future()
+            future.set_exception(error)
+            return future.result
 
 
 @dataclass(frozen=True, kw_only=True)
 class Handshake:
-    """The worker is to say who it is; the answer is a WorkerInfo."""
+    """The request that a worker describe itself; the answer is a WorkerInfo."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """A model is to be loaded in place of the one before; the answer is its Identity."""
+    """The request to load a model in place of the one before; the answer is its Identity."""
 
     spec: str
     kind: str
     loading: Loading
     threads: int
-    """Of the CPU, within one sum: the same everywhere, as another number may change a digit."""
+    """CPU threads within one sum: equal everywhere, because another number may change a digit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """The batches of a part; the answers are in their order."""
+    """The request to answer the batches of a part; the answers are in their order."""
 
     call: Call
     batches: Sequence[Sequence[Any]]
@@ -124,7 +124,7 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparePrecision:
-    """The model is to be compared with itself in float32; the answer is None or an entry."""
+    """The request to compare the model with itself in float32; the answer is None or an entry."""
 
     sample: Sample
 
@@ -134,7 +134,7 @@ Task = Handshake | Load | Ask | ComparePrecision
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerInfo:
-    """Who a worker is."""
+    """A worker's description."""
 
     host: str
     device: str
@@ -142,18 +142,18 @@ class WorkerInfo:
     hardware: str
     """The GPU's name, or the processor's with its vector instructions."""
     called: str
-    """What a model's identity calls it: the GPU's name, or cpu."""
+    """What a model's identity calls the device: the GPU's name, or cpu."""
     versions: Mapping[str, str]
-    """Of the packages that numbers may depend on."""
+    """Versions of the packages that numbers may depend on."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
-    """What became of the task that a worker was given first."""
+    """The result of the oldest task that a worker had."""
 
     worker: int
     value: Any = None
     failure: str | None = None
-    """Why there is no value, in a line."""
+    """Why there is no value, in one line."""
     lost: str | None = None
-    """How the worker ended, where it has: "it was killed by signal 9 (SIGKILL)"."""
+    """How the worker ended, if it has: "it was killed by signal 9 (SIGKILL)"."""

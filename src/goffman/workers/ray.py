@@ -1,4 +1,4 @@
-"""Workers on a Ray cluster: an actor on each GPU, or on so many cores as one calculates with."""
+"""Workers on a Ray cluster: an actor on each GPU, or on as many cores as a worker takes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from goffman.workers.protocol import Task
 
 WAIT, LOOK = 300.0, 5.0
-"""Seconds in which workers must have started, and after which it is looked who can still come."""
+"""Seconds in which workers must have started, and between checks of who can still come."""
 
 TRIES, BETWEEN = 4, 5.0
-"""How often a cluster is asked that could not yet answer, and the seconds between."""
+"""How often a cluster that could not yet answer is asked, and the seconds between."""
 
 UNAUTHENTICATED = "UNAUTHENTICATED"
 """How gRPC says that a caller without a token is refused."""
 
 NOBODY = {"UNAVAILABLE", "DEADLINE_EXCEEDED", "UNIMPLEMENTED"}
-"""How it says that nobody is there, or does not answer in time, or is not Ray."""
+"""How gRPC says that a server is not there, does not answer in time, or is not Ray."""
 
 PATIENCE = 20.0
 """Seconds in which a cluster must have answered for the first time."""
@@ -40,10 +40,10 @@ SET_UP = (
 
 
 class RayBackend:
-    """An actor for each worker."""
+    """A Ray actor for each worker."""
 
     def __init__(self, address: str, *, device: str, threads: int) -> None:
-        """``device``: auto, cpu or cuda; ``threads``: of the CPU, that a worker takes."""
+        """Start workers; ``device``: auto, cpu or cuda; ``threads``: of the CPU, per worker."""
         self._ray = _connected(address)
         self._actors: list[Any] = []
         self._open: dict[Any, int] = {}
@@ -59,11 +59,11 @@ class RayBackend:
             self._ray.cluster_resources(), address=address, device=device, threads=threads
         )
         try:
-            # With Ray's own retries a dead node can stop everything: what an actor that died had is
-            # given to another by whoever gave it.
+            # With Ray's own retries a dead node can stop everything: the tasks of an actor that
+            # died are given to another by whoever gave them.
             actor = self._ray.remote(Worker).options(max_restarts=0, max_task_retries=0, **needs)
             self._actors = [actor.remote(chosen) for _ in range(count)]
-            actors = {started.host.remote(): started for started in self._actors}
+            actors = {worker.host.remote(): worker for worker in self._actors}
             ready = self._ready(list(actors), address=address, device=device, threads=threads)
             for host in actors.keys() - {*ready}:
                 self._ray.kill(actors[host])
@@ -84,45 +84,47 @@ class RayBackend:
             )
 
     def _ready(self, hosts: Sequence[Any], **how: Any) -> list[Any]:
-        """Those that have started; a machine that died just now is not waited for.
+        """Return the hosts that have started; do not wait for a machine that died just now.
 
         Ray counts its cores and GPUs until it has noticed.
         """
-        ends, expected = time.monotonic() + WAIT, len(hosts)
+        deadline, expected = time.monotonic() + WAIT, len(hosts)
         ready: list[Any] = []
-        while len(ready) < expected and time.monotonic() < ends:
+        while len(ready) < expected and time.monotonic() < deadline:
             ready, _ = self._ray.wait(list(hosts), num_returns=expected, timeout=LOOK)
             expected = min(expected, shares(self._ray.cluster_resources(), **how)[1])
         return ready
 
     def give(self, worker: int, task: Task) -> None:
-        """The worker will do it after what it was given before."""
+        """Give the worker a task, which it does after earlier ones."""
         self._open[self._actors[worker].do.remote(task)] = worker
 
     def take(self) -> TaskResult:
-        """What became of a task, as soon as something has."""
+        """Return the result of a task, as soon as there is one."""
         try:
-            (first, *_), _ = self._ray.wait(list(self._open), num_returns=1)
+            (finished, *_), _ = self._ray.wait(list(self._open), num_returns=1)
         except (ConnectionError, OSError) as error:
             raise AskingError(
                 "The Ray cluster cannot be reached any more. All answers so far are kept. To "
                 "resume, run the same command again, or without --workers."
             ) from error
-        worker = self._open.pop(first)
+        worker = self._open.pop(finished)
         try:
-            value, failure = self._ray.get(first)
+            value, failure = self._ray.get(finished)
         except self._ray.exceptions.RayTaskError as error:
             return TaskResult(worker=worker, failure=_line(error))
         except self._ray.exceptions.RayError as error:
-            # Said once, whatever else it was given.
-            self._open = {one: who for one, who in self._open.items() if who != worker}
+            # Its loss is reported once, whatever other tasks it had.
+            self._open = {
+                reference: number for reference, number in self._open.items() if number != worker
+            }
             with suppress(Exception):
                 self._ray.kill(self._actors[worker])
             return TaskResult(worker=worker, lost=f"Ray says {type(error).__name__}")
         return TaskResult(worker=worker, value=value, failure=failure)
 
     def close(self) -> None:
-        """No worker is left."""
+        """End all workers."""
         with suppress(Exception):
             for actor in self._actors:
                 self._ray.kill(actor)
@@ -132,7 +134,7 @@ class RayBackend:
 def shares(
     resources: Mapping[str, float], *, address: str, device: str, threads: int
 ) -> tuple[str, int, dict[str, int]]:
-    """On which device how many workers calculate, and what each takes of a cluster's resources."""
+    """Return the device, how many workers it gets, and what each takes of a cluster's resources."""
     gpus, cores = (int(resources.get(name, 0)) for name in ("GPU", "CPU"))
     if device not in ("auto", "cpu", "cuda"):
         raise InputError(
@@ -153,18 +155,18 @@ def shares(
 
 
 def host_and_port(address: str) -> str:
-    """Of a cluster's client server; InputError where this is no address of one."""
-    found = re.fullmatch(r"ray://([^/\s]+:\d+)", address)
-    if found is None:
+    """Return host and port of a cluster's client server; raise InputError if there are none."""
+    match = re.fullmatch(r"ray://([^/\s]+:\d+)", address)
+    if match is None:
         raise InputError(
             f"--workers is '{address}'. Write ray://HOST:PORT, the address of a Ray cluster's "
             "client server, such as ray://head:10001."
         )
-    return found[1]
+    return match[1]
 
 
 def _connected(address: str) -> Any:
-    """Ray, connected to a cluster that asks for a token."""
+    """Return Ray, connected to a cluster that asks for a token."""
     head = host_and_port(address)
     if find_spec("ray") is None or find_spec("grpc") is None:
         raise InputError(
@@ -173,28 +175,28 @@ def _connected(address: str) -> Any:
     # Read by Ray as it is imported.
     os.environ["RAY_AUTH_MODE"] = "token"
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    said = _without_token(head)
-    if said in NOBODY:
+    status = _without_token(head)
+    if status in NOBODY:
         raise InputError(
             f"No Ray cluster answers at {address}. Give the address of its head and the port of "
             "its client server, which is 10001 unless ray start was told another."
         )
-    if said != UNAUTHENTICATED:
+    if status != UNAUTHENTICATED:
         raise InputError(
             f"The Ray cluster at {address} lets everyone in: whoever reaches it can run any "
             f"program on it. goffman only uses a cluster that asks for a token. {SET_UP}"
         )
     import ray
 
-    # What goes wrong is said by goffman, once.
+    # goffman itself reports what goes wrong, once.
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     try:
-        for again in reversed(range(TRIES)):
+        for tries_left in reversed(range(TRIES)):
             try:
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR")
             except ConnectionAbortedError:
                 # A head that is busy, or has just started, is asked again.
-                if not again:
+                if not tries_left:
                     raise
                 time.sleep(BETWEEN)
             else:
@@ -209,7 +211,7 @@ def _connected(address: str) -> Any:
 
 
 def _without_token(host: str) -> str:
-    """What a cluster says to a caller that shows no token: gRPC's name of the status."""
+    """Return what a cluster says to a caller without a token: gRPC's name of the status."""
     import grpc
 
     with grpc.insecure_channel(host) as channel:
@@ -222,6 +224,6 @@ def _without_token(host: str) -> str:
 
 
 def _line(error: BaseException) -> str:
-    """The last line of what Ray says, which is the reason."""
+    """Return the last line of what Ray says, which is the reason."""
     lines = str(error).strip().splitlines()
     return lines[-1].strip().removesuffix(".") if lines else type(error).__name__

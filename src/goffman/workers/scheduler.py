@@ -1,4 +1,4 @@
-"""Several models asked at once: which worker has which, the largest work first."""
+"""Several models asked at once: which worker has which model, the largest work first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Cancelled(BaseException):
-    """What a piece of work meets where it waits in vain: another one has failed."""
+    """The exception in a piece of work that waits in vain, because another one has failed."""
 
 
 class Task:
@@ -35,11 +35,11 @@ class Task:
         self._error: BaseException | None = None
         self.ended = False
         self.value: Any = None
-        """What the work came to, once it has ended."""
-        # In the context of whoever began it: notebooks know by that where to show things. A second
-        # Ctrl-C ends the process, whatever the work is at.
-        within = contextvars.copy_context().run
-        self._thread = threading.Thread(target=within, args=(self._run,), daemon=True)
+        """The result of the work, once it has ended."""
+        # In the context of the caller, which tells notebooks where to show things. A second Ctrl-C
+        # ends the process, whatever the work is doing.
+        run_in_context = contextvars.copy_context().run
+        self._thread = threading.Thread(target=run_in_context, args=(self._run,), daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
@@ -52,14 +52,14 @@ class Task:
         self._waits.release()
 
     def go_on(self) -> None:
-        """The work went on until it had to wait, or ended; its error is raised."""
+        """Let the work go on until it has to wait, or ends; raise its error."""
         self._may_go_on.release()
         self._waits.acquire()
         if self._error is not None:
             raise self._error
 
     def wait(self) -> None:
-        """Called by the work itself: the others have gone on in the meantime."""
+        """Let the others go on in the meantime; called by the work itself."""
         self._waits.release()
         self._go_on_when_told()
 
@@ -69,7 +69,7 @@ class Task:
             raise Cancelled
 
     def stop(self) -> None:
-        """The work has ended, where it waits or would have waited next."""
+        """End the work where it waits, or where it would wait next."""
         self._stopped = True
         self._may_go_on.release()
         self._thread.join()
@@ -77,44 +77,44 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelWork:
-    """All that one model is to be asked."""
+    """Everything that one model is to be asked."""
 
     spec: str
     """The model, as the user named it."""
     size: float
     """About how many parameters it has."""
     sentences: int
-    """About how many it is still to be asked."""
+    """About how many sentences it is still to be asked."""
     ask: Callable[[ModelGroup], Any]
-    """Has the model loaded and asked by the workers of a team."""
+    """Loads and asks the model with the workers of a group."""
 
     @property
     def weight(self) -> float:
-        """What it takes, in no unit."""
+        """Return the amount of work, in no unit."""
         return self.size * self.sentences
 
 
 def run_concurrently(crew: WorkerPool, works: Sequence[ModelWork]) -> list[Any]:
-    """What each work comes to, in their order."""
+    """Return the result of each work, in their order."""
     return _Scheduler(crew, works).done()
 
 
 def shares(weights: Sequence[float], workers: int) -> list[int]:
-    """How many workers each of the works gets: one at least, and more where more is to be done.
+    """Return how many workers each of the works gets: one at least, more if there is more to do.
 
     ``weights``: not more of them than workers, the largest first.
     """
     counts = [1] * len(weights)
     for _ in range(workers - len(weights)):
-        most = max(range(len(weights)), key=lambda work: weights[work] / counts[work])
-        counts[most] += 1
+        heaviest = max(range(len(weights)), key=lambda work: weights[work] / counts[work])
+        counts[heaviest] += 1
     return counts
 
 
 class _Scheduler:
-    """A worker keeps its model until that is asked all; then it takes the next that is not begun.
+    """The workers' turns: each keeps its model until all is asked, then takes the next not begun.
 
-    Where there is none it helps with the model that has the most left.
+    If there is none, it helps with the model that has the most left.
     """
 
     def __init__(self, crew: WorkerPool, works: Sequence[ModelWork]) -> None:
@@ -132,45 +132,45 @@ class _Scheduler:
                     self._go_on(team)
                 self._occupy_all()
         finally:
-            for _, turn in self._going.values():
-                turn.stop()
+            for _, task in self._going.values():
+                task.stop()
         return [self._found[number] for number in range(len(self._works))]
 
     def _free(self) -> list[tuple[int, str | None]]:
-        """The workers without a team, each with the model that it has from before."""
-        taken = {worker for team in self._going for worker in team.workers}
-        has = {worker: task.spec for worker, (task, _) in self._crew.has.items()}
+        """Return the workers without a group, each with the model that it has from before."""
+        busy = {worker for team in self._going for worker in team.workers}
+        models = {worker: task.spec for worker, (task, _) in self._crew.has.items()}
         return [
-            (worker, has.get(worker))
+            (worker, models.get(worker))
             for worker in self._crew.living
-            if worker not in taken and self._crew.idle(worker)
+            if worker not in busy and self._crew.idle(worker)
         ]
 
     def _begin(self) -> None:
-        """Every worker has a model: where there are fewer models, the larger have several."""
+        """Give every worker a model: if there are fewer models, the larger have several workers."""
         first = self._todo[: len(self._crew.living)]
         sizes = shares([self._works[number].weight for number in first], len(self._crew.living))
         for number, size in zip(first, sizes, strict=True):
             spec = self._works[number].spec
-            awaited = {self._works[other].spec for other in self._todo}
-            # Those that have it from before; then those whose model nobody else is waiting for.
-            free = sorted(self._free(), key=lambda one: (one[1] != spec, one[1] in awaited))
+            awaited = {self._works[work].spec for work in self._todo}
+            # Workers that have the model from before, then those whose model no work waits for.
+            free = sorted(self._free(), key=lambda entry: (entry[1] != spec, entry[1] in awaited))
             self._start(number, [worker for worker, _ in free[:size]])
         self._occupy_all()
 
     def _start(self, number: int, workers: Sequence[int]) -> None:
         self._todo.remove(number)
-        turn = Task(lambda: self._works[number].ask(team))
-        team = ModelGroup(self._crew, turn.wait)
+        task = Task(lambda: self._works[number].ask(team))
+        team = ModelGroup(self._crew, task.wait)
         team.workers.extend(workers)
-        self._going[team] = (number, turn)
+        self._going[team] = (number, task)
         self._go_on(team)
 
     def _go_on(self, team: ModelGroup) -> None:
-        number, turn = self._going[team]
-        turn.go_on()
-        if turn.ended:
-            self._found[number] = turn.value
+        number, task = self._going[team]
+        task.go_on()
+        if task.ended:
+            self._found[number] = task.value
             del self._going[team]
 
     def _occupy_all(self) -> None:
@@ -178,29 +178,31 @@ class _Scheduler:
             pass
 
     def _occupy(self, worker: int, spec: str | None) -> bool:
-        """Whether there was something for a worker that has nothing to do."""
-        left = [team for team in self._going if not team.workers]
-        if not left and self._todo:
-            its_own = [number for number in self._todo if self._works[number].spec == spec]
-            self._start((its_own or self._todo)[0], [worker])
+        """Give an idle worker something to do; return whether there was something."""
+        candidates = [team for team in self._going if not team.workers]
+        if not candidates and self._todo:
+            same_model = [number for number in self._todo if self._works[number].spec == spec]
+            self._start((same_model or self._todo)[0], [worker])
             return True
-        # A model is loaded once more only where every worker has a part to ask then.
-        left = left or [team for team in self._going if len(team.waiting) > len(team.workers)]
-        if not left:
+        # A model is loaded once more only if every worker then has a part to ask.
+        candidates = candidates or [
+            team for team in self._going if len(team.waiting) > len(team.workers)
+        ]
+        if not candidates:
             return False
 
         def left_to_each(team: ModelGroup) -> float:
             number, _ = self._going[team]
             return self._works[number].size * team.sentences / max(1, len(team.workers))
 
-        team = max(left, key=left_to_each)
+        team = max(candidates, key=left_to_each)
         team.workers.append(worker)
         team.recall(worker)
         return True
 
 
 def parameters_of(spec: str, *, kind: str, options: LoadOptions) -> float:
-    """About how many parameters a model has, by its configuration; 1 where that does not say.
+    """Return about how many parameters a model has by its configuration; 1 if that does not say.
 
     A layer of a transformer of width h has about 12 h²: 4 in its attention, 8 in what follows it.
     """
@@ -211,7 +213,7 @@ def parameters_of(spec: str, *, kind: str, options: LoadOptions) -> float:
     files = files_of(spec, weights=False, fetched=options.fetched)
     config = read_config(files, options).get_text_config()
     names = ("num_hidden_layers", "hidden_size", "vocab_size")
-    layers, width, words = (getattr(config, name, None) for name in names)
+    layers, width, vocabulary = (getattr(config, name, None) for name in names)
     if not layers or not width:
         return 1.0
-    return float(12 * layers * width**2 + (words or 0) * width)
+    return float(12 * layers * width**2 + (vocabulary or 0) * width)

@@ -1,6 +1,6 @@
-"""A worker: holds one model, and answers the batches that it is given.
+"""A worker, which holds one model and answers the batches that it is given.
 
-Started by local.py it reads tasks from its input and writes what became of them; Ray calls it.
+Started by local.py it reads tasks from its input and writes their results; Ray calls its methods.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from goffman.models.precision_deviation import Sample
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
-"""The packages of others that a worker's numbers may depend on."""
+"""Packages of other authors that a worker's numbers may depend on."""
 
 
 class Worker:
@@ -39,11 +39,11 @@ class Worker:
         self._load: Load | None = None
 
     def host(self) -> str:
-        """The machine that it is on."""
+        """Return the name of the worker's machine."""
         return socket.gethostname()
 
     def do(self, task: Task) -> tuple[Any, str | None]:
-        """What the task asks for, or why there is nothing."""
+        """Do the task; return its result, or why there is none."""
         try:
             if isinstance(task, Handshake):
                 return self._card(), None
@@ -60,12 +60,12 @@ class Worker:
     def _card(self) -> WorkerInfo:
         from goffman.models.torch_common import choose_device, device_name
 
-        called = device_name(choose_device(self._device))
+        device_label = device_name(choose_device(self._device))
         return WorkerInfo(
             host=self.host(),
             device=self._device,
-            hardware=_processor() if called == "cpu" else called,
-            called=called,
+            hardware=_processor() if device_label == "cpu" else device_label,
+            called=device_label,
             versions={"goffman": __version__, **{name: version(name) for name in PACKAGES}},
         )
 
@@ -74,7 +74,7 @@ class Worker:
 
         from goffman.models.resolve import load
 
-        # Gone before the next one comes: a GPU may have no room for two.
+        # The old model goes before the next one comes: a GPU may have no room for two.
         self._model = None
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -103,7 +103,7 @@ class Worker:
 
 
 def _processor() -> str:
-    """The processor's name, and the vector instructions that torch calculates with."""
+    """Return the processor's name and the vector instructions that torch calculates with."""
     import torch
 
     info = Path("/proc/cpuinfo")
@@ -114,8 +114,8 @@ def _processor() -> str:
 
 
 def main(device: str) -> None:
-    """Answers what comes in at standard input until its other end is closed."""
-    # Whoever stops the command stops the process that writes; it ends its workers.
+    """Answer the tasks that come in at standard input until its other end is closed."""
+    # Stopping the command stops the process that writes, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What any library prints must not get between the answers.
     answers = os.fdopen(os.dup(1), "wb")
@@ -129,7 +129,7 @@ def main(device: str) -> None:
 
 
 def _read(stream: BinaryIO, tasks: SimpleQueue[Task]) -> None:
-    """Every task as it comes; without the process that writes a worker is good for nothing."""
+    """Queue every task as it comes; end this process if the one that writes has gone."""
     while True:
         try:
             tasks.put(pickle.load(stream))  # noqa: S301 - from the process that started this one
