@@ -61,7 +61,7 @@ class Segments:
         self._special = torch.tensor(special, device=device)
 
     def plan(self, draw: torch.Generator) -> list[tuple[torch.Tensor, int]]:
-        """Yield the batches of an epoch in random order: segments, and how many tokens."""
+        """Return the batches of an epoch in random order: segments, and how many tokens."""
         order = torch.randperm(len(self._lengths), generator=draw).to(self._device)
         ends = self._lengths[order].cumsum(0).cpu()
         plan, start, behind = [], 0, 0
