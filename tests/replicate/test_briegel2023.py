@@ -423,7 +423,7 @@ def test_the_heat_map_of_right_answers_comes_out_of_the_authors_files(published:
     """Each cell of the figure is the notebook's share; the baseline is the first column."""
     read = read_answers(published / "briegel2023")
     measure = CoreferenceBias()
-    scores = measure(as_published(read.replies, read.prompts), read.prompts)
+    scores = measure(as_published(read.answers, read.prompts), read.prompts)
     section = Section(
         instrument="coreference",
         measure=measure.name,

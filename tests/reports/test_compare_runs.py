@@ -420,12 +420,14 @@ def test_another_lexicon_is_marked_where_it_counts(tmp_path_factory, before):
         ratings=(ratings,),
     )
     marks = {one.instrument: one.verdict.marks for one in compare([before, rated])}
-    shipped, mine = (entry.sha256[:12] for entry in rated.manifest.lexicons.attitudes)
+    files = [entry.sha256[:12] for entry in rated.manifest.lexicons.attitudes]
+    shipped, people, mine = files
+    built_in = f"shipped ({shipped}…), mei2023 ({people}…)"
     assert marks["people-sentiment"] == ()
     assert marks["social-distance"] == (
         (
-            f"words were rated differently: by shipped ({shipped}…) in {before.folder}, by "
-            f"shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}. Part of the "
+            f"words were rated differently: by {built_in} in {before.folder}, by "
+            f"{built_in}, {ratings} ({mine}…) in {rated.folder}. Part of the "
             "difference may be due to this"
         ),
     )

@@ -94,21 +94,21 @@ def test_conditions_of_further_groups_are_as_far_from_the_same_mean(measured, se
             assert one["low"][at] is None
 
 
-def test_what_is_compared_with_nothing_has_its_value_and_no_interval(measured, sections):
+def test_a_diagnosis_is_as_far_from_the_other_mean_as_its_contrast_says(measured, sections):
     units = [one for one in explored(measured.sections) if one["instrument"] == "care-seeking"]
     assert [one["number"] for one in units] == [
         "female − male, counting first names",
         "female − male, not counting first names",
     ]
     section = sections["care-seeking"]
-    values = section.rows("condition", "disparity")
+    rows = pl.concat(section.contrasts(kind) for kind in ("reference", "own-reference"))
     for unit, variant in zip(units, ("with-names", "without-names"), strict=True):
         for one in unit["models"]:
-            assert "low" not in one
             assert one["band"] == 0.05
-            mine = values.filter(pl.col("model") == one["model"], pl.col("variant") == variant)
-            known = dict(mine.select("condition", "value").iter_rows())
-            assert one["values"] == [known[condition] for condition in unit["ids"]]
+            mine = rows.filter(pl.col("model") == one["model"], pl.col("variant") == variant)
+            for column, end in (("values", "difference"), ("low", "low"), ("high", "high")):
+                known = dict(mine.select("first", end).iter_rows())
+                assert one[column] == [known[condition] for condition in unit["ids"]]
 
 
 def test_a_model_that_failed_the_control_items_is_marked(measured, sections):

@@ -164,7 +164,7 @@ def test_the_methods_have_what_a_reviewer_asks_for(run, paper) -> None:
     for wanted in (
         "k = 50 most probable words",
         "k = 100 most probable words",
-        "Language models, not people, rated the words",
+        "People (the raters of Mei et al. 2023) rated the words with at least",
         "social-distance: no control items were asked",
         "crossed t",
         "Cohen's d",
