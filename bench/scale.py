@@ -30,7 +30,7 @@ NOISE = 0.3
 """The standard deviation by which the logarithm of a probability is moved."""
 
 STAGES = {
-    "goffman.analysis.analyze": (
+    "goffman.report.analyze": (
         "score",
         "estimates",
         "sensitivity_table",
@@ -129,7 +129,7 @@ def made(place: Path, arguments: argparse.Namespace) -> None:
 
 def measured(place: Path, _: argparse.Namespace, name: str = "first") -> None:
     """What goffman audit does when all is answered, but for the page."""
-    from goffman.analysis.analyze import measure_run
+    from goffman.report.analyze import measure_run
     from goffman.runs.run import open_run
     from goffman.scoring import load_words
 
@@ -179,7 +179,7 @@ COMMANDS: dict[str, Callable[[Path, argparse.Namespace], None]] = {
 
 OF_COMMAND: dict[str, Sequence[str]] = {
     "made": (),
-    "measured": ("goffman.analysis.analyze",),
+    "measured": ("goffman.report.analyze",),
     "measured_too": (),
     "reported": ("goffman.report.write",),
     "compared": ("goffman.api.public", "goffman.comparison.page"),

@@ -19,7 +19,7 @@ from goffman.contrasts.designs import Clusters, Contrast, correlated
 from goffman.contrasts.engine import ContrastSpec, estimates
 from goffman.contrasts.verdict import NEGLIGIBLE
 from goffman.instruments.types import BASELINE
-from goffman.measures.multiple_choice_by_gender import CodeByGender
+from goffman.measures.multiple_choice import CodeByGender
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.measures.vignettes import VignetteCode

@@ -22,8 +22,7 @@ from goffman.contrasts.catalog import (
     wordings,
 )
 from goffman.contrasts.designs import averaging_orders
-from goffman.measures.multiple_choice import MeanCode
-from goffman.measures.multiple_choice_by_gender import CodeByGender
+from goffman.measures.multiple_choice import CodeByGender, MeanCode
 from goffman.measures.vignettes import VignetteCode
 from simulated import (
     CATEGORIES,

@@ -29,8 +29,7 @@ from goffman.contrasts.catalog import (
 )
 from goffman.contrasts.designs import Clusters, averaging_pair_orders
 from goffman.instruments.types import BASELINE, THEY
-from goffman.measures.coreference import CoreferenceBias
-from goffman.measures.coreference_choice import CoreferenceChoice
+from goffman.measures.coreference import CoreferenceBias, CoreferenceChoice
 from goffman.measures.pronoun_preference import PronounPreference
 from simulated import Draw, Scenario, found, frame, only
 

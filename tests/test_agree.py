@@ -14,7 +14,7 @@ from goffman.cli.main import app
 from goffman.errors import InputError, LexiconError
 from goffman.lexicons.attitude import ATTITUDES, SHIPPED
 from goffman.rating.agreement import compare, settled_path, settling
-from goffman.rating.journal import Event, Unit, open_journal
+from goffman.rating.worklist import Event, Unit, open_journal
 
 ANNA = ["negative"] * 4 + ["positive"] * 3 + ["neutral"] * 2 + ["irrelevant"]
 BEN = ["negative"] * 3 + ["positive"] * 4 + ["neutral", "irrelevant", "irrelevant"]

@@ -17,7 +17,7 @@ import goffman
 import in_process
 from doc_pages import ROOT, commands
 from few_conditions import with_few_conditions
-from goffman.api import progress
+from goffman.api import notebook
 from goffman.config import AuditOptions, audit_options, flag_of
 from goffman.errors import InputError, RunError
 from goffman.progress import Progress
@@ -393,7 +393,7 @@ def far(done: int, *, model: str = "m") -> Progress:
 
 def test_in_a_notebook_one_place_is_renewed() -> None:
     place = Place()
-    with progress.Bar(place) as bar:
+    with notebook.Bar(place) as bar:
         bar.note(HOSTILE)
         bar.expect({("m", "scale"): 100, ("n", "scale"): 100})
         for model in "mn":
@@ -411,7 +411,7 @@ def test_in_a_notebook_one_place_is_renewed() -> None:
 
 
 def test_nobody_is_shown_anything_who_does_not_want_it(capsys: pytest.CaptureFixture) -> None:
-    with progress.reporting(shown=False) as teller:
+    with notebook.reporting(shown=False) as teller:
         teller.listener.note("a note")
         teller.listener.progress(far(3))
     assert teller.notes == ["a note"]
@@ -419,8 +419,8 @@ def test_nobody_is_shown_anything_who_does_not_want_it(capsys: pytest.CaptureFix
 
 
 def test_outside_of_a_notebook_it_is_said_as_in_a_terminal(capsys: pytest.CaptureFixture) -> None:
-    assert progress.notebook_display() is None
-    with progress.reporting(shown=True) as teller:
+    assert notebook.notebook_display() is None
+    with notebook.reporting(shown=True) as teller:
         teller.listener.note("a note")
         teller.listener.detail("a detail")
         teller.listener.progress(far(100))
@@ -428,6 +428,6 @@ def test_outside_of_a_notebook_it_is_said_as_in_a_terminal(capsys: pytest.Captur
     assert said.out == ""
     assert said.err.splitlines() == ["a note"]
     assert teller.notes == ["a note", "a detail"]
-    with progress.reporting(shown=True, verbose=True) as teller:
+    with notebook.reporting(shown=True, verbose=True) as teller:
         teller.listener.detail("a detail")
     assert capsys.readouterr().err == "a detail\n"

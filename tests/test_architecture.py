@@ -20,35 +20,29 @@ PAGE = Path(__file__).parents[1] / "docs/architecture.md"
 MOST = 25
 
 BESIDE = {
-    "types and columns": {"instruments/types", "schemas", "models/base", "anchors/types"}
-    | {"measures/base", "presentation/types", "stats/estimate"},
+    "types and columns": {"instruments/types", "schemas", "models/base", "anchors/loader"}
+    | {"measures/base", "stats/intervals"},
     "files, values and words of any kind": {"instruments/files", "instruments/text", "runs/files"}
     | {"runs/code_digest", "validation", "formatting", "console", "os_support", "modes"}
-    | {"command_line", "plugins", "errors"},
+    | {"plugins", "errors"},
     "options, and what is said before": {"config", "options", "progress", "forecast"}
-    | {"instruments/personas", "instruments/paraphrases", "instruments/subsample"}
-    | {"instruments/identities"},
+    | {"instruments/identities", "instruments/paraphrases", "instruments/subsample"},
     "other kinds of instruments, models and modes": {"instruments/completion"}
     | {"instruments/multiple_choice", "instruments/external", "instruments/controls"}
-    | {"models/causal", "models/chat_local", "models/classifier", "models/cuda_graph"}
-    | {"models/fast_bert_gpu", "models/kv_cache", "models/next_token", "models/server_address"}
-    | {"models/passage", "models/pypi_download", "runs/recursive_masking"}
-    | {"parsers/registry"},
+    | {"models/causal", "models/chat_local", "models/classifier", "models/generation"}
+    | {"models/server_address", "models/passage", "models/pypi_download"}
+    | {"runs/recursive_masking", "parsers/registry"},
     "loading a model, and how it calculates": {"models/registry", "models/resolve", "execution"}
-    | {"models/files", "models/torch_common", "models/fast_bert", "models/batching"}
-    | {"models/precision_deviation", "workers/pool", "workers/protocol"},
-    "the run and what lexicons it is read with": {"runs/run", "runs/manifest", "report/cache"}
+    | {"models/files", "models/torch_common", "models/fast_bert", "models/precision_deviation"}
+    | {"workers/pool", "workers/protocol"},
+    "the run and what lexicons it is read with": {"runs/run", "runs/manifest", "report/load"}
     | {"lexicons/lexicons", "lexicons/gender", "measures/registry"},
-    "formulas that others call": {"stats/two_samples", "stats/intervals"}
-    | {"stats/multiple_testing"},
+    "formulas that others call": {"stats/two_samples", "stats/multiple_testing"},
     "tables beside the main result": {"measures/controls", "measures/reliability"}
-    | {"measures/mode_agreement", "measures/variance", "stats/reliability", "stats/profile"}
-    | {"stats/jackknife", "stats/interaction", "contrasts/correlations", "anchors/loader"}
-    | {"anchors/compare", "anchors/sentences", "sensitivity/variations"}
-    | {"sensitivity/user_ratings", "sensitivity/multiverse", "analysis/correlation_findings"}
-    | {"presentation/competence", "presentation/caveats", "presentation/mode_agreement"}
-    | {"presentation/sensitivity_findings", "presentation/reliability"}
-    | {"presentation/user_ratings", "presentation/variance"},
+    | {"measures/mode_agreement", "stats/reliability", "stats/profile", "stats/jackknife"}
+    | {"contrasts/correlations", "anchors/compare", "anchors/sentences"}
+    | {"sensitivity/variations", "sensitivity/multiverse", "presentation/sensitivity"}
+    | {"presentation/answer_style", "presentation/competence", "presentation/reliability"},
 }
 """What an audit enters that is not on the way, by why."""
 

@@ -19,7 +19,6 @@ import pytest
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, at_once, completion
-from goffman.analysis.analyze import reread
 from goffman.cli.main import app
 from goffman.errors import AskingError, InputError, RunError
 from goffman.instruments.loader import load_instrument
@@ -27,9 +26,10 @@ from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling
 from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
 from goffman.pipeline import audit, default_folder
+from goffman.report.analyze import reread
+from goffman.runs.answers import key_of, read_journal
 from goffman.runs.collect_replies import known_questions, replies_of, seed_of
 from goffman.runs.files import Folder
-from goffman.runs.journal import key_of, read_journal
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_answers
 from goffman.schemas import SCORES, complaints

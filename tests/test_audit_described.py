@@ -17,7 +17,7 @@ from goffman.cli.main import app
 from goffman.errors import ModelError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import PromptOptions, render
-from goffman.models.next_token import NextWord
+from goffman.models.causal import NextWord
 from goffman.modes import mode_of
 from goffman.report.load import read_run
 from goffman.report.table_files import tables_of

@@ -11,9 +11,8 @@ import pytest
 
 from goffman.anchors.compare import ANCHORS_FILE, POINTS_FILE
 from goffman.anchors.loader import load_anchor
-from goffman.report.cache import CARD_FILE, PAGE_FILE, RESULTS_FILE
 from goffman.report.figures import figures_of
-from goffman.report.load import read_run
+from goffman.report.load import CARD_FILE, PAGE_FILE, RESULTS_FILE, read_run
 from goffman.report.table_files import tables_of
 from goffman.runs.files import README
 from goffman.runs.run import RUN_NAMES

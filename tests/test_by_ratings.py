@@ -18,7 +18,7 @@ from goffman.formatting import number
 from goffman.lexicons.attitude import load_attitudes, no_word
 from goffman.presentation.competence import Competence
 from goffman.presentation.findings import findings_of
-from goffman.presentation.user_ratings import describe_changes
+from goffman.presentation.sensitivity import describe_changes
 from goffman.rating.worklist import words_to_rate
 from goffman.report.load import read_run
 from goffman.report.table_files import tables_of

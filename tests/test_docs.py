@@ -33,13 +33,13 @@ from doc_pages import (
 )
 from few_conditions import fit_paraphrases
 from goffman.cli import main as cli
-from goffman.cli.completion import COMPLETION
+from goffman.cli.main import COMPLETION
 from goffman.instruments.loader import builtin_names
 from goffman.models.files import BUNDLED, BUNDLED_PAIR
 from goffman.models.server_address import behind_server
 from goffman.options import MeasureOptions
 from goffman.pipeline import audit
-from goffman.rating.journal import Event, Unit
+from goffman.rating.worklist import Event, Unit
 
 COMMAND = [sys.executable, "-c", "from goffman.cli.main import main; main()"]
 SHORT = ("social-distance", "people-sentiment", "care-seeking")

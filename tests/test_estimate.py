@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.analysis.correlation_findings import correlations, describe_correlations
 from goffman.contrasts.designs import Clusters, Contrast, of_units
 from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.formatting import Labels, number
@@ -22,6 +21,7 @@ from goffman.measures.sentiment import NegativeSentiment
 from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
+from goffman.report.summary import correlations, describe_correlations
 from goffman.schemas import (
     ANSWER_KEY,
     CONTRASTS,

@@ -16,7 +16,7 @@ from few_conditions import with_few_conditions
 from goffman.gate.names import WHAT
 from goffman.instruments.loader import builtin_names
 from goffman.measures.registry import measures
-from goffman.presentation.types import Claims, Presentation
+from goffman.presentation.section import Claims, Presentation
 from warm import Command
 
 HERE = Path(__file__).parent

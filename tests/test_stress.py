@@ -17,7 +17,6 @@ import pytest
 from scipy import stats
 
 from few_conditions import DATA, with_few_conditions
-from goffman.analysis.summary import main_results
 from goffman.contrasts.catalog import groups_of_conditions
 from goffman.contrasts.designs import clusters_by_instrument
 from goffman.contrasts.engine import PRIMARY, estimates
@@ -26,9 +25,10 @@ from goffman.formatting import ends
 from goffman.lexicons.attitude import BUILT_IN
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.registry import measures
-from goffman.presentation.multiverse import describe_holds
+from goffman.presentation.sensitivity import describe_holds
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
+from goffman.report.summary import main_results
 from goffman.report.table_files import tables_of
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_prompts

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import in_process
-from goffman.cli.completion import check_shell
+from goffman.cli.main import check_shell
 from goffman.errors import InputError
 
 GOFFMAN = str(Path(sys.executable).with_name("goffman"))

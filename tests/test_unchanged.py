@@ -8,13 +8,12 @@ import shutil
 import pytest
 
 from goffman import execution
-from goffman.analysis import analyze
 from goffman.errors import RunError
 from goffman.execution import Executor
 from goffman.models.base import LoadOptions
 from goffman.options import Listener
 from goffman.pipeline import AskOptions, MeasureOptions, audit
-from goffman.report import cache
+from goffman.report import analyze, load
 from goffman.runs import code_digest, collect
 
 FEW = AskOptions(limit=4)
@@ -38,7 +37,7 @@ def again(finished, masked, tmp_path, monkeypatch):
     """An audit of a copy: how often it loaded the model, planned a step and measured; its return."""
     folder = shutil.copytree(finished[0], tmp_path / "run")
     made = {"measured": 0, "steps": 0, "loaded": 0}
-    measure, step, load = cache.measure_run, collect._ask_step, Executor.load
+    measure, step, load_model = load.measure_run, collect._ask_step, Executor.load
 
     def measuring(*given, **told):
         made["measured"] += 1
@@ -50,10 +49,10 @@ def again(finished, masked, tmp_path, monkeypatch):
 
     def loading(*given, **told):
         made["loaded"] += 1
-        return load(*given, **told)
+        return load_model(*given, **told)
 
     monkeypatch.setattr(Executor, "load", loading)
-    monkeypatch.setattr(cache, "measure_run", measuring)
+    monkeypatch.setattr(load, "measure_run", measuring)
     monkeypatch.setattr(collect, "_ask_step", stepping)
 
     def run(*, options=FEW, **told):

@@ -15,10 +15,10 @@ from goffman.contrasts.verdict import direction
 from goffman.formatting import describe_difference
 from goffman.measures.base import Measure
 from goffman.measures.responses import gaps, mean_over, prompt_scores
-from goffman.presentation import condition_figures, tables
+from goffman.presentation import conditions, tables
 from goffman.presentation.evidence import EVIDENCE
 from goffman.presentation.findings import describe_tested, finding
-from goffman.presentation.types import Claims, Presentation
+from goffman.presentation.section import Claims, Presentation
 
 
 def found(section):
@@ -58,7 +58,7 @@ class Toy(Measure):
             caveats=("It is a toy.",),
         ),
         findings=found,
-        figures=(condition_figures.ranked,),
+        figures=(conditions.ranked,),
         tables=(tables.groups_of_conditions, tables.ranked_conditions),
         evidence=evidence,
     )

@@ -189,7 +189,7 @@ class Executors:
         """Return what ``ask`` returns for each pair, by model."""
         import torch
 
-        from goffman.workers.local import LocalBackend
+        from goffman.workers.worker import LocalBackend
 
         options, threads = self._given, torch.get_num_threads()
         if self._crew is None:

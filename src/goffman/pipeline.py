@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goffman.analysis.summary import Summary
 from goffman.anchors.loader import anchors_with
 from goffman.errors import ModelError
 from goffman.execution import Executor, Executors, all_answered, is_answered, known_digest
@@ -38,7 +37,8 @@ from goffman.planning import (
     options_without_effect,
     table_of,
 )
-from goffman.report.cache import current_report, current_summary
+from goffman.report.load import current_report, current_summary
+from goffman.report.summary import Summary
 from goffman.runs.batch_plan import BatchLimits, limits_for, pronoun_forms, with_one_mask
 from goffman.runs.collect import Collected, Job, ask_choices, ask_fills, ask_once
 from goffman.runs.collect_replies import ChatJob, ask_replies, known_questions, replies_of
@@ -57,8 +57,8 @@ from goffman.runs.run import Run, check_place, default_folder, keep_prompts, ope
 from goffman.scoring import load_words, parser_of
 
 if TYPE_CHECKING:
-    from goffman.analysis.summary import MainResult
     from goffman.lexicons.lexicons import Lexicons
+    from goffman.report.summary import MainResult
     from goffman.runs.manifest import Entry
 
 

@@ -23,10 +23,9 @@ from goffman.config import (
 )
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.formatting import join_words
-from goffman.instruments.identities import can_cross
+from goffman.instruments.identities import can_cross, with_system
 from goffman.instruments.loader import builtin_names
 from goffman.instruments.paraphrases import ON_REQUEST
-from goffman.instruments.personas import with_system
 from goffman.instruments.renderer import (
     CHOICES,
     PromptOptions,

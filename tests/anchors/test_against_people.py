@@ -35,7 +35,7 @@ from goffman.stats.share_difference import (
 )
 
 if TYPE_CHECKING:
-    from goffman.stats.estimate import Estimate
+    from goffman.stats.intervals import Estimate
 
 ANCHOR = load_anchor("gss-vignettes")
 SAID = {(one.item, one.condition, one.gender): one for one in ANCHOR.latest()}

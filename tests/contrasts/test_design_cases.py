@@ -47,10 +47,8 @@ import pytest
 from goffman.contrasts.catalog import models_by_condition
 from goffman.contrasts.engine import Clusters, estimates
 from goffman.instruments.types import BASELINE
-from goffman.measures.coreference import CoreferenceBias
-from goffman.measures.coreference_choice import CoreferenceChoice
-from goffman.measures.multiple_choice import MeanCode
-from goffman.measures.multiple_choice_by_gender import CodeByGender
+from goffman.measures.coreference import CoreferenceBias, CoreferenceChoice
+from goffman.measures.multiple_choice import CodeByGender, MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.measures.sentiment import NegativeSentiment

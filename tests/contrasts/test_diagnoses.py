@@ -11,8 +11,7 @@ from goffman.contrasts.designs import Clusters
 from goffman.contrasts.engine import estimates
 from goffman.measures.phrase_gender import PhraseGender
 from goffman.measures.subject_gender import SubjectGender
-from goffman.replicate.lin2022 import results
-from goffman.replicate.lin2022_import import read_phrase_scores, read_subjects
+from goffman.replicate.lin2022 import read_phrase_scores, read_subjects, results
 
 LIN = "lin2022"
 

@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.contrasts.catalog import groups_of_cells, groups_of_conditions
+from goffman.contrasts.catalog import groups_of_cells, groups_of_conditions, identity_estimates
 from goffman.contrasts.designs import GAP_OF, INTERACTION
-from goffman.contrasts.identities import identity_estimates
 from goffman.contrasts.verdict import direction
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.subject_gender import SubjectGender

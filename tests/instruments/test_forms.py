@@ -8,7 +8,7 @@ import pytest
 
 from goffman.errors import InputError
 from goffman.instruments.loader import builtin_names, load_instrument
-from goffman.instruments.presentation import orders_of
+from goffman.instruments.multiple_choice import orders_of
 from goffman.instruments.renderer import PromptOptions, render
 from goffman.instruments.types import BASELINE, CONTROL, MASK, Prompt, Setting, options_from
 from goffman.modes import mode_of, modes_of

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from chat_server import ChatServer
 from goffman.cli.main import app
 from goffman.errors import GoffmanError, InputError
+from goffman.instruments.identities import SHIPPED_PERSONAS, persona, read_personas
 from goffman.instruments.loader import load_instrument
-from goffman.instruments.personas import SHIPPED, persona, read_personas
 from goffman.instruments.renderer import render
 from goffman.modes import mode_of
 from goffman.runs.run import read_prompts
@@ -29,7 +29,7 @@ text = "You are a nurse."
 
 
 def test_three_are_shipped_and_say_nothing_of_any_condition():
-    shipped = read_personas(SHIPPED)
+    shipped = read_personas(SHIPPED_PERSONAS)
     assert [one.id for one in shipped] == ["therapist", "landlord", "teacher"]
     for instrument in ("social-distance", "attribution"):
         forms = {prompt.form for prompt in render(load_instrument(instrument)).prompts}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from goffman.errors import AskingError, InputError, LexiconError, RunError
 from goffman.lexicons.attitude import ATTITUDES
-from goffman.rating.journal import (
+from goffman.rating.worklist import (
     Event,
     Journal,
     Record,
@@ -129,7 +129,7 @@ def test_a_journal_of_more_bytes_than_allowed_is_refused_and_kept(tmp_path):
 def test_a_journal_that_is_a_pipe_is_refused_rather_than_waited_for(tmp_path):
     path = tmp_path / "anna.jsonl"
     os.mkfifo(path)
-    read = "from pathlib import Path; from goffman.rating.journal import read_journal as read"
+    read = "from pathlib import Path; from goffman.rating.worklist import read_journal as read"
     program = f"{read}; read(Path({str(path)!r}))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
@@ -172,7 +172,7 @@ def test_a_journal_has_one_writer(tmp_path):
     script = f"""
 from pathlib import Path
 from goffman.errors import InputError
-from goffman.rating.journal import open_journal
+from goffman.rating.worklist import open_journal
 try:
     with open_journal(Path({str(path)!r})):
         pass

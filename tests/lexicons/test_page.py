@@ -11,9 +11,8 @@ from showing import showing, showing_script
 
 from contrasts import faint
 from goffman.lexicons.attitude import ATTITUDES, load_attitudes
-from goffman.rating.journal import Unit, read_journal
 from goffman.rating.ratings import read_raters
-from goffman.rating.worklist import Entry, Sentence, Worklist, words_to_rate
+from goffman.rating.worklist import Entry, Sentence, Unit, Worklist, read_journal, words_to_rate
 from goffman.runs.run import read_answers, read_prompts
 from in_process import goffman
 
@@ -225,7 +224,7 @@ def test_hostile_words_and_sentences_are_shown_as_text(browser, run):
     script.write_text(
         "import sys\nfrom pathlib import Path\n"
         "from goffman.rating.server import Desk\n"
-        "from goffman.rating.journal import Unit, open_journal\n"
+        "from goffman.rating.worklist import Unit, open_journal\n"
         "from goffman.rating.server import serve\n"
         "from goffman.rating.worklist import Entry, Sentence, Worklist\n"
         f"work = {Worklist(title=HOSTILE, key='k', entries=(entry,))!r}\n"

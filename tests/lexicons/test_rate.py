@@ -16,9 +16,8 @@ import pytest
 from showing import showing
 
 from goffman.lexicons.attitude import load_attitudes
-from goffman.rating.journal import read_journal
 from goffman.rating.server import LARGEST
-from goffman.rating.worklist import words_to_rate
+from goffman.rating.worklist import read_journal, words_to_rate
 from in_process import goffman
 
 

@@ -7,8 +7,8 @@ import pytest
 from goffman.errors import InputError, LexiconError
 from goffman.instruments.types import Rating
 from goffman.lexicons.attitude import SHIPPED, load_attitudes
-from goffman.rating.journal import Event, Unit, open_journal
 from goffman.rating.ratings import need_two, ratings_csv, read_raters, settled_csv
+from goffman.rating.worklist import Event, Unit, open_journal
 from goffman.schemas import RATINGS, schema
 
 

@@ -10,13 +10,13 @@ import pytest
 from choosing import asked, choices, listed, replied, section
 from making import check
 
-from goffman.analysis.correlation_findings import correlations, describe_correlations
 from goffman.contrasts.engine import estimates
 from goffman.measures.mode_agreement import AGREEMENT, agreement, agreement_scores
 from goffman.measures.multiple_choice import MeanCode
 from goffman.modes import asked_ids, of_asked
 from goffman.parsers.options import read_choices
 from goffman.presentation.findings import findings_of
+from goffman.report.summary import correlations, describe_correlations
 
 STYLE = "Its answers say little about the questions. "
 

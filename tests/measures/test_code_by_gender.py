@@ -10,7 +10,7 @@ import pytest
 from choosing import WORDINGS, asked, choices, listed, replied, section
 from making import check, one, same_whatever_the_order, value
 
-from goffman.measures.multiple_choice_by_gender import CodeByGender
+from goffman.measures.multiple_choice import CodeByGender
 from goffman.presentation.findings import findings_of
 
 GROUPS = {

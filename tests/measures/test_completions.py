@@ -11,7 +11,7 @@ from making import check, fills, one, prompts, value
 
 from goffman.lexicons.attitude import KINDS
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.presentation.condition_findings import gap_rows
+from goffman.presentation.conditions import gap_rows
 from goffman.presentation.findings import findings_of
 from goffman.presentation.tables import words_counted
 from goffman.scoring import load_words

@@ -16,8 +16,7 @@ from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import PromptOptions, render
-from goffman.measures.coreference import CoreferenceBias
-from goffman.measures.coreference_choice import CoreferenceChoice
+from goffman.measures.coreference import CoreferenceBias, CoreferenceChoice
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.modes import mode_of
 from goffman.presentation.findings import findings_of

@@ -13,7 +13,7 @@ from goffman.contrasts.designs import clusters_by_instrument
 from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
 from goffman.instruments.types import Option, options_from, options_json
-from goffman.measures.coreference_choice import CoreferenceChoice
+from goffman.measures.coreference import CoreferenceChoice
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
 from goffman.schemas import CHOICES, REPLIES, schema

@@ -17,8 +17,7 @@ from goffman.measures.written_gender import WrittenGender, with_whom
 from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.presentation.findings import findings_of
-from goffman.presentation.section import Section
-from goffman.presentation.types import Answers
+from goffman.presentation.section import Answers, Section
 from goffman.schemas import REPLIES, schema
 from goffman.scoring import load_words
 

@@ -286,7 +286,7 @@ def test_what_the_presentation_does_is_said_before_what_is_said_of_groups():
 
 
 def test_evidence_lists_the_options_as_presented_and_the_rest():
-    from goffman.presentation.types import Answers
+    from goffman.presentation.section import Answers
 
     table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).filter(
         pl.col("wording") == "want", pl.col("order") == "forward"

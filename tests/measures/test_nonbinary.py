@@ -11,7 +11,7 @@ from making import check
 from polars.testing import assert_frame_equal
 from scipy import stats
 
-from goffman.measures.multiple_choice_by_gender import CodeByGender
+from goffman.measures.multiple_choice import CodeByGender
 from goffman.measures.vignettes import VignetteCode
 from goffman.presentation.findings import findings_of
 

@@ -13,7 +13,7 @@ from making import prompts
 
 from goffman.errors import InputError
 from goffman.parsers.registry import parsers, question_of, read_replies, read_reply
-from goffman.replicate.briegel2023_import import read_answers
+from goffman.replicate.briegel2023 import read_answers
 from goffman.schemas import REPLIES, schema
 
 MECHANIC = ("mechanic", "nurse")

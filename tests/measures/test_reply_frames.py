@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_replies import TABLE as V1_TABLE
 
-from goffman.parsers.coreference import read_framed
-from goffman.parsers.coreference_text import asked_in
+from goffman.parsers.coreference import asked_in, read_framed
 from goffman.parsers.registry import read_reply
 
 DATA = Path(__file__).parents[1] / "data"

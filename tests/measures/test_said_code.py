@@ -17,7 +17,7 @@ from goffman.measures.multiple_choice import MeanCode
 from goffman.measures.registry import measure_entry, measure_from
 from goffman.presentation.competence import Competence
 from goffman.presentation.findings import findings_of
-from goffman.presentation.types import Answers
+from goffman.presentation.section import Answers
 
 MEASURE = MeanCode(mode="reply")
 

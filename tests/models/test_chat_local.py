@@ -19,7 +19,7 @@ from goffman.errors import AskingError, ModelError
 from goffman.models.base import ChatRequest, Identity, LoadOptions, Reply, Sampling
 from goffman.models.chat_local import LocalChat, load_chat
 from goffman.models.files import Files
-from goffman.models.kv_cache import TokenizedPrompt
+from goffman.models.generation import TokenizedPrompt
 from tiny_chat import CAUSAL, make_causal
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from parity import RELATIVE
 
 from goffman.models import masked
 from goffman.models.base import LoadOptions
-from goffman.models.fast_bert import parts_of
-from goffman.models.fast_bert_gpu import FastBertOnGpu
+from goffman.models.fast_bert import FastBertOnGpu, parts_of
 from goffman.models.masked import LEAN, NOT_LEAN, Scoring, scores
 from goffman.models.resolve import load
 from goffman.models.torch_common import full_logits_at, logits_at

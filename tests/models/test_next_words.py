@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from goffman.errors import ModelError
-from goffman.models import kv_cache, next_token
+from goffman.models import causal, generation
 from goffman.models.base import LoadOptions, PromptParts, Sampling
 from goffman.models.resolve import load
 from tiny_chat import make_causal
@@ -46,7 +46,7 @@ def model(request, tmp_path_factory):
 @pytest.fixture(params=[1, 10**9], ids=["shared", "apart"], autouse=True)
 def sharing(request, monkeypatch):
     """Whether what texts begin with is read once, or with each."""
-    monkeypatch.setattr(kv_cache, "SAVED", {"cpu": request.param, "cuda": request.param})
+    monkeypatch.setattr(generation, "SAVED", {"cpu": request.param, "cuda": request.param})
 
 
 def naive_next(model, ids):
@@ -91,15 +91,15 @@ def naive_words(model, ids, *, worth, most):
 
 @pytest.mark.slow
 def test_next_words_are_those_of_a_plain_forward_pass(model, monkeypatch):
-    monkeypatch.setattr(next_token, "WORTH", 0.002)
-    monkeypatch.setattr(next_token, "PIECES", 3)
+    monkeypatch.setattr(causal, "WORTH", 0.002)
+    monkeypatch.setattr(causal, "PIECES", 3)
     reader = model.next_word
     encoded = reader.encode(OPENINGS)
     size = len(reader.tokens)
     asked = reader.words(encoded, top_k=size)
     several = 0
     for ids, words in zip(encoded, asked, strict=True):
-        naive = naive_words(model, ids, worth=next_token.WORTH, most=next_token.PIECES)
+        naive = naive_words(model, ids, worth=causal.WORTH, most=causal.PIECES)
         assert list(words.probabilities) == sorted(words.probabilities, reverse=True)
         got = dict(zip(words.tokens, words.probabilities.tolist(), strict=True))
         best = sorted(naive, key=naive.get, reverse=True)[:50]

@@ -15,9 +15,9 @@ import polars as pl
 
 import goffman
 from few_conditions import with_fewer
-from goffman.analysis.summary import main_results, screen
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_formats import markdown_text
+from goffman.report.summary import main_results, screen
 from goffman.report.table_files import tables_of
 from in_process import goffman as command
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goffman.instruments.types import Noun
-from goffman.presentation.condition_figures import (
+from goffman.presentation.conditions import (
     HIGHEST,
     LOWEST,
     SPARED,
@@ -20,7 +20,7 @@ from goffman.presentation.condition_figures import (
     together,
 )
 from goffman.presentation.vega import Figure, axis_x, data, view
-from goffman.report.images import svg_of
+from goffman.report.figures import svg_of
 
 
 def made(count, noun=None):

@@ -8,12 +8,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from goffman.analysis.correlation_findings import correlations, describe_correlations
 from goffman.formatting import InstrumentInfo, Labels
 from goffman.instruments.types import Noun
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
+from goffman.report.summary import correlations, describe_correlations
 from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
 
 NAMES = Labels(

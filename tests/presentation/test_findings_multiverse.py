@@ -10,7 +10,7 @@ import pytest
 import vl_convert
 from test_findings_robustness import HEADLINE, section
 
-from goffman.presentation.multiverse import analyses, curve, describe_holds
+from goffman.presentation.sensitivity import analyses, curve, describe_holds
 from goffman.schemas import NUMBER, SENSITIVITY, STRESS, schema
 from goffman.sensitivity.multiverse import summarize
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from goffman.analysis.summary import summarize
 from goffman.formatting import Labels
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
+from goffman.report.summary import summarize
 from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, SENSITIVITY, VERDICTS, schema
 
 NAMES = Labels(

@@ -9,9 +9,9 @@ import pytest
 
 from goffman.formatting import Labels
 from goffman.measures.registry import measures
-from goffman.presentation.condition_findings import above_reference, confound
-from goffman.presentation.coreference_findings import beside_bias
-from goffman.presentation.gender_findings import over_baseline, uncounted
+from goffman.presentation.conditions import above_reference, confound
+from goffman.presentation.coreference import beside_bias
+from goffman.presentation.gender import over_baseline, uncounted
 from goffman.presentation.reliability import reliability, reliability_rows, reliability_table
 from goffman.presentation.section import Section
 from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema

@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from goffman.formatting import Labels
-from goffman.presentation.section import Section
-from goffman.presentation.sensitivity_findings import IN_TURN, ONE_WORDING, spread_of, with_wordings
-from goffman.presentation.types import Finding
+from goffman.presentation.section import Finding, Section
+from goffman.presentation.sensitivity import IN_TURN, ONE_WORDING, spread_of, with_wordings
 from goffman.schemas import SCORES, SENSITIVITY, schema
 
 ABOUT = {

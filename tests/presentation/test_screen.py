@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from goffman.analysis.summary import ASCII, CELLS, REACH, MainResult, screen
 from goffman.cli.screen import print_screen
 from goffman.contrasts.verdict import GLYPHS
-from goffman.presentation.types import Caveat, Finding
+from goffman.presentation.section import Caveat, Finding
+from goffman.report.summary import ASCII, CELLS, REACH, MainResult, screen
 
 ONE = Caveat(id="one-wording", short="one wording: the effect of wording is unknown", text="…")
 RATED = Caveat(id="rated", short="language models, not people, rated the words", text="…")

@@ -2,9 +2,8 @@
 
 import pytest
 
-from goffman.replicate.rows import Figure, Result, read_figures, set_side_by_side
+from goffman.replicate.rows import Figure, Result, Study, read_figures, set_side_by_side
 from goffman.replicate.rows import _row as row
-from goffman.replicate.studies import Study
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,9 @@ from goffman.formatting import Labels
 from goffman.instruments.types import BASELINE, Setting
 from goffman.measures.coreference import CoreferenceBias
 from goffman.parsers.registry import as_published
-from goffman.presentation.coreference_figures import right
+from goffman.presentation.coreference import right
 from goffman.presentation.section import Section
-from goffman.replicate.briegel2023 import results
-from goffman.replicate.briegel2023_import import read_answers
+from goffman.replicate.briegel2023 import read_answers, results
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
 from goffman.schemas import (
     CONTRASTS,

@@ -7,7 +7,7 @@ import pytest
 from goffman.errors import PublishedError
 from goffman.replicate.files import MARKS, folder_above, study_folder
 from goffman.replicate.lin2022 import results
-from goffman.replicate.studies import Study
+from goffman.replicate.rows import Study
 
 
 @pytest.mark.parametrize("study", Study)

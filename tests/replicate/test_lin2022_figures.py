@@ -9,7 +9,7 @@ from goffman.formatting import Labels
 from goffman.measures.phrase_gender import PhraseGender
 from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.section import Section
-from goffman.replicate.lin2022_import import read_phrase_scores, read_subjects
+from goffman.replicate.lin2022 import read_phrase_scores, read_subjects
 
 
 def test_the_authors_scores_have_every_figure_of_an_audit(published: Path) -> None:
@@ -34,7 +34,7 @@ def test_the_authors_scores_have_every_figure_of_an_audit(published: Path) -> No
             dimensions=scores["dimension"].unique(maintain_order=True).to_list(),
         )
         drawn = {one.id: one for draw in section.presentation.figures for one in draw(section)}
-        kinds = ("disparities", "items", "spread", "conditions", "levels", "models")
+        kinds = ("disparities", "parts", "items", "spread", "conditions", "levels", "models")
         assert [*drawn] == [f"{name}-{kind}" for kind in kinds]
         values = drawn[f"{name}-models"].spec["data"]["values"]
         # Three pairs of models, in each part and over all.

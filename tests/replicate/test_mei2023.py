@@ -9,8 +9,7 @@ import pytest
 
 from goffman.errors import LexiconError, PublishedError
 from goffman.lexicons.attitude import BUILT_IN, PEOPLE
-from goffman.replicate.mei2023 import category_means, results
-from goffman.replicate.mei2023_import import read_fills, read_labels
+from goffman.replicate.mei2023 import category_means, read_fills, read_labels, results
 from goffman.replicate.rows import Result, set_side_by_side
 from goffman.schemas import FILLS, LABELS, PROMPT_TABLE, complaints
 

@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from goffman.errors import PublishedError
-from goffman.replicate.moore2025 import Share, results
-from goffman.replicate.moore2025_import import DONT_KNOW, QUESTIONS, read_prompts, read_runs
+from goffman.replicate.moore2025 import (
+    DONT_KNOW,
+    QUESTIONS,
+    Share,
+    read_prompts,
+    read_runs,
+    results,
+)
 from goffman.replicate.moore2025_people import SURVEY
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
 

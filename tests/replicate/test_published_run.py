@@ -14,7 +14,7 @@ from goffman.options import Listener
 from goffman.replicate.briegel2023 import results as of_briegel
 from goffman.replicate.lin2022 import results as of_lin
 from goffman.replicate.mei2023 import results as of_mei
-from goffman.replicate.studies import Study, published_run
+from goffman.replicate.rows import Study, published_run
 from goffman.report.load import MeasuredRun, read_run
 from goffman.report.table_files import tables_of
 from goffman.runs.manifest import read_manifest

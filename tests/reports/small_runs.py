@@ -19,9 +19,8 @@ from goffman.models.base import Calling, LoadOptions
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.pipeline import audit
 from goffman.report.load import MeasuredRun, read_run
-from goffman.runs.answers import answers_folder, verify_chunks
+from goffman.runs.answers import answers_folder, key_of, verify_chunks
 from goffman.runs.collect_replies import seed_of
-from goffman.runs.journal import key_of
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 

@@ -8,13 +8,13 @@ import re
 import pytest
 
 from chat_server import Answer, ChatServer, completion
-from goffman.analysis.summary import summarize
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.pipeline import audit
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
 from goffman.report.page import about_run, contrast_rows
+from goffman.report.summary import summarize
 
 
 @pytest.fixture(scope="module")

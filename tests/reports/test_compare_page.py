@@ -15,17 +15,15 @@ from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
 from contrasts import faint
-from goffman.analysis.summary import value_shown
 from goffman.cli.main import app
-from goffman.comparison.figures import FIRST_AND_LAST, first_and_last
-from goffman.comparison.page import compare_page
+from goffman.comparison.page import FIRST_AND_LAST, compare_page, first_and_last
 from goffman.comparison.runs import compare
-from goffman.comparison.sentences import change_sentences, conditions_of
-from goffman.comparison.text import change_result
+from goffman.comparison.sentences import change_result, change_sentences, conditions_of
 from goffman.console import printable
 from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
 from goffman.report.evidence import unpacked
+from goffman.report.summary import value_shown
 from goffman.runs.run import read_answers
 
 pytestmark = pytest.mark.slow

@@ -16,18 +16,21 @@ from scipy import stats
 from small_runs import coreference_run, measured, place, run_of
 from typer.testing import CliRunner
 
-from goffman.analysis.summary import value_shown
 from goffman.cli.main import app
-from goffman.comparison.comparability import verdict
-from goffman.comparison.runs import compare
-from goffman.comparison.sentences import change_sentences, conditions_of
-from goffman.comparison.text import as_markdown, change_results, top_of
+from goffman.comparison.runs import compare, verdict
+from goffman.comparison.sentences import (
+    as_markdown,
+    change_results,
+    change_sentences,
+    conditions_of,
+    top_of,
+)
 from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, RunError
 from goffman.report.load import read_run
+from goffman.report.summary import value_shown
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, complaints
-from goffman.stats.crossed import crossed_interval
-from goffman.stats.interaction import Interaction
+from goffman.stats.crossed import Interaction, crossed_interval
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""

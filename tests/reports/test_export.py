@@ -17,13 +17,12 @@ from small_runs import HOSTILE, coreference_run, measured
 from small_runs import the_model as only_model
 from typer.testing import CliRunner
 
-from goffman.analysis.summary import main_results, value_shown
 from goffman.cli.main import app
 from goffman.console import printable
 from goffman.errors import InputError
-from goffman.export.common import public_name, the_model
 from goffman.export.lm_eval_results import lm_eval_results, lm_eval_text
 from goffman.export.model_card import model_card_text
+from goffman.export.paper import public_name, the_model
 from goffman.formatting import ends
 from goffman.measures.registry import measures
 from goffman.options import AskOptions
@@ -31,6 +30,7 @@ from goffman.pipeline import audit
 from goffman.presentation.table_formats import markdown
 from goffman.report.load import read_run
 from goffman.report.page import GENERAL
+from goffman.report.summary import main_results, value_shown
 from harness_env import LM_EVAL, harness_python, run_harness
 
 pytestmark = pytest.mark.slow

@@ -18,10 +18,9 @@ from goffman.formatting import Labels, describe_variant, number
 from goffman.instruments.loader import load_instrument
 from goffman.lexicons.attitude import KINDS
 from goffman.measures.coreference import CoreferenceBias
-from goffman.presentation.condition_figures import ranked
+from goffman.presentation.conditions import ranked
 from goffman.presentation.section import Section
-from goffman.report.figures import figures_of
-from goffman.report.images import svg_of
+from goffman.report.figures import figures_of, svg_of
 from goffman.schemas import KIND, PROMPT_TABLE, REPLIES, REPLY_KINDS, schema
 from goffman.scoring import measures_of, wordings_of
 

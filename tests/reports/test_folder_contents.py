@@ -15,10 +15,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 import goffman
-from goffman.analysis.summary import main_results
-from goffman.presentation.types import Caveat, Finding
+from goffman.presentation.section import Caveat, Finding
 from goffman.report.card import Card, card_of, card_png, card_svg, run_id
 from goffman.report.overview import strength
+from goffman.report.summary import main_results
 from goffman.report.table_files import RESULTS
 from in_process import goffman as command
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_overview import as_number, found
 
-from goffman.presentation.types import Finding
-from goffman.report.forest import TICKS, WIDTH, forest
+from goffman.presentation.forest import TICKS, WIDTH, forest
+from goffman.presentation.section import Finding
 
 NEAR = 0.051
 """Places have one decimal."""

@@ -12,8 +12,7 @@ from test_browser import reading, scroll_through
 from chat_server import Answer, ChatServer, completion
 from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
-from goffman.report.figures import figures_of
-from goffman.report.images import svg_of
+from goffman.report.figures import figures_of, svg_of
 from goffman.report.load import read_run
 
 pytestmark = pytest.mark.slow

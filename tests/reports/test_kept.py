@@ -9,7 +9,7 @@ import pytest
 
 from goffman.options import Listener
 from goffman.pipeline import AskOptions, MeasureOptions, audit
-from goffman.report import cache, write
+from goffman.report import load, write
 
 FEW = AskOptions(limit=8, controls=False)
 
@@ -83,8 +83,8 @@ def test_other_numbers_another_place_or_another_page_are_another_report(
     other = shutil.copytree(again.folder, tmp_path / "another-name")
     assert again(other) == 1
     assert "another-name" in (other / "report.html").read_text()
-    templates = shutil.copytree(cache.TEMPLATES, tmp_path / "page")
-    monkeypatch.setattr(cache, "TEMPLATES", templates)
+    templates = shutil.copytree(load.TEMPLATES, tmp_path / "page")
+    monkeypatch.setattr(load, "TEMPLATES", templates)
     assert again() == 0
     style = templates / "report.css"
     style.write_text(style.read_text() + "\n")

@@ -16,7 +16,7 @@ import torch
 from small_runs import make_manifest_agree
 
 from chat_server import Answer, ChatServer, completion, said
-from goffman.report import fallback
+from goffman.report import figures
 from goffman.report.load import read_run
 from goffman.sensitivity.variations import holds
 from in_process import goffman
@@ -162,7 +162,7 @@ def test_a_paper_survives_a_table_that_it_cannot_show(stressed, tmp_path):
 def test_analyses_that_cannot_be_shown_are_not_kept(stressed, tmp_path, monkeypatch):
     run = shutil.copytree(stressed, tmp_path / "run")
     before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
-    monkeypatch.setattr(fallback, "curve", lambda section: [section.no_such_thing])
+    monkeypatch.setattr(figures, "curve", lambda section: [section.no_such_thing])
     done = goffman("stress", run, "--workers", "1", "--seed", "5")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == (

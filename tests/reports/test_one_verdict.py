@@ -10,12 +10,11 @@ import polars as pl
 import pytest
 from small_runs import measured
 
-from goffman.analysis.summary import screen
 from goffman.contrasts.engine import PRIMARY
 from goffman.contrasts.verdict import GLYPHS
-from goffman.export.common import main_estimates
 from goffman.export.lm_eval_results import lm_eval_results
 from goffman.export.model_card import model_card_text
+from goffman.export.paper import main_estimates
 from goffman.gate.check import gate
 from goffman.gate.names import named_estimates
 from goffman.gate.rules import parse
@@ -23,6 +22,7 @@ from goffman.presentation.findings import findings_of
 from goffman.presentation.table_formats import csv_text
 from goffman.report.overview import first_screen
 from goffman.report.page import contrast_rows
+from goffman.report.summary import screen
 from goffman.report.table_files import tables_of
 
 pytestmark = pytest.mark.slow

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.analysis.summary import MainResult, main_results
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import ends, number, tick
 from goffman.presentation.findings import findings_of
-from goffman.presentation.sensitivity_findings import ONE_WORDING
-from goffman.presentation.types import Finding
+from goffman.presentation.section import Finding
+from goffman.presentation.sensitivity import ONE_WORDING
 from goffman.report.overview import HALF, TICKS, _headline, bars, first_screen, results_of, strength
+from goffman.report.summary import MainResult, main_results
 
 NEAR = 0.051
 """Places have one decimal."""

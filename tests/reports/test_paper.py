@@ -15,10 +15,16 @@ import pytest
 from scipy import stats
 
 import in_process
-from goffman.export.common import public_name
-from goffman.export.paper import bibtex, methods_text, references_of, write_paper
-from goffman.export.paper_assets import COLUMN, paper_figures, results_of, width_of
-from goffman.export.paper_data import IDS, KEY, PaperData
+from goffman.export.paper import bibtex, methods_text, public_name, references_of, write_paper
+from goffman.export.paper_assets import (
+    COLUMN,
+    IDS,
+    KEY,
+    PaperData,
+    paper_figures,
+    results_of,
+    width_of,
+)
 from goffman.formatting import number
 from goffman.gate.names import named_estimates
 from goffman.options import AskOptions

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import vl_convert
 
-from goffman.report.images import in_one_order, pdf_of, svg_of
+from goffman.report.figures import in_one_order, pdf_of, svg_of
 from in_process import goffman
 
 TELLS_THE_TIME = ("manifest.json", "lock")

@@ -19,9 +19,9 @@ from goffman.forecast import forecast, forecast_text
 from goffman.models.base import Calling, Reply, Sampling
 from goffman.models.resolve import load
 from goffman.options import Prices
+from goffman.runs import answers as journals
 from goffman.runs import collect_replies as replies_module
-from goffman.runs import journal as journals
-from goffman.runs.answers import answers_folder
+from goffman.runs.answers import answers_folder, key_of, read_journal
 from goffman.runs.collect_replies import (
     ChatJob,
     Questions,
@@ -30,7 +30,6 @@ from goffman.runs.collect_replies import (
     replies_of,
     seed_of,
 )
-from goffman.runs.journal import key_of, read_journal
 from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
 from goffman.runs.run import open_run, read_answers
 from goffman.schemas import REPLIES, complaints

@@ -10,7 +10,7 @@ import pytest
 
 import goffman
 import in_process
-from goffman.command_line import without_secrets
+from goffman.console import without_secrets
 
 AUDIT = ("audit", "bundled:mini", "--instrument", "care-seeking", "--limit", "20")
 COMPUTES = ("numpy", "scipy", "polars", "torch", "transformers", "tokenizers")

@@ -17,8 +17,8 @@ from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.report.load import read_run
 from goffman.report.write import write_report
+from goffman.runs.answers import Line, line_of, read_journal
 from goffman.runs.files import Folder
-from goffman.runs.journal import Line, line_of, read_journal
 from goffman.runs.manifest import read_manifest
 from mutations import WRONG, mutated, paths, put, without
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from goffman.errors import AskingError
 from goffman.models.base import Reply
-from goffman.runs import journal as journals
+from goffman.runs import answers as journals
+from goffman.runs.answers import Line, key_of, line_of, open_journal, read_journal
 from goffman.runs.files import Folder
-from goffman.runs.journal import Line, key_of, line_of, open_journal, read_journal
 
 text = st.none() | st.text()
 count = st.none() | st.integers(0, 2**62)
@@ -113,7 +113,7 @@ import sys
 from pathlib import Path
 from goffman.models.base import Reply
 from goffman.runs.files import Folder
-from goffman.runs.journal import Line, open_journal
+from goffman.runs.answers import Line, open_journal
 with open_journal(Folder(Path(sys.argv[1]))) as journal:
     for number in range(10**9):
         journal.add(Line(str(number), 1, Reply(text="x" * (number % 300), finish_reason=None)))

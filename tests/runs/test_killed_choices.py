@@ -16,8 +16,8 @@ from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
 from goffman.options import AskOptions
 from goffman.pipeline import audit
+from goffman.runs.answers import read_journal
 from goffman.runs.collect_replies import replies_of
-from goffman.runs.journal import read_journal
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_answers
 from tiny_chat import make_causal

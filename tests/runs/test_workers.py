@@ -21,8 +21,8 @@ from goffman.models.resolve import load
 from goffman.options import AskOptions, ChatOptions, Listener
 from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
-from goffman.workers.local import LocalBackend
 from goffman.workers.protocol import Ask, Call, Load
+from goffman.workers.worker import LocalBackend
 from processes import children
 from tiny_chat import make_causal
 from warm import Command

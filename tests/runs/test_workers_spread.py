@@ -17,8 +17,8 @@ from goffman.models.base import LoadOptions
 from goffman.options import AskOptions, Listener
 from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
-from goffman.workers.local import LocalBackend
 from goffman.workers.protocol import Load
+from goffman.workers.worker import LocalBackend
 from processes import children
 from warm import Command
 

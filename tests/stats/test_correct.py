@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Estimate
 from goffman.stats.multiple_testing import as_list, at_level, benjamini_hochberg
 
 ABOUT = {"n": 9, "n_first": 9, "n_second": 9, "method": ""}

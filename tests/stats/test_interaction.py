@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goffman.stats.interaction import interaction
+from goffman.stats.crossed import interaction
 
 
 def naive_f(values):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goffman.stats.specification_curve import different, explained
+from goffman.stats.multiple_testing import different, explained
 
 
 def test_eta_squared_is_that_of_an_analysis_of_variance():

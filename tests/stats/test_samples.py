@@ -9,7 +9,7 @@ import pytest
 
 from goffman.contrasts.designs import estimate_table
 from goffman.schemas import ESTIMATES, complaints
-from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Estimate
 from goffman.stats.two_samples import apart, in_pairs, paired_t
 
 

@@ -16,7 +16,7 @@ from goffman.contrasts.verdict import (
     verdict,
 )
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Estimate
 
 DF = 20.0
 AT_95, AT_90 = stats.t.ppf([0.975, 0.95], DF)

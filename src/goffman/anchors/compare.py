@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.anchors.types import EVERYONE, error_of, interval_of
+from goffman.anchors.loader import EVERYONE, error_of, interval_of
 from goffman.contrasts.correlations import by_condition, by_occupation
 from goffman.contrasts.designs import Contrast, estimate_table
 from goffman.contrasts.verdict import AGAINST_PEOPLE, Verdict
@@ -22,8 +22,7 @@ from goffman.modes import asked_ids, mode_of_rows, of_asked
 from goffman.runs.answers import parquet
 from goffman.schemas import ANCHOR_POINTS, CONTRASTS, VERDICTS, schema
 from goffman.scoring import measures_of, without_controls
-from goffman.stats.estimate import Estimate
-from goffman.stats.intervals import Z
+from goffman.stats.intervals import Estimate, Z
 from goffman.stats.multiple_testing import as_list, list_level
 from goffman.stats.profile import LEAST, Coefficient, Profile, related, residuals
 from goffman.stats.share_difference import (
@@ -44,7 +43,7 @@ from goffman.stats.share_difference import (
 )
 
 if TYPE_CHECKING:
-    from goffman.anchors.types import Anchor, AnchorValue
+    from goffman.anchors.loader import Anchor, AnchorValue
     from goffman.contrasts.correlations import Answers
     from goffman.measures.base import Measure
     from goffman.runs.manifest import Entry, Manifest

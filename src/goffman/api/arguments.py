@@ -13,7 +13,7 @@ from goffman.config import Precision, Several, Text
 from goffman.console import models_folder
 from goffman.errors import InputError
 from goffman.instruments.files import read_plain
-from goffman.instruments.personas import persona
+from goffman.instruments.identities import persona
 from goffman.models.base import Calling, LoadOptions
 from goffman.models.files import BUNDLED, BUNDLED_PAIR
 from goffman.models.pypi_download import fetched

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Unpack, get_type_hints
 
 from goffman.api import arguments
-from goffman.api.progress import reporting
+from goffman.api.notebook import reporting
 from goffman.api.results import Comparison, Run
 from goffman.comparison.runs import compare as compare_runs
 from goffman.comparison.runs import describe_verdicts

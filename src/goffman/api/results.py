@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
-from goffman.analysis.summary import Summary, summarize
 from goffman.api import notebook
 from goffman.api.arguments import paths
 from goffman.comparison.runs import the_model_called
@@ -25,9 +24,9 @@ from goffman.instruments.types import AnswerTable, base_of, slug_of
 from goffman.modes import asked_ids
 from goffman.presentation import vega as presented
 from goffman.presentation.vega import config
-from goffman.report.figures import figures_of
-from goffman.report.images import pdf_of, svg_of
+from goffman.report.figures import figures_of, pdf_of, svg_of
 from goffman.report.load import MeasuredRun, read_run
+from goffman.report.summary import Summary, summarize
 from goffman.runs.run import read_answers
 
 if TYPE_CHECKING:

@@ -24,12 +24,12 @@ from goffman.console import (
 )
 from goffman.errors import AnchorError, InputError
 from goffman.replicate.files import folder_above
-from goffman.replicate.studies import Study, published_run, replicate_study
+from goffman.replicate.rows import Study, published_run, replicate_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goffman.anchors.types import Anchor
+    from goffman.anchors.loader import Anchor
     from goffman.errors import Fault
     from goffman.replicate.rows import Number, Replication, Row
 
@@ -116,8 +116,7 @@ def anchors(
 
     They come from surveys, studies and labor statistics.
     """
-    from goffman.anchors.loader import every_anchor, load_anchor
-    from goffman.anchors.types import EVERYONE
+    from goffman.anchors.loader import EVERYONE, every_anchor, load_anchor
 
     if name is None:
         _list(every_anchor(), as_json=as_json)
@@ -252,7 +251,7 @@ def replicate(
     studies = [study] if study else list(Study)
     folder = data or published_folder(os.environ, sys.platform)
     if download:
-        from goffman.replicate import download as downloading
+        from goffman.replicate import files as downloading
 
         into = folder_above(folder, studies)
         # A server with the same files in the place of GitHub: a mirror, or the tests' server.
@@ -286,7 +285,7 @@ def _make_run(
     study: Study, folder: Path, output: Path, ratings: Path | None, *, as_json: bool
 ) -> None:
     """Make the run of a study's published answers, and print what it says."""
-    from goffman.api.progress import reporting
+    from goffman.api.notebook import reporting
 
     with reporting(shown=True) as reporter:
         done = published_run(study, folder, output, ratings=ratings, listener=reporter.listener)

@@ -125,10 +125,10 @@ def export(
 
 def _export_text(run: Path, target: Export, *, model: str | None, output: Path | None) -> None:
     from goffman.console import write_output
-    from goffman.export.common import the_model
     from goffman.export.lm_eval_results import lm_eval_text
     from goffman.export.model_card import model_card_text
-    from goffman.report.fallback import as_far_as_shown
+    from goffman.export.paper import the_model
+    from goffman.report.figures import as_far_as_shown
     from goffman.report.load import read_run
 
     make = model_card_text if target is Export.MODEL_CARD else lm_eval_text
@@ -145,7 +145,7 @@ def _export_text(run: Path, target: Export, *, model: str | None, output: Path |
 
 def _export_folder(run: Path, target: Export, *, model: str | None, output: Path | None) -> None:
     from goffman.export.paper import write_figures, write_paper
-    from goffman.report.fallback import as_far_as_shown
+    from goffman.report.figures import as_far_as_shown
     from goffman.report.load import read_run
     from goffman.report.table_files import write_tables
 
@@ -230,7 +230,7 @@ def read(
 
     The questions must come from goffman export --to lm-eval-tasks or --to inspect.
     """
-    from goffman.api.progress import reporting
+    from goffman.api.notebook import reporting
     from goffman.harness.import_run import read_logs
 
     with reporting(shown=True) as reporter:

@@ -9,6 +9,7 @@ import io
 import os
 import sys
 import textwrap
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,16 +19,15 @@ import typer
 from goffman.cli.audit import audit
 from goffman.cli.catalog import anchors, models_app, replicate, validate_anchor
 from goffman.cli.check import check
-from goffman.cli.completion import check_completion
 from goffman.cli.export import export, read
 from goffman.cli.params import AuditCommand, Command, CommandGroup, Json, option, settings_given
 from goffman.cli.ratings import agree, rate
 from goffman.cli.report import compare, report, stress
 from goffman.cli.screen import show
-from goffman.command_line import commanded
 from goffman.config import Sample, settings_by_instrument
 from goffman.console import (
     Format,
+    commanded,
     count_of,
     format_for,
     json_text,
@@ -48,7 +48,7 @@ from goffman.errors import (
 from goffman.os_support import check_system
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from goffman.errors import Fault
     from goffman.instruments.types import Instrument
@@ -278,9 +278,8 @@ def prompts(
     cross: Annotated[str | None, option("cross")] = None,
 ) -> None:
     """Print the prompts of an instrument."""
-    from goffman.instruments.identities import identities
-    from goffman.instruments.personas import is_told, with_system
-    from goffman.instruments.personas import persona as persona_named
+    from goffman.instruments.identities import identities, is_told, with_system
+    from goffman.instruments.identities import persona as persona_named
     from goffman.instruments.renderer import PromptOptions, render, render_crossed, setting_names
     from goffman.modes import mode_of, modes_named
     from goffman.schemas import prompt_rows
@@ -418,3 +417,33 @@ def _run() -> int:
         say(*error.lines)
         return error.exit_code
     return 0
+
+
+COMPLETION = {"--install-completion", "--show-completion"}
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+
+
+def check_completion(arguments: Sequence[str]) -> None:
+    """Raise InputError if completion is requested in a shell for which it cannot be made."""
+    if arguments and arguments[0] in COMPLETION:
+        check_shell(this_shell())
+
+
+def this_shell() -> str | None:
+    """Return the shell in which the command was typed; None if it cannot be determined."""
+    import shellingham
+
+    try:
+        return str(shellingham.detect_shell()[0])
+    except shellingham.ShellDetectionFailure:
+        return None
+
+
+def check_shell(shell: str | None) -> None:
+    """Raise InputError if completion cannot be made for the shell."""
+    if shell not in SHELLS:
+        name = "an unknown shell" if shell is None else f"'{shell}'"
+        raise InputError(
+            f"Completion cannot be made for {name}. Run this command directly in one of these: "
+            f"{', '.join(SHELLS)}."
+        )

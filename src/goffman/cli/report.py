@@ -38,7 +38,7 @@ def report(
 
     The report is report.html, with card.png, results.csv and README.md in the same folder.
     """
-    from goffman.analysis.analyze import reread
+    from goffman.report.analyze import reread
     from goffman.report.write import renew_anchors, write_report
 
     if parser:
@@ -89,8 +89,8 @@ def stress(
     leaves out single words, and makes some word labels wrong. Every analysis is in
     multiverse.parquet.
     """
-    from goffman.analysis.summary import stress_screen
     from goffman.report.load import read_run
+    from goffman.report.summary import stress_screen
     from goffman.report.write import stress_run, write_report
 
     with counting(sys.stderr, PROGRESS) as watch:
@@ -108,7 +108,7 @@ def stress(
 
 def _rows(run: MeasuredRun) -> list[dict[str, object]]:
     """Return the summary of each main result, with its finding and the ids of its caveats."""
-    from goffman.analysis.summary import main_results, stressed_row
+    from goffman.report.summary import main_results, stressed_row
 
     rows = []
     for main_result in main_results(run.sections):
@@ -142,8 +142,8 @@ def compare(
 ) -> None:
     """Compare runs with the first one given, prompt by prompt."""
     from goffman.api.public import compare as compare_runs
-    from goffman.comparison.text import as_json as json_of
-    from goffman.comparison.text import screen_of
+    from goffman.comparison.sentences import as_json as json_of
+    from goffman.comparison.sentences import screen_of
     from goffman.presentation.table_formats import FORMATS
 
     allowed = [".html", ".json", *FORMATS]
@@ -169,7 +169,7 @@ def _write_comparison(
     path: Path, found: Sequence[Comparison], runs: Sequence[MeasuredRun], notes: Sequence[str]
 ) -> None:
     from goffman.comparison.page import compare_page
-    from goffman.comparison.text import as_json, as_markdown, comparison_table
+    from goffman.comparison.sentences import as_json, as_markdown, comparison_table
     from goffman.console import write_output
     from goffman.presentation.table_formats import FORMATS
 

@@ -21,7 +21,7 @@ from goffman.instruments.types import base_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from goffman.analysis.summary import MainResult
+    from goffman.report.summary import MainResult
 
 COLORS = {"●": "magenta", "◐": "blue", "=": "green", "✕": "red"}
 """Colors by glyph, on dark and light screens; the glyph carries the meaning, the color repeats
@@ -36,8 +36,8 @@ def print_screen(
     about: Sequence[str] = (),
 ) -> None:
     """Print the main results of a run, where the report is, and possible next commands."""
-    from goffman.analysis.summary import WIDTH, screen
-    from goffman.presentation.caveats import QUICK
+    from goffman.presentation.findings import QUICK
+    from goffman.report.summary import WIDTH, screen
 
     where = str(folder)
     quick = any(note in QUICK for result in results for note in result.finding.caveats)
@@ -65,7 +65,7 @@ def print_lines(lines: Sequence[str], *, models: Collection[str] = ()) -> None:
 
 def _in_signs(text: str) -> str:
     """Return a text in the signs that the output knows."""
-    from goffman.analysis.summary import ASCII
+    from goffman.report.summary import ASCII
 
     if "utf" in (sys.stdout.encoding or "").lower():
         return text
@@ -74,8 +74,8 @@ def _in_signs(text: str) -> str:
 
 def _colored(line: str, models: Collection[str]) -> str:
     """Return a line of the screen in color: models bold, verdicts by their glyph, notes dim."""
-    from goffman.analysis.summary import SUPERSCRIPTS
     from goffman.contrasts.verdict import GLYPHS
+    from goffman.report.summary import SUPERSCRIPTS
 
     for verdict, glyph in GLYPHS.items():
         if line.startswith(f"  {glyph} "):
@@ -95,8 +95,8 @@ def show(
     ] = None,
 ) -> None:
     """Show every number and caveat of a run's results."""
-    from goffman.analysis.summary import summarize
     from goffman.report.load import read_run
+    from goffman.report.summary import summarize
 
     measured = read_run(run)
     sections = measured.sections

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.comparison.sentences import labels_of
 from goffman.contrasts.catalog import BY_CONDITION, models_by_condition
 from goffman.contrasts.correlations import IN_MAIN_VARIANT
 from goffman.contrasts.designs import Contrast, cube, in_order
@@ -19,8 +18,8 @@ from goffman.contrasts.engine import PRIMARY, MeasuredInstrument, estimates, jud
 from goffman.formatting import short_names
 from goffman.instruments.types import BASELINE, slug_of
 from goffman.measures.responses import scores_with
-from goffman.stats.estimate import Estimate
-from goffman.stats.interaction import Interaction, interaction
+from goffman.stats.crossed import Interaction, interaction
+from goffman.stats.intervals import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +34,14 @@ _ONE_SIDED = "one of the two runs has no value"
 
 HEADINGS = f"change of {PRIMARY}"
 """How the column ``family`` of the changes that headings are about begins."""
+
+
+def labels_of(found: Sequence[Comparison]) -> dict[str, str]:
+    """Return by a run's folder its label, in the order in which the runs were given."""
+    folders = dict.fromkeys(
+        str(folder) for comparison in found for folder in (comparison.reference, comparison.run)
+    )
+    return short_names(folders)
 
 
 class ChangeContext(MeasuredInstrument):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.measures.base import Measure
-    from goffman.stats.estimate import Estimate
+    from goffman.stats.intervals import Estimate
 
     Values = NDArray[np.float64]
 

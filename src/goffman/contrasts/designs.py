@@ -33,7 +33,7 @@ from goffman.instruments.types import BASELINE, MASK, asked_as
 from goffman.modes import asked_ids
 from goffman.schemas import ESTIMATES, schema
 from goffman.stats.crossed import FIXED, LEAST, Interval, crossed_interval, sampled_over
-from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Estimate
 from goffman.stats.jackknife import jackknife
 from goffman.stats.profile import Profile, related
 from goffman.stats.two_samples import apart, by_t, in_pairs, independent_t, numbers, paired_t

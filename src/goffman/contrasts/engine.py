@@ -35,7 +35,7 @@ from goffman.stats.multiple_testing import as_list
 if TYPE_CHECKING:
     from goffman.contrasts.designs import Contrast, Estimates, ScoreTable
     from goffman.measures.base import Measure
-    from goffman.stats.estimate import Estimate
+    from goffman.stats.intervals import Estimate
 
 By = Literal["model", "model or all", "variant", "group", "setting", "dimension"]
 """A setting is a condition that stands in the column ``group`` of the contrast."""

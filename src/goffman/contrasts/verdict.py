@@ -22,7 +22,7 @@ import polars as pl
 from scipy import special
 
 if TYPE_CHECKING:
-    from goffman.stats.estimate import Estimate
+    from goffman.stats.intervals import Estimate
 
 AS_IN_STUDY = "measures-as-in-study"
 

@@ -17,7 +17,7 @@ from goffman import __version__
 from goffman.comparison.runs import instruments_of
 from goffman.console import json_text
 from goffman.contrasts.designs import cube, in_order
-from goffman.export.common import main_estimates, public_name
+from goffman.export.paper import main_estimates, public_name
 from goffman.gate.names import with_doubts
 from goffman.modes import asked_id, asked_ids
 from goffman.presentation.competence import marked

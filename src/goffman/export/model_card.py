@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from goffman.analysis.summary import describe_counts, interval_shown, main_results, value_shown
 from goffman.console import printable
 from goffman.contrasts.engine import PRIMARY
-from goffman.export.common import main_estimates, public_name
+from goffman.export.paper import main_estimates, public_name
 from goffman.formatting import ends
 from goffman.gate.names import path_of
 from goffman.models.registry import model_kinds
@@ -20,13 +19,14 @@ from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.table_formats import grid, markdown
 from goffman.report.card import run_id
 from goffman.report.page import GENERAL
+from goffman.report.summary import describe_counts, interval_shown, main_results, value_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from goffman.analysis.summary import MainResult
     from goffman.gate.names import NamedEstimate
     from goffman.report.load import MeasuredRun
+    from goffman.report.summary import MainResult
 
 
 def model_card_text(run: MeasuredRun, model: str) -> str:

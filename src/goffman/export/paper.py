@@ -1,4 +1,4 @@
-"""Write a run for a paper: methods, references, data with a codebook, R code, tables, figures."""
+"""What exports of a run share: one model's main estimates, each with its name and error."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman import __version__
+from goffman.comparison.runs import answered, the_model_called
 from goffman.console import printable
-from goffman.export.paper_assets import latex_table, markdown_table, paper_figures, results_of
-from goffman.export.paper_data import PaperData
+from goffman.errors import InputError
+from goffman.export.paper_assets import (
+    PaperData,
+    latex_table,
+    markdown_table,
+    paper_figures,
+    results_of,
+)
 from goffman.formatting import VERDICTS_SAID, number, short_names
+from goffman.gate.names import NamedEstimate, named_estimates
 from goffman.instruments.types import base_of, slug_of
 from goffman.models.registry import model_kinds
+from goffman.modes import asked_id
 from goffman.parsers.registry import DEFAULT_PARSER
 from goffman.presentation.answer_style import describe_measured
+from goffman.presentation.sensitivity import describe_file
 from goffman.presentation.table_formats import latex, markdown
-from goffman.presentation.user_ratings import describe_file
 from goffman.report.table_files import CORRECTED_SAID
 from goffman.runs.files import README, write_folder
 
@@ -29,6 +38,42 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.report.load import MeasuredRun
     from goffman.runs.manifest import AskedInstrument, Model
+
+
+def the_model(run: MeasuredRun, given: str | None) -> str:
+    """Return the model that is meant; raise InputError if none or several could be meant."""
+    models = answered(run)
+    if given is None and len(models) == 1:
+        return models[0]
+    if not models:
+        raise InputError(f"{run.folder} has no scores for any model.")
+    if given is None:
+        raise InputError(
+            f"{run.folder} has {len(models)} models. Choose one with --model: {', '.join(models)}."
+        )
+    return the_model_called(given, models, who=f"{run.folder} has")
+
+
+def main_estimates(run: MeasuredRun, model: str) -> list[NamedEstimate]:
+    """Return the estimates of a model that are exported, in the order of the table."""
+    main = {name: section.presentation.main for name, section in run.sections.items()}
+    return [
+        estimate
+        for estimate in named_estimates(run.estimates, run.manifest)
+        if estimate.row["model"] == model
+        and estimate.row["kind"] in main.get(asked_id(estimate.row), ())
+    ]
+
+
+def public_name(model: str) -> str:
+    """Return the model's name without a local folder's path; a hub id stays whole."""
+    for kind in (PurePosixPath, PureWindowsPath):
+        path = kind(model)
+        local = path.is_absolute() or model.startswith((".", "~"))
+        if local or len(path.parts) > 2:
+            return path.name or model
+    return model
+
 
 _NO_FIELDS = {"type", "instruments", "anchors"}
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.analysis.correlation_findings import correlations
 from goffman.comparison.runs import OF_RUNS, Comparison
 from goffman.contrasts.catalog import BY_CONDITION
 from goffman.contrasts.designs import Contrast
@@ -29,6 +28,7 @@ from goffman.formatting import verdict_shown
 from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, asked_ids, mode_of_rows, of_asked
 from goffman.presentation.findings import findings_of
+from goffman.report.summary import correlations
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, schema
 from goffman.scoring import measures_of
 

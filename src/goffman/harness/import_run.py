@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goffman.analysis.analyze import measure_run
+import numpy as np
+
 from goffman.anchors.loader import anchors_with
 from goffman.errors import InputError
-from goffman.harness.export_tasks import ExportedTask, choice_row, exported_before
+from goffman.harness.export_tasks import ExportedTask, choice_row, exported_before, spellings
 from goffman.harness.logs import (
     RESULTS,
     Answers,
@@ -26,12 +27,12 @@ from goffman.harness.logs import (
     reading,
     unpacked,
 )
-from goffman.harness.replay import RecordedOptions, RecordedReplies
 from goffman.instruments.types import is_control
-from goffman.models.base import Identity
+from goffman.models.base import Identity, NextWords, PromptParts
 from goffman.options import Listener, MeasureOptions
 from goffman.pipeline import Audit, enter_instrument, words_for
 from goffman.planning import Assignment, Question
+from goffman.report.analyze import measure_run
 from goffman.runs.batch_plan import limits_for
 from goffman.runs.collect import Collected, Job, ask_choices
 from goffman.runs.collect_replies import ChatJob, ask_replies
@@ -40,8 +41,12 @@ from goffman.runs.run import Run, check_place, default_folder, keep_prompts, ope
 from goffman.validation import LONGEST, fits
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from goffman.instruments.types import Prompt
+    from goffman.models.base import ChatRequest, Reply
     from goffman.runs.manifest import Entry
+
 
 ELSEWHERE = "unknown"
 """The device of a model whose harness does not name it."""
@@ -287,3 +292,70 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
                 ask_replies(chat, RecordedReplies(identity, prompts, part.answers.replies))
             )
     return collected
+
+
+class RecordedReplies:
+    """A chat model whose replies are known from a log."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        prompts: Sequence[Prompt],
+        replies: Mapping[str, Sequence[Reply]],
+    ) -> None:
+        """Take the replies, by prompt id, one for each trial."""
+        self.identity = identity
+        self._replies = {prompt.asked: replies[prompt.id] for prompt in prompts}
+
+    def chat(self, turns: Sequence[ChatRequest], heard: Callable[[int, Reply], None]) -> None:
+        """Give each turn its reply at once."""
+        for position, turn in enumerate(turns):
+            heard(position, self._replies[turn.text][turn.trial - 1])
+
+
+class RecordedOptions:
+    """A causal model whose options' probabilities are known from a log."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        prompts: Sequence[Prompt],
+        logarithms: Mapping[str, Sequence[float]],
+    ) -> None:
+        """Take the logarithms, by prompt id, of each spelling of the options: see choice_row."""
+        self.identity = identity
+        self.tokens: tuple[str, ...] = ()
+        self._places: dict[PromptParts, int] = {}
+        self._options: list[dict[str, float]] = []
+        for prompt in prompts:
+            self._places[PromptParts.read(prompt.asked)] = len(self._options)
+            # An option's probability is the sum over its spellings.
+            probabilities = iter(np.exp(np.array(logarithms[prompt.id], dtype=np.float64)))
+            self._options.append(
+                {
+                    option.label: float(sum(next(probabilities) for _ in spellings(option.label)))
+                    for option in prompt.options
+                }
+            )
+
+    @property
+    def next_word(self) -> RecordedOptions:
+        """Return the reader of the options, which is the model itself."""
+        return self
+
+    def encode(self, openings: Sequence[PromptParts]) -> list[list[int]]:
+        """Return one number for each question: its position."""
+        return [[self._places[opening]] for opening in openings]
+
+    def words(self, encoded: Sequence[Sequence[int]], *, top_k: int) -> list[NextWords]:
+        """Raise NotImplementedError: no harness logs words that were not offered."""
+        raise NotImplementedError
+
+    def options(
+        self, encoded: Sequence[Sequence[int]], labels: Sequence[str]
+    ) -> NDArray[np.float32]:
+        """Return [text, label]: the probability of all spellings of a label; 0: not offered."""
+        probabilities = [
+            [self._options[position].get(label, 0.0) for label in labels] for (position,) in encoded
+        ]
+        return np.array(probabilities, dtype=np.float32)

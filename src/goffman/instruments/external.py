@@ -19,7 +19,7 @@ from goffman.instruments.files import (
     read_rows,
     read_text,
 )
-from goffman.instruments.presentation import FORWARD, REVERSED
+from goffman.instruments.multiple_choice import FORWARD, REVERSED
 from goffman.instruments.types import BASELINE, Condition, Option, Prompt
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from goffman.instruments.controls import control_prompts
 from goffman.instruments.external import READERS, external_prompts
 from goffman.instruments.identities import about_identity, can_cross
 from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.instruments.multiple_choice import presented, presented_controls, presented_pairs
 from goffman.instruments.paraphrases import ON_REQUEST, OWN_PAIRS, on_request, texts_in
-from goffman.instruments.presentation import presented, presented_controls, presented_pairs
 from goffman.instruments.sentence_pairs import (
     Pair,
     draw,

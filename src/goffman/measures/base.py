@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from goffman.instruments.types import ControlScore
     from goffman.lexicons.lexicons import Lexicons
     from goffman.measures.analytic_choices import AnalyticChoice
-    from goffman.presentation.types import Presentation
+    from goffman.presentation.section import Presentation
 
 Reads = Literal["fills", "labels", "choices", "replies"]
 Meaning = Literal["attitudes", "gender", "parser"]

@@ -18,7 +18,7 @@ import polars as pl
 from goffman.instruments.types import asked_as, base_of, mode_in
 from goffman.measures.responses import about_nonbinary, as_scores
 from goffman.modes import of_asked
-from goffman.presentation.mode_agreement import AGREES, BY_CHANCE
+from goffman.presentation.answer_style import AGREES, BY_CHANCE
 from goffman.schemas import SCORES, schema
 
 PRESENTED = ("item", "wording", "condition", "form", "order", "gender", "person", "system")

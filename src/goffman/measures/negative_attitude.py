@@ -63,8 +63,8 @@ from goffman.measures.responses import (
     ratio,
     top_fills,
 )
-from goffman.presentation import condition_figures, reliability, tables
-from goffman.presentation.condition_findings import (
+from goffman.presentation import conditions, reliability, tables
+from goffman.presentation.conditions import (
     LEAST_RATED,
     OF_COMPLETIONS,
     group_findings,
@@ -72,8 +72,8 @@ from goffman.presentation.condition_findings import (
     words_counted,
 )
 from goffman.presentation.evidence import words_with_attitudes
-from goffman.presentation.types import Claims, Presentation
-from goffman.presentation.user_ratings import PEOPLE_SHARE
+from goffman.presentation.section import Claims, Presentation
+from goffman.presentation.sensitivity import PEOPLE_SHARE
 
 if TYPE_CHECKING:
     from goffman.lexicons.lexicons import Lexicons
@@ -169,10 +169,10 @@ PRESENTATION = Presentation(
         )
     ),
     figures=(
-        condition_figures.boxes,
-        condition_figures.categories,
-        condition_figures.ranked,
-        condition_figures.absolute,
+        conditions.boxes,
+        conditions.categories,
+        conditions.ranked,
+        conditions.absolute,
     ),
     tables=(
         tables.groups_of_conditions,

@@ -38,9 +38,8 @@ from goffman.measures.responses import prompt_scores, refuse_more
 from goffman.measures.subject_gender import COMPARED, FIGURES, VARIANTS, GenderMeasure, persons
 from goffman.presentation import reliability, tables
 from goffman.presentation.evidence import phrases_with_gender
-from goffman.presentation.gender_findings import gender_findings
-from goffman.presentation.section import UNSEEN_END
-from goffman.presentation.types import Claims, Presentation
+from goffman.presentation.gender import gender_findings
+from goffman.presentation.section import UNSEEN_END, Claims, Presentation
 
 _NODE = ("model", "prompt_id", "parent")
 _REASON = "the words have no probability"

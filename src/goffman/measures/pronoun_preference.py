@@ -29,10 +29,10 @@ from goffman.instruments.types import BASELINE, MASK, THEY, ControlScore
 from goffman.measures.analytic_choices import AnalyticChoice, Option, StoredAnswers
 from goffman.measures.base import Contrasts, Measure, Reads
 from goffman.measures.responses import above_baseline, mean_over, prompt_scores
-from goffman.presentation import coreference_figures, tables
-from goffman.presentation.coreference_findings import preference_findings
+from goffman.presentation import coreference, tables
+from goffman.presentation.coreference import preference_findings
 from goffman.presentation.evidence import pronouns
-from goffman.presentation.types import Claims, Presentation
+from goffman.presentation.section import Claims, Presentation
 
 _TWO = "two pronouns are marked"
 _NO_PAIR = "the pair has no anti sentence, so that the other form is not known"
@@ -66,7 +66,7 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=preference_findings,
-    figures=(coreference_figures.against_baseline, coreference_figures.alone),
+    figures=(coreference.against_baseline, coreference.alone),
     tables=(tables.settings,),
     evidence=pronouns,
     main=("level", "groups", "baseline"),

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.measures.base import REQUIRED, Measure
-from goffman.measures.coreference import CoreferenceBias
-from goffman.measures.coreference_choice import CoreferenceChoice
-from goffman.measures.multiple_choice import ChoiceMeasure, MeanCode
-from goffman.measures.multiple_choice_by_gender import CodeByGender
+from goffman.measures.coreference import CoreferenceBias, CoreferenceChoice
+from goffman.measures.multiple_choice import ChoiceMeasure, CodeByGender, MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.phrase_gender import PhraseGender
 from goffman.measures.pronoun_preference import PronounPreference

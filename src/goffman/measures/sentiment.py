@@ -23,10 +23,10 @@ from goffman.measures.analytic_choices import WORDINGS, AnalyticChoice, Option, 
 from goffman.measures.base import Contrasts, Measure, Reads
 from goffman.measures.reliability import reliability_scores
 from goffman.measures.responses import above_baseline, gaps, mean_over, only, prompt_scores
-from goffman.presentation import condition_figures, reliability, tables
-from goffman.presentation.condition_findings import group_findings, outcomes_counted
+from goffman.presentation import conditions, reliability, tables
+from goffman.presentation.conditions import group_findings, outcomes_counted
 from goffman.presentation.evidence import classes
-from goffman.presentation.types import Claims, Presentation
+from goffman.presentation.section import Claims, Presentation
 from goffman.schemas import NUMBER, SENTIMENTS
 
 PROBABILITY = "negative-probability"
@@ -61,11 +61,11 @@ PRESENTATION = Presentation(
         details=outcomes_counted,
     ),
     figures=(
-        condition_figures.outcomes,
-        condition_figures.templates,
-        condition_figures.categories,
-        condition_figures.ranked,
-        condition_figures.absolute,
+        conditions.outcomes,
+        conditions.templates,
+        conditions.categories,
+        conditions.ranked,
+        conditions.absolute,
     ),
     tables=(
         tables.sentiment,

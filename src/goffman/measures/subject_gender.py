@@ -36,22 +36,22 @@ from goffman.measures.analytic_choices import (
 from goffman.measures.base import Contrasts, Meaning, Measure, Reads
 from goffman.measures.reliability import reliability_scores
 from goffman.measures.responses import means_by_item_and_condition, prompt_scores, top_fills
-from goffman.presentation import condition_figures, gender_figures, reliability, tables
+from goffman.presentation import conditions, gender, reliability, tables
 from goffman.presentation.evidence import words_with_gender
-from goffman.presentation.gender_findings import gender_findings
-from goffman.presentation.types import Claims, Presentation
+from goffman.presentation.gender import gender_findings
+from goffman.presentation.section import Claims, Presentation
 
 if TYPE_CHECKING:
     from goffman.lexicons.lexicons import Lexicons
 
 FIGURES = (
-    gender_figures.disparities,
-    gender_figures.parts,
-    gender_figures.sentences,
-    gender_figures.spread,
-    gender_figures.conditions,
-    condition_figures.levels,
-    gender_figures.between_models,
+    gender.disparities,
+    gender.parts,
+    gender.sentences,
+    gender.spread,
+    gender.conditions,
+    conditions.levels,
+    gender.between_models,
 )
 
 VARIANTS = ("with-names", "without-names")

@@ -39,8 +39,15 @@ from goffman.contrasts.catalog import (
 from goffman.contrasts.designs import averaging_orders, within_categories
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts
-from goffman.measures.multiple_choice import CODES, STYLE, MeanCode, means_of_codes
-from goffman.measures.multiple_choice_by_gender import PAIRED, codes_of_nonbinary, pairs
+from goffman.measures.multiple_choice import (
+    CODES,
+    PAIRED,
+    STYLE,
+    MeanCode,
+    codes_of_nonbinary,
+    means_of_codes,
+    pairs,
+)
 from goffman.measures.responses import (
     CODE,
     CODED,
@@ -54,17 +61,11 @@ from goffman.measures.responses import (
     only,
     ratio,
 )
-from goffman.presentation import (
-    answer_style,
-    condition_figures,
-    gender_figures,
-    reliability,
-    tables,
-)
+from goffman.presentation import answer_style, conditions, gender, reliability, tables
 from goffman.presentation.answer_style import describe_style
 from goffman.presentation.evidence import options_with_probabilities
-from goffman.presentation.gender_findings import vignette_findings
-from goffman.presentation.types import Claims, Presentation
+from goffman.presentation.gender import vignette_findings
+from goffman.presentation.section import Claims, Presentation
 
 ENDORSING = "share-endorsing"
 HALF = 0.5
@@ -172,7 +173,7 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
 too; then women against men described alike. The category of a description is the disorder: these
 are given, and what is sampled is descriptions of them."""
 
-DIFFERENCES = gender_figures.differences(what="Mean code about a woman minus a man described alike")
+DIFFERENCES = gender.differences(what="Mean code about a woman minus a man described alike")
 
 MEASURED = (
     "A person is described in a few sentences, and a model is asked with options how willing it "
@@ -217,8 +218,8 @@ PRESENTATION = Presentation(
     findings=vignette_findings,
     figures=(
         answer_style.effects,
-        condition_figures.ranked,
-        gender_figures.endorsed,
+        conditions.ranked,
+        gender.endorsed,
         DIFFERENCES,
     ),
     tables=(

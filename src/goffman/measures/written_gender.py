@@ -27,10 +27,10 @@ from goffman.measures.multiple_choice import NO_REPLY
 from goffman.measures.responses import prompt_scores
 from goffman.measures.subject_gender import VARIANTS, GenderMeasure
 from goffman.parsers.options import without_thoughts
-from goffman.presentation import gender_figures, reliability, tables
+from goffman.presentation import gender, reliability, tables
 from goffman.presentation.evidence import EVIDENCE, REPLY
-from goffman.presentation.gender_findings import KINDS, written_gender_findings
-from goffman.presentation.types import Answers, Claims, Presentation
+from goffman.presentation.gender import KINDS, written_gender_findings
+from goffman.presentation.section import Answers, Claims, Presentation
 
 if TYPE_CHECKING:
     from goffman.lexicons.gender import GenderLexicon, GenderWord
@@ -129,7 +129,7 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=written_gender_findings,
-    figures=(gender_figures.differences(what="Share of sentences about a woman minus a man"),),
+    figures=(gender.differences(what="Share of sentences about a woman minus a man"),),
     tables=(
         tables.by_gender(
             (*KINDS, "disparity"),

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import torch
 
 from goffman.errors import ModelError
+from goffman.models.base import NextWords, PromptParts
+from goffman.models.generation import Generation, TokenizedPrompt, shared_tokens
 from goffman.models.masked import position_limit
-from goffman.models.next_token import NextWord
-from goffman.models.tokenizer import check_length, load_tokenizer, token_ids
-from goffman.models.torch_common import accepted, in_halves, load_weights, padded, without_gradients
+from goffman.models.tokenizer import check_length, load_tokenizer, token_ids, token_texts
+from goffman.models.torch_common import (
+    accepted,
+    in_halves,
+    load_weights,
+    logits_at,
+    padded,
+    without_gradients,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from goffman.models.base import Identity, LoadOptions, PromptParts
+    from goffman.models.base import Identity, LoadOptions
     from goffman.models.files import Files
+
 
 WITH_START = "A sentence's probability is that of all its tokens, after {}."
 WITHOUT_START = (
@@ -102,3 +115,180 @@ def load_causal(files: Files, options: LoadOptions, *, identity: Identity) -> Ca
     tokenizer = load_tokenizer(files, options)
     model = load_weights(AutoModelForCausalLM, files, options)
     return Causal(identity, model, tokenizer)
+
+
+WORTH = 0.02
+"""A piece of a word is continued if it is at least so probable after the text: what is less so is
+mostly a whole word, and continuing all pieces would take longer than reading the texts."""
+
+PIECES = 5
+"""The most pieces of a word."""
+
+WITHIN = frozenset("'’-\N{REPLACEMENT CHARACTER}")
+"""Characters that stand inside of words; a part of a letter reads as the last of them."""
+
+
+class _Piece(NamedTuple):
+    """The beginning of a word, in one text."""
+
+    row: int
+    """The row of the text."""
+    place: int
+    """The row of the generation that it continues."""
+    tokens: tuple[int, ...]
+    probability: float
+
+
+class NextWord:
+    """A reader of the next word, or option, of a causal model.
+
+    A word is one token or several. Each piece that is probable enough is read once more: the word
+    ends there with the probability of all tokens that begin something else, or goes on.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str,
+        limit: int | None,
+        write: Callable[[PromptParts], str],
+    ) -> None:
+        """Set up the reader; ``write``: a question and the start of its reply → one text."""
+        self._model, self._tokenizer = model, tokenizer
+        self._name, self._limit, self._write = name, limit, write
+        self._texts: tuple[str, ...] = ()
+        self._spelled: dict[str, list[int]] = {}
+        # Padding is never looked at, but must be a token of the model.
+        self._pad = tokenizer.eos_token_id or 0
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Return every token as text, by its id, with its leading space and case kept."""
+        if not self._texts:
+            self._texts = token_texts(self._tokenizer, int(self._model.config.vocab_size))
+            continues = [text[:1].isalnum() or text[:1] in WITHIN for text in self._texts]
+            self._begins = ~torch.tensor(continues)
+            """[token]: whether it begins something else after a word, rather than going on."""
+            specials = torch.tensor(list(self._tokenizer.all_special_ids), dtype=torch.long)
+            self._begins[specials[specials < len(self._texts)]] = True
+        return self._texts
+
+    def encode(self, openings: Sequence[PromptParts]) -> list[list[int]]:
+        """Return the token ids of each text, up to where the model continues it."""
+        encoded = token_ids(self._tokenizer, list(map(self._write, openings)), specials=False)
+        for opening, ids in zip(openings, encoded, strict=True):
+            check_length(self._name, opening.text, length=len(ids) + PIECES, limit=self._limit)
+        return encoded
+
+    def options(
+        self, encoded: Sequence[Sequence[int]], labels: Sequence[str]
+    ) -> NDArray[np.float32]:
+        """Return [text, label]: the probability that the next token is a spelling of the label."""
+        device = self._model.device
+        spelled = [torch.tensor(self._spellings(label), device=device) for label in labels]
+
+        @without_gradients
+        def ask(batch: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+            probabilities = torch.softmax(self._after(batch).float(), dim=-1)
+            columns = [probabilities[:, ids].sum(dim=1) for ids in spelled]
+            return torch.stack(columns, dim=1).cpu().numpy()
+
+        return np.concatenate(in_halves(ask, encoded))
+
+    def _spellings(self, label: str) -> list[int]:
+        """Return the tokens that read as the label, with and without space around.
+
+        Of a label of several characters, capitals do not matter; one that is no token counts by its
+        first word.
+        """
+        if label not in self._spelled:
+            ids = [token_id for token_id, text in enumerate(self.tokens) if text.strip() == label]
+            if len(label) > 1:
+                spellings = {label.casefold()}
+                texts = [text.strip().casefold() for text in self.tokens]
+                if not spellings & set(texts):
+                    spellings = {re.split(r"\W", label.casefold())[0]}
+                ids = [token_id for token_id, text in enumerate(texts) if text in spellings]
+            if not ids:
+                raise ModelError(
+                    f"'{self._name}' has no token for the label '{label}' of an answer, so this "
+                    "answer has no probability. Ask for a reply in text instead: --mode reply"
+                )
+            self._spelled[label] = ids
+        return self._spelled[label]
+
+    def words(self, encoded: Sequence[Sequence[int]], *, top_k: int) -> list[NextWords]:
+        """Return the most probable next words of each text."""
+        return [
+            next_words
+            for part in in_halves(lambda batch: self._ask(batch, top_k), encoded)
+            for next_words in part
+        ]
+
+    def _talk(self, encoded: Sequence[Sequence[int]]) -> Generation:
+        return Generation(
+            self._model, [TokenizedPrompt(tuple(ids)) for ids in encoded], pad_id=self._pad
+        )
+
+    def _after(self, encoded: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Return [text, token]: the logits after each text; keep nothing of it."""
+        if shared_tokens(self._model, encoded):
+            return self._talk(encoded).logits
+        # Padded on the right: no token sees what comes after it.
+        ids, attention = padded(encoded, pad_id=self._pad, device=self._model.device)
+        inputs = {"input_ids": ids, "attention_mask": attention}
+        return logits_at(self._model, attention.sum(dim=1) - 1, **inputs)
+
+    @without_gradients
+    def _ask(self, encoded: Sequence[Sequence[int]], top_k: int) -> list[NextWords]:
+        generation = self._talk(encoded)
+        first = torch.softmax(generation.logits.float(), dim=-1)
+        best = torch.topk(first, min(top_k, first.shape[1]), dim=1)
+        probabilities: list[dict[tuple[int, ...], float]] = [{} for _ in encoded]
+        pieces: list[_Piece] = []
+        for row, (ids, values) in enumerate(
+            zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        ):
+            for token, probability in zip(ids, values, strict=True):
+                # What is not worth another look, and what no letter can follow, counts as a word.
+                if probability >= WORTH and self.tokens[token][-1:].isalpha():
+                    pieces.append(_Piece(row, row, (token,), probability))
+                else:
+                    probabilities[row][(token,)] = probability
+        while pieces:
+            pieces = self._look(generation, pieces, probabilities)
+        return [self._words_of(word_probabilities, top_k) for word_probabilities in probabilities]
+
+    def _look(
+        self, talk: Generation, pieces: Sequence[_Piece], found: list[dict[tuple[int, ...], float]]
+    ) -> list[_Piece]:
+        """Return the pieces that go on; note in ``found`` how probably a word ends after each."""
+        last, places = [piece.tokens[-1] for piece in pieces], [piece.place for piece in pieces]
+        after = torch.softmax(talk.go_on(last, places).float(), dim=-1)
+        begins = self._begins.to(after.device)
+        ends = after[:, begins].sum(dim=1).tolist()
+        weights = torch.tensor([[piece.probability] for piece in pieces], device=after.device)
+        further = (after * weights).masked_fill(begins, 0.0)
+        longer: list[_Piece] = []
+        for place, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
+            found[piece.row][piece.tokens] = piece.probability * end
+            if len(piece.tokens) < PIECES:
+                next_tokens = (further[place] >= WORTH).nonzero()[:, 0].tolist()
+                longer += [
+                    _Piece(piece.row, place, (*piece.tokens, token), float(further[place, token]))
+                    for token in next_tokens
+                ]
+        return longer
+
+    def _words_of(self, found: dict[tuple[int, ...], float], top_k: int) -> NextWords:
+        """Return words by probability; one that several ways of splitting give stands once."""
+        words: dict[str, float] = defaultdict(float)
+        for tokens, probability in found.items():
+            words["".join(self.tokens[token] for token in tokens)] += probability
+        ordered = sorted(words, key=lambda word: (-words[word], word))[:top_k]
+        return NextWords(
+            tokens=tuple(ordered),
+            probabilities=np.array([words[word] for word in ordered], dtype=np.float32),
+        )

@@ -13,8 +13,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from goffman.errors import ModelError
 from goffman.models.base import Later
-from goffman.models.fast_bert import make_fast
-from goffman.models.fast_bert_gpu import make_fast_on_gpu
+from goffman.models.fast_bert import make_fast, make_fast_on_gpu
 from goffman.models.tokenizer import Tokens, load_tokenizer
 from goffman.models.torch_common import (
     cannot_load,

@@ -20,8 +20,14 @@ from typing import Literal, TypeAlias, cast
 import polars as pl
 
 from goffman.errors import InputError, RunError, did_you_mean
-from goffman.parsers.coreference import read_framed
-from goffman.parsers.coreference_text import REFUSAL, UNSURE, asked_in, mentions_in, plain_text
+from goffman.parsers.coreference import (
+    REFUSAL,
+    UNSURE,
+    asked_in,
+    mentions_in,
+    plain_text,
+    read_framed,
+)
 from goffman.plugins import plugged, refuse
 
 AS_PUBLISHED = "as-published"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from goffman.formatting import ends, humanize, join_words, number, told_apart
 from goffman.instruments.types import passes
-from goffman.presentation.types import Finding
+from goffman.presentation.section import Finding
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section

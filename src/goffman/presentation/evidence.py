@@ -16,8 +16,7 @@ from goffman.schemas import REPLY_KINDS, SENTIMENTS
 
 if TYPE_CHECKING:
     from goffman.lexicons.lexicons import Lexicons
-    from goffman.presentation.section import Section
-    from goffman.presentation.types import Answers, EvidenceFn
+    from goffman.presentation.section import Answers, EvidenceFn, Section
 
 MOST = 12
 """The number of phrases of a prompt that a page keeps, the most probable ones."""

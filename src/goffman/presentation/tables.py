@@ -11,16 +11,12 @@ from goffman.contrasts.catalog import LEVEL_OF_CONDITION
 from goffman.contrasts.catalog import REFERENCE as REFERENCE_KIND
 from goffman.formatting import ADJUSTED, SHRUNKEN, humanize, join_words, quantity_called
 from goffman.instruments.types import BASELINE
-from goffman.presentation.condition_findings import confound
-from goffman.presentation.coreference_findings import BESIDE
+from goffman.presentation.conditions import confound
+from goffman.presentation.coreference import BESIDE
 from goffman.presentation.reliability import ENOUGH_ITEMS, REFERENCE, with_reference, with_values
-from goffman.presentation.section import Section
+from goffman.presentation.section import EVERY, Section, TableFn
 from goffman.presentation.table_formats import ColumnSpec, N, Table, as_table, numbers, texts
-from goffman.presentation.types import TableFn
 from goffman.schemas import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
-
-EVERY = {"model": "all models", "wording": "all wordings", "dimension": "all items"}
-"""The texts shown for a null in these columns: the row is over all of them."""
 
 _AGAINST_BASELINE = ("difference", "low", "high", "effect", "p", "p_adjusted", "family_size")
 

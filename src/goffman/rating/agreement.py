@@ -30,7 +30,6 @@ import numpy as np
 
 from goffman.errors import InputError
 from goffman.lexicons.attitude import ATTITUDES
-from goffman.rating.journal import SETTLED, Record, open_journal
 from goffman.rating.ratings import (
     ENOUGH,
     Raters,
@@ -42,7 +41,16 @@ from goffman.rating.ratings import (
     settled_csv,
 )
 from goffman.rating.server import Desk
-from goffman.rating.worklist import Entry, Sentence, Worklist, run_key, sentences_of
+from goffman.rating.worklist import (
+    SETTLED,
+    Entry,
+    Record,
+    Sentence,
+    Worklist,
+    open_journal,
+    run_key,
+    sentences_of,
+)
 from goffman.runs.files import Folder
 from goffman.stats.intervals import LEVEL, Z
 

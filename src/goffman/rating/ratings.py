@@ -13,7 +13,7 @@ from goffman.errors import InputError, LexiconError, did_you_mean, no_run
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.instruments.types import Attitude, Rating
 from goffman.lexicons.attitude import ATTITUDES, OF_KINDS, SINGLE, fold
-from goffman.rating.journal import SETTLED, Unit, read_journal
+from goffman.rating.worklist import SETTLED, Unit, read_journal
 from goffman.runs.files import Folder
 from goffman.schemas import RATINGS
 

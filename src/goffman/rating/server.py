@@ -25,9 +25,17 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Route
 
 from goffman.errors import AskingError, InputError
-from goffman.rating.journal import Journal, Record, check_rater, open_journal, parse_event
 from goffman.rating.ratings import count_of_words, ratings_folder
-from goffman.rating.worklist import MOST, Entry, Worklist
+from goffman.rating.worklist import (
+    MOST,
+    Entry,
+    Journal,
+    Record,
+    Worklist,
+    check_rater,
+    open_journal,
+    parse_event,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

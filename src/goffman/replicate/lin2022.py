@@ -1,29 +1,346 @@
-"""Lin et al. (2022): the gender of what fills the mask, in every model whose files are there.
+"""The files of Lin et al. (2022) → scores of each prompt, and the choice between two files.
 
-The published sums of each prompt enter as scores; means and tests are computed from these.
+docs/replication.md says why there are two, and how the published sums count each token.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from goffman.errors import PublishedError
-from goffman.replicate.lin2022_import import (
-    other_run,
-    phrase_files,
-    read_phrase_scores,
-    read_subjects,
-)
+from goffman.errors import PublishedError, did_you_mean
+from goffman.instruments.loader import load_instrument
+from goffman.instruments.types import Keyed, Prompt, Questionnaire
+from goffman.lexicons.gender import GenderLexicon, GenderWord, with_gender
+from goffman.replicate.files import read_csv, read_lines
+from goffman.replicate.published_run import PublishedAnswers
 from goffman.replicate.rows import NOT_HERE, Result
+from goffman.schemas import prompt_table
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from goffman.stats.estimate import Estimate
+    from goffman.stats.intervals import Estimate
+
+
+SUBJECTS = re.compile(r"(?P<model>[^_]+)_all_df_intention(?P<other>_non_mh)?\.csv")
+OF_PHRASES = re.compile(
+    r"attribute_recursive_3steps_TOPK_10_BEAM_10_(?P<model>[^_]+)(?P<run>__?)result\.csv"
+)
+
+EARLIER, LATER = "_", "__"
+"""What precedes "result" in the name of a file of question 2, by run."""
+
+READ_EARLIER = frozenset({"clinicallongformer"})
+"""Models for which the study's figures read the earlier of two runs."""
+
+GENDERS = {"female": "female", "male": "male", "unspecified": "unspecified", "ambig": "unspecified"}
+"""Gender as the files spell it, in any case → our spelling."""
+
+
+def read_subjects(folder: Path) -> pl.DataFrame:
+    """Return question 1 as SCORES of prompts: female, male, unspecified and disparity."""
+    import polars as pl
+
+    items = cast("Questionnaire", load_instrument("care-seeking").content).items
+    phases = {item.text.replace("{diagnosis}", "[diagnosis]"): item.dimension for item in items}
+    frames = []
+    for path in sorted(folder.iterdir()):
+        if match := SUBJECTS.fullmatch(path.name):
+            columns = ("probability", "gender", "diagnosis", "prompt")
+            table = read_csv(path, columns, numbers=("probability",))
+            prompts = table["prompt"].str.replace("[MASK]", "<mask>", literal=True)
+            frame = table.select(
+                "diagnosis",
+                "probability",
+                gender=_known(table["gender"].str.to_lowercase(), GENDERS, path),
+                item=prompts,
+                dimension=_known(prompts, phases, path),
+            )
+            frame = frame.with_columns(
+                model=pl.lit(match["model"]),
+                group=pl.lit("other" if match["other"] else "mental-health"),
+            )
+            frames.append(_each_once(frame, path))
+    return _scores(frames, instrument="care-seeking", measure="gender-of-subject")
+
+
+def phrase_files(folder: Path) -> dict[str, Path]:
+    """Return model → its file of question 2; of two, the one that the study's figures read."""
+    runs: dict[str, dict[str, Path]] = defaultdict(dict)
+    for path in sorted(folder.iterdir()):
+        if match := OF_PHRASES.fullmatch(path.name):
+            runs[match["model"]][match["run"]] = path
+    return {
+        model: paths.get(_run_of_the_study(model)) or next(iter(paths.values()))
+        for model, paths in runs.items()
+    }
+
+
+def other_run(model: str, path: Path) -> str | None:
+    """Return the name of the file that the study's figures read; None if it is this one."""
+    match = OF_PHRASES.fullmatch(path.name)
+    run = _run_of_the_study(model)
+    if not match or match["run"] == run:
+        return None
+    return f"{path.name[: match.start('run')]}{run}result.csv"
+
+
+def _run_of_the_study(model: str) -> str:
+    return EARLIER if model in READ_EARLIER else LATER
+
+
+def read_phrase_scores(folder: Path) -> pl.DataFrame:
+    """Return question 2 as scored by the authors, as SCORES of prompts: female, male, disparity."""
+    import polars as pl
+
+    frames = []
+    columns = ("female_prob", "male_prob", "diagnosis", "sequence", "stigma_category")
+    for model, path in phrase_files(folder).items():
+        table = read_csv(path, columns, numbers=("female_prob", "male_prob"))
+        frame = table.select(
+            "diagnosis",
+            item="sequence",
+            dimension=pl.col("stigma_category").str.to_lowercase(),
+            model=pl.lit(model),
+            group=pl.lit("mental-health"),
+            female="female_prob",
+            male="male_prob",
+        )
+        index = ("diagnosis", "item", "dimension", "model", "group")
+        long = frame.unpivot(
+            ["female", "male"], index=index, variable_name="gender", value_name="probability"
+        )
+        frames.append(_each_once(long, path))
+    return _scores(frames, instrument="attribution", measure="gender-of-phrase")
+
+
+def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
+    """Yield the published phrases of question 2; of everything else only sums were published."""
+    import polars as pl
+
+    from goffman.replicate.lin2022 import fills_of_phrases, read_nouns
+
+    files = {
+        model: path.with_name(path.name.replace("_result.csv", ".csv"))
+        for model, path in sorted(phrase_files(folder).items())
+    }
+    files = {model: path for model, path in files.items() if path.is_file()}
+    if not files:
+        return
+    nouns, items, scored = read_nouns(folder), _own_items(folder), read_phrase_scores(folder)
+    prompts: dict[str, Prompt] = {}
+    frames = []
+    for model, path in files.items():
+        sentences = scored.filter(pl.col("model") == model).unique("prompt_id", maintain_order=True)
+        text = pl.col("item").str.replace("[diagnosis]", pl.col("condition"), literal=True)
+        sentences = sentences.with_columns(text=text)
+        ids = {}
+        for row in sentences.iter_rows(named=True):
+            item, keyed = items.get(row["item"], (row["item"], "plain"))
+            fields = {name: row[name] for name in ("dimension", "condition", "group", "text")}
+            fields |= {"instrument": "attribution", "wording": "first", "form": row["condition"]}
+            prompt = Prompt(item=item, keyed=keyed, **fields)
+            ids[row["prompt_id"]], prompts[prompt.id] = prompt.id, prompt
+        _, fills = fills_of_phrases(path, sentences, model=model, nouns=nouns)
+        rank = pl.col("probability").rank("ordinal", descending=True).over("prompt_id")
+        ranked = fills.with_columns(pl.col("prompt_id").replace_strict(ids), rank=rank)
+        frames.append(ranked.cast({"rank": pl.Int64, "probability": pl.Float32}))
+    yield PublishedAnswers(
+        instrument="attribution",
+        table="fills",
+        asked=[*prompts.values()],
+        answers=pl.concat(frames),
+        files={model: [path] for model, path in files.items()},
+        missing=(
+            f"Phrases were published of {' and '.join(files)} alone, and only gendered ones.",
+            "Of care-seeking only sums over words were published, so this run has none of it.",
+        ),
+        nouns=nouns,
+        parameters={"depth": 1, "ended_only": True},
+    )
+
+
+def _own_items(folder: Path) -> dict[str, tuple[str, Keyed]]:
+    """Return sentence as run → item and keying, of files in the questionnaire's order."""
+    content = cast("Questionnaire", load_instrument("attribution").content)
+    first_items = [item for item in content.items if item.wording == "first"]
+    by_sentence: dict[str, tuple[str, Keyed]] = {}
+    for path in phrase_files(folder).values():
+        rows = read_csv(path, ("sequence", "stigma_category")).unique(maintain_order=True)
+        if rows["stigma_category"].str.to_lowercase().to_list() == [
+            item.dimension for item in first_items
+        ]:
+            for item, sentence in zip(first_items, rows["sequence"], strict=True):
+                # Item 7 was run as "would not interview", which agrees with avoidance.
+                keyed = "plain" if " would not " in sentence else item.keyed
+                by_sentence[sentence] = (item.id, keyed)
+    return by_sentence
+
+
+def _known(given: pl.Series, allowed: Mapping[str, str], path: Path) -> pl.Series:
+    """Return what each text stands for; raise PublishedError about the first unknown text."""
+    import polars as pl
+
+    meanings = given.replace_strict(allowed, default=None, return_dtype=pl.String)
+    if meanings.null_count():
+        line = int(meanings.is_null().arg_max() or 0)
+        raise PublishedError(
+            f"{path}, line {line + 2}: {given.name} is {given[line]!r}. Allowed: "
+            f"{', '.join(allowed)}.{did_you_mean(given[line], allowed)}"
+        )
+    return meanings
+
+
+def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Return the frame; raise PublishedError unless each prompt has each gender once."""
+    cells = frame.select("item", "diagnosis").n_unique()
+    distinct = frame.select("item", "diagnosis", "gender").n_unique()
+    genders = set(frame["gender"])
+    complete = frame.height == distinct == cells * len(genders)
+    if not (complete and {"female", "male"} <= genders):
+        raise PublishedError(
+            f"{path} does not have one line for each prompt, diagnosis and gender, so that the "
+            "values cannot be paired."
+        )
+    return frame
+
+
+def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) -> pl.DataFrame:
+    """Return SCORES of the level prompt, with the disparity beside the probabilities."""
+    import polars as pl
+
+    from goffman.measures.responses import prompt_scores
+    from goffman.schemas import SCORES, schema
+
+    if not frames:
+        return schema(SCORES).to_frame()
+    long = pl.concat(frames)
+    rows = long.select("item", "dimension", "diagnosis", "group").unique(maintain_order=True)
+    prompts = [
+        Prompt(
+            instrument=instrument,
+            item=item,
+            wording="first",
+            dimension=dimension,
+            condition=diagnosis,
+            form=diagnosis,
+            group=group,
+            text=item.replace("[diagnosis]", diagnosis),
+        )
+        for item, dimension, diagnosis, group in rows.iter_rows()
+    ]
+    table = prompt_table(prompts)
+    ids = table.select("prompt_id", "item", diagnosis="condition")
+    values = (
+        long.pivot("gender", index=["model", "item", "diagnosis"], values="probability")
+        .join(ids, on=["item", "diagnosis"], how="left", maintain_order="left")
+        .with_columns(disparity=pl.col("female") - pl.col("male"))
+        .drop("item", "diagnosis")
+    )
+    quantities = [name for name in values.columns if name not in {"model", "prompt_id"}]
+    reasons = dict.fromkeys(quantities, "it was not published")
+    scores = prompt_scores(values, table, measure=measure, reasons=reasons)
+    # Models were asked items in different spellings: another model's spelling is no missing value.
+    pairs = values.select("model", "prompt_id")
+    return scores.join(pairs, on=["model", "prompt_id"], how="semi", maintain_order="left")
+
+
+ENDS = {1: 0, 2: 0, 3: 1}
+"""Number of words in a phrase → the place of the word that was put in last."""
+
+QUANTITIES = ("female", "male", "disparity")
+"""The quantities that ended branches give."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrases:
+    """The phrases of a file, as scores of prompts."""
+
+    scores: pl.DataFrame
+    """SCORES of prompts, as far as ended branches give them."""
+    read: int
+    """Lines of the file that are a phrase of a prompt."""
+    left_out: int
+    """Lines that are not: the sentence was not asked, or no gendered noun ends the phrase."""
+
+
+def read_nouns(folder: Path) -> GenderLexicon:
+    """Return the authors' gendered nouns, stripped, each once."""
+    words = {
+        group: sorted({line.strip() for line in read_lines(folder / name) if line.strip()})
+        for group, name in (("female", "women_nouns.csv"), ("male", "men_nouns.csv"))
+    }
+    return GenderLexicon(
+        words=tuple(
+            GenderWord(word=word, group=group, kind="noun")
+            for group, nouns in words.items()
+            for word in nouns
+        )
+    )
+
+
+def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: GenderLexicon) -> Phrases:
+    """Return the phrases of a file as scores of the prompts, by the measure that audits use too."""
+    import polars as pl
+
+    from goffman.measures.phrase_gender import PhraseGender
+
+    lines, fills = fills_of_phrases(path, prompts, model=model, nouns=nouns)
+    gendered = with_gender(fills, nouns, cased=True)
+    # The nouns are no names, so the two variants are the same.
+    scores = (
+        PhraseGender(depth=1)
+        .score_prompts(gendered, prompts)
+        .filter(pl.col("variant") == "without-names", pl.col("quantity").is_in(QUANTITIES))
+        .with_columns(variant=pl.lit(None, dtype=pl.String))
+    )
+    return Phrases(scores=scores, read=fills.height, left_out=lines - fills.height)
+
+
+def fills_of_phrases(
+    path: Path, prompts: pl.DataFrame, *, model: str, nouns: GenderLexicon
+) -> tuple[int, pl.DataFrame]:
+    """Return the number of lines in a file, and its phrases as fills with printed probabilities."""
+    import polars as pl
+
+    from goffman.schemas import FILLS, schema
+
+    columns = ("diagnosis", "stigma_category", "sequence", "probability")
+    table = read_csv(path, columns, numbers=("probability",))
+    ranks: Counter[str] = Counter()
+    rows = []
+    for prompt_id, word, probability in _ended(table, prompts, nouns):
+        ranks[prompt_id] += 1
+        rows.append((prompt_id, model, 1, "", ranks[prompt_id], f" {word}", word, probability))
+    kinds = {**schema(FILLS), "probability": pl.Float64()}
+    return table.height, pl.DataFrame(rows, schema=kinds, orient="row")
+
+
+def _ended(
+    read: pl.DataFrame, prompts: pl.DataFrame, nouns: GenderLexicon
+) -> Iterator[tuple[str, str, float]]:
+    """Yield each phrase's prompt id, the noun that ended it and its probability."""
+    frames: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+    for row in prompts.iter_rows(named=True):
+        before, _, after = row["text"].partition("<mask>")
+        frames[row["condition"], row["dimension"]].append((before, after, row["prompt_id"]))
+    longest_first = sorted((entry.word for entry in nouns.words), key=len, reverse=True)
+    for diagnosis, category, sentence, probability in read.iter_rows():
+        for before, after, prompt_id in frames.get((diagnosis, category.lower()), ()):
+            if sentence.startswith(before) and sentence.endswith(after):
+                words = sentence[len(before) : len(sentence) - len(after)].split(" ")
+                last_word = words[ENDS[len(words)]] if len(words) in ENDS else ""
+                noun = next((noun for noun in longest_first if last_word.endswith(noun)), None)
+                if noun:
+                    yield prompt_id, noun, probability
+                    break
+
 
 ROBERTA, MENTAL = "roberta", "mentalroberta"
 """The two models that the study compares, as their files are named."""
@@ -69,7 +386,7 @@ def _sum_up(
     """Return question 2's scores, made of phrases if all match, and how many prompts match."""
     import polars as pl
 
-    from goffman.replicate.lin2022_phrases import read_nouns, read_phrases
+    from goffman.replicate.lin2022 import read_nouns, read_phrases
 
     results: dict[str, list[Result]] = {}
     for model, scores in sorted(files.items()):

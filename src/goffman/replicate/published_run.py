@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.analysis.analyze import measure_run
 from goffman.errors import PublishedError, RunError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.types import AnswerTable, Instrument, Prompt, Questionnaire
@@ -25,6 +24,7 @@ from goffman.models.base import Identity
 from goffman.parsers.registry import AS_PUBLISHED
 from goffman.pipeline import Audit, enter_instrument
 from goffman.planning import Question
+from goffman.report.analyze import measure_run
 from goffman.report.write import write_report
 from goffman.runs.answers import AnswerStore, answers_folder
 from goffman.runs.batch_plan import limits_for, settings_of

@@ -15,7 +15,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from goffman import __version__
-from goffman.analysis.summary import main_results, strength
 from goffman.contrasts.verdict import (
     GLYPHS,
     INCONCLUSIVE,
@@ -27,17 +26,18 @@ from goffman.contrasts.verdict import (
 )
 from goffman.formatting import NOT_TESTED
 from goffman.instruments.types import base_of
+from goffman.presentation.forest import WIDTH as AXIS
+from goffman.presentation.forest import forest
 from goffman.presentation.vega import FONT
-from goffman.report.forest import WIDTH as AXIS
-from goffman.report.forest import forest
 from goffman.report.overview import first_screen
 from goffman.report.page import about_run
+from goffman.report.summary import main_results, strength
 from goffman.runs.files import Folder
 
 if TYPE_CHECKING:
-    from goffman.analysis.summary import MainResult
-    from goffman.report.forest import Forest, Mark
+    from goffman.presentation.forest import Forest, Mark
     from goffman.report.load import MeasuredRun
+    from goffman.report.summary import MainResult
 
 WIDTH, HEIGHT, EDGE = 1200, 630, 56
 

@@ -25,7 +25,7 @@ from goffman.instruments.types import BASELINE, asked_as, base_of, mode_in
 from goffman.measures.mode_agreement import PRESENTED
 from goffman.measures.registry import measures
 from goffman.presentation.evidence import EVIDENCE, options_with_probabilities
-from goffman.presentation.types import Answers
+from goffman.presentation.section import Answers
 from goffman.runs.reply_probabilities import fills_of_replies
 from goffman.runs.run import read_answers
 from goffman.schemas import SENTIMENTS

@@ -7,14 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goffman.analysis.summary import (
-    MainResult,
-    describe_counts,
-    interval_shown,
-    main_results,
-    strength,
-    value_shown,
-)
 from goffman.contrasts.verdict import (
     GLYPHS,
     INCONCLUSIVE,
@@ -26,14 +18,21 @@ from goffman.contrasts.verdict import (
     SENTENCES_ONLY,
 )
 from goffman.formatting import tick
+from goffman.presentation.answer_style import describe_other_modes
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
-from goffman.presentation.mode_agreement import describe_other_modes
-from goffman.report.forest import forest
+from goffman.presentation.forest import forest
+from goffman.report.summary import (
+    MainResult,
+    describe_counts,
+    interval_shown,
+    main_results,
+    strength,
+    value_shown,
+)
 
 if TYPE_CHECKING:
-    from goffman.presentation.section import Section
-    from goffman.presentation.types import Finding
+    from goffman.presentation.section import Finding, Section
 
 HALF = 100
 """Units from 0 to either end of the axis."""

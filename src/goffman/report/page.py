@@ -16,7 +16,6 @@ import jinja2
 import polars as pl
 
 from goffman import __version__
-from goffman.analysis.correlation_findings import describe_correlations
 from goffman.anchors.figures import PART
 from goffman.console import printable
 from goffman.contrasts.designs import BY_IDENTITY
@@ -33,16 +32,16 @@ from goffman.formatting import (
 from goffman.instruments.types import BASELINE, Noun, slug_of
 from goffman.modes import of_asked
 from goffman.presentation.answer_style import describe_measured
-from goffman.presentation.multiverse import PART as ANALYSES
-from goffman.presentation.multiverse import describe_holds
 from goffman.presentation.reliability import COEFFICIENTS, reliability_rows
+from goffman.presentation.sensitivity import PART as ANALYSES
+from goffman.presentation.sensitivity import describe_changes, describe_file, describe_holds
 from goffman.presentation.tables import describe_counts
-from goffman.presentation.user_ratings import describe_changes, describe_file
 from goffman.presentation.vega import config
 from goffman.report.anchors import anchor_sections
 from goffman.report.explorer import explored
-from goffman.report.images import sizes
+from goffman.report.figures import sizes
 from goffman.report.overview import MANY, first_screen, results_of
+from goffman.report.summary import describe_correlations
 from goffman.runs.run import read_controls
 
 if TYPE_CHECKING:

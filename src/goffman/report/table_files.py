@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.analysis.correlation_findings import correlations
-from goffman.analysis.summary import main_results
 from goffman.contrasts.designs import BY_IDENTITY
 from goffman.contrasts.engine import headlines
 from goffman.contrasts.verdict import AS_IN_STUDY, NOT_MEASURABLE
 from goffman.formatting import VERDICTS_SAID, short_names, verdict_shown
 from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, of_asked
-from goffman.presentation.multiverse import analyses
+from goffman.presentation.section import EVERY
+from goffman.presentation.sensitivity import analyses, change_table
 from goffman.presentation.table_formats import (
     FORMATS,
     ColumnSpec,
@@ -26,10 +25,9 @@ from goffman.presentation.table_formats import (
     numbers,
     texts,
 )
-from goffman.presentation.tables import EVERY
-from goffman.presentation.user_ratings import change_table
 from goffman.report.anchors import anchor_tables
 from goffman.report.evidence import answers_of, filled_words, words_or_why
+from goffman.report.summary import correlations, main_results
 from goffman.runs.files import README, write_folder
 from goffman.scoring import measures_of
 

@@ -19,9 +19,18 @@ from goffman.errors import AskingError
 from goffman.models.api_response import without_reasoning
 from goffman.models.base import ChatRequest, Reply, Serves
 from goffman.progress import Progress
-from goffman.runs.answers import AnswerStore, answers_folder, read_chunks, verify_chunks
+from goffman.runs.answers import (
+    AnswerStore,
+    Journal,
+    Line,
+    answers_folder,
+    key_of,
+    open_journal,
+    read_chunks,
+    read_journal,
+    verify_chunks,
+)
 from goffman.runs.collect import Asking, Collected, note_finished
-from goffman.runs.journal import Journal, Line, key_of, open_journal, read_journal
 from goffman.runs.manifest import Answered, asker_of, with_answers
 from goffman.schemas import REPLIES, schema
 from goffman.workers.pool import describe_workers

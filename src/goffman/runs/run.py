@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.command_line import command_line
+from goffman.console import command_line
 from goffman.errors import GoffmanError, RunError, no_run
 from goffman.instruments.types import CONTROL
 from goffman.models.server_address import address_entry

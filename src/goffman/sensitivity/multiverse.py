@@ -34,7 +34,7 @@ from goffman.runs.run import read_prompts
 from goffman.schemas import ANALYSIS, NUMBER, SENSITIVITY, STRESS, WORD, WRONG_LABELS, schema
 from goffman.scoring import answers_of, measures_of, words_of
 from goffman.sensitivity.variations import Headline, Paraphrases
-from goffman.stats.specification_curve import different, explained
+from goffman.stats.multiple_testing import different, explained
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure

@@ -31,15 +31,18 @@ The source of all factors together is what is left. An estimate may lie below 0.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import special
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Table = NDArray[np.float64]
+
 
 LEAST = 3
 """The fewest items, or wordings, that make a sample."""
@@ -164,3 +167,45 @@ def mean_square(table: Table, source: Source, *, free: int | None = None) -> flo
         effect = effect - mean if axis in source else mean
     degrees = np.prod([table.shape[axis] - 1 for axis in source]) * (free or 1)
     return float((effect**2).sum() * table.size / effect.size / degrees)
+
+
+DUST = 1e-24
+"""A variance below this is rounding in the sums of a constant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interaction:
+    """How much the change of the gap differs from item to item."""
+
+    sd: float
+    """σ, beyond what conditions alone cause; at least 0."""
+    statistic: float | None = None
+    """F; None if conditions cause no variance."""
+    p: float | None = None
+    changes: Mapping[str, float]
+    """By item: the change of the gap."""
+
+
+def interaction(changes: Sequence[NDArray[np.float64]], items: Sequence[str]) -> Interaction | None:
+    """Return side × item × group, from the changes of two groups: conditions × items each.
+
+    It is None if a cell is missing, or if there are fewer than two conditions or items.
+    """
+    first, second = changes
+    if min(*first.shape, *second.shape) < 2 or any(np.isnan(table).any() for table in changes):
+        return None
+    gaps = first.mean(axis=0) - second.mean(axis=0)
+    by_item = dict(zip(items, gaps.tolist(), strict=True))
+    free = len(gaps) - 1
+    spread = float(gaps.var(ddof=1))
+    noise = [mean_square(table, (0, 1)) / len(table) for table in changes]
+    within = sum(noise)
+    if within <= DUST:
+        return Interaction(sd=spread**0.5, changes=by_item)
+    parts = [
+        part**2 / ((len(table) - 1) * free) for part, table in zip(noise, changes, strict=True)
+    ]
+    statistic = spread / within
+    p = float(special.fdtrc(free, within**2 / sum(parts), statistic))
+    sd = max(0.0, spread - within) ** 0.5
+    return Interaction(sd=sd, statistic=statistic, p=p, changes=by_item)

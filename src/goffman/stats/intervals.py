@@ -1,24 +1,86 @@
-"""Intervals of numbers from 0 to 1: a share, a mean, an area under the ROC curve.
-
-Those of a share and of an area are found by asking which true values could have given the number:
-the ends are where it lies z standard errors away, by the error at that end and not at the number.
-So there is an interval at 0 and 1 too, where the number's own error would be none.
-
-    share   SE² = p(1 − p)/n; Wilson (1927)
-    area    SE² = [A(1 − A) + (m − 1)(Q₁ − A²) + (n − 1)(Q₂ − A²)] / (mn), Q₁ = A/(2 − A),
-            Q₂ = 2A²/(1 + A), of m values that should be greater and n that should be less;
-            Hanley & McNeil (1982), turned into an interval as in Newcombe (2006)
-    mean    t over the values, cut at 0 and 1; of several kinds of them each by its own spread,
-            SE² = Σ (n_k/n)² s_k²/n_k, degrees of freedom after Satterthwaite
-"""
+"""The estimate of a contrast or correlation, as every statistic returns it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy import special
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A contrast of two sets of values, and what is needed to doubt it."""
+
+    contrast: str
+    """What is compared, in words; the first set comes first."""
+    n: int
+    """Values used: pairs if values are paired, otherwise those of both sets together; a condition
+    that is in both sets counts once."""
+    n_first: int
+    n_second: int
+    """Values used of each set."""
+    left_out: int = 0
+    """Values, or pairs, that were missing and so not used."""
+    mean_first: float | None = None
+    mean_second: float | None = None
+    """The means of the values used; None: there are none."""
+    difference: float | None = None
+    """Mean of the first minus mean of the second; None for a correlation too."""
+    low: float | None = None
+    high: float | None = None
+    """The interval of the difference."""
+    level: float | None = None
+    """Confidence of the intervals, such as 0.95; None: the method gives none."""
+    effect: float | None = None
+    """The effect size, with the sign of the difference."""
+    effect_name: str | None = None
+    """The effect size by name: "Cohen's d, pooled SD" …"""
+    effect_low: float | None = None
+    effect_high: float | None = None
+    """The interval of the effect, at the same level."""
+    second_effect: float | None = None
+    """Another effect size, reported beside the first."""
+    second_effect_name: str | None = None
+    second_effect_low: float | None = None
+    second_effect_high: float | None = None
+    test: str | None = None
+    """The name of the test; None: an interval only."""
+    alternative: Literal["two-sided"] | None = None
+    """None: there is no test."""
+    statistic: float | None = None
+    """The test's statistic: t, or the standardized difference of shares."""
+    df: float | None = None
+    """Degrees of freedom, if the test has them."""
+    error: float | None = None
+    """The standard error of the difference, if the test has one."""
+    sentences: int | None = None
+    """The number of different sentences that it is over: items times families of wordings; None:
+    there is no such number, as for sentence pairs."""
+    p: float | None = None
+    """0 < p ≤ 1, not corrected; one too small to be written is the smallest normal float."""
+    p_adjusted: float | None = None
+    """The p-value corrected over the family; None: not corrected, or there is no p."""
+    correction: Literal["benjamini-hochberg"] | None = None
+    family: str | None = None
+    """The declared family of tests that the correction is over."""
+    family_size: int | None = None
+    """The number of tests of the family that have a p; those without one are not counted."""
+    method: str
+    """How interval, p and effects were computed."""
+    reason: str | None = None
+    """Why a value that the method otherwise gives is null here."""
+    unit: str | None = None
+    """What n counts: conditions, items × conditions, sentence pairs, trials …"""
+    interval_over: str | None = None
+    """What the interval takes as sampled, which need not be what n counts."""
+    indifference_p: float | None = None
+    """For a model's share compared with people's: the one-sided p that it lies beyond the share of
+    people as indifferent as the model; None: the model's indifference is unknown."""
+
 
 LEVEL = 0.95
 Z = float(special.ndtri((1 + LEVEL) / 2))

@@ -45,7 +45,7 @@ from scipy import special, stats
 
 from goffman.stats.crossed import LEAST as LEAST_SAMPLED
 from goffman.stats.crossed import mean_square, sampled_over
-from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Estimate
 from goffman.stats.multiple_testing import benjamini_hochberg
 from goffman.stats.reliability import components, obstacle
 from goffman.stats.two_samples import as_p

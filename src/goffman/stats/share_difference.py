@@ -28,8 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize, special
 
-from goffman.stats.estimate import Estimate
-from goffman.stats.intervals import Z, share_interval
+from goffman.stats.intervals import Estimate, Z, share_interval
 
 NEAREST, FARTHEST = 1e-6, 37.0
 """In standard errors: p is 1 for what lies nearer to 0 than the first, and too small to be written

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import special
 
-from goffman.stats.estimate import Estimate
+from goffman.stats.intervals import Estimate
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,9 +13,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goffman.training.callback import TrainerCallback
     from goffman.training.history import History, Measurement
-    from goffman.training.monitor import Monitor
+    from goffman.training.monitor import Monitor, TrainerCallback
 
 __all__ = ["History", "Measurement", "Monitor", "TrainerCallback"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.api.results import Figure, Frame
-from goffman.comparison.figures import slopes
+from goffman.comparison.page import slopes
 from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, did_you_mean
 from goffman.formatting import confidence, ends, humanize, number, verdict_shown

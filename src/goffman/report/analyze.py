@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.analysis.correlation_findings import correlations
-from goffman.analysis.summary import Summary, summarize
 from goffman.anchors.compare import ANCHOR_FILES, compare_with_anchors
 from goffman.anchors.loader import every_anchor
 from goffman.anchors.sentences import anchored_models
 from goffman.console import printable
+from goffman.contrasts.catalog import identity_estimates
 from goffman.contrasts.designs import clusters_by_instrument
 from goffman.contrasts.engine import estimates
-from goffman.contrasts.identities import identity_estimates
 from goffman.errors import RunError, no_run
 from goffman.formatting import labels_of
 from goffman.instruments.types import CONTROL, asked_as, base_of
@@ -40,7 +38,8 @@ from goffman.parsers.registry import parser_named
 from goffman.plugins import plugged
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.section import Section
-from goffman.presentation.user_ratings import PEOPLE_SHARE, whose_ratings
+from goffman.presentation.sensitivity import PEOPLE_SHARE, whose_ratings
+from goffman.report.summary import Summary, correlations, summarize
 from goffman.runs.answers import answers_folder, as_noted, parquet
 from goffman.runs.code_digest import code_digest
 from goffman.runs.files import Folder
@@ -56,16 +55,22 @@ from goffman.runs.manifest import (
 from goffman.runs.run import IDENTITY_SCORES, WITHIN, Run, open_run, read_prompts
 from goffman.scoring import identity_scores, measures_of, score, unmeasurable, wordings_of, words_of
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
-from goffman.sensitivity.user_ratings import COMPARED, SHIPPED_SCORES, by_ratings
-from goffman.sensitivity.variations import SENSITIVITY_FILE, sensitivity_table
+from goffman.sensitivity.variations import (
+    COMPARED,
+    SENSITIVITY_FILE,
+    SHIPPED_SCORES,
+    by_ratings,
+    sensitivity_table,
+)
 
 if TYPE_CHECKING:
-    from goffman.anchors.types import Anchor
+    from goffman.anchors.loader import Anchor
     from goffman.formatting import Labels
     from goffman.lexicons.lexicons import Lexicons
     from goffman.measures.base import Measure
-    from goffman.presentation.types import Presentation
+    from goffman.presentation.section import Presentation
     from goffman.runs.manifest import AskedControls, Manifest
+
 
 Note = Callable[[str], None]
 

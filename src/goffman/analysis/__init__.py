@@ -1,1 +1,0 @@
-"""A run's answers measured, in one analysis and in many."""
