@@ -11,12 +11,12 @@ from goffman.errors import PublishedError
 from goffman.replicate.moore2025 import (
     DONT_KNOW,
     QUESTIONS,
+    SURVEY,
     Share,
     read_prompts,
     read_runs,
     results,
 )
-from goffman.replicate.moore2025_people import SURVEY
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
 
 CONDITIONS = ("daily troubles", "depression", "alcohol dependence", "schizophrenia")

@@ -177,6 +177,6 @@ def published_run(
     from goffman.replicate.published_run import make_run
 
     files = study_folder(folder, study)
-    module = importlib.import_module(f"goffman.replicate.{study}_import")
+    module = importlib.import_module(f"goffman.replicate.{study}")
     parts = getattr(module, "published_answers", lambda _: ())(files)
     return make_run(study, parts, output, ratings=ratings, listener=listener)
