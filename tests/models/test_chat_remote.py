@@ -677,7 +677,7 @@ def test_nothing_of_the_environment_goes_to_another_host(monkeypatch):
 
 def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
     with ChatServer() as server:
-        monkeypatch.setattr("goffman.models.resolve.OPENAI", server.url)
+        monkeypatch.setattr("goffman.models.server_address.OPENAI", server.url)
         monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
         calling = Calling(openai_key="sk-openai", key="sk-other", key_name="OTHER")
         model = load("openai:mini", kind="chat", calling=calling)

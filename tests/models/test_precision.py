@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from goffman.models.base import LoadOptions
+from goffman.models.batching import batch_limits, plan_batches
 from goffman.models.precision_deviation import (
     Sample,
     draw_sample,
@@ -15,7 +16,6 @@ from goffman.models.precision_deviation import (
     labels_deviation,
 )
 from goffman.models.resolve import load
-from goffman.models.tokenizer import batch_limits, plan_batches
 from tiny_models import CONDITIONS, sentences
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 from file_server import serving
 
 from goffman.cli.catalog import published_folder
-from goffman.replicate.files import published_files
+from goffman.replicate.download import published_files
 from goffman.replicate.rows import Study
 from in_process import goffman
 

@@ -11,7 +11,7 @@ import pytest
 from file_server import Served, serving
 
 from goffman.errors import DownloadError, PublishedError
-from goffman.replicate.files import PublishedFile, download, not_fetched, published_files
+from goffman.replicate.download import PublishedFile, download, not_fetched, published_files
 from goffman.replicate.rows import Study
 
 CONTENTS = {f"data/a file {number}.csv": f"content {number}\n".encode() * 50 for number in range(9)}

@@ -251,7 +251,7 @@ def replicate(
     studies = [study] if study else list(Study)
     folder = data or published_folder(os.environ, sys.platform)
     if download:
-        from goffman.replicate import files as downloading
+        from goffman.replicate import download as downloading
 
         into = folder_above(folder, studies)
         # A server with the same files in the place of GitHub: a mirror, or the tests' server.

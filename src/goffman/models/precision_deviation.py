@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goffman.models.base import by_meaning
-from goffman.models.tokenizer import batch_limits, plan_batches
+from goffman.models.batching import batch_limits, plan_batches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,8 +13,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goffman.training.callback import TrainerCallback
     from goffman.training.history import History, Measurement
-    from goffman.training.monitor import Monitor, TrainerCallback
+    from goffman.training.monitor import Monitor
 
 __all__ = ["History", "Measurement", "Monitor", "TrainerCallback"]
 

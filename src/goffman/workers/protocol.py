@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from goffman.models.base import Later
-from goffman.models.tokenizer import ahead
+from goffman.models.batching import ahead
 
 if TYPE_CHECKING:
     from goffman.models.precision_deviation import Sample
