@@ -64,8 +64,8 @@ def sample(texts: Sequence[str], count: int) -> list[list[str]]:
 
 def goffman_way(folder: Path) -> Callable[[list[str]], Answers]:
     from goffman.models.base import LoadOptions
-    from goffman.models.batching import batch_limits, plan_batches
     from goffman.models.resolve import load
+    from goffman.models.tokenizer import batch_limits, plan_batches
 
     model = load(str(folder), kind="masked", options=LoadOptions(device="cpu"))
     max_tokens, max_size = batch_limits("cpu")

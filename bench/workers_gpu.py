@@ -14,9 +14,9 @@ from pathlib import Path
 
 import random_roberta
 from goffman.models.base import LoadOptions
-from goffman.models.batching import batch_limits, plan_batches
 from goffman.models.registry import Loading
 from goffman.models.resolve import load
+from goffman.models.tokenizer import batch_limits, plan_batches
 from goffman.workers.pool import WorkerPool
 from goffman.workers.protocol import Call, Load
 from goffman.workers.scheduler import ModelWork, run_concurrently

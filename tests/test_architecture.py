@@ -33,8 +33,8 @@ BESIDE = {
     | {"models/server_address", "models/passage", "models/pypi_download"}
     | {"runs/recursive_masking", "parsers/registry"},
     "loading a model, and how it calculates": {"models/registry", "models/resolve", "execution"}
-    | {"models/files", "models/torch_common", "models/fast_bert", "models/batching"}
-    | {"models/precision_deviation", "workers/pool", "workers/protocol"},
+    | {"models/files", "models/torch_common", "models/fast_bert"}
+    | {"workers/pool", "workers/protocol"},
     "the run and what lexicons it is read with": {"runs/run", "runs/manifest", "report/load"}
     | {"lexicons/lexicons", "lexicons/gender", "measures/registry"},
     "formulas that others call": {"stats/two_samples", "stats/multiple_testing"},

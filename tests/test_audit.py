@@ -17,9 +17,9 @@ from goffman.cli.main import app
 from goffman.errors import InputError, ModelError, RunError
 from goffman.formatting import short_names
 from goffman.models.base import LoadOptions
-from goffman.models.batching import batch_limits, plan_batches
-from goffman.models.precision_deviation import draw_sample
+from goffman.models.registry import draw_sample
 from goffman.models.resolve import load
+from goffman.models.tokenizer import batch_limits, plan_batches
 from goffman.pipeline import AskOptions, Audit, Listener, MeasureOptions, audit, default_folder
 from goffman.runs.run import read_answers, read_prompts
 from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, SENSITIVITY, VERDICTS, complaints

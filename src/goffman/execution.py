@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from goffman.errors import InputError, ModelError, RunError
 from goffman.models.base import Calling, LoadOptions
 from goffman.models.files import checksums
-from goffman.models.registry import Loading, model_kinds
+from goffman.models.registry import Loading, Sample, model_kinds
 from goffman.models.resolve import load
 from goffman.models.server_address import behind_server
 from goffman.runs.answers import answers_folder, as_noted
@@ -29,7 +29,6 @@ from goffman.workers.ray import RayBackend, host_and_port
 from goffman.workers.scheduler import ModelWork, parameters_of, run_concurrently
 
 if TYPE_CHECKING:
-    from goffman.models.precision_deviation import Sample
     from goffman.planning import Assignment, Question
     from goffman.runs.run import Run
     from goffman.workers.pool import ModelGroup, WorkerBackend

@@ -16,8 +16,7 @@ from goffman.instruments.renderer import carried_phrases
 from goffman.instruments.types import MASK, PASSAGES, is_control
 from goffman.measures.registry import measure_entry
 from goffman.models.base import LoadOptions, Serves
-from goffman.models.precision_deviation import draw_sample
-from goffman.models.registry import answers_to, model_kinds
+from goffman.models.registry import answers_to, draw_sample, model_kinds
 from goffman.models.resolve import check
 from goffman.models.server_address import address_entry, behind_server
 from goffman.options import AskOptions, Listener, MeasureOptions

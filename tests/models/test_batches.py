@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.models.batching import ahead, batch_limits, distinct, plan_batches
+from goffman.models.tokenizer import ahead, batch_limits, distinct, plan_batches
 
 
 @given(st.lists(st.text(max_size=3)))

@@ -17,7 +17,7 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.models.base import PART, LoadOptions, not_a_number
 from goffman.models.passage import QuestionAnswerer
-from goffman.models.precision_deviation import Sample, deviation_of
+from goffman.models.registry import Sample, deviation_of
 from goffman.models.resolve import check, describe, kind_of, load
 from goffman.modes import mode_of
 

@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from goffman.models.base import LoadOptions
-from goffman.models.batching import batch_limits, plan_batches
-from goffman.models.precision_deviation import (
-    Sample,
-    draw_sample,
-    fills_deviation,
-    labels_deviation,
-)
+from goffman.models.registry import Sample, deviation_of, draw_sample, fills_deviation
 from goffman.models.resolve import load
+from goffman.models.tokenizer import batch_limits, plan_batches
 from tiny_models import CONDITIONS, sentences
 
 if TYPE_CHECKING:
@@ -90,7 +85,7 @@ def test_the_same_label_is_that_of_classes_of_one_meaning_together(tiny):
         for seed in (3, 5)
     )
     texts = [f"They are people who have {condition}." for condition in CONDITIONS]
-    entry = labels_deviation(one, other, draw_sample(texts, top_k=0, seed=0))
+    entry = deviation_of(one, other, draw_sample(texts, top_k=0, seed=0), ask="classify_batch")
     own, said = [], []
     for text in texts:
         p, q = (model.classify_batch(model.encode([text]))[0] for model in (one, other))

@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from goffman.errors import AskingError, InputError, ModelError
 from goffman.models.api_errors import (
+    PROBABILITIES,
     QUICK_TRIES,
     ContentFiltered,
+    Parameters,
     RequestError,
     failure_of,
+    named,
+    refusal_of,
     unconnected,
     unknown_model,
     unlisted,
@@ -33,7 +37,6 @@ from goffman.models.base import (
     Service,
 )
 from goffman.models.rate_limit import CONNECT_S, AdaptiveConcurrency, RateLimiter, backoff, sleep
-from goffman.models.request_params import PROBABILITIES, Parameters, named, refusal_of
 from goffman.models.server_address import Address, parse_address
 
 if TYPE_CHECKING:

@@ -12,11 +12,17 @@ import torch
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.base import PromptParts, Reply, not_a_number
-from goffman.models.batching import decided, distinct, plan_batches
 from goffman.models.causal import NextWord
 from goffman.models.generation import Generation, Graphs, TokenizedPrompt
 from goffman.models.masked import position_limit
-from goffman.models.tokenizer import check_length, load_tokenizer, token_ids
+from goffman.models.tokenizer import (
+    check_length,
+    decided,
+    distinct,
+    load_tokenizer,
+    plan_batches,
+    token_ids,
+)
 from goffman.models.torch_common import in_halves, load_weights
 
 if TYPE_CHECKING:

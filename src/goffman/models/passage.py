@@ -22,7 +22,6 @@ import torch
 from goffman.errors import ModelError
 from goffman.models.base import PART
 from goffman.models.masked import position_limit
-from goffman.models.resolve import NLI_LABELS, nli_classes
 from goffman.models.tokenizer import check_length, load_tokenizer, text_limit
 from goffman.models.torch_common import (
     accepted,
@@ -33,12 +32,15 @@ from goffman.models.torch_common import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from goffman.models.base import Identity, LoadOptions
     from goffman.models.files import Files
+
+NLI_LABELS = ("entailment", "neutral", "contradiction")
+"""The meanings of the classes of a model of natural language inference."""
 
 TYPE, ROLE = 24, 26
 """A token's id, its type (which of two texts) and its role are stored as one number: these are the
@@ -88,6 +90,18 @@ class PassageReader:
             if "token_type_ids" in self._tokenizer.model_input_names:
                 inputs["token_type_ids"] = (cells >> TYPE) & 3
             yield places, cells >> ROLE, self._model(**accepted(self._model, inputs))
+
+
+def nli_classes(name: str, named: Mapping[Any, object]) -> list[str]:
+    """Return what the classes mean, in the model's order; raise ModelError if that is unknown."""
+    labels = [str(named[index]) for index in sorted(named, key=int)]
+    meanings = [label.casefold() for label in labels]
+    if sorted(meanings) != sorted(NLI_LABELS):
+        raise ModelError(
+            f"The labels of '{name}' are {', '.join(labels)}. An NLI model needs exactly these in "
+            f"id2label of its config.json: {', '.join(NLI_LABELS)}."
+        )
+    return meanings
 
 
 class QuestionAnswerer(PassageReader):

@@ -11,20 +11,22 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from goffman.instruments.types import AnswerTable, InstrumentKind
-from goffman.models.base import Calling, LoadOptions, Sampling
+from goffman.models.base import Calling, LoadOptions, Sampling, by_meaning
 from goffman.models.files import checked, prepared, read_object
-from goffman.models.precision_deviation import (
-    Sample,
-    deviation_of,
-    fills_deviation,
-    labels_deviation,
-)
 from goffman.models.server_address import behind_server
+from goffman.models.tokenizer import batch_limits, has_case, plan_batches
 from goffman.plugins import plugged, raised, refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goffman.models.base import Fills
+
+SAMPLE = 64
+"""How many of the prompts are asked in both precisions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,25 @@ class Loading:
     options: LoadOptions = field(default_factory=LoadOptions)
     sampling: Sampling = field(default_factory=Sampling)
     calling: Calling = field(default_factory=Calling)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """The sentences on which two precisions of a model are compared."""
+
+    texts: Sequence[str]
+    top_k: int
+    """How many words are compared at each mask; 0 if no masks are asked."""
+    seed: int
+    """The seed that drew the sentences."""
+
+
+def draw_sample(texts: Sequence[str], *, top_k: int, seed: int) -> Sample:
+    """Return some of the distinct texts, drawn by the seed, whatever order they are given in."""
+    distinct = sorted(set(texts))
+    count = min(SAMPLE, len(distinct))
+    drawn = np.random.default_rng(seed).choice(len(distinct), size=count, replace=False)
+    return Sample(texts=[distinct[index] for index in sorted(drawn)], top_k=top_k, seed=seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +141,7 @@ def _check(name: str, options: LoadOptions, *, classes: str = "") -> None:
         return
     files = checked(name, options)
     if classes == "nli":
-        from goffman.models.resolve import nli_classes
+        from goffman.models.passage import nli_classes
 
         nli_classes(files.name, read_object(files.name, files.folder / "config.json")["id2label"])
     if classes == "sentiment":
@@ -129,10 +150,62 @@ def _check(name: str, options: LoadOptions, *, classes: str = "") -> None:
         class_sentiments(files, options)
 
 
-def _cased(model: Fills) -> Mapping[str, Any]:
-    from goffman.models.tokenizer import has_case
+def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, Any]:
+    """Return the mean and lowest overlap of the top k, and the largest difference.
 
-    return {"cased": has_case(model.tokens)}
+    The difference is that of a probability among float32's top k.
+    """
+    encoded, top_k = float32.encode(sample.texts), sample.top_k
+    if not encoded:
+        raise ValueError("deviation needs at least one sentence")
+    overlaps: list[float] = []
+    largest = 0.0
+    max_tokens, max_size = batch_limits(float32.identity.device)
+    lengths = [len(sentence) for sentence in encoded]
+    for batch in plan_batches(lengths, max_tokens=max_tokens, max_size=max_size):
+        sentences = [encoded[index] for index in batch]
+        exact = float32.fill_batch(sentences, top_k=top_k)
+        union = np.unique(exact.token_ids)
+        rough = low.fill_batch(sentences, top_k=top_k, targets=union.tolist())
+        for row in range(len(batch)):
+            common = np.intersect1d(exact.token_ids[row], rough.token_ids[row])
+            overlaps.append(len(common) / top_k)
+            matching = rough.targets[row, np.searchsorted(union, exact.token_ids[row])]
+            largest = max(largest, float(np.abs(matching - exact.probabilities[row]).max()))
+    return {
+        "sentences": len(encoded),
+        "top_k": top_k,
+        "overlap": float(np.mean(overlaps)),
+        "overlap_lowest": min(overlaps),
+        "largest_difference": largest,
+        "seed": sample.seed,
+    }
+
+
+def deviation_of(low: Any, float32: Any, sample: Sample, *, ask: str) -> Mapping[str, Any]:
+    """Return how far apart the numbers are that the method ``ask`` gives for each sentence.
+
+    Of classify_batch: the share of equal labels and the largest difference of a probability. Of the
+    others the mean and the largest difference: for score_batch of the logarithm of a sentence's
+    probability, for pick_batch of a probability.
+    """
+    encoded = float32.encode(sample.texts)
+    # One by one: there are few sentences, and a batch might affect precisions differently.
+    rough, exact = (
+        np.concatenate([getattr(model, ask)([sentence]) for sentence in encoded])
+        for model in (low, float32)
+    )
+    differences = np.abs(rough - exact)
+    entry = {"mean_difference": float(differences.mean())}
+    if ask == "classify_batch":
+        labels = [by_meaning(rows, float32.labels)[1].argmax(axis=1) for rows in (rough, exact)]
+        entry = {"same_label": float((labels[0] == labels[1]).mean())}
+    return {
+        "sentences": len(encoded),
+        **entry,
+        "largest_difference": float(differences.max()),
+        "seed": sample.seed,
+    }
 
 
 BUILT_IN = (
@@ -147,7 +220,7 @@ BUILT_IN = (
         load=partial(_load, kind="masked"),
         check=_check,
         deviation=fills_deviation,
-        says=_cased,
+        says=lambda model: {"cased": has_case(model.tokens)},
     ),
     ModelKind(
         name="classifier",
@@ -159,7 +232,7 @@ BUILT_IN = (
         task="text-classification",
         load=partial(_load, kind="classifier"),
         check=partial(_check, classes="sentiment"),
-        deviation=labels_deviation,
+        deviation=partial(deviation_of, ask="classify_batch"),
         says=lambda model: {"labels": list(model.labels)},
     ),
     ModelKind(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.errors import AskingError
 from goffman.instruments.types import CarriedPhrase, Prompt
-from goffman.models.batching import ahead
+from goffman.models.tokenizer import ahead
 from goffman.progress import Progress, Watch
 from goffman.runs.answers import (
     MAX_PARTS,

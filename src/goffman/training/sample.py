@@ -19,8 +19,8 @@ from goffman.formatting import number
 from goffman.gate.names import named_by
 from goffman.instruments.types import CONTROL, PASSAGES, is_control, passes
 from goffman.measures.controls import HIGH, control_score
-from goffman.models.in_memory import describe_in_memory, in_memory, set_aside, unwrapped
 from goffman.models.registry import ModelKind, model_kinds
+from goffman.models.resolve import describe_in_memory, in_memory, set_aside, unwrapped
 from goffman.models.tokenizer import has_case
 from goffman.options import Listener
 from goffman.planning import Question, check_languages, every_way, lexicon_uses, questions_of

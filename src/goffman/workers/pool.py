@@ -16,7 +16,7 @@ from goffman.workers.protocol import Ask, ComparePrecision, Handshake, Load, Tas
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity
-    from goffman.models.precision_deviation import Sample
+    from goffman.models.registry import Sample
     from goffman.workers.protocol import Call, TaskResult, WorkerInfo
 
 ASK_AGAIN = "All answers so far are kept. To resume, run the same command again."

@@ -12,11 +12,10 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from goffman.models.base import Later
-from goffman.models.batching import ahead
+from goffman.models.tokenizer import ahead
 
 if TYPE_CHECKING:
-    from goffman.models.precision_deviation import Sample
-    from goffman.models.registry import Loading
+    from goffman.models.registry import Loading, Sample
 
 AHEAD = 3
 """How many batches wait at a GPU: it is busy while the host has something else to do. They take

@@ -27,7 +27,7 @@ from goffman.workers.protocol import Ask, Handshake, Load, Task, TaskResult, Wor
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity
-    from goffman.models.precision_deviation import Sample
+    from goffman.models.registry import Sample
 
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
