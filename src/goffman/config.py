@@ -1,13 +1,13 @@
 """Every option of an audit, defined once: the command, Python, the checks and the docs derive it.
 
-An option is a key of ``AuditOptions``: its type is Python's, its ``Option`` says the rest.
+An option is a key of ``AuditOptions``, with its type in Python, its ``Option``, and its help.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,16 +42,17 @@ HEEDED_BY = (FILLS, REPLIES, GENERATES, SERVED, HERE)
 """What an option may apply to, in the order of the notes that an audit has none of it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Option:
     """The facts about an option beside its type in Python."""
 
-    help: str
     panel: str
     """The heading under which the command's help shows it."""
+    help: str = ""
+    _: KW_ONLY
     kind: Any = None
     """The type of its value, or of each value, on the command line; bool: a flag without a value.
-    None: the number or truth value that Python takes, otherwise a text."""
+    None: the number, truth value or choice that Python takes, otherwise a text."""
     default: Any = None
     """None: not given; for a truth value, False; for several values, none of them."""
     flag: str = ""
@@ -73,428 +74,281 @@ class AuditOptions(TypedDict, total=False):
 
     instruments: Annotated[
         Several,
-        Option(
-            flag="--instrument",
-            panel=ASKED,
-            first=True,
-            help="Questions to ask: a name that goffman ls lists, or a folder. May be repeated. "
-            "Default: all.",
-        ),
+        Option(ASKED, flag="--instrument", first=True),
+        "Questions to ask: a name that goffman ls lists, or a folder. May be repeated. Default: "
+        "all.",
     ]
     modes: Annotated[
         str | Sequence[str],
-        Option(
-            flag="--mode",
-            panel=ASKED,
-            first=True,
-            help="Ask in this mode only (goffman ls explains the modes). May be repeated. Default: "
-            "all that the model can answer.",
-        ),
+        Option(ASKED, flag="--mode", first=True),
+        "Ask in this mode only (goffman ls explains the modes). May be repeated. Default: all "
+        "that the model can answer.",
     ]
     sample: Annotated[
         Sample | None,
-        Option(
-            panel=ASKED,
-            kind=Sample,
-            first=True,
-            help="quick: a first look, with a few conditions of each group. balanced: each "
-            "question once or twice, with wordings and orders of options in turn. all: every "
-            "prompt. Default: everything, but only a balanced sample of written replies; on a "
-            "server, a balanced sample (at most 6,500 prompts). A larger sample asks the rest.",
-        ),
+        Option(ASKED, first=True),
+        "quick: a first look, with a few conditions of each group. balanced: each question once "
+        "or twice, with wordings and orders of options in turn. all: every prompt. Default: "
+        "everything, but only a balanced sample of written replies; on a server, a balanced "
+        "sample (at most 6,500 prompts). A larger sample asks the rest.",
     ]
     limit: Annotated[
         int | None,
-        Option(
-            panel=ASKED,
-            minimum=1,
-            first=True,
-            help="Ask only N prompts of each mode, and the control items.",
-        ),
+        Option(ASKED, minimum=1, first=True),
+        "Ask only N prompts of each mode, and the control items.",
     ]
     paraphrases: Annotated[
         bool,
-        Option(
-            panel=ASKED,
-            first=True,
-            help="Also ask everything in two other wordings, as a check. This can triple the "
-            "number of prompts.",
-        ),
+        Option(ASKED, first=True),
+        "Also ask everything in two other wordings, as a check. This can triple the number of "
+        "prompts.",
     ]
     cross: Annotated[
         Text | None,
-        Option(
-            panel=ASKED,
-            metavar="FACTOR|FILE",
-            help="Also ask about people with a second identity: race, race-names, age, "
-            "orientation, gender or a TOML file. Asks everything once more for each level.",
-        ),
+        Option(ASKED, metavar="FACTOR|FILE"),
+        "Also ask about people with a second identity: race, race-names, age, orientation, gender "
+        "or a TOML file. Asks everything once more for each level.",
     ]
     settings: Annotated[
         Mapping[str, Any] | None,
-        Option(
-            flag="--set",
-            panel=ASKED,
-            metavar="INSTRUMENT.NAME=VALUE",
-            several=True,
-            first=True,
-            help="Change a setting of one instrument, such as coreference.pairs=50. May be "
-            "repeated. --help-all lists the settings.",
-        ),
+        Option(ASKED, flag="--set", metavar="INSTRUMENT.NAME=VALUE", several=True, first=True),
+        "Change a setting of one instrument, such as coreference.pairs=50. May be repeated. "
+        "--help-all lists the settings.",
     ]
     controls: Annotated[
         bool,
-        Option(
-            panel=ASKED,
-            default=True,
-            help="Leave out the control items (easy questions, to see if a model can do the task).",
-        ),
+        Option(ASKED, default=True),
+        "Leave out the control items (easy questions, to see if a model can do the task).",
     ]
     dry_run: Annotated[
         bool,
-        Option(panel=ASKED, first=True, help="Ask nothing; only print how many prompts there are."),
+        Option(ASKED, first=True),
+        "Ask nothing; only print how many prompts there are.",
     ]
     output: Annotated[
         Text | None,
-        Option(
-            panel=OUTPUT,
-            kind=Path,
-            metavar="FOLDER",
-            first=True,
-            help="Folder for the results (the run). Default: runs/MODEL.",
-        ),
+        Option(OUTPUT, kind=Path, metavar="FOLDER", first=True),
+        "Folder for the results (the run). Default: runs/MODEL.",
     ]
     report: Annotated[
         bool,
-        Option(
-            panel=OUTPUT, default=True, help="Write the answers and the numbers, but no report."
-        ),
+        Option(OUTPUT, default=True),
+        "Write the answers and the numbers, but no report.",
     ]
     verbose: Annotated[
         bool,
-        Option(
-            panel=OUTPUT,
-            first=True,
-            help="Also print notes about loading and licenses. The report always shows them.",
-        ),
+        Option(OUTPUT, first=True),
+        "Also print notes about loading and licenses. The report always shows them.",
     ]
     device: Annotated[
         str,
-        Option(
-            panel=LOCAL,
-            first=True,
-            default="auto",
-            heeded_by=HERE,
-            help="Where the models run: auto, cpu, cuda, cuda:1 … Several GPUs share the work: "
-            "cuda:0,cuda:1, or cuda:all. On CPUs one process is fastest: it uses all cores.",
-        ),
+        Option(LOCAL, first=True, default="auto", heeded_by=HERE),
+        "Where the models run: auto, cpu, cuda, cuda:1 … Several GPUs share the work: "
+        "cuda:0,cuda:1, or cuda:all. On CPUs one process is fastest: it uses all cores.",
     ]
     workers: Annotated[
         str | None,
-        Option(
-            panel=LOCAL,
-            metavar="ray://HOST:PORT",
-            heeded_by=HERE,
-            help="Run the models on a Ray cluster (docs/scale.md). Needs goffman[ray].",
-        ),
+        Option(LOCAL, metavar="ray://HOST:PORT", heeded_by=HERE),
+        "Run the models on a Ray cluster (docs/scale.md). Needs goffman[ray].",
     ]
     allow_mixed_hardware: Annotated[
         bool,
-        Option(
-            panel=LOCAL,
-            help="Allow GPUs or CPUs of different kinds in one run. The last digits of answers may "
-            "then differ.",
-        ),
+        Option(LOCAL),
+        "Allow GPUs or CPUs of different kinds in one run. The last digits of answers may then "
+        "differ.",
     ]
     precision: Annotated[
         Precision,
-        Option(
-            panel=LOCAL,
-            kind=Precision,
-            default="float32",
-            heeded_by=HERE,
-            help="Format of the numbers that the models compute with.",
-        ),
+        Option(LOCAL, default="float32", heeded_by=HERE),
+        "Format of the numbers that the models compute with.",
     ]
     batch_size: Annotated[
         int | Literal["auto"],
-        Option(
-            panel=LOCAL,
-            default="auto",
-            metavar="N",
-            heeded_by=HERE,
-            help="How many prompts to process at once.",
-        ),
+        Option(LOCAL, default="auto", metavar="N", heeded_by=HERE),
+        "How many prompts to process at once.",
     ]
     top_k: Annotated[
         int | None,
-        Option(
-            panel=LOCAL,
-            minimum=1,
-            heeded_by=FILLS,
-            help="How many of the most probable words to keep for each blank (mask). Default: set "
-            "by the instrument.",
-        ),
+        Option(LOCAL, minimum=1, heeded_by=FILLS),
+        "How many of the most probable words to keep for each blank (mask). Default: set by the "
+        "instrument.",
     ]
     targets: Annotated[
         str | Sequence[str],
-        Option(
-            panel=LOCAL,
-            metavar="WORD,…",
-            heeded_by=FILLS,
-            help="Words whose probability is always recorded, however low it is. May be repeated.",
-        ),
+        Option(LOCAL, metavar="WORD,…", heeded_by=FILLS),
+        "Words whose probability is always recorded, however low it is. May be repeated.",
     ]
     labels: Annotated[
         Mapping[str, str] | None,
-        Option(
-            panel=LOCAL,
-            metavar="LABEL=MEANING,…",
-            help="What a classifier's labels mean, such as LABEL_0=negative,LABEL_1=positive.",
-        ),
+        Option(LOCAL, metavar="LABEL=MEANING,…"),
+        "What a classifier's labels mean, such as LABEL_0=negative,LABEL_1=positive.",
     ]
     trust_remote_code: Annotated[
         bool,
-        Option(
-            panel=LOCAL,
-            heeded_by=HERE,
-            help="Allow the Python code that comes with a model to run.",
-        ),
+        Option(LOCAL, heeded_by=HERE),
+        "Allow the Python code that comes with a model to run.",
     ]
     forced_choice: Annotated[
         bool,
-        Option(
-            panel=CHATS,
-            heeded_by=GENERATES,
-            help="In questions with options, leave out the last one, such as “I can't tell”.",
-        ),
+        Option(CHATS, heeded_by=GENERATES),
+        "In questions with options, leave out the last one, such as “I can't tell”.",
     ]
     system: Annotated[
         Text | None,
-        Option(
-            panel=CHATS,
-            first=True,
-            metavar="TEXT|FILE",
-            heeded_by=GENERATES,
-            help="System prompt, or a text file that contains it. Default: none.",
-        ),
+        Option(CHATS, first=True, metavar="TEXT|FILE", heeded_by=GENERATES),
+        "System prompt, or a text file that contains it. Default: none.",
     ]
     persona: Annotated[
         Text | None,
-        Option(
-            panel=CHATS,
-            metavar="NAME|FILE",
-            heeded_by=GENERATES,
-            help="Persona to use as the system prompt: therapist, landlord, teacher, or a TOML "
-            "file (FILE:ID if it has several personas). Default: none.",
-        ),
+        Option(CHATS, metavar="NAME|FILE", heeded_by=GENERATES),
+        "Persona to use as the system prompt: therapist, landlord, teacher, or a TOML file "
+        "(FILE:ID if it has several personas). Default: none.",
     ]
     trials: Annotated[
         int | None,
-        Option(
-            panel=CHATS,
-            first=True,
-            minimum=1,
-            heeded_by=REPLIES,
-            help="How many times to ask each prompt. Default: set by the instrument.",
-        ),
+        Option(CHATS, first=True, minimum=1, heeded_by=REPLIES),
+        "How many times to ask each prompt. Default: set by the instrument.",
     ]
     temperature: Annotated[
         float,
-        Option(
-            panel=CHATS,
-            default=1.0,
-            minimum=0,
-            heeded_by=REPLIES,
-            help="Sampling temperature. 0 always picks the most probable token.",
-        ),
+        Option(CHATS, default=1.0, minimum=0, heeded_by=REPLIES),
+        "Sampling temperature. 0 always picks the most probable token.",
     ]
     top_p: Annotated[
         float | None,
-        Option(
-            panel=CHATS,
-            minimum=0,
-            maximum=1,
-            heeded_by=REPLIES,
-            help="Sample only the most probable tokens, up to this total probability. Default: all "
-            "tokens.",
-        ),
+        Option(CHATS, minimum=0, maximum=1, heeded_by=REPLIES),
+        "Sample only the most probable tokens, up to this total probability. Default: all tokens.",
     ]
     max_tokens: Annotated[
         int,
-        Option(
-            panel=CHATS, default=64, minimum=1, heeded_by=REPLIES, help="Longest reply, in tokens."
-        ),
+        Option(CHATS, default=64, minimum=1, heeded_by=REPLIES),
+        "Longest reply, in tokens.",
     ]
     concurrency: Annotated[
         int,
-        Option(
-            panel=SERVERS,
-            default=16,
-            minimum=1,
-            maximum=1000,
-            heeded_by=SERVED,
-            help="How many requests to send at the same time.",
-        ),
+        Option(SERVERS, default=16, minimum=1, maximum=1000, heeded_by=SERVED),
+        "How many requests to send at the same time.",
     ]
     max_requests_per_minute: Annotated[
         int | None,
-        Option(
-            panel=SERVERS,
-            minimum=1,
-            heeded_by=SERVED,
-            help="How many requests to send per minute at most. Default: no limit.",
-        ),
+        Option(SERVERS, minimum=1, heeded_by=SERVED),
+        "How many requests to send per minute at most. Default: no limit.",
     ]
     timeout: Annotated[
         float,
-        Option(
-            panel=SERVERS,
-            default=120.0,
-            minimum=1,
-            metavar="SECONDS",
-            heeded_by=SERVED,
-            help="How long to wait for a reply.",
-        ),
+        Option(SERVERS, default=120.0, minimum=1, metavar="SECONDS", heeded_by=SERVED),
+        "How long to wait for a reply.",
     ]
     key_env: Annotated[
         str | None,
-        Option(
-            panel=SERVERS,
-            metavar="NAME",
-            help="Environment variable that holds the server's key. openai:NAME always uses "
-            "OPENAI_API_KEY.",
-        ),
+        Option(SERVERS, metavar="NAME"),
+        "Environment variable that holds the server's key. openai:NAME always uses OPENAI_API_KEY.",
     ]
     price_in: Annotated[
         float | None,
-        Option(
-            panel=SERVERS,
-            minimum=0,
-            metavar="PRICE",
-            heeded_by=SERVED,
-            help="Price of a million tokens sent, to estimate the cost.",
-        ),
+        Option(SERVERS, minimum=0, metavar="PRICE", heeded_by=SERVED),
+        "Price of a million tokens sent, to estimate the cost.",
     ]
     price_out: Annotated[
         float | None,
-        Option(
-            panel=SERVERS, minimum=0, metavar="PRICE", help="Price of a million tokens received."
-        ),
+        Option(SERVERS, minimum=0, metavar="PRICE"),
+        "Price of a million tokens received.",
     ]
     ratings: Annotated[
         Several,
-        Option(
-            panel=MEASURING,
-            kind=Path,
-            help="CSV file with your own ratings of words, or mei2023: people's alone. "
-            "May be repeated.",
-        ),
+        Option(MEASURING, kind=Path),
+        "CSV file with your own ratings of words, or mei2023: people's alone. May be repeated.",
     ]
     gender_words: Annotated[
         Text | None,
-        Option(
-            panel=MEASURING,
-            kind=Path,
-            help="CSV file of gendered words to use instead of the built-in list.",
-        ),
+        Option(MEASURING, kind=Path),
+        "CSV file of gendered words to use instead of the built-in list.",
     ]
     parser: Annotated[
         str | None,
-        Option(
-            panel=MEASURING,
-            help="Rules for reading replies: v2 (current), v1 (the first version) or as-published "
-            "(those of the original study). Default: v2; when you resume a run, the rules used "
-            "before.",
-        ),
+        Option(MEASURING),
+        "Rules for reading replies: v2 (current), v1 (the first version) or as-published (those "
+        "of the original study). Default: v2; when you resume a run, the rules used before.",
     ]
     correlate: Annotated[
         Sequence[str | tuple[str, str]],
-        Option(
-            panel=MEASURING,
-            metavar="BASE=CLASSIFIER",
-            help="Correlate a base model's results with those of a classifier that was fine-tuned "
-            "from it. May be repeated.",
-        ),
+        Option(MEASURING, metavar="BASE=CLASSIFIER"),
+        "Correlate a base model's results with those of a classifier that was fine-tuned from it. "
+        "May be repeated.",
     ]
     anchors: Annotated[
         Several,
-        Option(
-            flag="--anchor",
-            panel=MEASURING,
-            kind=Path,
-            metavar="FOLDER",
-            help="Folder with your own data about people (an anchor), to compare with the "
-            "results. May be repeated. goffman's own anchors are always used.",
-        ),
+        Option(MEASURING, flag="--anchor", kind=Path, metavar="FOLDER"),
+        "Folder with your own data about people (an anchor), to compare with the results. May be "
+        "repeated. goffman's own anchors are always used.",
     ]
     seed: Annotated[
-        int, Option(panel=MEASURING, default=0, minimum=0, help="Seed for all random choices.")
+        int,
+        Option(MEASURING, default=0, minimum=0),
+        "Seed for all random choices.",
     ]
 
+
+COREFERENCE = "coreference"
+YES_NO = {"yes": True, "no": False}
 
 INSTRUMENT_SETTINGS: Mapping[str, Option] = {
     "pairs": Option(
-        panel="coreference",
+        COREFERENCE,
+        "How many sentence pairs to draw at random (--seed). Default: 200; balanced and quick "
+        "samples of chat models, 20.",
         kind=int,
         metavar="N",
-        help="How many sentence pairs to draw at random (--seed). Default: 200; balanced and quick "
-        "samples of chat models, 20.",
     ),
     "adjectives": Option(
-        panel="coreference",
+        COREFERENCE,
+        "Two adjectives to put before the two occupations of each sentence: the one associated "
+        "with men, then the one associated with women. May be repeated. all: the 15 pairs of "
+        "Briegel & Chen (2023). none: no adjectives. Default: all.",
         metavar="MALE,FEMALE",
         several=True,
-        help="Two adjectives to put before the two occupations of each sentence: the one "
-        "associated with men, then the one associated with women. May be repeated. all: the 15 "
-        "pairs of Briegel & Chen (2023). none: no adjectives. Default: all.",
     ),
     "placement": Option(
-        panel="coreference",
-        kind={name: name for name in ("by-stereotype", "by-position", "both")},
-        metavar="by-stereotype|by-position|both",
-        help="Put the first adjective before the occupation associated with men (by-stereotype) or "
+        COREFERENCE,
+        "Put the first adjective before the occupation associated with men (by-stereotype) or "
         "before the occupation mentioned first (by-position). both: by stereotype, and swapped, "
         "which separates what adjectives do from what occupations do. Default: by-stereotype.",
+        kind={name: name for name in ("by-stereotype", "by-position", "both")},
     ),
     "neutral-pairs": Option(
-        panel="coreference",
+        COREFERENCE,
+        "Also draw N pairs of occupations that are about half women's, and ask them with all "
+        "adjectives, each before either occupation. Default: none.",
         kind=int,
         metavar="N",
-        help="Also draw N pairs of occupations that are about half women's, and ask them with all "
-        "adjectives, each before either occupation. Default: none.",
     ),
     "they": Option(
-        panel="coreference",
-        kind={"yes": True, "no": False},
-        metavar="yes|no",
-        help="Also ask the sentences without adjectives with singular “they”. Default: no.",
+        COREFERENCE,
+        "Also ask the sentences without adjectives with singular “they”. Default: no.",
+        kind=YES_NO,
     ),
     "winobias": Option(
-        panel="coreference",
+        COREFERENCE,
+        "Ask these WinoBias sentences instead of goffman's own.",
         kind=Path,
         metavar="FILE|FOLDER",
-        help="Ask these WinoBias sentences instead of goffman's own.",
     ),
     "drop-faulty": Option(
-        panel="coreference",
-        kind={"yes": True, "no": False},
-        metavar="yes|no",
-        help="Leave out WinoBias sentence pairs that have faults. Default: no.",
+        COREFERENCE, "Leave out WinoBias sentence pairs that have faults. Default: no.", kind=YES_NO
     ),
     "wordings": Option(
-        panel="attribution",
+        "attribution",
+        "Ask this wording, as-run for the sentences as Lin et al. (2022) ran them. May be "
+        "repeated. Only for masked models. Default: first.",
         several=True,
         metavar="NAME",
-        help="Ask this wording, as-run for the sentences as Lin et al. (2022) ran them. May be "
-        "repeated. Only for masked models. Default: first.",
     ),
     "file": Option(
-        panel="vignettes, decisions",
+        "vignettes, decisions",
+        "Ask another study's questions instead of goffman's own. For vignettes: prompts.jsonl of "
+        "Moore et al. (2025). For decisions: a CSV file of SocialStigmaQA.",
         kind=Path,
         metavar="FILE",
-        help="Ask another study's questions instead of goffman's own. For vignettes: prompts.jsonl "
-        "of Moore et al. (2025). For decisions: a CSV file of SocialStigmaQA.",
     ),
 }
 """What --set INSTRUMENT.NAME=VALUE changes; the panel names goffman's own instruments that have it.
@@ -553,22 +407,17 @@ def audit_options() -> Mapping[str, Option]:
     """Return every option by its name in Python, in the order of their definition."""
     options = {}
     for name, hint in get_type_hints(AuditOptions, include_extras=True).items():
-        value, option = get_args(hint)
-        kind = next(
-            (
-                number_type
-                for number_type in (bool, int, float)
-                if value in (number_type, number_type | None)
-            ),
-            str,
-        )
+        value, option, text = get_args(hint)
+        kinds: tuple[Any, ...] = (bool, int, float, Sample, Precision)
+        kind = next((kind for kind in kinds if value in (kind, kind | None)), str)
         several = option.several or any(
             get_origin(hint_type) is Sequence for hint_type in (value, *get_args(value))
         )
         unsaid = () if several else False if kind is bool else None
         default = unsaid if option.default is None else option.default
-        kind = option.kind or kind
-        options[name] = replace(option, kind=kind, default=default, several=several)
+        options[name] = replace(
+            option, help=text, kind=option.kind or kind, default=default, several=several
+        )
     return options
 
 

@@ -172,7 +172,7 @@ def show_all(ctx: typer.Context, value: bool) -> None:
 def setting_rows() -> list[tuple[str, str]]:
     """Return the settings of instruments, and what the help says about them."""
     return [
-        (f"{instrument}.{name}={setting.metavar}", setting.help)
+        (f"{instrument}.{name}={setting.metavar or '|'.join(setting.kind)}", setting.help)
         for name, setting in INSTRUMENT_SETTINGS.items()
         for instrument in setting.panel.split(", ")
     ]
