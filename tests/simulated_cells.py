@@ -19,9 +19,7 @@ from goffman.contrasts.catalog import (
     wordings_over_cells,
 )
 from goffman.instruments.types import BASELINE
-from goffman.measures.phrase_gender import PhraseGender
-from goffman.measures.subject_gender import SubjectGender
-from goffman.measures.written_gender import WrittenGender
+from goffman.measures.gender import PhraseGender, SubjectGender, WrittenGender
 from simulated import Draw, Scenario, found, frame, only
 
 ILL = ("mental-health", "other")

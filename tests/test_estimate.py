@@ -13,12 +13,11 @@ from goffman.contrasts.designs import Clusters, Contrast, of_units
 from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.formatting import Labels, number
 from goffman.measures.coreference import CoreferenceBias
+from goffman.measures.gender import PhraseGender, SubjectGender
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.phrase_gender import PhraseGender
 from goffman.measures.registry import measures
 from goffman.measures.responses import prompt_scores
 from goffman.measures.sentiment import NegativeSentiment
-from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
 from goffman.report.summary import correlations, describe_correlations

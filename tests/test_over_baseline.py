@@ -8,8 +8,8 @@ import pytest
 
 from goffman.contrasts.engine import estimates
 from goffman.instruments.types import Prompt
+from goffman.measures.gender import QUANTITIES, SubjectGender
 from goffman.measures.responses import prompt_scores
-from goffman.measures.subject_gender import QUANTITIES, SubjectGender
 from goffman.schemas import prompt_table
 from goffman.stats.crossed import crossed_interval
 

@@ -16,8 +16,8 @@ from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.types import Prompt
 from goffman.lexicons.gender import load_gender
+from goffman.measures.gender import QUANTITIES, SubjectGender
 from goffman.measures.responses import prompt_scores
-from goffman.measures.subject_gender import QUANTITIES, SubjectGender
 from goffman.report.load import read_run
 from goffman.runs.run import read_answers
 from goffman.schemas import LEFT_OUT, SENSITIVITY, complaints, prompt_table

@@ -48,11 +48,11 @@ from goffman.contrasts.catalog import models_by_condition
 from goffman.contrasts.engine import Clusters, estimates
 from goffman.instruments.types import BASELINE
 from goffman.measures.coreference import CoreferenceBias, CoreferenceChoice
+from goffman.measures.gender import SubjectGender
 from goffman.measures.multiple_choice import CodeByGender, MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.measures.sentiment import NegativeSentiment
-from goffman.measures.subject_gender import SubjectGender
 from goffman.measures.vignettes import VignetteCode
 from simulated import frame, only
 

@@ -9,8 +9,7 @@ from scipy import stats
 
 from goffman.contrasts.designs import Clusters
 from goffman.contrasts.engine import estimates
-from goffman.measures.phrase_gender import PhraseGender
-from goffman.measures.subject_gender import SubjectGender
+from goffman.measures.gender import PhraseGender, SubjectGender
 from goffman.replicate.lin2022 import read_phrase_scores, read_subjects, results
 
 LIN = "lin2022"

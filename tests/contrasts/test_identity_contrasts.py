@@ -9,8 +9,8 @@ import pytest
 from goffman.contrasts.catalog import groups_of_cells, groups_of_conditions, identity_estimates
 from goffman.contrasts.designs import GAP_OF, INTERACTION
 from goffman.contrasts.verdict import direction
+from goffman.measures.gender import SubjectGender
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.subject_gender import SubjectGender
 from simulated import CATEGORIES, GROUPS, Spread, conditions_alike, only, table
 from simulated_conditions import DISTANCE, people
 

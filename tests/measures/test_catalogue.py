@@ -9,8 +9,8 @@ import pytest
 
 from goffman.errors import InputError
 from goffman.instruments.loader import builtin_names, load_instrument
+from goffman.measures.gender import SubjectGender
 from goffman.measures.registry import measure_entry, measure_from, measure_of, measures
-from goffman.measures.subject_gender import SubjectGender
 from goffman.modes import modes_of
 
 

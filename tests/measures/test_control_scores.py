@@ -18,12 +18,11 @@ from goffman.instruments.types import CONTROL, passes
 from goffman.lexicons.gender import with_gender
 from goffman.measures.controls import HIGH, IN_WORDING, LOW, control_score, separation
 from goffman.measures.coreference import CoreferenceBias
+from goffman.measures.gender import PhraseGender, SubjectGender
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.phrase_gender import PhraseGender
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.measures.registry import measure_of
 from goffman.measures.sentiment import NegativeSentiment
-from goffman.measures.subject_gender import SubjectGender
 from goffman.presentation.competence import Competence
 from goffman.schemas import SCORES, complaints, prompt_table, schema
 from goffman.scoring import load_words, unmeasurable

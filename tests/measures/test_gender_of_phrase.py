@@ -8,7 +8,7 @@ import pytest
 from making import check, fills, one, prompts, same_whatever_the_order, value
 
 from goffman.errors import InputError
-from goffman.measures.phrase_gender import PhraseGender
+from goffman.measures.gender import PhraseGender
 
 GENDER = {
     "woman": ("female", "noun"),

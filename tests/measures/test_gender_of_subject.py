@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import check, fills, one, prompts, same_whatever_the_order, value
 
-from goffman.measures.subject_gender import COMPARED, QUANTITIES, SubjectGender
+from goffman.measures.gender import COMPARED, QUANTITIES, SubjectGender
 
 GENDER = {
     "She": ("female", "pronoun"),

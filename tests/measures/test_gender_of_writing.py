@@ -13,7 +13,7 @@ from chat_server import Answer, ChatServer, completion
 from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
 from goffman.measures.controls import control_score
-from goffman.measures.written_gender import WrittenGender, with_whom
+from goffman.measures.gender import WrittenGender, with_whom
 from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.presentation.findings import findings_of

@@ -12,7 +12,7 @@ from scipy import stats
 from goffman.errors import PublishedError
 from goffman.instruments.types import Prompt
 from goffman.lexicons.gender import load_gender, with_gender
-from goffman.measures.subject_gender import SubjectGender
+from goffman.measures.gender import SubjectGender
 from goffman.replicate.lin2022 import read_phrase_scores, read_subjects, results
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
 from goffman.schemas import FILLS, SCORES, complaints, prompt_table, schema

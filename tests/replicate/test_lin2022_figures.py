@@ -6,8 +6,7 @@ import polars as pl
 
 from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
-from goffman.measures.phrase_gender import PhraseGender
-from goffman.measures.subject_gender import SubjectGender
+from goffman.measures.gender import PhraseGender, SubjectGender
 from goffman.presentation.section import Section
 from goffman.replicate.lin2022 import read_phrase_scores, read_subjects
 

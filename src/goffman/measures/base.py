@@ -94,12 +94,12 @@ class Measure:
     @property
     def counted_dimension(self) -> str | None:
         """Return the subscale whose items alone make the score, or None if all items do."""
-        return None
+        return getattr(self, "counted", None)
 
     @property
     def counted_words(self) -> int | None:
         """Return how many of the stored words count at each mask, or None if all do."""
-        return None
+        return getattr(self, "top_k", None)
 
     def counts_word(self) -> pl.Expr:
         """Return whether a fill is probable enough to count."""

@@ -228,11 +228,6 @@ class NegativeAttitude(Measure):
     adjusts: ClassVar[bool] = True
     separable: ClassVar[bool] = True
 
-    @property
-    def counted_words(self) -> int | None:
-        """Return how many of the stored words count at each mask, or None if all do."""
-        return self.top_k
-
     def code_responses(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Lexicons, *, cased: bool
     ) -> pl.DataFrame:

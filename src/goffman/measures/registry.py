@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.measures.base import REQUIRED, Measure
 from goffman.measures.coreference import CoreferenceBias, CoreferenceChoice
+from goffman.measures.gender import PhraseGender, SubjectGender, WrittenGender
 from goffman.measures.multiple_choice import ChoiceMeasure, CodeByGender, MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.phrase_gender import PhraseGender
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.measures.sentiment import NegativeSentiment
-from goffman.measures.subject_gender import SubjectGender
 from goffman.measures.vignettes import VignetteCode
-from goffman.measures.written_gender import WrittenGender
 from goffman.models.registry import answers_to
 from goffman.plugins import plugged, refuse
 from goffman.validation import check_types

@@ -271,11 +271,6 @@ class VignetteCode(MeanCode):
     # Conditions alone, with the questions as they are, would be four against three.
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS)
 
-    @property
-    def counted_dimension(self) -> str:
-        """Return the subscale whose items alone make the score."""
-        return self.counted
-
     def score_prompts(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of the level prompt: the quantities above."""
         prompts, nonbinary_prompts = about_nonbinary(prompts)

@@ -289,7 +289,7 @@ def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: Gender
     """Return the phrases of a file as scores of the prompts, by the measure that audits use too."""
     import polars as pl
 
-    from goffman.measures.phrase_gender import PhraseGender
+    from goffman.measures.gender import PhraseGender
 
     lines, fills = fills_of_phrases(path, prompts, model=model, nouns=nouns)
     gendered = with_gender(fills, nouns, cased=True)
