@@ -39,7 +39,7 @@ BESIDE = {
     | {"lexicons/lexicons", "lexicons/gender", "measures/registry"},
     "formulas that others call": {"stats/two_samples", "stats/multiple_testing"},
     "tables beside the main result": {"measures/controls", "measures/reliability"}
-    | {"measures/mode_agreement", "stats/reliability", "stats/profile", "stats/jackknife"}
+    | {"measures/mode_agreement", "stats/profile", "stats/jackknife"}
     | {"contrasts/correlations", "anchors/compare", "anchors/sentences"}
     | {"sensitivity/variations", "sensitivity/multiverse", "presentation/sensitivity"}
     | {"presentation/answer_style", "presentation/competence", "presentation/reliability"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import fields
 
 import numpy as np
 import polars as pl
@@ -34,6 +35,7 @@ from goffman.schemas import (
 )
 from goffman.sensitivity.variations import headlines_of
 from goffman.stats.crossed import crossed_interval
+from goffman.stats.intervals import Estimate
 from goffman.stats.jackknife import jackknife
 from goffman.stats.two_samples import paired_t
 
@@ -96,6 +98,10 @@ def mei():
     found = estimates(scores, measures, wordings=WORDINGS, pairs=[("a", "c")])
     assert complaints(found, CONTRASTS + ESTIMATES + VERDICTS) == []
     return scores, measures, found
+
+
+def test_the_table_has_the_fields_of_an_estimate_by_name_and_order():
+    assert [column.name for column in ESTIMATES] == [field.name for field in fields(Estimate)]
 
 
 def pick(found, **ids):

@@ -12,7 +12,7 @@ from scipy import stats
 from goffman.contrasts.correlations import by_condition, correlate_measures
 from goffman.measures.multiple_choice import MeanCode
 from goffman.schemas import SCORES, schema
-from goffman.stats.reliability import components
+from goffman.stats.crossed import components
 
 N = 40
 

@@ -10,7 +10,7 @@ from making import check, labels, one, prompts
 from goffman.measures.reliability import _places, reliability_scores
 from goffman.measures.responses import prompt_scores
 from goffman.measures.sentiment import NegativeSentiment
-from goffman.stats.reliability import alpha, components
+from goffman.stats.crossed import alpha, components
 
 GROUPS = ("stigmatized", "non-stigmatized")
 

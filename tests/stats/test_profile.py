@@ -11,8 +11,8 @@ import statsmodels.api as sm
 from scipy import stats
 
 from goffman.anchors.loader import load_anchor
+from goffman.stats.crossed import components
 from goffman.stats.profile import LEAST, Profile, pearson, related, residuals, sentence_variance
-from goffman.stats.reliability import components
 
 PERIL = np.array([one.value for one in load_anchor("pachankis2018").values if one.item == "peril"])
 

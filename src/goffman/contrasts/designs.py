@@ -36,7 +36,7 @@ from goffman.stats.crossed import FIXED, LEAST, Interval, crossed_interval, samp
 from goffman.stats.intervals import Estimate
 from goffman.stats.jackknife import jackknife
 from goffman.stats.profile import Profile, related
-from goffman.stats.two_samples import apart, by_t, in_pairs, independent_t, numbers, paired_t
+from goffman.stats.two_samples import by_t, independent_t, numbers, paired_t, without_gaps
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -154,7 +154,7 @@ def crossed(
     """
     complete, labels, left_out, items_out = _complete(tables, clusters, paired=paired)
     means = [table.mean(axis=(1, 2)) if table.size else np.zeros(0) for table in complete]
-    samples = (in_pairs if paired else apart)(*means)
+    samples = without_gaps(*means, paired=paired)
     description = _described(complete[0].shape, labels, factors, within=within)
     estimate = samples.estimate(
         contrast=contrast.text,
@@ -299,7 +299,7 @@ def clustered(
     the names of these ways. With ``signs`` (±1), what is common to both signs, such as the more
     frequent pronoun, has no part in the difference.
     """
-    samples = in_pairs(first, second)
+    samples = without_gaps(first, second, paired=True)
     is_complete = ~np.isnan(numbers(first) - numbers(second))
     estimate = samples.estimate(
         contrast=contrast.text, method=f"multiway jackknife, {over}", reason=samples.absence
@@ -345,7 +345,7 @@ def over_cells(
         cells = [joined.select(*keys, "value"), joined.select(*keys, value="value_second")]
     conditions = (frame.group_by("condition", maintain_order=True) for frame in cells)
     means = (frame.agg(pl.col("value").mean())["value"] for frame in conditions)
-    samples = (in_pairs if paired else apart)(*means)
+    samples = without_gaps(*means, paired=paired)
     estimate = samples.estimate(
         contrast=contrast.text, method=f"multiway jackknife, {over}", reason=samples.absence
     )
@@ -422,7 +422,7 @@ def correlated(
     contrast: Contrast, first: Values, second: Values, clusters: Sequence[str]
 ) -> Estimate:
     """Correlate two measures over the same conditions, clustered by category."""
-    samples = in_pairs(first, second)
+    samples = without_gaps(first, second, paired=True)
     is_complete = ~np.isnan(numbers(first) - numbers(second))
     labels = [label for label, complete in zip(clusters, is_complete, strict=True) if complete]
     profile = Profile(model=samples.first, people=samples.second, clusters=labels)

@@ -30,8 +30,7 @@ from goffman.instruments.types import BASELINE
 from goffman.measures.responses import only
 from goffman.presentation.reliability import BELOW, VARIANCE
 from goffman.schemas import SCORES, schema
-from goffman.stats.crossed import variance_components
-from goffman.stats.reliability import Components, alpha, components, obstacle
+from goffman.stats.crossed import Components, alpha, components, obstacle, variance_components
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -304,9 +304,9 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
     """
     from scipy import special
 
-    from goffman.stats.two_samples import apart, as_p
+    from goffman.stats.two_samples import as_p, without_gaps
 
-    samples = apart(trials, baseline)
+    samples = without_gaps(trials, baseline, paired=False)
     if samples.obstacle:
         return None, samples.obstacle
     n1, n2 = len(trials), len(baseline)

@@ -1,4 +1,6 @@
-"""The interval of a mean, or of the difference of two, in a table whose factors are all sampled.
+"""Tables whose factors are all sampled: intervals, variance components, and reliability.
+
+The interval is of a mean, or of the difference of two.
 
 Units (conditions) × items × wordings. Cells of one category, item or wording are alike; a test that
 takes them as independent finds too much. The variance is that of three crossed ways of clustering,
@@ -26,6 +28,18 @@ in each of its levels (Cornfield & Tukey 1956; Brennan 2001, 3.2),
     σ²_S = 1/n_S · Σ over T ⊇ S of (−1)^(|T|−|S|) · MS_T
 
 The source of all factors together is what is left. An estimate may lie below 0.
+
+How far a scale's numbers would come out again with other items and wordings: generalizability
+theory (Cronbach et al. 1972; Brennan 2001) over conditions × items × wordings, one value a cell.
+With these components, a negative one set to 0,
+
+    G = σ²_c / (σ²_c + σ²_ci/I + σ²_cw/W + σ²_e/IW)
+
+says whether the order of the conditions would, and Φ, with σ²_i/I + σ²_w/W + σ²_iw/IW added below,
+whether their level would. With one wording its parts cannot be told from the others: both are then
+over conditions × items, and nothing says how far they hang on that wording.
+
+α (Cronbach 1951) is over items, of each condition's mean over wordings.
 """
 
 from __future__ import annotations
@@ -33,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -42,7 +57,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Table = NDArray[np.float64]
-
 
 LEAST = 3
 """The fewest items, or wordings, that make a sample."""
@@ -85,17 +99,13 @@ def crossed_interval(
     table there is no standard error. ``weights``: the weight of each table's mean.
     """
     if any(len({*labels}) < 2 for labels in clusters):
-        means = (
-            weight * float(table.mean()) for weight, table in zip(weights, tables, strict=False)
-        )
-        return Interval(sum(means), np.nan, np.nan)
+        means = zip(weights, map(np.mean, tables), strict=False)
+        return Interval(sum(weight * float(mean) for weight, mean in means), np.nan, np.nan)
     averaged = tuple(axis for axis in (1, 2) if tables[0].shape[axis] < LEAST)
-    row = {
-        label: position
-        for position, label in enumerate(
-            dict.fromkeys(label for labels in clusters for label in labels)
-        )
-    }
+    row: dict[Hashable, int] = {}
+    for labels in clusters:
+        for label in labels:
+            row.setdefault(label, len(row))
     gaps = scores = spread = np.zeros(())  # items × wordings; by cluster; covariance of scores
     for weight, table, labels in zip(weights, tables, clusters, strict=False):
         values = table.mean(axis=averaged, keepdims=True)
@@ -143,16 +153,19 @@ def variance_components(table: Table) -> dict[Source, float]:
     if min(table.shape) < 2:
         raise ValueError("every factor needs two levels or more")
     axes = range(table.ndim)
-    sources = [source for size in axes for source in combinations(axes, size + 1)]
-    squares = {source: mean_square(table, source) for source in sources}
+    squares = {
+        source: mean_square(table, source)
+        for size in axes
+        for source in combinations(axes, size + 1)
+    }
     return {
         source: sum(
             (-1) ** (len(superset) - len(source)) * square
             for superset, square in squares.items()
             if {*source} <= {*superset}
         )
-        / (table.size / np.prod([table.shape[axis] for axis in source]))
-        for source in sources
+        / prod(table.shape[axis] for axis in axes if axis not in source)
+        for source in squares
     }
 
 
@@ -171,6 +184,73 @@ def mean_square(table: Table, source: Source, *, free: int | None = None) -> flo
 
 DUST = 1e-24
 """A variance below this is rounding in the sums of a constant."""
+
+
+@dataclass(frozen=True)
+class Components:
+    """The variance components of a complete table of conditions × items × wordings."""
+
+    variances: Mapping[Source, float]
+    """At least 0. With one wording, of conditions × items: the remainder is in their source."""
+    shape: tuple[int, ...]
+
+    @property
+    def relative_error(self) -> float:
+        """Return the variance with which a condition's mean would move relative to the others'."""
+        return self._error(0)
+
+    @property
+    def generalizability(self) -> float | None:
+        """Return G, 0 to 1; None if nothing varies."""
+        return self._share(self.relative_error)
+
+    @property
+    def dependability(self) -> float | None:
+        """Return Φ, 0 to 1; None if nothing varies."""
+        return self._share(self._error(0, 1, 2))
+
+    def _error(self, *first_axes: int) -> float:
+        """Return the variance of a mean by the sources with these first axes."""
+        return sum(
+            variance / prod(self.shape[axis] for axis in source if axis)
+            for source, variance in self.variances.items()
+            if source[0] in first_axes and source != (0,)
+        )
+
+    def _share(self, error: float) -> float | None:
+        total = self.variances[0,] + error
+        return self.variances[0,] / total if total > 0 else None
+
+
+def obstacle(table: Table) -> str | None:
+    """Return why a table of conditions × items × wordings has no components; None if it has."""
+    conditions, items, _ = table.shape
+    if conditions < 2:
+        return "with fewer than two conditions, nothing shows how much conditions differ"
+    if items < 2:
+        return "with only one item, nothing shows how much items differ"
+    if gaps := int(np.isnan(table).sum()):
+        return f"{gaps} of {table.size:,} values are missing, and all are needed"
+    return None
+
+
+def components(table: Table) -> Components:
+    """Return the components of a table, by ANOVA; raise ValueError if there is an obstacle."""
+    if reason := obstacle(table):
+        raise ValueError(reason)
+    variances = variance_components(table if table.shape[2] > 1 else table[:, :, 0])
+    return Components(
+        {source: max(0.0, float(variance)) for source, variance in variances.items()}, table.shape
+    )
+
+
+def alpha(scores: Table) -> float | None:
+    """Return Cronbach's α of conditions × items; None if the sums do not vary."""
+    items = scores.shape[1]
+    total = scores.sum(axis=1).var(ddof=1)
+    if items < 2 or not total > 0:
+        return None
+    return float(items / (items - 1) * (1 - scores.var(axis=0, ddof=1).sum() / total))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +286,9 @@ def interaction(changes: Sequence[NDArray[np.float64]], items: Sequence[str]) ->
         part**2 / ((len(table) - 1) * free) for part, table in zip(noise, changes, strict=True)
     ]
     statistic = spread / within
-    p = float(special.fdtrc(free, within**2 / sum(parts), statistic))
-    sd = max(0.0, spread - within) ** 0.5
-    return Interaction(sd=sd, statistic=statistic, p=p, changes=by_item)
+    return Interaction(
+        sd=max(0.0, spread - within) ** 0.5,
+        statistic=statistic,
+        p=float(special.fdtrc(free, within**2 / sum(parts), statistic)),
+        changes=by_item,
+    )

@@ -119,13 +119,12 @@ def mean_interval(*kinds: Sequence[float]) -> tuple[float, float] | None:
         return None
     n = sum(map(len, kinds))
     mean = float(np.concatenate(kinds).mean())
-    parts = [float(np.var(kind, ddof=1)) * len(kind) / n**2 for kind in kinds]
-    squared = sum(parts)
+    sizes = np.array([len(kind) for kind in kinds])
+    parts = np.array([np.var(kind, ddof=1) for kind in kinds]) * sizes / n**2
+    squared = float(parts.sum())
     if squared == 0:
         return mean, mean
-    df = squared**2 / sum(
-        part**2 / (len(kind) - 1) for part, kind in zip(parts, kinds, strict=True)
-    )
+    df = squared**2 / (parts**2 / (sizes - 1)).sum()
     half = float(special.stdtrit(df, (1 + LEVEL) / 2)) * math.sqrt(squared)
     return max(0.0, mean - half), min(1.0, mean + half)
 

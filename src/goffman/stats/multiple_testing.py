@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from goffman.stats.intervals import Estimate
 
@@ -29,7 +29,7 @@ FALSE = 0.05
 
 def as_list(estimates: Sequence[Estimate], *, family: str) -> list[Estimate]:
     """Return the estimates with p and interval corrected over all with a p, in the order given."""
-    adjusted = benjamini_hochberg(_p_values(estimates))
+    adjusted = _adjusted(estimates)
     m, level, corrected = len(adjusted), list_level(estimates), iter(adjusted.tolist())
     return [
         replace(
@@ -45,21 +45,13 @@ def as_list(estimates: Sequence[Estimate], *, family: str) -> list[Estimate]:
 
 def list_level(estimates: Sequence[Estimate]) -> float:
     """Return the level at which intervals exclude 0 exactly for the marked tests."""
-    adjusted = benjamini_hochberg(_p_values(estimates))
+    adjusted = _adjusted(estimates)
     return 1 - FALSE * max(int((adjusted <= FALSE).sum()), 1) / max(len(adjusted), 1)
 
 
-def _p_values(estimates: Sequence[Estimate]) -> NDArray[np.float64]:
-    return np.array([estimate.p for estimate in estimates if estimate.p is not None])
-
-
-def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the corrected p-values, in the order given."""
-    m, order = len(p), np.argsort(p, kind="stable")
-    adjusted = np.empty(m)
-    steps = p[order] * (m / np.arange(1, m + 1))
-    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
-    return adjusted
+def _adjusted(estimates: Sequence[Estimate]) -> NDArray[np.float64]:
+    p_values = [estimate.p for estimate in estimates if estimate.p is not None]
+    return np.asarray(stats.false_discovery_control(np.array(p_values)))
 
 
 def at_level(estimate: Estimate, level: float) -> Estimate:
@@ -77,12 +69,12 @@ def at_level(estimate: Estimate, level: float) -> Estimate:
     z = math.atanh(estimate.effect)
     reach = t * abs(z / estimate.statistic)
     low, high = math.tanh(z - reach), math.tanh(z + reach)
-    wider = replace(estimate, level=level, effect_low=low, effect_high=high)
-    if estimate.second_effect is None:
-        return wider
+    estimate = replace(estimate, level=level, effect_low=low, effect_high=high)
+    if estimate.second_effect is None or estimate.effect is None:
+        return estimate
     ratio = estimate.second_effect / estimate.effect
-    ends = [max(-1.0, min(1.0, end * ratio)) for end in (low, high)]
-    return replace(wider, second_effect_low=ends[0], second_effect_high=ends[1])
+    low, high = (max(-1.0, min(1.0, end * ratio)) for end in (low, high))
+    return replace(estimate, second_effect_low=low, second_effect_high=high)
 
 
 ROUNDING = 1e-12

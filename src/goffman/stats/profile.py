@@ -36,18 +36,16 @@ corrected over all.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import special, stats
 
 from goffman.stats.crossed import LEAST as LEAST_SAMPLED
-from goffman.stats.crossed import mean_square, sampled_over
+from goffman.stats.crossed import components, mean_square, obstacle, sampled_over
 from goffman.stats.intervals import Estimate
-from goffman.stats.multiple_testing import benjamini_hochberg
-from goffman.stats.reliability import components, obstacle
 from goffman.stats.two_samples import as_p
 
 if TYPE_CHECKING:
@@ -91,28 +89,20 @@ class Profile:
     """Standard errors of ``model``, if there is no table."""
     people_error: Values | None = None
     """Standard errors of ``people``; None: unknown."""
-    clusters: Sequence[str] = field(default=())
+    clusters: Sequence[str] = ()
     """The category of each condition, with which it shares its errors; empty: errors are not
     shared."""
-    strata: Sequence[str] = field(default=())
+    strata: Sequence[str] = ()
     """The category of each condition, which is held constant; empty: no category is."""
 
     def kept(self, these: NDArray[np.bool_]) -> Profile:
         """Return the profile of these conditions alone."""
-
-        def part(values: Values | None) -> Values | None:
-            return None if values is None else values[these]
-
-        return replace(
-            self,
-            model=self.model[these],
-            people=self.people[these],
-            table=part(self.table),
-            model_error=part(self.model_error),
-            people_error=part(self.people_error),
-            clusters=[*compress(self.clusters, these)],
-            strata=[*compress(self.strata, these)],
-        )
+        parts: dict[str, Any] = {
+            name: values[these] if isinstance(values, np.ndarray) else [*compress(values, these)]
+            for name, values in vars(self).items()
+            if values is not None
+        }
+        return Profile(**parts)
 
     def reliability(self) -> tuple[float | None, float | None]:
         """Return the reliability of the model's means and of people's values; None if unknown."""
@@ -170,7 +160,9 @@ def related(profile: Profile, coefficient: Coefficient, *, contrast: str) -> Est
         profile = profile.kept(np.isin(profile.strata, names[counts > 1]))
         groups = len({*profile.strata})
     n, suffix = len(profile.model), f", given {groups} categories" if groups > 1 else ""
-    over = _over(profile)
+    shape = () if profile.table is None else profile.table.shape[1:]
+    units = "conditions by category" if _by_category(profile) else "conditions"
+    over = sampled_over(units, dict(zip(("items", "wordings"), shape, strict=False)))
     estimate = Estimate(
         contrast=contrast,
         n=n,
@@ -234,16 +226,16 @@ def _tested(
     return corrected
 
 
-def of_true_scores(observed: Estimate, one: float | None, other: float | None) -> Estimate:
+def of_true_scores(observed: Estimate, *reliabilities: float | None) -> Estimate:
     """Return the correlation with that of true scores added, corrected for both sides' imprecision.
 
-    ``one``, ``other``: their reliabilities; the correlation is unchanged if either is unknown or
-    too low.
+    It is unchanged if the reliability of either side is unknown or too low.
     """
-    if observed.effect is None or one is None or other is None or min(one, other) < LEAST_RELIABLE:
+    known = [value for value in reliabilities if value is not None and value >= LEAST_RELIABLE]
+    if observed.effect is None or len(known) < 2:
         return observed
     value, low, high = (
-        None if end is None else max(-1.0, min(1.0, end / math.sqrt(one * other)))
+        None if end is None else max(-1.0, min(1.0, end / math.sqrt(math.prod(known))))
         for end in (observed.effect, observed.effect_low, observed.effect_high)
     )
     return replace(
@@ -262,20 +254,11 @@ def _from_errors(values: Values, errors: Values | None) -> float | None:
     return max(0.0, 1.0 - float((errors**2).mean() / values.var(ddof=1)))
 
 
-def _over(profile: Profile) -> str:
-    """Return what the interval takes as sampled, and what it takes as given."""
-    shape = () if profile.table is None else profile.table.shape[1:]
-    units = "conditions by category" if _by_category(profile) else "conditions"
-    return sampled_over(units, dict(zip(("items", "wordings"), shape, strict=False)))
-
-
 def _centered(values: Values, strata: Sequence[str]) -> Values:
     """Return each value minus the mean of its category, along the first axis."""
-    if not len(strata):
-        return np.asarray(values - values.mean(axis=0), dtype=np.float64)
-    centered, labels = np.empty_like(values), np.array(strata)
-    for name in np.unique(labels):
-        centered[labels == name] = values[labels == name] - values[labels == name].mean(axis=0)
+    centered, labels = np.empty_like(values), np.array(strata or [""] * len(values))
+    for mask in (labels == name for name in np.unique(labels)):
+        centered[mask] = values[mask] - values[mask].mean(axis=0)
     return centered
 
 
@@ -369,6 +352,6 @@ def residuals(values: Values, columns: Values) -> dict[str, Values] | None:
         "residual": residual,
         "statistic": t,
         "p": p,
-        "p_adjusted": benjamini_hochberg(p),
+        "p_adjusted": stats.false_discovery_control(p),
         "explained": np.full(n, explained),
     }

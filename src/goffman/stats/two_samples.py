@@ -102,11 +102,12 @@ class Samples:
             float(values.mean()) if len(values) and np.isfinite(values).all() else None
             for values in (self.first, self.second)
         )
+        n_first, n_second = len(self.first), len(self.second)
         return Estimate(
             contrast=contrast,
-            n=len(self.first) if self.paired else len(self.first) + len(self.second),
-            n_first=len(self.first),
-            n_second=len(self.second),
+            n=n_first if self.paired else n_first + n_second,
+            n_first=n_first,
+            n_second=n_second,
             left_out=self.left_out,
             mean_first=first,
             mean_second=second,
@@ -120,24 +121,22 @@ class Samples:
         return replace(estimate, effect=self.cohen_d, effect_name=D_POOLED)
 
 
-def in_pairs(first: Values, second: Values) -> Samples:
-    """Return the pairs that have both values."""
-    first_values, second_values = numbers(first), numbers(second)
-    if len(first_values) != len(second_values):
-        raise ValueError(f"{len(first_values)} and {len(second_values)} values do not make pairs")
-    complete = ~(np.isnan(first_values) | np.isnan(second_values))
-    left_out = len(first_values) - int(complete.sum())
+def without_gaps(first: Values, second: Values, *, paired: bool) -> Samples:
+    """Return the pairs that have both values, or what is not missing of two independent sets."""
+    arrays = numbers(first), numbers(second)
+    present = [~np.isnan(array) for array in arrays]
+    if paired:
+        if len(arrays[0]) != len(arrays[1]):
+            raise ValueError(f"{len(arrays[0])} and {len(arrays[1])} values do not make pairs")
+        present = [present[0] & present[1]] * 2
+    values = [array[mask] for array, mask in zip(arrays, present, strict=True)]
+    left_out = sum(map(len, arrays)) - sum(map(len, values))
     return Samples(
-        first=first_values[complete], second=second_values[complete], paired=True, left_out=left_out
+        first=values[0],
+        second=values[1],
+        paired=paired,
+        left_out=left_out // 2 if paired else left_out,
     )
-
-
-def apart(first: Values, second: Values) -> Samples:
-    """Return the values of two independent sets that are not missing."""
-    values = numbers(first), numbers(second)
-    first_values, second_values = (array[~np.isnan(array)] for array in values)
-    left_out = sum(map(len, values)) - len(first_values) - len(second_values)
-    return Samples(first=first_values, second=second_values, paired=False, left_out=left_out)
 
 
 def numbers(values: Values) -> NDArray[np.float64]:
@@ -152,7 +151,7 @@ def _varies(values: NDArray[np.float64], largest: float) -> bool:
 
 def paired_t(first: Values, second: Values, *, contrast: str) -> Estimate:
     """Return Student's t of the pairs' differences, with Cohen's d."""
-    samples = in_pairs(first, second)
+    samples = without_gaps(first, second, paired=True)
     estimate = _tested_by(samples, "paired t", contrast)
     if estimate.reason:
         return estimate
@@ -169,7 +168,7 @@ def independent_t(
     variances: Literal["equal", "unequal"] = "unequal",
 ) -> Estimate:
     """Return Welch's t of two sets, or Student's with equal variances, with Cohen's d."""
-    samples = apart(first, second)
+    samples = without_gaps(first, second, paired=False)
     test = "Welch's t" if variances == "unequal" else "Student's t"
     estimate = _tested_by(samples, test, contrast)
     if estimate.reason:

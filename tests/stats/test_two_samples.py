@@ -1,4 +1,4 @@
-"""t-tests against scipy, statsmodels, worked examples and their own laws."""
+"""Two sets of values: t-tests and Cohen's d against libraries, by hand, and by their own laws."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 import sys
 
 import numpy as np
+import pingouin
+import polars as pl
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ from scipy import stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from goffman.stats import two_samples as samples
-from goffman.stats.two_samples import as_p, independent_t, paired_t
+from goffman.stats.two_samples import as_p, independent_t, paired_t, without_gaps
 
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
@@ -25,6 +27,30 @@ variances = st.sampled_from(["equal", "unequal"])
 
 def split(drawn):
     return [one for one, _ in drawn], [other for _, other in drawn]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "paired", "remaining"),
+    [
+        ([1, None, 3, 4], [2, 2, float("nan"), 5], True, ([1, 4], [2, 5])),
+        ([1, None, 3], [None, 5], False, ([1, 3], [5])),
+        (pl.Series([0.5, None, 1.5]), [0.5, None], False, ([0.5, 1.5], [0.5])),
+    ],
+)
+def test_gaps_are_left_out_and_counted(first, second, paired, remaining):
+    drawn = without_gaps(first, second, paired=paired)
+    assert (drawn.first.tolist(), drawn.second.tolist(), drawn.left_out) == (*remaining, 2)
+
+
+def test_sets_of_different_length_make_no_pairs():
+    with pytest.raises(ValueError, match=r"^3 and 2 values do not make pairs$"):
+        without_gaps([1, 2, 3], [1, 2], paired=True)
+
+
+def test_values_that_differ_by_rounding_alone_do_not_vary():
+    """0.1 + 0.2 is not 0.3 in floats."""
+    assert without_gaps([0.1 + 0.2, 0.3], [0.0, 0.0], paired=True).obstacle
+    assert without_gaps([0.3, 0.3 + 1e-12], [0.0, 0.0], paired=True).obstacle is None
 
 
 @given(pairs)
@@ -187,3 +213,28 @@ def test_one_set_that_does_not_vary_is_enough_to_vary_for_the_other():
 def test_means_stay_where_only_the_test_is_undefined():
     estimate = paired_t([3.0], [1.0], contrast="")
     assert (estimate.mean_first, estimate.mean_second, estimate.difference) == (3, 1, 2)
+
+
+@given(several, several)
+def test_cohens_d_is_pingouins(first, second):
+    ours = without_gaps(first, second, paired=False).cohen_d
+    assume(ours is not None)
+    assert ours == pytest.approx(pingouin.compute_effsize(first, second, eftype="cohen"), **NEAR)
+    assert without_gaps(second, first, paired=False).cohen_d == pytest.approx(-ours, **NEAR)
+
+
+@given(pairs)
+def test_cohens_d_of_pairs_is_pingouins(drawn):
+    sides = split(drawn)
+    ours = without_gaps(*sides, paired=True).cohen_d
+    assume(ours is not None and all(len({*side}) > 1 for side in sides))
+    theirs = pingouin.compute_effsize(*sides, paired=True, eftype="cohen")
+    assert ours == pytest.approx(theirs, **NEAR)
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.5])
+def test_against_a_constant_it_is_the_mean_difference_over_its_own_spread(constant):
+    values = [1.0, 2.0, 4.0]
+    assert without_gaps(values, [constant] * 3, paired=True).cohen_d == pytest.approx(
+        (np.mean(values) - constant) / np.std(values, ddof=1)
+    )

@@ -1,17 +1,22 @@
-"""Lists of tests against scipy's Benjamini and Hochberg, and intervals that say the same."""
+"""Lists of tests against statsmodels' Benjamini and Hochberg, intervals that say the same.
+
+And many analyses of one question: which differ, and what a choice explains.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from goffman.stats.intervals import Estimate
-from goffman.stats.multiple_testing import as_list, at_level, benjamini_hochberg
+from goffman.stats.multiple_testing import as_list, at_level, different, explained
 
 ABOUT = {"n": 9, "n_first": 9, "n_second": 9, "method": ""}
 
@@ -40,15 +45,12 @@ def correlation(t, df):
 
 
 @given(p_values)
-def test_it_is_scipys(values):
-    assert benjamini_hochberg(np.array(values)) == pytest.approx(
-        stats.false_discovery_control(values, method="bh")
-    )
-
-
-def test_by_hand():
-    """.01, .04, .03 of three: .01·3, and min(.03·3/2, .04) = .04 for both others."""
-    assert benjamini_hochberg(np.array([0.01, 0.04, 0.03])) == pytest.approx([0.03, 0.04, 0.04])
+@example([0.01, 0.04, 0.03])
+def test_p_is_statsmodels_corrected(values):
+    """By hand, .01, .04, .03 of three: .01·3, and min(.03·3/2, .04) = .04 for both others."""
+    listed = as_list([Estimate(contrast="", p=p, **ABOUT) for p in values], family="f")
+    expected = multipletests(values, method="fdr_bh")[1]
+    assert [estimate.p_adjusted for estimate in listed] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("made", [difference, correlation])
@@ -93,3 +95,40 @@ def test_one_alone_is_not_corrected():
     assert (one.low, one.high, one.level) == (alone.low, alone.high, 0.95)
     assert (one.p_adjusted, one.correction, one.family_size) == (alone.p, None, 1)
     assert as_list([], family="f") == []
+
+
+def test_eta_squared_is_that_of_an_analysis_of_variance():
+    rng = np.random.default_rng(1)
+    options = [*itertools.product("abc", "xy", range(4))]
+    shift = {"a": 0.0, "b": 1.0, "c": 0.3, "x": 0.0, "y": 0.2}
+    values = [shift[one] + shift[two] + rng.normal(0, 0.5) for one, two, _ in options]
+    for place in (0, 1):
+        names = [one[place] for one in options]
+        groups = [
+            [value for value, name in zip(values, names, strict=True) if name == option]
+            for option in sorted({*names})
+        ]
+        between, within = len(groups) - 1, len(values) - len(groups)
+        f = stats.f_oneway(*groups).statistic
+        assert explained(values, names) == pytest.approx(f * between / (f * between + within))
+
+
+def test_crossed_choices_explain_at_most_everything():
+    rng = np.random.default_rng(2)
+    options = [*itertools.product("abc", "xy", "pqr")]
+    values = rng.normal(size=len(options)).tolist()
+    shares = [explained(values, [one[place] for one in options]) for place in range(3)]
+    assert all(0 <= share <= 1 for share in shares)
+    assert sum(shares) <= 1
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [0.2, 0.2, 0.2]])
+def test_what_does_not_vary_is_explained_by_nothing(values):
+    assert explained(values, ["a", "b", "a"][: len(values)]) is None
+
+
+def test_rows_of_the_same_numbers_are_one_and_those_without_numbers_stay():
+    one = {"difference": 0.1, "low": 0.0, "high": 0.2}
+    same, other = {**one, "what": "copy"}, {**one, "high": 0.3}
+    untested = {"difference": None, "low": None, "high": None}
+    assert different([one, same, other, untested, untested]) == [one, other, untested, untested]
