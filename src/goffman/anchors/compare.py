@@ -6,7 +6,7 @@ A share is compared question by question, over all that count as stigma, and by 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import polars as pl
 
 from goffman.anchors.loader import EVERYONE, error_of, interval_of
 from goffman.contrasts.correlations import by_condition, by_occupation
-from goffman.contrasts.designs import Contrast, estimate_table
+from goffman.contrasts.designs import Contrast, estimate_table, records_table
 from goffman.contrasts.verdict import AGAINST_PEOPLE, Verdict
 from goffman.instruments.types import CONTROL, base_of
 from goffman.measures.controls import DECIDED
@@ -56,7 +56,7 @@ NO_ANSWERS = ("dont-know", "refusal", "several", "other", "no-answer", "elsewher
 """The measure's quantities that are shares of replies, then of probabilities, that are no
 answer."""
 
-Said = Mapping[tuple[str, str, str], People]
+PeopleShares = Mapping[tuple[str, str, str], People]
 """Item, condition and gender → people's share."""
 
 
@@ -77,7 +77,7 @@ class Shares:
     """item, condition, text, wording, gender, counts, as_people (whether people were asked so),
     value (a mean over orders and trials), replies (null: a probability), spread (the variance of
     such a mean is share·(1−share) times this) and unanswered, a share."""
-    people: Said
+    people: PeopleShares
     """People's shares of the latest year."""
 
     def cell(
@@ -134,7 +134,7 @@ def shares_of(
     """Yield every model's answers to the instruments that the anchor has values for."""
     genders = prompts.select("prompt_id", gender_of="gender").unique("prompt_id")
     as_people = pl.lit(not anchor.wordings) | pl.col("wording").is_in(list(anchor.wordings))
-    answered = pl.col("replies").filter(pl.col("replies") > 0)
+    answered = pl.col("n").filter(pl.col("n") > 0)
     # Σ 1/nᵢ / k² over the k prompts that have an answer.
     spread = (1 / answered).sum() / answered.len() ** 2
     for instrument, measure in measures.items():
@@ -154,22 +154,22 @@ def shares_of(
             # Sums of floats depend on their order.
             .join(genders, on="prompt_id", maintain_order="left")
             .join(unanswered, on=["model", "prompt_id"], how="left", maintain_order="left")
-            .with_columns(
-                gender=pl.col("gender_of"),
-                counts=(pl.col("dimension") == counted).fill_null(value=True),
-                as_people=as_people,
-                replies=pl.col("n") if of_replies else None,
-            )
         )
-        keys = ("model", "item", "condition", "text", "wording", "gender", "counts", "as_people")
-        cells = rows.group_by(keys).agg(
+        cells = rows.group_by(
+            *("model", "item", "condition", "text", "wording"),
+            gender="gender_of",
+            counts=(pl.col("dimension") == counted).fill_null(value=True),
+            as_people=as_people,
+        ).agg(
             pl.col("value").mean(),
             pl.col("unanswered").mean(),
-            replies=pl.col("replies").sum() if of_replies else pl.lit(None, dtype=pl.Int64),
+            replies=pl.col("n").sum() if of_replies else pl.lit(None, dtype=pl.Int64),
             # Each prompt counts alike, however many of its replies are answers.
             spread=spread if of_replies else pl.lit(None, dtype=pl.Float64),
         )
-        for (model,), model_rows in cells.sort(keys).partition_by("model", as_dict=True).items():
+        for (model,), model_rows in (
+            cells.sort(pl.all()).partition_by("model", as_dict=True).items()
+        ):
             contrast = Contrast(
                 kind=DIFFERENCE,
                 instrument=base_of(instrument),
@@ -202,7 +202,7 @@ def _as_texts(rows: pl.DataFrame, known: Collection[str]) -> pl.DataFrame:
     return rows.with_columns(text=condition, condition=pl.coalesce(people_condition, condition))
 
 
-def _people(values: Iterable[AnchorValue], anchor: Anchor) -> Said:
+def _people(values: Iterable[AnchorValue], anchor: Anchor) -> PeopleShares:
     """Return people's shares by item, condition and gender; several years are pooled."""
     by_key: dict[tuple[str, str, str], list[People]] = {}
     for anchor_value in values:
@@ -236,6 +236,8 @@ def unanswered_in(cell: pl.DataFrame) -> float | None:
 DIFFERENCE, OVERALL, GENDER, OTHER_WORDING, GENDER_SIDE, IN_YEAR, IN_TEXT = AGAINST_PEOPLE
 MODEL, PEOPLE = "model", "people"
 """Variants of a man minus a woman on one side alone."""
+
+GENDERS_COMPARED = ("male", "female")
 
 MOST_UNANSWERED = 0.5
 """A share of the answers to a question: if more are no answer, the others are not compared with
@@ -277,8 +279,8 @@ def compare_shares(
         if anchor.compare != "difference":
             continue
         for shares in shares_of(scores, prompts, measures, anchor):
-            ids = (shares.instrument, shares.about.measure, shares.about.model, anchor.id)
-            decided_share = (decided or {}).get((shares.instrument, str(shares.about.model)))
+            about = shares.about
+            decided_share = (decided or {}).get((shares.instrument, str(about.model)))
             for kind, make_pairs in (
                 (DIFFERENCE, by_question),
                 (OVERALL, over_questions),
@@ -287,17 +289,25 @@ def compare_shares(
                 pairs = list(make_pairs(shares))
                 # Once for the p-values, which say how wide the intervals of a list are to be.
                 level = list_level([_compared(pair, decided_share, 0.95) for pair in pairs])
-                estimates = [_compared(pair, decided_share, level) for pair in pairs]
-                corrected = as_list(estimates, family=f"{kind}: {', '.join(map(str, ids))}")
-                differences += zip([pair.says for pair in pairs], corrected, strict=True)
+                rows = [(pair.says, _compared(pair, decided_share, level)) for pair in pairs]
+                differences += _in_family(
+                    rows, kind, shares.instrument, about.measure, about.model, anchor.id
+                )
                 if kind == DIFFERENCE:
-                    rows = zip(pairs, estimates, strict=True)
-                    points += [_share_point(anchor, *row) for row in rows]
-            differences += in_other_wordings(shares)
-            differences += by_gender_alone(shares)
-            differences += in_each_year(shares)
-            differences += in_each_text(shares)
+                    points += [
+                        _share_point(anchor, pair, estimate)
+                        for pair, (_, estimate) in zip(pairs, rows, strict=True)
+                    ]
+            checks = [*untested_checks(shares), *by_gender_alone(shares)]
+            differences += sorted(checks, key=lambda row: AGAINST_PEOPLE.index(row[0].kind))
     return differences, points
+
+
+def _in_family(rows: AnchorEstimates, *names: str | None) -> AnchorEstimates:
+    """Return the rows corrected as one family, which the kind and these names tell apart."""
+    kind, *about = map(str, names)
+    estimates = as_list([estimate for _, estimate in rows], family=f"{kind}: {', '.join(about)}")
+    return [(contrast, estimate) for (contrast, _), estimate in zip(rows, estimates, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,63 +360,67 @@ def _share_point(anchor: Anchor, pair: _Pair, estimate: Estimate) -> dict[str, A
     }
 
 
-def by_question(one: Shares) -> Iterator[_Pair]:
+def by_question(shares: Shares) -> Iterator[_Pair]:
     """Yield each question and condition that people were asked about."""
-    for condition in one.conditions():
-        for item in one.rows["item"].unique().sort():
-            people = one.people.get((item, condition, EVERYONE))
+    for condition in shares.conditions():
+        for item in shares.rows["item"].unique().sort():
+            people = shares.people.get((item, condition, EVERYONE))
             if people is not None:
-                contrast = replace(one.about, group=condition, dimension=item)
+                contrast = replace(shares.about, group=condition, dimension=item)
                 # What people's intervals leave out is added here alone: over several questions the
                 # error is too large already, by about as much (see mean_of).
-                people = widened(people, one.anchor.design_effect)
-                yield from _pair(one, contrast, [item], people)
+                people = widened(people, shares.anchor.design_effect)
+                yield from _pair(shares, contrast, [item], people)
 
 
-def over_questions(one: Shares) -> Iterator[_Pair]:
+def over_questions(shares: Shares) -> Iterator[_Pair]:
     """Yield each condition over the questions that count as stigma."""
-    for condition in one.conditions():
-        if items := one.counted(condition, EVERYONE):
-            people = mean_of([one.people[item, condition, EVERYONE] for item in items])
-            contrast = replace(one.about, kind=OVERALL, group=condition)
-            yield from _pair(one, contrast, items, people)
+    for condition in shares.conditions():
+        if items := shares.counted(condition, EVERYONE):
+            people = mean_of([shares.people[item, condition, EVERYONE] for item in items])
+            contrast = replace(shares.about, kind=OVERALL, group=condition)
+            yield from _pair(shares, contrast, items, people)
 
 
-def _pair(one: Shares, says: Contrast, items: Sequence[str], people: People) -> Iterator[_Pair]:
+def by_gender(shares: Shares) -> Iterator[_Pair]:
+    """Yield a man minus a woman for each condition, over counted questions and people's years."""
+    of_all_years = _people(shares.anchor.values, shares.anchor)
+    for condition in shares.conditions():
+        if items := shares.counted(condition, *GENDERS_COMPARED):
+            sides = tuple(
+                mean_of([of_all_years[item, condition, gender] for item in items])
+                for gender in GENDERS_COMPARED
+            )
+            contrast = replace(shares.about, kind=GENDER, group=condition)
+            yield from _pair(shares, contrast, items, apart(*sides), sides)
+
+
+def _pair(
+    shares: Shares,
+    says: Contrast,
+    items: Sequence[str],
+    people: People,
+    sides: tuple[People, ...] = (),
+) -> Iterator[_Pair]:
     """Yield the model's mean over texts with people's, if a text has an answer to each question."""
     condition = str(says.group)
-    if texts := one.texts(items, condition):
-        shares = [*texts.values()]
+    genders = GENDERS_COMPARED if sides else (None,)
+    texts = [shares.texts(items, condition, gender) for gender in genders]
+    names = [name for name in texts[0] if all(name in side for side in texts)]
+    weighted = [
+        (sign, [side[name] for name in names]) for sign, side in zip((1, -1), texts, strict=False)
+    ]
+    if names:
         yield _Pair(
             says=says,
-            model=[(1, mean_share(shares))],
-            texts=[share.value for share in shares],
+            model=[(sign, mean_share(text_shares)) for sign, text_shares in weighted],
+            texts=[
+                sum(sign * text_shares[position].value for sign, text_shares in weighted)
+                for position in range(len(names))
+            ],
             people=people,
-            cells=pl.concat([one.cell(item, condition) for item in items]),
-        )
-
-
-def by_gender(one: Shares) -> Iterator[_Pair]:
-    """Yield a man minus a woman for each condition, over counted questions and people's years."""
-    genders = ("male", "female")
-    of_all_years = _people(one.anchor.values, one.anchor)
-    for condition in one.conditions():
-        items = one.counted(condition, *genders)
-        men, women = (one.texts(items, condition, gender) for gender in genders)
-        pairs = [(men[text], women[text]) for text in men if text in women]
-        if not pairs:
-            continue
-        male, female = (mean_share(shares) for shares in zip(*pairs, strict=True))
-        of_men, of_women = (
-            mean_of([of_all_years[item, condition, gender] for item in items]) for gender in genders
-        )
-        yield _Pair(
-            says=replace(one.about, kind=GENDER, group=condition),
-            model=[(1, male), (-1, female)],
-            texts=[of_man.value - of_woman.value for of_man, of_woman in pairs],
-            people=apart(of_men, of_women),
-            cells=pl.concat([one.cell(item, condition) for item in items]),
-            sides=(of_men, of_women),
+            cells=pl.concat([shares.cell(item, condition) for item in items]),
+            sides=sides,
         )
 
 
@@ -436,76 +450,57 @@ def _compared(pair: _Pair, decided: float | None, level: float) -> Estimate:
     return _untested(estimate, UNANSWERED) if too_few else estimate
 
 
-def in_each_year(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
-    """Yield the same with people's answers of each year, untested: the year is the variant."""
-    values = one.anchor.values
+def untested_checks(shares: Shares) -> Iterator[tuple[Contrast, Estimate]]:
+    """Yield the mean over the counted questions minus people's in each variant that is no test.
+
+    The variants are wordings other than people's, each year of people's answers, and each of
+    several texts about a condition.
+    """
+    other_wordings = shares.rows.filter(~pl.col("as_people"))["wording"].unique().sort()
+    values, everyone = shares.anchor.values, shares.people
     by_year = {
-        year: _people((value for value in values if value.year == year), one.anchor)
-        for year in one.anchor.years()
+        str(year): _people((value for value in values if value.year == year), shares.anchor)
+        for year in shares.anchor.years()
     }
-    for condition in one.conditions():
-        texts = one.texts(one.counted(condition, EVERYONE), condition)
-        for year, people in by_year.items():
-            yield from _check(one, IN_YEAR, condition, str(year), texts, people, reason=EVERY_YEAR)
+    for condition in shares.conditions():
+        items = shares.counted(condition, EVERYONE)
+        keys = [(item, condition, EVERYONE) for item in items]
+        texts = shares.texts(items, condition)
+        checks: list[tuple[str, str, Mapping[str, Share], PeopleShares, str]] = [
+            *(
+                (OTHER_WORDING, wording, in_wording, everyone, ANOTHER)
+                for wording in other_wordings
+                if (in_wording := shares.texts(items, condition, wording=wording))
+            ),
+            *((IN_YEAR, year, texts, people, EVERY_YEAR) for year, people in by_year.items()),
+            *((IN_TEXT, name, {name: texts[name]}, everyone, ONE_TEXT) for name in texts),
+        ]
+        for kind, variant, shares_by_text, people, reason in checks:
+            has_both = shares_by_text and all(key in people for key in keys)
+            if has_both and (kind != IN_TEXT or len(texts) > 1):
+                contrast = replace(shares.about, kind=kind, variant=variant, group=condition)
+                model = [(1, mean_share([*shares_by_text.values()]))]
+                estimate = minus_people(
+                    model, mean_of([people[key] for key in keys]), contrast=contrast.text
+                )
+                yield contrast, _untested(estimate, reason)
 
 
-def in_each_text(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
-    """Yield the same in each text about a condition that has several texts, without a test."""
-    for condition in one.conditions():
-        texts = one.texts(one.counted(condition, EVERYONE), condition)
-        for name, share in texts.items() if len(texts) > 1 else ():
-            text = {name: share}
-            yield from _check(one, IN_TEXT, condition, name, text, one.people, reason=ONE_TEXT)
-
-
-def in_other_wordings(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
-    """Yield the same in each wording that is not people's, without a test: a check of the share."""
-    other_wordings = one.rows.filter(~pl.col("as_people"))["wording"].unique().sort()
-    for condition in one.conditions():
-        items = one.counted(condition, EVERYONE)
-        for wording in other_wordings:
-            texts, people = one.texts(items, condition, wording=wording), one.people
-            yield from _check(one, OTHER_WORDING, condition, wording, texts, people, reason=ANOTHER)
-
-
-def _check(
-    one: Shares,
-    kind: str,
-    condition: str,
-    variant: str,
-    texts: Mapping[str, Share],
-    people: Said,
-    *,
-    reason: str,
-) -> Iterator[tuple[Contrast, Estimate]]:
-    """Yield the mean over these texts minus people's, in a variant that is not tested."""
-    keys = [(item, condition, EVERYONE) for item in one.counted(condition, EVERYONE)]
-    if texts and all(key in people for key in keys):
-        contrast = replace(one.about, kind=kind, variant=variant, group=condition)
-        share, people_share = mean_share([*texts.values()]), mean_of([people[key] for key in keys])
-        yield (
-            contrast,
-            _untested(minus_people([(1, share)], people_share, contrast=contrast.text), reason),
-        )
-
-
-def by_gender_alone(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
+def by_gender_alone(shares: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """Yield a man minus a woman on each side, with its interval, not tested."""
-    cleared = dict.fromkeys(("test", "alternative", "statistic", "p"))
-    for pair in by_gender(one):
+    for pair in by_gender(shares):
         contrast, texts = replace(pair.says, kind=GENDER_SIDE, variant=MODEL), pair.sampled()
         model = side(pair.model, contrast=contrast.text, texts=texts)
-        untested = replace(model, reason=ONE_SIDE, **cleared)  # type: ignore[arg-type]
-        yield contrast, untested if texts else _untested(model, FEW_TEXTS)
+        yield contrast, _untested(model, ONE_SIDE if texts else FEW_TEXTS, interval=bool(texts))
         contrast = replace(contrast, variant=PEOPLE)
         yield contrast, replace(people_side(*pair.sides, contrast=contrast.text), reason=ONE_SIDE)
 
 
-def _untested(estimate: Estimate, reason: str) -> Estimate:
-    cleared = dict.fromkeys(
-        ("low", "high", "test", "alternative", "statistic", "p", "interval_over")
-    )
-    return replace(estimate, reason=reason, **cleared)  # type: ignore[arg-type]
+def _untested(estimate: Estimate, reason: str, *, interval: bool = False) -> Estimate:
+    """Return the estimate without its test, and without its interval unless that is to stay."""
+    cleared = ["test", "alternative", "statistic", "p"]
+    cleared += [] if interval else ["low", "high", "interval_over"]
+    return replace(estimate, reason=reason, **dict.fromkeys(cleared))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -542,23 +537,17 @@ class ProfileComparison:
 
     def profile(self, item: str, places: Sequence[int], *, given: bool = False) -> Profile:
         """Return both sides over these conditions; ``given``: with their category held constant."""
-        answers, positions = self.answers, list(places)
-        values = [self.people[item][answers.conditions[position]] for position in positions]
+        answers = self.answers
+        values = [self.people[item][answers.conditions[position]] for position in places]
         errors = [error_of(value, self.anchor) for value in values]
-        known_errors = [error for error in errors if error is not None]
-        return Profile(
-            model=answers.values[positions],
+        categories = [answers.categories[position] for position in places]
+        conditions = [answers.conditions[position] for position in places]
+        return replace(
+            answers.profile(places),
             people=np.array([value.value for value in values], dtype=np.float64),
-            table=None if answers.table is None else answers.table[positions],
-            model_error=None if answers.errors is None else answers.errors[positions],
-            people_error=np.array(known_errors)
-            if known_errors and len(known_errors) == len(errors)
-            else None,
-            clusters=[
-                answers.categories[position] or answers.conditions[position]
-                for position in positions
-            ],
-            strata=[answers.categories[position] for position in positions] if given else (),
+            people_error=None if None in errors or not errors else np.array(errors, np.float64),
+            clusters=[name or own for name, own in zip(categories, conditions, strict=True)],
+            strata=categories if given else (),
         )
 
 
@@ -598,96 +587,83 @@ def _fitting(
         if value.gender == EVERYONE:
             people[value.item][value.condition] = value
     for instrument, measure in measures.items():
-        if not {instrument, base_of(instrument)} & {*anchor.instruments}:
-            continue
-        if anchor.of == "condition":
-            all_answers = by_condition(scores, instrument, measure)
-        else:
-            all_answers = by_occupation(scores, prompts, instrument, measure)
-        for answers in all_answers:
-            yield ProfileComparison(anchor=anchor, answers=answers, people=people)
+        if {instrument, base_of(instrument)} & {*anchor.instruments}:
+            for answers in (
+                by_condition(scores, instrument, measure)
+                if anchor.of == "condition"
+                else by_occupation(scores, prompts, instrument, measure)
+            ):
+                yield ProfileComparison(anchor=anchor, answers=answers, people=people)
 
 
-def correlated(one: ProfileComparison) -> AnchorEstimates:
+def correlated(comparison: ProfileComparison) -> AnchorEstimates:
     """Return every correlation with an item of the anchor, each corrected over the items."""
+    answers, anchor = comparison.answers, comparison.anchor
     by_kind: dict[str, AnchorEstimates] = {}
-    for item in one.people:
-        positions = one.places(item)
+    for item, people in comparison.people.items():
+        positions = comparison.places(item)
         if len(positions) < LEAST:
             continue
-        profile = one.profile(item, positions)
+        profile = comparison.profile(item, positions)
         kinds = {"anchor": profile, "anchor-rank": profile}
-        if len({one.answers.categories[position] for position in positions}) > 1:
-            kinds["anchor-partial"] = one.profile(item, positions, given=True)
+        if len({answers.categories[position] for position in positions}) > 1:
+            kinds["anchor-partial"] = comparison.profile(item, positions, given=True)
         for kind, kind_profile in kinds.items():
-            contrast = one.contrast(kind, item)
+            contrast = comparison.contrast(kind, item)
             coefficient: Coefficient = "spearman" if kind == "anchor-rank" else "pearson"
             estimate = related(kind_profile, coefficient, contrast=contrast.text)
             if kind != "anchor-partial":
-                estimate = replace(estimate, left_out=len(one.people[item]) - len(positions))
-            by_kind.setdefault(kind, []).append((contrast, _of_what(estimate, one.anchor)))
-    answers = one.answers
-    ids = (answers.instrument, answers.measure, answers.quantity, answers.model, one.anchor.id)
-    corrected: AnchorEstimates = []
-    for kind, rows in by_kind.items():
-        family_estimates = as_list(
-            [estimate for _, estimate in rows], family=f"{kind}: {', '.join(ids)}"
-        )
-        corrected += zip([contrast for contrast, _ in rows], family_estimates, strict=True)
-    return corrected
+                estimate = replace(estimate, left_out=len(people) - len(positions))
+            if anchor.of != "condition":
+                estimate = _of_what(estimate, f"{anchor.of}s")
+            by_kind.setdefault(kind, []).append((contrast, estimate))
+    about = (answers.instrument, answers.measure, answers.quantity, answers.model, anchor.id)
+    return [row for kind, rows in by_kind.items() for row in _in_family(rows, kind, *about)]
 
 
-def _of_what(estimate: Estimate, anchor: Anchor) -> Estimate:
+def _of_what(estimate: Estimate, plural: str) -> Estimate:
     """Return the estimate with "conditions" replaced by what its n counts."""
-    if anchor.of == "condition":
-        return estimate
-    plural = f"{anchor.of}s"
     texts = {name: getattr(estimate, name) for name in ("interval_over", "method", "reason")}
     fields = {name: text and text.replace("conditions", plural) for name, text in texts.items()}
     return replace(estimate, unit=plural, **fields)
 
 
-def _profile_points(one: ProfileComparison) -> Iterator[dict[str, Any]]:
+def _profile_points(comparison: ProfileComparison) -> Iterator[dict[str, Any]]:
     """Yield each condition in each item, then its distance from what all items predict."""
-    answers = one.answers
-    contrast = one.contrast("anchor", "")
-    columns_of_model = {column: getattr(contrast, column) for column in _OF_MODEL} | {
-        "anchor": one.anchor.id
-    }
+    answers, people = comparison.answers, comparison.people
+    contrast = comparison.contrast("anchor", "")
+    about = {column: getattr(contrast, column) for column in _OF_MODEL}
     cells = [
-        columns_of_model
-        | {
-            "condition": answers.conditions[position],
-            "group": answers.groups[position] or None,
-            "category": answers.categories[position] or None,
-            "value": float(answers.values[position]),
-        }
-        for position in range(len(answers.conditions))
+        about
+        | {"anchor": comparison.anchor.id, "condition": condition, "value": float(value)}
+        | {"group": group or None, "category": category or None}
+        for condition, group, category, value in zip(
+            answers.conditions, answers.groups, answers.categories, answers.values, strict=True
+        )
     ]
-    for item, people in one.people.items():
-        for position in one.places(item):
-            value = people[answers.conditions[position]]
+    for item in people:
+        for position in comparison.places(item):
+            value = people[item][answers.conditions[position]]
             numbers = {"people": value.value, "low": value.low, "high": value.high, "n": value.n}
             yield cells[position] | {"item": item} | numbers
-    positions = one.places(*one.people)
+    positions = comparison.places(*people)
     columns = [
-        [one.people[item][answers.conditions[position]].value for item in one.people]
+        [values[answers.conditions[position]].value for values in people.values()]
         for position in positions
     ]
-    fit = residuals(answers.values[positions], np.array(columns)) if positions else None
+    fit = (residuals(answers.values[positions], np.array(columns)) if positions else None) or {}
     for index, position in enumerate(positions if fit else ()):
-        yield cells[position] | {
-            column: float(figures[index]) for column, figures in (fit or {}).items()
-        }
+        yield cells[position] | {name: float(figures[index]) for name, figures in fit.items()}
 
 
-def anchor_table(found: AnchorEstimates) -> pl.DataFrame:
+def anchor_table(rows: AnchorEstimates) -> pl.DataFrame:
     """Return CONTRASTS + ESTIMATES + VERDICTS; verdicts are empty for lack of a margin."""
-    contrasts = pl.DataFrame([asdict(entry) for entry, _ in found], schema=schema(CONTRASTS))
-    verdicts = pl.DataFrame([asdict(Verdict()) for _ in found], schema=schema(VERDICTS))
-    return pl.concat(
-        [contrasts, estimate_table([entry for _, entry in found]), verdicts], how="horizontal"
-    )
+    tables = [
+        records_table([contrast for contrast, _ in rows], schema(CONTRASTS)),
+        estimate_table([estimate for _, estimate in rows]),
+        records_table([Verdict()] * len(rows), schema(VERDICTS)),
+    ]
+    return pl.concat(tables, how="horizontal")
 
 
 ANCHORS_FILE = "anchors.parquet"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,7 @@ from goffman.instruments.files import (
     TomlFile,
     TomlTable,
     digest_of,
+    is_number,
     read_table,
     read_toml,
 )
@@ -132,8 +134,8 @@ class Anchor:
         latest_values: dict[tuple[str, str, str], AnchorValue] = {}
         for value in self.values:
             key = (value.item, value.condition, value.gender)
-            if key not in latest_values or (value.year or 0) > (latest_values[key].year or 0):
-                latest_values[key] = value
+            latest = latest_values.setdefault(key, value)
+            latest_values[key] = max(latest, value, key=lambda row: row.year or 0)
         return tuple(latest_values.values())
 
 
@@ -149,8 +151,8 @@ def interval_of(value: AnchorValue, anchor: Anchor) -> tuple[float, float] | Non
 
 def error_of(value: AnchorValue, anchor: Anchor) -> float | None:
     """Return the standard error of people's number; None if unknown."""
-    interval = interval_of(value, anchor)
-    return None if interval is None else (interval[1] - interval[0]) / (2 * Z)
+    low, high = interval_of(value, anchor) or (None, None)
+    return None if low is None or high is None else (high - low) / (2 * Z)
 
 
 REQUIRED = ("condition", "value")
@@ -174,13 +176,13 @@ def read_values(
     values = []
     for row in rows:
         n_faults = len(faults.found)
-        value = _value(row, items, bounds, faults)
+        value = _value(row, items, bounds)
         if value is None or len(faults.found) > n_faults:
             continue
         key = (value.item, value.condition, value.gender, value.year)
         if key in lines:
             description = ", ".join(str(part) for part in key if part is not None)
-            faults.add(row.file, row.number, f"{description} is in line {lines[key]} already.")
+            row.note(f"{description} is in line {lines[key]} already.")
         lines.setdefault(key, row.number)
         values.append(value)
     if rows and not faults.found:
@@ -190,63 +192,39 @@ def read_values(
     return tuple(values)
 
 
-def _value(
-    row: Row, items: Sequence[str], bounds: tuple[float, float], faults: Faults
-) -> AnchorValue | None:
-    item = _item(row, items, faults)
-    gender = row["gender"] or EVERYONE
-    known_gender = faults.check_one_of(
-        row.file, row.number, what="gender", given=gender, allowed=GENDERS
-    )
+def _value(row: Row, items: Sequence[str], bounds: tuple[float, float]) -> AnchorValue | None:
+    item: str | None = items[0] if len(items) == 1 else None
+    if row["item"]:
+        item = row.check_one_of("item", items)
+    elif item is None:
+        row.note(f"item is empty. Allowed: {', '.join(items) or 'none is declared'}.")
+    gender = row.check_one_of("gender", GENDERS) if row["gender"] else EVERYONE
     if len(row["condition"]) > LONGEST_CONDITION:
-        message = f"condition has more than {LONGEST_CONDITION} characters."
-        faults.add(row.file, row.number, message)
+        row.note(f"condition has more than {LONGEST_CONDITION} characters.")
     columns = ("value", "n", "n_effective", "year", "low", "high")
     numbers: dict[str, Any] = {
-        column: _number(row, column, _LIMITS.get(column, bounds), faults) for column in columns
+        column: _number(row, column, _LIMITS.get(column, bounds)) for column in columns
     }
-    value, low, high, set_apart = (
-        numbers["value"],
-        numbers["low"],
-        numbers["high"],
-        row["set_apart"],
-    )
-    if set_apart not in {"", "yes"}:
-        faults.add(
-            row.file, row.number, f"set_apart is '{set_apart[:40]}'. Allowed: yes, or nothing."
-        )
+    value, low, high = numbers["value"], numbers["low"], numbers["high"]
+    if row["set_apart"] not in {"", "yes"}:
+        row.note(f"set_apart is '{row['set_apart'][:40]}'. Allowed: yes, or nothing.")
     if (low is None) != (high is None):
-        faults.add(row.file, row.number, "low and high go together: give both or none.")
-    if value is None or item is None or known_gender is None:
+        row.note("low and high go together: give both or none.")
+    if value is None or item is None or gender is None:
         return None
     if low is not None and high is not None and not low <= value <= high:
-        message = f"value is {value:g}. It must lie between low ({low:g}) and high ({high:g})."
-        faults.add(row.file, row.number, message)
+        row.note(f"value is {value:g}. It must lie between low ({low:g}) and high ({high:g}).")
     return AnchorValue(
         item=item,
         condition=row["condition"],
-        gender=known_gender,
+        gender=gender,
         named=row["named"] or None,
-        set_apart=set_apart == "yes",
+        set_apart=row["set_apart"] == "yes",
         **numbers,
     )
 
 
-def _item(row: Row, items: Sequence[str], faults: Faults) -> str | None:
-    """Return the item of a row; if there is only one, the row may omit it."""
-    item = row["item"]
-    if item:
-        return faults.check_one_of(row.file, row.number, what="item", given=item, allowed=items)
-    if len(items) == 1:
-        return items[0]
-    message = f"item is empty. Allowed: {', '.join(items) or 'none is declared'}."
-    faults.add(row.file, row.number, message)
-    return None
-
-
-def _number(
-    row: Row, column: str, limits: tuple[float, float], faults: Faults
-) -> float | int | None:
+def _number(row: Row, column: str, limits: tuple[float, float]) -> float | int | None:
     """Return the number in a cell; None if it is empty, or with a fault noted."""
     text, (least, most) = row[column], limits
     if not text:
@@ -254,7 +232,7 @@ def _number(
     is_whole = column in _WHOLE
     if not _NUMBER.fullmatch(text) or (is_whole and "." in text):
         kind = "a whole number" if is_whole else "a number such as 0.35"
-        faults.add(row.file, row.number, f"{column} is '{text[:40]}'. It must be {kind}.")
+        row.note(f"{column} is '{text[:40]}'. It must be {kind}.")
         return None
     if least <= float(text) <= most:
         return int(text) if is_whole else float(text)
@@ -263,7 +241,7 @@ def _number(
         allowed = f"{least:g} or more"
     elif math.isinf(least):
         allowed = f"up to {most:g}"
-    faults.add(row.file, row.number, f"{column} is {text}. Allowed: {allowed}.")
+    row.note(f"{column} is {text}. Allowed: {allowed}.")
     return None
 
 
@@ -388,94 +366,72 @@ def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
     other_keys: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
     fields = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **other_keys})
     has_shares = fields.get("compare") == "difference"
-    if "id" in fields:
-        faults.check_id(toml.name, top.lines.get("id"), what="id", given=fields["id"])
+    top.check_id(fields.get("id", ""))
     header = {key: fields[key] for key in (*_TEXTS, *_SHORT) if key in fields}
     for key, text in header.items():
-        _check_length(top, key, key, text, LONGEST_NAME if key in _SHORT else LONGEST_TEXT, faults)
+        _check_length(top, key, key, text, LONGEST_NAME if key in _SHORT else LONGEST_TEXT)
     for key, allowed in (("compare", COMPARES), ("of", OFS)):
         if key in fields:
-            row = top.lines.get(key)
-            faults.check_one_of(toml.name, row, what=key, given=fields[key], allowed=allowed)
-    header |= _bounds(top, fields, faults) | _design_effect(top, fields, faults)
+            top.check_one_of(key, fields[key], allowed)
+    header |= _bounds(top, fields, has_shares=has_shares)
+    if "design_effect" in fields:
+        effect = fields["design_effect"]
+        if _is_number(effect) and 1 <= effect <= MOST_DESIGN_EFFECT:
+            header["design_effect"] = float(effect)
+        else:
+            allowed_effect = f"a number from 1 to {MOST_DESIGN_EFFECT}, such as 1.5"
+            top.note("design_effect", f"design_effect must be {allowed_effect}.")
     lists = (("instruments", "vignettes"), ("wordings", "scale"), ("own_texts", "depression"))
-    for key, example in lists:
-        header[key] = _ids(top, key, example, faults)
-        if header[key] and key != "instruments" and not has_shares:
-            _only_for_shares(top, key, faults)
+    header |= {key: _ids(top, key, example, faults) for key, example in lists}
+    for key in ("design_effect", "wordings", "own_texts"):
+        if header.get(key) and not has_shares:
+            top.note(key, f'{key} is allowed with compare = "difference" only.')
     header["limits"] = read_limits(top)
     return header
 
 
-def _check_length(
-    table: TomlTable, key: str, what: str, text: str, most: int, faults: Faults
-) -> None:
+def _check_length(table: TomlTable, key: str, what: str, text: str, most: int) -> None:
     if len(text) > most:
-        message = f"{what} has {len(text):,} characters. Allowed: up to {most:,}."
-        faults.add(table.file, table.lines.get(key), message)
+        table.note(key, f"{what} has {len(text):,} characters. Allowed: up to {most:,}.")
 
 
-def _only_for_shares(top: TomlTable, key: str, faults: Faults) -> None:
-    message = f'{key} is allowed with compare = "difference" only.'
-    faults.add(top.file, top.lines.get(key), message)
-
-
-def _bounds(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
+def _bounds(top: TomlTable, fields: Mapping[str, Any], *, has_shares: bool) -> dict[str, float]:
     """Return the lowest and the highest value that the unit allows, as far as they are given."""
     bounds: dict[str, float] = {}
     for key in ("lowest", "highest"):
-        if _is_number(given.get(key)):
-            bounds[key] = float(given[key])
-        elif key in given:
-            faults.add(top.file, top.lines.get(key), f"{key} must be a number, such as 0.0.")
+        if _is_number(fields.get(key)):
+            bounds[key] = float(fields[key])
+        elif key in fields:
+            top.note(key, f"{key} must be a number, such as 0.0.")
     if len(bounds) == 2 and bounds["lowest"] >= bounds["highest"]:
-        faults.add(top.file, top.lines.get("highest"), "highest must be above lowest.")
-    if given.get("compare") == "difference" and bounds != {"lowest": 0.0, "highest": 1.0}:
+        top.note("highest", "highest must be above lowest.")
+    if has_shares and bounds != {"lowest": 0.0, "highest": 1.0}:
         message = 'compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.'
-        faults.add(top.file, top.lines.get("compare"), message)
+        top.note("compare", message)
     return bounds
 
 
-def _design_effect(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
-    """Return by how much the variance of a share is larger, if it is given."""
-    key = "design_effect"
-    if key not in given:
-        return {}
-    value = given[key]
-    if not _is_number(value) or not 1 <= value <= MOST_DESIGN_EFFECT:
-        message = f"{key} must be a number from 1 to {MOST_DESIGN_EFFECT}, such as 1.5."
-        faults.add(top.file, top.lines.get(key), message)
-        return {}
-    if given.get("compare") != "difference":
-        _only_for_shares(top, key, faults)
-    return {key: float(value)}
-
-
 def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        # A whole number of too many digits.
-        return False
+    """Return whether the value is a number that can be computed with: a whole one may be longer."""
+    return is_number(value) and abs(value) <= sys.float_info.max
 
 
 def _ids(top: TomlTable, key: str, example: str, faults: Faults) -> tuple[str, ...]:
     """Return the ids of a list, such as the instruments that it fits; they need not exist here."""
     if key not in top.values:
         return ()
-    ids, row = top.values[key], top.lines.get(key)
+    ids = top.values[key]
     if (
         not isinstance(ids, list)
         or not 0 < len(ids) <= MOST_INSTRUMENTS
         or not all(isinstance(id_, str) for id_ in ids)
     ):
-        message = f'{key} must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["{example}"].'
-        faults.add(top.file, row, message)
+        top.note(
+            key, f'{key} must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["{example}"].'
+        )
         return ()
     for id_ in ids:
-        faults.check_id(top.file, row, what=f"an id in {key}", given=id_)
+        faults.check_id(top.file, top.lines.get(key), what=f"an id in {key}", given=id_)
     return tuple(ids)
 
 
@@ -485,22 +441,20 @@ def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
     items: dict[str, AnchorItem] = {}
     tables = toml.tables("items")
     if "items" in toml.values and not 0 < len(tables) <= MOST_ITEMS:
-        message = f"there must be 1 to {MOST_ITEMS} tables [[items]]."
-        faults.add(toml.name, toml.top().lines.get("items"), message)
+        toml.top().note("items", f"there must be 1 to {MOST_ITEMS} tables [[items]].")
         return ()
     for table in tables:
         table.require(keys)
         fields = table.take(dict.fromkeys(keys, str))
-        line = table.lines.get("id")
         if len(fields) < len(keys):
             continue
-        faults.check_id(toml.name, line, what="id in [[items]]", given=fields["id"])
+        row = table.lines.get("id")
+        faults.check_id(toml.name, row, what="id in [[items]]", given=fields["id"])
         if fields["id"] in items:
-            faults.add(toml.name, line, f"the item '{fields['id']}' appears twice.")
+            table.note("id", f"the item '{fields['id']}' appears twice.")
         for key, most in (("name", LONGEST_NAME), ("meaning", LONGEST_TEXT)):
-            _check_length(table, key, f"{key} in [[items]]", fields[key], most, faults)
+            _check_length(table, key, f"{key} in [[items]]", fields[key], most)
         if fields["name"] in {item.name for item in items.values()}:
-            message = f"the name '{fields['name']}' appears twice."
-            faults.add(toml.name, table.lines.get("name"), message)
+            table.note("name", f"the name '{fields['name']}' appears twice.")
         items[fields["id"]] = AnchorItem(**fields)
     return tuple(items.values())

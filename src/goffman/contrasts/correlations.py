@@ -66,18 +66,19 @@ class Answers:
         """
         if self.table is not None and max(self.table.shape[1:]) < LEAST:
             return None
-        places = [
-            position
-            for position, condition in enumerate(self.conditions)
-            if condition in {*conditions}
-        ]
-        profile = Profile(
-            model=self.values[places],
-            people=self.values[places],
-            table=None if self.table is None else self.table[places],
-            model_error=None if self.errors is None else self.errors[places],
+        compared = {*conditions}
+        places = [position for position, name in enumerate(self.conditions) if name in compared]
+        return self.profile(places).reliability()[0] if places else None
+
+    def profile(self, places: Sequence[int]) -> Profile:
+        """Return the values at these positions, which also stand in the place of people's."""
+        values = self.values[[*places]]
+        return Profile(
+            model=values,
+            people=values,
+            table=None if self.table is None else self.table[[*places]],
+            model_error=None if self.errors is None else self.errors[[*places]],
         )
-        return profile.reliability()[0] if places else None
 
 
 def by_condition(scores: pl.DataFrame, instrument: str, measure: Measure) -> Iterator[Answers]:
