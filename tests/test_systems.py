@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import shellingham
 
 import in_process
-from goffman.cli.main import check_shell
+from goffman.cli.main import check_completion
 from goffman.errors import InputError
 
 GOFFMAN = str(Path(sys.executable).with_name("goffman"))
@@ -159,10 +160,14 @@ def test_a_shell_without_completion_is_told_in_a_sentence(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_so_is_whoever_has_no_known_shell() -> None:
-    with pytest.raises(InputError) as told:
-        check_shell(None)
-    assert str(told.value) == (
+def test_so_is_whoever_has_no_known_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> None:
+        raise shellingham.ShellDetectionFailure
+
+    monkeypatch.setattr("shellingham.detect_shell", unknown)
+    with pytest.raises(InputError) as refused:
+        check_completion(["--show-completion"])
+    assert str(refused.value) == (
         "Completion cannot be made for an unknown shell. Run this command directly in one of "
         "these: bash, zsh, fish, powershell, pwsh."
     )

@@ -7,7 +7,8 @@ import pytest
 from goffman.errors import InputError, LexiconError
 from goffman.instruments.types import Rating
 from goffman.lexicons.attitude import SHIPPED, load_attitudes
-from goffman.rating.ratings import need_two, ratings_csv, read_raters, settled_csv
+from goffman.rating.agreement import compare
+from goffman.rating.ratings import ratings_csv, read_raters, settled_csv
 from goffman.rating.worklist import Event, Unit, open_journal
 from goffman.schemas import RATINGS, schema
 
@@ -107,49 +108,41 @@ def test_every_fault_of_a_file_is_said_by_line(tmp_path, text, faults):
     assert [str(fault) for fault in caught.value.faults] == faults
 
 
-def test_two_files_with_one_name_are_refused(run, tmp_path):
-    other = tmp_path / "other"
-    other.mkdir()
-    mine = file(other, "word,label\nodd,neutral\n", "anna.csv")
-    with pytest.raises(InputError) as caught:
-        read_raters([run, mine])
-    assert str(caught.value) == (
-        f"{run}/ratings/anna.jsonl and {mine} both have ratings by 'anna'. Rename one of the "
-        "raters, or leave out one of the files."
-    )
-
-
-def test_a_run_without_ratings_is_said(tmp_path):
-    (tmp_path / "manifest.json").write_text("{}")
-    with pytest.raises(InputError) as caught:
-        read_raters([tmp_path])
-    assert str(caught.value) == (
-        f"{tmp_path} has no ratings yet. Rate its words first: goffman rate {tmp_path} --rater NAME"
-    )
-
-
-def test_what_is_no_run_and_no_file_is_said_as_that(tmp_path):
-    with pytest.raises(InputError) as caught:
-        read_raters([tmp_path])
-    assert str(caught.value) == (
-        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
-        "audit wrote."
-    )
-    (tmp_path / "anna.csv").touch()
-    with pytest.raises(InputError) as caught:
-        read_raters([tmp_path / "ana.csv"])
-    assert str(caught.value) == (
-        f"{tmp_path / 'ana.csv'} was not found. Did you mean 'anna.csv'? Give a run folder, or a "
-        "file with ratings."
-    )
-
-
-def test_one_rater_agrees_with_nobody(tmp_path):
-    journal(tmp_path, "anna", {"odd": "neutral"})
-    with pytest.raises(InputError) as caught:
-        need_two(read_raters([tmp_path]), [tmp_path])
-    assert str(caught.value) == (
-        "Only 'anna' has rated words. Agreement needs two people who rated at least 50 of the same "
-        f"words. Let each of them run goffman rate {tmp_path} --rater NAME, or give their rating "
-        "files."
-    )
+def test_what_gives_no_ratings_to_compare_is_refused(run, tmp_path):
+    twin, empty, folder = (tmp_path / name for name in ("twin", "empty", "folder"))
+    for path in (twin, empty, folder):
+        path.mkdir()
+    mine = file(twin, "word,label\nodd,neutral\n", "anna.csv")
+    (empty / "manifest.json").write_text("{}")
+    journal(tmp_path / "alone", "anna", {"odd": "neutral"})
+    alone = tmp_path / "alone"
+    for paths, message in (
+        (
+            [run, mine],
+            f"{run}/ratings/anna.jsonl and {mine} both have ratings by 'anna'. Rename one of the "
+            "raters, or leave out one of the files.",
+        ),
+        (
+            [empty],
+            f"{empty} has no ratings yet. Rate its words first: goffman rate {empty} --rater NAME",
+        ),
+        (
+            [folder],
+            f"'{folder}' is not a run, because it has no manifest.json. Give the folder that "
+            "goffman audit wrote.",
+        ),
+        (
+            [twin / "ana.csv"],
+            f"{twin / 'ana.csv'} was not found. Did you mean 'anna.csv'? Give a run folder, or a "
+            "file with ratings.",
+        ),
+        (
+            [alone],
+            "Only 'anna' has rated words. Agreement needs two people who rated at least 50 of the "
+            f"same words. Let each of them run goffman rate {alone} --rater NAME, or give their "
+            "rating files.",
+        ),
+    ):
+        with pytest.raises(InputError) as refused:
+            compare(paths)
+        assert str(refused.value) == message

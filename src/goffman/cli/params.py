@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from typer._click.exceptions import NoSuchOption
@@ -22,8 +22,22 @@ VALUES = {int: "N", float: "NUMBER", Path: "FILE", str: "NAME"}
 MEANT = {"--format": "--to"}
 """Names of options in other commands → their names in commands that do not know those."""
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-RUN_HELP = "A run: the folder that goffman audit wrote."
+Json = Annotated[bool, typer.Option("--json"), "Print JSON instead of text."]
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="RUN"), "A run: the folder that goffman audit wrote."
+]
+
+
+def with_help(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the texts that end its annotations as helps of its parameters."""
+    for name, hint in get_type_hints(command, include_extras=True).items():
+        match get_args(hint):
+            case (kind, *facts, str(text)):
+                flag = [f"--{name.replace('_', '-')}"] if kind is bool else []
+                (info,) = facts or [typer.Option(*flag)]
+                info.help = text
+                command.__annotations__[name] = Annotated[kind, info]
+    return command
 
 
 def option(name: str) -> Any:
@@ -48,13 +62,12 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the usage as a person writes it: [OPTIONS] RUN."""
-        arguments = [argument for argument in self.get_params(ctx) if not _is_option(argument)]
-        pieces = [_name_in_full(argument) for argument in arguments]
-        optional = [
-            piece if argument.required else f"[{piece}]"
-            for argument, piece in zip(arguments, pieces, strict=True)
-        ]
-        return ["[OPTIONS]", *optional]
+        pieces = ["[OPTIONS]"]
+        for param in self.get_params(ctx):
+            if not _is_option(param):
+                name = _name_in_full(param)
+                pieces.append(name if param.required else f"[{name}]")
+        return pieces
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write options under their headings, in the order of their declaration."""
@@ -140,14 +153,9 @@ class AuditCommand(Command):
 
     def shown(self, ctx: Any) -> list[Any]:
         """Return the options that are shown first, or all."""
-        rare = {
-            "as_json",
-            *(name for name, audit_option in audit_options().items() if not audit_option.first),
-        }
-        params = super().shown(ctx)
-        return (
-            params if ctx.meta.get(ALL) else [param for param in params if param.name not in rare]
-        )
+        rare = {name for name, option in audit_options().items() if not option.first}
+        hidden = set() if ctx.meta.get(ALL) else {"as_json", *rare}
+        return [param for param in super().shown(ctx) if param.name not in hidden]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options, and the settings of instruments if all options are shown."""
@@ -228,9 +236,14 @@ def _name_in_full(param: Any) -> str:
     return spelled if param.is_flag else f"{spelled} {param.metavar or _value_of(param)}"
 
 
+def _kind(param: Any) -> Any:
+    """Return the type that a parameter has in the signature of its command."""
+    return getattr(getattr(param, "type_descriptor", None), "annotation", None)
+
+
 def _choices(param: Any) -> list[str]:
     """Return the texts that a parameter may be; empty if it is not a choice."""
-    kind: Any = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    kind = _kind(param)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return [str(member.value) for member in kind]
     return list(get_args(kind)) if get_origin(kind) is Literal else []
@@ -240,7 +253,7 @@ def _value_of(param: Any) -> str:
     """Return what stands for an option's value: its choices, or a word for its type."""
     if choices := _choices(param):
         return "|".join(choices)
-    kind: Any = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    kind = _kind(param)
     # For an option that may be repeated, the type of each value.
     return VALUES.get(next(iter(get_args(kind)), kind), "VALUE")
 
@@ -260,10 +273,8 @@ def _allowed(param: Any) -> str | None:
     """Return in words what a number or a choice may be; None if the parameter is neither."""
     if choices := _choices(param):
         return ", ".join(choices)
-    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
-    if kind not in (int, float):
-        return None
-    return allowed_numbers((kind, param.min, param.max))
+    kind = _kind(param)
+    return allowed_numbers((kind, param.min, param.max)) if kind in (int, float) else None
 
 
 def _is_number(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli.params import RUN_HELP, Json
+from goffman.cli.params import Json, RunFolder
 from goffman.console import count_of, json_text, say, write_output
 
 if TYPE_CHECKING:
@@ -16,33 +16,25 @@ if TYPE_CHECKING:
 
     from goffman.rating.server import Desk
 
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page. 0: any free port.")]
+Port = Annotated[int, typer.Option(min=0, max=65535), "Port of the page. 0: any free port."]
 NoBrowser = Annotated[
-    bool, typer.Option("--no-browser", help="Do not open the page; only print its address.")
+    bool, typer.Option("--no-browser"), "Do not open the page; only print its address."
 ]
 
 
 def rate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    run: RunFolder,
     *,
-    rater: Annotated[
-        str | None, typer.Option(help="Your name or a pseudonym. Default: your login name.")
-    ] = None,
+    rater: Annotated[str | None, "Your name or a pseudonym. Default: your login name."] = None,
     instrument: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Instrument whose words to rate. May be repeated. Default: social-distance."
-        ),
+        "Instrument whose words to rate. May be repeated. Default: social-distance.",
     ] = None,
     ratings: Annotated[
-        list[Path] | None,
-        typer.Option(help="Skip words that are already rated in this CSV file. May be repeated."),
+        list[Path] | None, "Skip words that are already rated in this CSV file. May be repeated."
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Show every word of the run.")] = False,
-    unrated: Annotated[
-        bool,
-        typer.Option("--unrated", help="Show only words that goffman's own list does not rate."),
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all"), "Show every word of the run."] = False,
+    unrated: Annotated[bool, "Show only words that goffman's own list does not rate."] = False,
     port: Port = 0,
     no_browser: NoBrowser = False,
 ) -> None:
@@ -93,25 +85,15 @@ def _check_rated(run: Path, instruments: Sequence[str]) -> None:
 def agree(
     sources: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RUN|FILE …",
-            help="Run folders, CSV files of ratings, or files that goffman rate wrote.",
-        ),
+        typer.Argument(metavar="RUN|FILE …"),
+        "Run folders, CSV files of ratings, or files that goffman rate wrote.",
     ],
     *,
-    settle: Annotated[
-        bool,
-        typer.Option(
-            "--settle", help="Open a web page to choose a label where the raters disagree."
-        ),
-    ] = False,
+    settle: Annotated[bool, "Open a web page to choose a label where the raters disagree."] = False,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --settle: the file for the result. Default: RUN/ratings/settled.csv."
-        ),
+        Path | None, "With --settle: the file for the result. Default: RUN/ratings/settled.csv."
     ] = None,
-    export: Annotated[Path | None, typer.Option(help="Write all ratings to this CSV file.")] = None,
+    export: Annotated[Path | None, "Write all ratings to this CSV file."] = None,
     port: Port = 0,
     no_browser: NoBrowser = False,
     as_json: Json = False,

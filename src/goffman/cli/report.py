@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli.params import RUN_HELP, Json, option
+from goffman.cli.params import Json, RunFolder, option
 from goffman.cli.screen import print_lines, print_screen
 from goffman.console import counting, json_text, printable, say
 from goffman.errors import InputError
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    run: RunFolder,
     *,
     parser: Annotated[
-        str | None,
-        typer.Option(
-            help="First read the stored replies again, by these rules: v2, v1 or as-published."
-        ),
+        str | None, "First read the stored replies again, by these rules: v2, v1 or as-published."
     ] = None,
     anchor: Annotated[list[Path] | None, option("anchors")] = None,
     as_json: Json = False,
@@ -57,29 +54,16 @@ def report(
     print_screen(run, written.summary.results, report=written.page)
 
 
-MOST_WORKERS = 8
-"""Each process has a copy of one model's answers to one instrument in memory."""
-
-
-PROGRESS = "calculations done (with other choices, without one word, or with wrong labels)"
-"""What the bar counts: more than the analyses that the sentences mention."""
-
-
 def stress(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    run: RunFolder,
     *,
     workers: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="How many processes to run at the same time. Default: one for each CPU core, up "
-            "to 8.",
-        ),
+        typer.Option(min=1),
+        "How many processes to run at the same time. Default: one for each CPU core, up to 8.",
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for all random choices.")] = 0,
-    no_report: Annotated[
-        bool, typer.Option("--no-report", help="Do not write the report again.")
-    ] = False,
+    seed: Annotated[int, typer.Option(min=0), "Seed for all random choices."] = 0,
+    no_report: Annotated[bool, "Do not write the report again."] = False,
     as_json: Json = False,
 ) -> None:
     """See how far the main results of a run move in other analyses.
@@ -93,8 +77,11 @@ def stress(
     from goffman.report.summary import stress_screen
     from goffman.report.write import stress_run, write_report
 
-    with counting(sys.stderr, PROGRESS) as watch:
-        stress_run(run, workers=workers or min(MOST_WORKERS, cores()), seed=seed, watch=watch)
+    # More than the analyses that the sentences mention.
+    what = "calculations done (with other choices, without one word, or with wrong labels)"
+    with counting(sys.stderr, what) as watch:
+        # Each process has a copy of one model's answers to one instrument in memory.
+        stress_run(run, workers=workers or min(8, cores()), seed=seed, watch=watch)
     if not no_report:
         say(*write_report(run).notes)
     measured = read_run(run)
@@ -121,22 +108,18 @@ def _rows(run: MeasuredRun) -> list[dict[str, object]]:
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN …", help="Two or more runs.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN …"), "Two or more runs."],
     *,
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME[=OTHER]",
-            help="Compare only this model. If the later runs call it OTHER, give NAME=OTHER. May "
-            "be repeated.",
-        ),
+        typer.Option(metavar="NAME[=OTHER]"),
+        "Compare only this model. If the later runs call it OTHER, give NAME=OTHER. May be "
+        "repeated.",
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the full comparison to this file: a page (.html), a text for a pull "
-            "request (.md), or every row (.csv, .json or .tex)."
-        ),
+        "Write the full comparison to this file: a page (.html), a text for a pull request (.md), "
+        "or every row (.csv, .json or .tex).",
     ] = None,
     as_json: Json = False,
 ) -> None:

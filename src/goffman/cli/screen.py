@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli.params import RUN_HELP
+from goffman.cli.params import RunFolder
 from goffman.console import printable
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.types import base_of
@@ -89,9 +89,9 @@ def _colored(line: str, models: Collection[str]) -> str:
 
 
 def show(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    run: RunFolder,
     instrument: Annotated[
-        str | None, typer.Argument(metavar="[INSTRUMENT]", help="Show only this instrument.")
+        str | None, typer.Argument(metavar="[INSTRUMENT]"), "Show only this instrument."
     ] = None,
 ) -> None:
     """Show every number and caveat of a run's results."""
