@@ -55,7 +55,7 @@ Draw = Callable[[np.random.Generator, float, float], pl.DataFrame]
 """Random numbers, how much varies with the sentences, the true difference → estimates."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Scenario:
     """A contrast whose errors are counted."""
 
@@ -85,7 +85,15 @@ def frame(rows: list[dict[str, object]], **common: object) -> pl.DataFrame:
     return pl.DataFrame([usual | row for row in rows], schema=schema(SCORES))
 
 
-def found(measure: object, scores: pl.DataFrame, sharing: Clusters | None = None) -> pl.DataFrame:
+def found(
+    measure: object,
+    scores: pl.DataFrame,
+    values: np.ndarray | None = None,
+    sharing: Clusters | None = None,
+) -> pl.DataFrame:
+    """Every contrast of the scores, or of these values in their place."""
+    if values is not None:
+        scores = scores.with_columns(value=pl.Series(np.ravel(values).astype(float)))
     wordings = scores["wording"].unique(maintain_order=True).drop_nulls().to_list()
     return estimates(
         scores,

@@ -91,7 +91,7 @@ def women(
             male = 0.3 + 0.02 * rng.normal(size=disparity.shape)
             values += [male + disparity, male, disparity]
         asked = subjects(of.items, models)
-        return found(measure, asked.with_columns(value=pl.Series(np.concatenate(values))))
+        return found(measure, asked, np.concatenate(values))
 
     return draw
 
@@ -106,7 +106,7 @@ def written(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     female = (draws < women_written).mean(axis=0)
     male = ((draws >= women_written) & (draws < 0.6)).mean(axis=0)
     values = np.concatenate([female, male, female - male])
-    return found(measure, subjects(17).with_columns(value=pl.Series(values)))
+    return found(measure, subjects(17), values)
 
 
 @cache
@@ -126,7 +126,7 @@ def subscales(rng: np.random.Generator, size: float, real: float) -> pl.DataFram
     tables = disparities(rng, CARE, size)
     values = np.concatenate([one.ravel() for one in tables])
     moved = np.tile(np.arange(17) % 3 == 0, 22) * real
-    return found(measure, parts().with_columns(value=pl.Series(values + moved)))
+    return found(measure, parts(), values + moved)
 
 
 @cache
@@ -148,8 +148,7 @@ def over_baseline(rng: np.random.Generator, size: float, real: float) -> pl.Data
     own = size * CARE.own * rng.normal(size=(2, 1, 17))
     values = [(one + of + real).ravel() for one, of in zip(tables, own, strict=True)]
     without = shared.ravel() + CARE.cell * rng.normal(size=17)
-    scores = with_baseline().with_columns(value=pl.Series(np.concatenate([*values, without])))
-    return found(measure, scores)
+    return found(measure, with_baseline(), np.concatenate([*values, without]))
 
 
 @cache
@@ -169,66 +168,30 @@ def two_wordings(rng: np.random.Generator, size: float, real: float) -> pl.DataF
         for _ in ILL
     ]
     second = first + np.concatenate([one.ravel() for one in moved]) + real
-    scores = in_two_wordings().with_columns(value=pl.Series(np.concatenate([first, second])))
-    return found(measure, scores)
+    return found(measure, in_two_wordings(), np.concatenate([first, second]))
 
 
 SCENARIOS = (
+    Scenario("care-seeking: women − men", women(genders), "genders", 0.05),
     Scenario(
-        name="care-seeking: women − men",
-        draw=women(genders),
-        kind="genders",
-        real=0.05,
+        "attribution: women − men",
+        women(genders, ATTRIBUTION, PhraseGender, "keyed-disparity"),
+        "genders",
+        0.05,
     ),
     Scenario(
-        name="attribution: women − men",
-        draw=women(genders, ATTRIBUTION, PhraseGender, "keyed-disparity"),
-        kind="genders",
-        real=0.05,
+        "care-seeking: mental health − other", women(groups_of_cells), "groups", 0.05, heading=True
     ),
     Scenario(
-        name="care-seeking: mental health − other",
-        draw=women(groups_of_cells),
-        kind="groups",
-        real=0.05,
+        "attribution: mental health − other",
+        women(groups_of_cells, ATTRIBUTION, PhraseGender, "disparity"),
+        "groups",
+        0.05,
         heading=True,
     ),
-    Scenario(
-        name="attribution: mental health − other",
-        draw=women(groups_of_cells, ATTRIBUTION, PhraseGender, "disparity"),
-        kind="groups",
-        real=0.05,
-        heading=True,
-    ),
-    Scenario(
-        name="care-seeking, written: mental health − other",
-        draw=written,
-        kind="groups",
-        real=0.1,
-        heading=True,
-    ),
-    Scenario(
-        name="care-seeking: two models", draw=women(models_over_cells), kind="models", real=0.05
-    ),
-    Scenario(
-        name="care-seeking: every two subscales",
-        draw=subscales,
-        kind="dimensions",
-        real=0.1,
-        tests=6,
-    ),
-    Scenario(
-        name="care-seeking: diagnosis − none",
-        draw=over_baseline,
-        kind="over-baseline",
-        real=0.05,
-        tests=2,
-    ),
-    Scenario(
-        name="care-seeking: two wordings",
-        draw=two_wordings,
-        kind="wordings",
-        real=0.03,
-        tests=2,
-    ),
+    Scenario("care-seeking, written: mental health − other", written, "groups", 0.1, heading=True),
+    Scenario("care-seeking: two models", women(models_over_cells), "models", 0.05),
+    Scenario("care-seeking: every two subscales", subscales, "dimensions", 0.1, tests=6),
+    Scenario("care-seeking: diagnosis − none", over_baseline, "over-baseline", 0.05, tests=2),
+    Scenario("care-seeking: two wordings", two_wordings, "wordings", 0.03, tests=2),
 )

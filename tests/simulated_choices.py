@@ -108,8 +108,7 @@ def said(items: int, each: int, count: int) -> Draw:
             + size * CODES.group_item / 2**0.5 * rng.normal(size=(2, items))[first * 1, item]
             + np.where(first, real, 0.0)
         )
-        values = pl.Series(as_options(rng, logits))
-        return found(measure, asked.with_columns(value=values))
+        return found(measure, asked, as_options(rng, logits))
 
     return draw
 
@@ -143,7 +142,7 @@ def presented(
         moved = size * 0.04 * rng.normal(size=8)[item] + 0.03 * rng.normal(size=40)[condition]
         values = 0.4 + cells[condition, item] + 0.03 * rng.normal(size=len(item))
         values = values + np.where(first, moved + real, 0.0)
-        return found(measure, asked.with_columns(value=pl.Series(values)))
+        return found(measure, asked, values)
 
     return draw
 
@@ -162,7 +161,7 @@ def worded(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     moved = size * 0.04 * rng.normal(size=(1, 8)) + 0.03 * rng.normal(size=(40, 1))
     noise = 0.03 * rng.normal(size=(2, 40, 8))
     values = np.stack([cells + moved + real, cells]) + noise
-    return found(measure, two_wordings().with_columns(value=pl.Series(values.ravel())))
+    return found(measure, two_wordings(), values)
 
 
 @cache
@@ -233,79 +232,56 @@ def vignettes(texts: float) -> Draw:
         cells[:20] += size * 0.03 * rng.normal(size=(1, 7, 1))
         cells[:20] += size * 0.01 * rng.normal(size=(1, 1, 4))
         cells[:20] += disorders[:, None, None] + real
-        return found(measure, descriptions().with_columns(value=pl.Series(cells.ravel() + 0.4)))
+        return found(measure, descriptions(), cells + 0.4)
 
     return draw
 
 
 SCENARIOS = (
+    Scenario("social distance, choice: stigmatized − not", chosen, "groups", 0.5, heading=True),
     Scenario(
-        name="social distance, choice: stigmatized − not",
-        draw=chosen,
-        kind="groups",
-        real=0.5,
+        "social distance, said: stigmatized − not", said(7, 7, 4), "groups", 0.5, heading=True
+    ),
+    Scenario("decisions, said: stigmatized − not", said(24, 4, 3), "groups", 0.5, heading=True),
+    Scenario(
+        "attribution, choice: woman − man",
+        women_described(CodeByGender, women_against_men, (27, 11), "mental-health"),
+        "genders",
+        0.02,
+    ),
+    Scenario(
+        "attribution, said: woman − man, one in ten not answered",
+        women_described(CodeByGender, women_against_men, (27, 11), "mental-health", gaps=0.1),
+        "genders",
+        0.03,
+    ),
+    Scenario(
+        "vignettes: disorders − daily troubles, texts differ by .05",
+        vignettes(0.05),
+        "groups",
+        0.05,
         heading=True,
     ),
     Scenario(
-        name="social distance, said: stigmatized − not",
-        draw=said(7, 7, 4),
-        kind="groups",
-        real=0.5,
+        "vignettes: disorders − daily troubles, texts differ by .10",
+        vignettes(0.10),
+        "groups",
+        0.1,
         heading=True,
     ),
     Scenario(
-        name="decisions, said: stigmatized − not",
-        draw=said(24, 4, 3),
-        kind="groups",
-        real=0.5,
-        heading=True,
+        "vignettes: woman − man",
+        women_described(VignetteCode, women_against_men_in_group, (15, 4), "disorder"),
+        "genders",
+        0.05,
     ),
+    Scenario("choices: two orders", presented(order_of_options, DIRECTIONS), "order", 0.05),
     Scenario(
-        name="attribution, choice: woman − man",
-        draw=women_described(CodeByGender, women_against_men, (27, 11), "mental-health"),
-        kind="genders",
-        real=0.02,
+        "choices: two orders, each question in one",
+        presented(order_of_options, DIRECTIONS, apart=True),
+        "order",
+        0.05,
     ),
-    Scenario(
-        name="attribution, said: woman − man, one in ten not answered",
-        draw=women_described(CodeByGender, women_against_men, (27, 11), "mental-health", gaps=0.1),
-        kind="genders",
-        real=0.03,
-    ),
-    Scenario(
-        name="vignettes: disorders − daily troubles, texts differ by .05",
-        draw=vignettes(0.05),
-        kind="groups",
-        real=0.05,
-        heading=True,
-    ),
-    Scenario(
-        name="vignettes: disorders − daily troubles, texts differ by .10",
-        draw=vignettes(0.10),
-        kind="groups",
-        real=0.1,
-        heading=True,
-    ),
-    Scenario(
-        name="vignettes: woman − man",
-        draw=women_described(VignetteCode, women_against_men_in_group, (15, 4), "disorder"),
-        kind="genders",
-        real=0.05,
-    ),
-    Scenario(
-        name="choices: two orders",
-        draw=presented(order_of_options, DIRECTIONS),
-        kind="order",
-        real=0.05,
-    ),
-    Scenario(
-        name="choices: two orders, each question in one",
-        draw=presented(order_of_options, DIRECTIONS, apart=True),
-        kind="order",
-        real=0.05,
-    ),
-    Scenario(
-        name="choices: two keyings", draw=presented(keying, KEYINGS), kind="keying", real=0.05
-    ),
-    Scenario(name="choices: two wordings", draw=worded, kind="wordings", real=0.05),
+    Scenario("choices: two keyings", presented(keying, KEYINGS), "keying", 0.05),
+    Scenario("choices: two wordings", worded, "wordings", 0.05),
 )

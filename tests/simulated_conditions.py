@@ -108,7 +108,7 @@ def gap(
             for of in conditions_alike(rng, size)
         ]
         values = np.concatenate([(tables[0] + real).ravel(), tables[1].ravel()])
-        return found(measure, asked.with_columns(value=pl.Series(values)))
+        return found(measure, asked, values)
 
     return draw
 
@@ -131,7 +131,7 @@ def two_models(rng: np.random.Generator, size: float, real: float) -> pl.DataFra
     asked = people("negative", ((GROUPS[0], 93),), 7, 4, ("a", "b"))
     tables = [table(rng, conditions_alike(rng, size)[0], 7, 4, DISTANCE, size) for _ in range(2)]
     values = np.concatenate([(tables[0] + real).ravel(), tables[1].ravel()])
-    return found(measure, asked.with_columns(value=pl.Series(values)))
+    return found(measure, asked, values)
 
 
 def two_wordings(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
@@ -141,7 +141,7 @@ def two_wordings(rng: np.random.Generator, size: float, real: float) -> pl.DataF
     spread = Spread(**{**vars(DISTANCE), "group_wording": 0.0})
     values = table(rng, 40, 7, 2, spread, size)
     values[:, :, 1] += real
-    return found(measure, asked.with_columns(value=pl.Series(values.ravel())))
+    return found(measure, asked, values)
 
 
 def single_conditions(make: Callable[..., object]) -> Draw:
@@ -164,66 +164,60 @@ def single_conditions(make: Callable[..., object]) -> Draw:
         # The truth of a test: one group's conditions moved, or one condition of the other group.
         values[: 12 if make is not conditions_against_own_group else 0] += real
         values[12:13] += real if make is conditions_against_own_group else 0.0
-        return found(measure, asked.with_columns(value=pl.Series(values.ravel())))
+        return found(measure, asked, values)
 
     return draw
 
 
 SCENARIOS = (
     Scenario(
-        name="social distance: stigmatized − not",
-        draw=gap(
+        "social distance: stigmatized − not",
+        gap(
             only(NegativeAttitude, groups_of_conditions, of="negative"),
             "negative",
             DISTANCE,
             7,
             4,
         ),
-        kind="groups",
-        real=0.05,
+        "groups",
+        0.05,
         heading=True,
     ),
     Scenario(
-        name="sentiment: stigmatized − not",
-        draw=gap(
+        "sentiment: stigmatized − not",
+        gap(
             only(NegativeSentiment, groups_of_conditions, of=PROBABILITY),
             PROBABILITY,
             SENTIMENT,
             2,
             1,
         ),
-        kind="groups",
-        real=0.15,
+        "groups",
+        0.15,
         heading=True,
     ),
+    Scenario("sentiment: as in the study", as_asked, "groups-as-asked", 0.2, given=True),
+    Scenario("social distance: two models", two_models, "models", 0.05),
+    Scenario("social distance: two wordings", two_wordings, "wordings", 0.05),
     Scenario(
-        name="sentiment: as in the study",
-        draw=as_asked,
-        kind="groups-as-asked",
-        real=0.2,
-        given=True,
-    ),
-    Scenario(name="social distance: two models", draw=two_models, kind="models", real=0.05),
-    Scenario(name="social distance: two wordings", draw=two_wordings, kind="wordings", real=0.05),
-    Scenario(
-        name="social distance: condition − baseline",
-        draw=single_conditions(conditions_against_baseline),
-        kind="baseline",
-        real=0.05,
+        "social distance: condition − baseline",
+        single_conditions(conditions_against_baseline),
+        "baseline",
+        0.05,
         tests=12,
     ),
     Scenario(
-        name="social distance: condition − other group",
-        draw=single_conditions(conditions_against_reference),
-        kind="reference",
-        real=0.05,
+        "social distance: condition − other group",
+        single_conditions(conditions_against_reference),
+        "reference",
+        0.05,
         tests=12,
     ),
     Scenario(
-        name="social distance: condition − own group",
-        draw=single_conditions(conditions_against_own_group),
-        kind="own-reference",
-        real=0.05,
+        "social distance: condition − own group",
+        single_conditions(conditions_against_own_group),
+        "own-reference",
+        0.05,
         tests=12,
     ),
 )

@@ -120,10 +120,8 @@ def bias_level(trials: int) -> Draw:
     measure = only(CoreferenceBias, levels, of="bias")
 
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
-        values = replied(rng, size, real, trials).ravel()
         asked = asked_pairs("correct", (BASELINE,), trials)
-        sharing = sentence_pairs()[4]
-        return found(measure, asked.with_columns(value=pl.Series(values)), sharing)
+        return found(measure, asked, replied(rng, size, real, trials), sentence_pairs()[4])
 
     return draw
 
@@ -140,9 +138,7 @@ def of_options(*, replies: bool) -> Draw:
         asked = asked_pairs("correct", (BASELINE,), 1).with_columns(
             level=pl.lit("presentation"), trial=pl.lit(None, dtype=pl.Int64)
         )
-        return found(
-            measure, asked.with_columns(value=pl.Series(values.ravel())), sentence_pairs()[4]
-        )
+        return found(measure, asked, values, sentence_pairs()[4])
 
     return draw
 
@@ -153,7 +149,7 @@ def first_listed(rng: np.random.Generator, size: float, real: float) -> pl.DataF
     shared = size * of_pairs(rng, (0.05, 0.05, 0.05))
     values = 0.5 + real + shared + 0.1 * rng.normal(size=395)
     asked = asked_pairs("first-listed", (BASELINE,), 0).with_columns(level=pl.lit("presentation"))
-    return found(measure, asked.with_columns(value=pl.Series(values)), sentence_pairs()[4])
+    return found(measure, asked, values, sentence_pairs()[4])
 
 
 SETTINGS = (BASELINE, *(f"x{k},y{k}" for k in range(13)), "one,", "other,")
@@ -169,9 +165,7 @@ def bias_settings(make: Callable[..., object]) -> Draw:
             moved = rng.random(values[1:14, :, 0].shape) < real
             values[1:14, :, 0] = np.where(moved, 1.0, values[1:14, :, 0])
         asked = asked_pairs("correct", SETTINGS, 3)
-        return found(
-            measure, asked.with_columns(value=pl.Series(values.ravel())), sentence_pairs()[4]
-        )
+        return found(measure, asked, values, sentence_pairs()[4])
 
     return draw
 
@@ -194,7 +188,7 @@ def trials(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
     values = (right[..., 0].mean(axis=2) - right[..., 1].mean(axis=2)) + np.where(
         np.arange(len(SETTINGS))[:, None] > 0, real, 0.0
     )
-    return found(measure, asked_trials().with_columns(value=pl.Series(values.ravel())))
+    return found(measure, asked_trials(), values)
 
 
 def two_models(make: Callable[..., object]) -> Draw:
@@ -204,8 +198,7 @@ def two_models(make: Callable[..., object]) -> Draw:
     def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
         values = [replied(rng, size, one, 3) for one in (real, 0.0)]
         asked = asked_pairs("correct", (BASELINE,), 3, models=("a", "b"))
-        scores = asked.with_columns(value=pl.Series(np.concatenate(values).ravel()))
-        return found(measure, scores, sentence_pairs()[4])
+        return found(measure, asked, np.concatenate(values), sentence_pairs()[4])
 
     return draw
 
@@ -219,8 +212,7 @@ def preferred(pairs: int) -> Draw:
         shared = size * of_pairs(rng, (0.48, 0.74, 0.49), pairs)
         values = signs * (0.68 + shared + 0.45 * rng.normal(size=pairs)) + real
         asked = asked_pairs("preference", (BASELINE,), 0, pairs=pairs)
-        scores = asked.with_columns(value=pl.Series(values))
-        return found(measure, scores, sentence_pairs(pairs)[4])
+        return found(measure, asked, values, sentence_pairs(pairs)[4])
 
     return draw
 
@@ -240,8 +232,7 @@ def both_placements(make: Callable[..., object]) -> Draw:
             moved = rng.random(values[ways, :, 0].shape) < real
             values[ways, :, 0] = np.where(moved, 1.0, values[ways, :, 0])
         asked = asked_pairs("correct", BOTH, 1)
-        scores = asked.with_columns(value=pl.Series(values.ravel()))
-        return found(measure, scores, sentence_pairs()[4])
+        return found(measure, asked, values, sentence_pairs()[4])
 
     return draw
 
@@ -290,8 +281,7 @@ def neutral_occupations(measured: type[CoreferenceBias | PronounPreference]) -> 
             sides = base + 2.0 * rng.normal(size=(*shape, 2)) + leaning[..., None] * (0.5, -0.5)
             values = rng.random(sides.shape) < 1 / (1 + np.exp(-sides))
         asked = asked_pairs(quantity, NEUTRAL, int(replies), pairs=pairs)
-        scores = asked.with_columns(value=pl.Series(values.ravel().astype(float)))
-        return found(measure, scores, sharing)
+        return found(measure, asked, values, sharing)
 
     return draw
 
@@ -314,8 +304,7 @@ def they_understood(rng: np.random.Generator, size: float, real: float) -> pl.Da
     own = np.stack([size * of_pairs(rng, (0.6, 0.6, 0.6)) for _ in range(3)], axis=1)
     logits = base + own + 1.5 * rng.normal(size=(395, 3)) - real * np.array([0.0, 0.0, 1.0])
     values = rng.random((395, 3, 2)) < 1 / (1 + np.exp(-logits[..., None]))
-    scores = asked_with_they().with_columns(value=pl.Series(values.ravel().astype(float)))
-    return found(measure, scores, sentence_pairs()[4])
+    return found(measure, asked_with_they(), values, sentence_pairs()[4])
 
 
 def they_written(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
@@ -323,8 +312,7 @@ def they_written(rng: np.random.Generator, size: float, real: float) -> pl.DataF
     measure = only(PronounPreference, they_preference, of=THEY_PREFERENCE)
     values = real + size * of_pairs(rng, (0.5, 0.2, 0.2)) + 0.4 * rng.normal(size=395)
     asked = asked_pairs(THEY_PREFERENCE, (THEY,), 0)
-    scores = asked.with_columns(value=pl.Series(values))
-    return found(measure, scores, sentence_pairs()[4])
+    return found(measure, asked, values, sentence_pairs()[4])
 
 
 def naming_nobody(make: Callable[..., object]) -> Draw:
@@ -347,138 +335,83 @@ def naming_nobody(make: Callable[..., object]) -> Draw:
             )
             for quantity, kind in (("correct", right), ("incorrect", ~right))
         ]
-        return found(measure, pl.concat(tables), sentence_pairs()[4])
+        return found(measure, pl.concat(tables), sharing=sentence_pairs()[4])
 
     return draw
 
 
 SCENARIOS = (
+    Scenario("coreference: bias, 5 trials", bias_level(5), "level", 1.0, heading=True),
+    Scenario("coreference: bias, 1 trial", bias_level(1), "level", 1.0, heading=True),
+    Scenario("coreference, choice: bias", of_options(replies=False), "level", 1.0, heading=True),
+    Scenario("coreference, said: bias", of_options(replies=True), "level", 1.0, heading=True),
+    Scenario("pronoun preference", preferred(395), "level", float(np.log(1.25)), heading=True),
     Scenario(
-        name="coreference: bias, 5 trials",
-        draw=bias_level(5),
-        kind="level",
-        real=1.0,
-        heading=True,
+        "pronoun preference, 60 pairs", preferred(60), "level", float(np.log(2)), heading=True
     ),
     Scenario(
-        name="coreference: bias, 1 trial",
-        draw=bias_level(1),
-        kind="level",
-        real=1.0,
-        heading=True,
-    ),
-    Scenario(
-        name="coreference, choice: bias",
-        draw=of_options(replies=False),
-        kind="level",
-        real=1.0,
-        heading=True,
-    ),
-    Scenario(
-        name="coreference, said: bias",
-        draw=of_options(replies=True),
-        kind="level",
-        real=1.0,
-        heading=True,
-    ),
-    Scenario(
-        name="pronoun preference",
-        draw=preferred(395),
-        kind="level",
-        real=float(np.log(1.25)),
-        heading=True,
-    ),
-    Scenario(
-        name="pronoun preference, 60 pairs",
-        draw=preferred(60),
-        kind="level",
-        real=float(np.log(2)),
-        heading=True,
-    ),
-    Scenario(
-        name="coreference: setting − none, of 15",
-        draw=bias_settings(settings_by_pairs),
-        kind="baseline",
-        real=0.1,
+        "coreference: setting − none, of 15",
+        bias_settings(settings_by_pairs),
+        "baseline",
+        0.1,
         tests=15,
     ),
     Scenario(
-        name="coreference: setting − none, over trials",
-        draw=trials,
-        kind="trials",
-        real=0.05,
-        tests=15,
-        given=True,
+        "coreference: setting − none, over trials", trials, "trials", 0.05, tests=15, given=True
     ),
     Scenario(
-        name="coreference: two adjectives − one",
-        draw=bias_settings(pairs_against_singles),
-        kind="groups",
-        real=0.1,
+        "coreference: two adjectives − one", bias_settings(pairs_against_singles), "groups", 0.1
     ),
+    Scenario("coreference: two models", two_models(models_over_pairs), "models", 1.0),
     Scenario(
-        name="coreference: two models",
-        draw=two_models(models_over_pairs),
-        kind="models",
-        real=1.0,
+        "coreference: two models, setting by setting",
+        two_models(models_in_each_setting),
+        "models",
+        1.0,
     ),
+    Scenario("coreference, choice: first-listed − half", first_listed, POSITION, 0.03),
     Scenario(
-        name="coreference: two models, setting by setting",
-        draw=two_models(models_in_each_setting),
-        kind="models",
-        real=1.0,
-    ),
-    Scenario(
-        name="coreference, choice: first-listed − half", draw=first_listed, kind=POSITION, real=0.03
-    ),
-    Scenario(
-        name="coreference: adjectives alone, of 15",
-        draw=both_placements(own_effect),
-        kind="adjectives",
-        real=0.2,
+        "coreference: adjectives alone, of 15",
+        both_placements(own_effect),
+        "adjectives",
+        0.2,
         tests=15,
     ),
     Scenario(
-        name="coreference: occupations alone, of 15",
-        draw=both_placements(occupations_effect),
-        kind="occupations",
-        real=0.2,
+        "coreference: occupations alone, of 15",
+        both_placements(occupations_effect),
+        "occupations",
+        0.2,
         tests=15,
     ),
     Scenario(
-        name="coreference: adjectives of neutral occupations, of 15",
-        draw=neutral_occupations(CoreferenceBias),
-        kind="neutral",
-        real=1.0,
+        "coreference: adjectives of neutral occupations, of 15",
+        neutral_occupations(CoreferenceBias),
+        "neutral",
+        1.0,
         tests=15,
     ),
     Scenario(
-        name="pronoun preference: adjectives of neutral occupations, of 15",
-        draw=neutral_occupations(PronounPreference),
-        kind="neutral",
-        real=1.0,
+        "pronoun preference: adjectives of neutral occupations, of 15",
+        neutral_occupations(PronounPreference),
+        "neutral",
+        1.0,
+        tests=15,
+    ),
+    Scenario("coreference: they − he, they − she", they_understood, "they", 1.0, tests=2),
+    Scenario("pronoun preference: they", they_written, "they", 0.2231),
+    Scenario(
+        "coreference: no answer, setting − none, of 15",
+        naming_nobody(unanswered),
+        "no-answer",
+        1.0,
         tests=15,
     ),
     Scenario(
-        name="coreference: they − he, they − she",
-        draw=they_understood,
-        kind="they",
-        real=1.0,
-        tests=2,
-    ),
-    Scenario(name="pronoun preference: they", draw=they_written, kind="they", real=0.2231),
-    Scenario(
-        name="coreference: no answer, setting − none, of 15",
-        draw=naming_nobody(unanswered),
-        kind="no-answer",
-        real=1.0,
-        tests=15,
-    ),
-    Scenario(
-        name="coreference: no answer, anti − pro, of 16",
-        draw=naming_nobody(unanswered_sides),
-        kind="no-answer-sides",
-        real=1.0,
+        "coreference: no answer, anti − pro, of 16",
+        naming_nobody(unanswered_sides),
+        "no-answer-sides",
+        1.0,
         tests=16,
     ),
 )
