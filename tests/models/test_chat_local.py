@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import ChatRequest, Identity, LoadOptions, Reply, Sampling
-from goffman.models.chat_local import LocalChat, load_chat
-from goffman.models.files import Files
+from goffman.models.base import Calling, ChatRequest, LoadOptions, Reply, Sampling
+from goffman.models.chat_local import LocalChat
 from goffman.models.generation import TokenizedPrompt
+from goffman.models.resolve import load
 from tiny_chat import CAUSAL, make_causal
 
 if TYPE_CHECKING:
@@ -46,25 +46,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory):
 
 
 def loaded(folder: Path, sampling: Sampling, *, batch_size: int | None = None) -> LocalChat:
-    identity = Identity(
-        name="tiny",
-        kind="chat",
-        family="",
-        revision=None,
-        weights="safetensors",
-        weights_sha256=None,
-        tokenizer_sha256=None,
-        precision="float32",
-        device="cpu",
-    )
-    files = Files(name="tiny", folder=folder, revision=None)
-    return load_chat(
-        files,
-        LoadOptions(device="cpu"),
-        identity=identity,
-        sampling=sampling,
-        batch_size=batch_size,
-    )
+    options, calling = LoadOptions(device="cpu"), Calling(batch_size=batch_size)
+    return load(str(folder), kind="chat", options=options, sampling=sampling, calling=calling)
 
 
 def asked(model: LocalChat, turns: Sequence[ChatRequest]) -> list[Reply]:
@@ -239,7 +222,7 @@ def test_a_probability_that_is_not_a_number_is_said_and_none_is_drawn(folders) -
     with pytest.raises(AskingError) as error:
         asked(model, turns(*TEXTS[:2]))
     assert str(error.value) == (
-        "tiny failed on 2 prompts of up to 34 tokens: it gave a probability that is not a "
+        f"{folders('llama')} failed on 2 prompts of up to 34 tokens: it gave a probability that is not a "
         "number. Its weights contain NaN or infinity, or its numbers get too large for "
         "float32. Download or save the model again. All answers so far are kept. To resume, "
         "run the same command again."
@@ -268,7 +251,7 @@ def test_a_reply_stops_at_the_model_s_last_position_and_a_longer_question_is_ref
     with pytest.raises(ModelError) as error:
         model.encode(["a friend of " * 300])
     assert str(error.value).startswith("A text has 9")
-    assert "'tiny' reads at most 640" in str(error.value)
+    assert "' reads at most 640" in str(error.value)
 
 
 def test_every_end_token_that_the_model_names_ends_a_reply(folders, tmp_path) -> None:
@@ -292,6 +275,6 @@ def test_a_template_that_cannot_put_a_question_is_said(tmp_path) -> None:
     with pytest.raises(ModelError) as error:
         loaded(folder, GREEDY)
     assert str(error.value) == (
-        "The chat template of 'tiny' does not work: a system message is needed. The folder "
+        f"The chat template of '{folder}' does not work: a system message is needed. The folder "
         "needs a chat_template.jinja for messages with role and content."
     )

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from goffman.errors import ModelError
-from goffman.models.base import NextWords, PromptParts
+from goffman.models.base import Identity, NextWords, PromptParts
 from goffman.models.generation import Generation, TokenizedPrompt, shared_tokens
 from goffman.models.masked import position_limit
-from goffman.models.tokenizer import check_length, load_tokenizer, token_ids, token_texts
-from goffman.models.torch_common import (
-    accepted,
-    in_halves,
-    load_weights,
-    logits_at,
-    padded,
-    without_gradients,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from goffman.models.base import Identity, LoadOptions
-    from goffman.models.files import Files
-
+from goffman.models.tokenizer import check_length, token_ids, token_texts
+from goffman.models.torch_common import accepted, in_halves, logits_at, padded, without_gradients
 
 WITH_START = "A sentence's probability is that of all its tokens, after {}."
 WITHOUT_START = (
@@ -106,15 +91,6 @@ class Causal:
         log_p = logits.gather(2, targets).squeeze(2) - logits.logsumexp(dim=2)
         summed: NDArray[np.float64] = (log_p.double() * attention[:, 1:]).sum(dim=1).cpu().numpy()
         return summed
-
-
-def load_causal(files: Files, options: LoadOptions, *, identity: Identity) -> Causal:
-    """Load the causal model in these files."""
-    from transformers import AutoModelForCausalLM
-
-    tokenizer = load_tokenizer(files, options)
-    model = load_weights(AutoModelForCausalLM, files, options)
-    return Causal(identity, model, tokenizer)
 
 
 WORTH = 0.02

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from jinja2 import TemplateError
+from numpy.typing import NDArray
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import PromptParts, Reply, not_a_number
+from goffman.models.base import ChatRequest, Identity, PromptParts, Reply, Sampling, not_a_number
 from goffman.models.causal import NextWord
 from goffman.models.generation import Generation, Graphs, TokenizedPrompt
 from goffman.models.masked import position_limit
-from goffman.models.tokenizer import (
-    check_length,
-    decided,
-    distinct,
-    load_tokenizer,
-    plan_batches,
-    token_ids,
-)
-from goffman.models.torch_common import in_halves, load_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from goffman.models.base import ChatRequest, Identity, LoadOptions, Sampling
-    from goffman.models.files import Files
+from goffman.models.tokenizer import check_length, decided, distinct, plan_batches, token_ids
+from goffman.models.torch_common import in_halves
 
 TEMPLATE = (
     "Prompts use the model's own chat template, one user message per chat. Replies use the given "
@@ -58,7 +46,7 @@ class LocalChat:
         *,
         batch_size: int | None = None,
     ) -> None:
-        self.identity = identity
+        self.identity = replace(identity, notes=(*identity.notes, TEMPLATE))
         self.answers: Callable[
             [Sequence[Sequence[TokenizedPrompt]]], Iterator[tuple[int, Sequence[Reply]]]
         ] = lambda batches: enumerate(map(self.reply_batch, batches))
@@ -87,6 +75,13 @@ class LocalChat:
                 f"'{identity.name}' does not say which token ends a reply: there is no eos token "
                 "in its generation_config.json or tokenizer."
             )
+        try:
+            self.encode(["Who is there?"])
+        except (TemplateError, ValueError) as error:
+            raise ModelError(
+                f"The chat template of '{identity.name}' does not work: {error}. The folder needs "
+                "a chat_template.jinja for messages with role and content."
+            ) from error
 
     def chat(self, turns: Sequence[ChatRequest], heard: Callable[[int, Reply], None]) -> None:
         """Ask every turn, those of similar length together; ``heard`` gets each reply once."""
@@ -224,29 +219,3 @@ class LocalChat:
         summed = probabilities.cumsum(dim=1)
         last = summed.shape[1] - 1
         return torch.searchsorted(summed, drawn * summed[:, -1:], right=True).clamp(max=last)
-
-
-def load_chat(
-    files: Files,
-    options: LoadOptions,
-    *,
-    identity: Identity,
-    sampling: Sampling,
-    batch_size: int | None = None,
-) -> LocalChat:
-    """Load the chat model in these files; ``batch_size``: how many chats are asked together."""
-    from jinja2 import TemplateError
-    from transformers import AutoModelForCausalLM
-
-    tokenizer = load_tokenizer(files, options)
-    model = load_weights(AutoModelForCausalLM, files, options)
-    identity = replace(identity, notes=(*identity.notes, TEMPLATE))
-    chat = LocalChat(identity, model, tokenizer, sampling, batch_size=batch_size)
-    try:
-        chat.encode(["Who is there?"])
-    except (TemplateError, ValueError) as error:
-        raise ModelError(
-            f"The chat template of '{files.name}' does not work: {error}. The folder needs a "
-            "chat_template.jinja for messages with role and content."
-        ) from error
-    return chat

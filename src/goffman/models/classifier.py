@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from goffman.errors import ModelError, did_you_mean
+from goffman.models.base import Identity
 from goffman.models.masked import TOLERANCE, position_limit
-from goffman.models.tokenizer import check_length, load_tokenizer, text_limit, token_ids
-from goffman.models.torch_common import (
-    accepted,
-    cannot_load,
-    in_halves,
-    load_weights,
-    padded,
-    read_config,
-    without_gradients,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from goffman.models.base import Identity, LoadOptions
-    from goffman.models.files import Files
+from goffman.models.tokenizer import check_length, text_limit, token_ids
+from goffman.models.torch_common import accepted, by_length, in_halves, padded, without_gradients
 
 SENTIMENTS = ("negative", "neutral", "positive")
 
@@ -137,29 +124,10 @@ class Classifier:
 
 def groups(encoded: Sequence[Sequence[int]], way: Together) -> list[list[int]]:
     """Return which sentences go together, by their indices."""
-    by_key: dict[int, list[int]] = {}
-    for index, sentence in enumerate(encoded):
-        key = {"all": 0, "of one length": len(sentence), "alone": index}[way]
-        by_key.setdefault(key, []).append(index)
-    return list(by_key.values())
-
-
-def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -> Classifier:
-    """Load the classifier in these files, its classes named by their sentiment."""
-    from transformers import AutoModelForSequenceClassification
-
-    labels = class_sentiments(files, options)
-    tokenizer = load_tokenizer(files, options)
-    model = load_weights(AutoModelForSequenceClassification, files, options)
-    try:
-        return Classifier(identity, model, tokenizer, labels=labels)
-    except (RuntimeError, ValueError, IndexError) as error:
-        raise ModelError(cannot_load(files.name, error)) from error
-
-
-def class_sentiments(files: Files, options: LoadOptions) -> tuple[str, ...]:
-    """Return what the classes of a model mean by its configuration: negative, neutral, positive."""
-    return sentiments_of(files.name, read_config(files, options), given=options.labels)
+    if way == "of one length":
+        return by_length(encoded)
+    indices = list(range(len(encoded)))
+    return [indices] if way == "all" else [[index] for index in indices]
 
 
 def sentiments_of(name: str, config: Any, *, given: Mapping[str, str] | None) -> tuple[str, ...]:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import functional as F  # noqa: N812
 
 from goffman.errors import ModelError
-from goffman.models.base import Later
+from goffman.models.base import Filled, Identity, Later
 from goffman.models.fast_bert import make_fast, make_fast_on_gpu
-from goffman.models.tokenizer import Tokens, load_tokenizer
+from goffman.models.tokenizer import Tokens
 from goffman.models.torch_common import (
-    cannot_load,
+    by_length,
     full_logits_at,
     in_halves,
-    load_weights,
     logits_at,
     most_probable,
     on_device,
@@ -28,12 +28,6 @@ from goffman.models.torch_common import (
     together,
     without_gradients,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from goffman.models.base import Filled, Identity, LoadOptions
-    from goffman.models.files import Files
 
 MOST_COPIES = 4
 """Each copy has memory for a batch of its own; if there are more threads, they share the work."""
@@ -150,11 +144,9 @@ def scores(
     model: Any, tokens: Tokens, encoded: Sequence[Sequence[int]], *, scoring: Scoring
 ) -> torch.Tensor:
     """Return [sentence, token]: the logits at the mask of each sentence."""
-    by_length: dict[int, list[int]] = {}
-    for index, sentence in enumerate(encoded):
-        by_length.setdefault(len(sentence) if scoring.same_length else 0, []).append(index)
     parts, order = [], []
-    for indices in by_length.values():
+    groups = by_length(encoded) if scoring.same_length else [list(range(len(encoded)))]
+    for indices in groups:
         part = [encoded[index] for index in indices]
         ids, attention = padded(part, pad_id=tokens.pad_id, device=model.device)
         positions = (ids == tokens.mask_id).int().argmax(dim=1)
@@ -164,24 +156,10 @@ def scores(
     return logits if order == sorted(order) else logits[on_device(np.argsort(order), model.device)]
 
 
-def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Masked:
-    """Load the masked model in these files, in the fastest way that agrees with the plain one."""
-    from transformers import AutoModelForMaskedLM, XLNetLMHeadModel
-
-    tokenizer = load_tokenizer(files, options)
-    kind = XLNetLMHeadModel if identity.family == "xlnet" else AutoModelForMaskedLM
-    model = load_weights(kind, files, options)
-    try:
-        return make_masked(identity, model, tokenizer)
-    except (RuntimeError, ValueError, IndexError) as error:
-        raise ModelError(cannot_load(files.name, error)) from error
-
-
 def make_masked(identity: Identity, model: Any, tokenizer: Any, *, own_code: bool = True) -> Masked:
     """Return the model, ready to be asked; XLNet without specials and padding text, as studied.
 
-    ``own_code``: whether our own code may be tried, which takes the current weights into its own
-    form.
+    ``own_code``: see model_in_memory.
     """
     name, xlnet = identity.name, identity.family == "xlnet"
     with quiet():

@@ -13,31 +13,18 @@ Sentences of one length go through a model together, so nothing is ever padded.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from goffman.errors import ModelError
-from goffman.models.base import PART
+from goffman.models.base import PART, Identity
 from goffman.models.masked import position_limit
-from goffman.models.tokenizer import check_length, load_tokenizer, text_limit
-from goffman.models.torch_common import (
-    accepted,
-    in_halves,
-    load_weights,
-    on_device,
-    without_gradients,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from goffman.models.base import Identity, LoadOptions
-    from goffman.models.files import Files
+from goffman.models.tokenizer import check_length, text_limit
+from goffman.models.torch_common import accepted, by_length, in_halves, on_device, without_gradients
 
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 """The meanings of the classes of a model of natural language inference."""
@@ -79,10 +66,7 @@ class PassageReader:
         self, encoded: Sequence[Sequence[int]]
     ) -> Iterator[tuple[list[int], torch.Tensor, Any]]:
         """Yield of sentences of one length their places, their tokens' roles, and the outputs."""
-        by_length: dict[int, list[int]] = defaultdict(list)
-        for place, sentence in enumerate(encoded):
-            by_length[len(sentence)].append(place)
-        for places in by_length.values():
+        for places in by_length(encoded):
             tokens = np.array([list(encoded[place]) for place in places], dtype=np.int64)
             cells = on_device(tokens, self._model.device)
             ids = cells & ((1 << TYPE) - 1)
@@ -207,15 +191,3 @@ def _joined(ids: Sequence[int], types: Sequence[int], roles: Sequence[int]) -> l
     """Return each token with its type and role as one number."""
     cells = zip(ids, types, roles, strict=True)
     return [token | (kind << TYPE) | (role << ROLE) for token, kind, role in cells]
-
-
-def load_passage_reader(files: Files, options: LoadOptions, *, identity: Identity) -> PassageReader:
-    """Load the question-answering or inference model in these files."""
-    import transformers
-
-    tokenizer = load_tokenizer(files, options)
-    if identity.kind == "qa":
-        model = load_weights(transformers.AutoModelForQuestionAnswering, files, options)
-        return QuestionAnswerer(identity, model, tokenizer)
-    model = load_weights(transformers.AutoModelForSequenceClassification, files, options)
-    return Inference(identity, model, tokenizer)

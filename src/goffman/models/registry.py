@@ -6,24 +6,20 @@ complete example.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from goffman.errors import ModelError
 from goffman.instruments.types import AnswerTable, InstrumentKind
-from goffman.models.base import Calling, LoadOptions, Sampling, by_meaning
+from goffman.models.base import Calling, Fills, Identity, LoadOptions, Sampling, by_meaning
 from goffman.models.files import checked, prepared, read_object
 from goffman.models.server_address import behind_server
-from goffman.models.tokenizer import batch_limits, has_case, plan_batches
+from goffman.models.tokenizer import batch_limits, has_case, load_tokenizer, plan_batches
 from goffman.plugins import plugged, raised, refuse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from goffman.models.base import Fills
 
 SAMPLE = 64
 """How many of the prompts are asked in both precisions."""
@@ -113,23 +109,57 @@ class ModelKind:
 
 def _load(name: str, loading: Loading, *, kind: str) -> Any:
     """Load a model of one of the built-in kinds."""
-    options, sampling, calling = loading.options, loading.sampling, loading.calling
+    options = loading.options
     if behind_server(name):
         from goffman.models.chat_api import RemoteChat
 
-        return RemoteChat(name, sampling=sampling, calling=calling)
-    from goffman.models.causal import load_causal
-    from goffman.models.chat_local import load_chat
-    from goffman.models.classifier import load_classifier
-    from goffman.models.masked import load_masked
-    from goffman.models.passage import load_passage_reader
+        return RemoteChat(name, sampling=loading.sampling, calling=loading.calling)
+    import transformers
+
+    from goffman.models.torch_common import cannot_load, load_weights
 
     files, identity = prepared(name, options, kind=kind)
-    if kind == "chat":
-        size = calling.batch_size
-        return load_chat(files, options, identity=identity, sampling=sampling, batch_size=size)
-    loaders = {"masked": load_masked, "classifier": load_classifier, "causal": load_causal}
-    return loaders.get(kind, load_passage_reader)(files, options, identity=identity)
+    tokenizer = load_tokenizer(files, options)
+    if kind == "masked" and identity.family == "xlnet":
+        model_class = transformers.XLNetLMHeadModel
+    else:
+        model_class = {
+            "masked": transformers.AutoModelForMaskedLM,
+            "classifier": transformers.AutoModelForSequenceClassification,
+            "qa": transformers.AutoModelForQuestionAnswering,
+            "nli": transformers.AutoModelForSequenceClassification,
+        }.get(kind, transformers.AutoModelForCausalLM)
+    model = load_weights(model_class, files, options)
+    try:
+        return model_in_memory(identity, model, tokenizer, loading)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise ModelError(cannot_load(files.name, error)) from error
+
+
+def model_in_memory(
+    identity: Identity, model: Any, tokenizer: Any, loading: Loading, *, own_code: bool = True
+) -> Any:
+    """Return a model of transformers as the protocols of base.py have it.
+
+    ``own_code``: whether our own code may be tried, which takes the current weights into its own
+    form.
+    """
+    from goffman.models.causal import Causal
+    from goffman.models.chat_local import LocalChat
+    from goffman.models.classifier import Classifier, sentiments_of
+    from goffman.models.masked import make_masked
+    from goffman.models.passage import Inference, QuestionAnswerer
+
+    if identity.kind == "masked":
+        return make_masked(identity, model, tokenizer, own_code=own_code)
+    if identity.kind == "classifier":
+        labels = sentiments_of(identity.name, model.config, given=loading.options.labels)
+        return Classifier(identity, model, tokenizer, labels=labels)
+    if identity.kind == "chat":
+        size = loading.calling.batch_size
+        return LocalChat(identity, model, tokenizer, loading.sampling, batch_size=size)
+    readers = {"qa": QuestionAnswerer, "nli": Inference, "causal": Causal}
+    return readers[identity.kind](identity, model, tokenizer)
 
 
 def _check(name: str, options: LoadOptions, *, classes: str = "") -> None:
@@ -145,9 +175,10 @@ def _check(name: str, options: LoadOptions, *, classes: str = "") -> None:
 
         nli_classes(files.name, read_object(files.name, files.folder / "config.json")["id2label"])
     if classes == "sentiment":
-        from goffman.models.classifier import class_sentiments
+        from goffman.models.classifier import sentiments_of
+        from goffman.models.torch_common import read_config
 
-        class_sentiments(files, options)
+        sentiments_of(files.name, read_config(files, options), given=options.labels)
 
 
 def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, Any]:

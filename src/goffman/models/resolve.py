@@ -10,9 +10,10 @@ from __future__ import annotations
 import copy
 import os
 import random
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +21,8 @@ from goffman.errors import GoffmanError, ModelError
 from goffman.models.base import Calling, Identity, LoadOptions, Sampling, check_precision
 from goffman.models.files import files_of, read_object, tokenizer_settings
 from goffman.models.pypi_download import FETCHABLE
-from goffman.models.registry import Loading, model_kinds, plugged_kind
+from goffman.models.registry import Loading, ModelKind, model_in_memory, model_kinds, plugged_kind
 from goffman.models.server_address import behind_server, parse_address
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from goffman.models.registry import ModelKind
 
 WRAPPED = ("_orig_mod", "module")
 """Where torch.compile, and training on several GPUs, keep the model that they wrap."""
@@ -195,11 +191,6 @@ def in_memory(
 
     ``labels``: what a classifier's own labels mean. A chat model is asked for probabilities only.
     """
-    from goffman.models.causal import Causal
-    from goffman.models.chat_local import LocalChat
-    from goffman.models.classifier import Classifier, sentiments_of
-    from goffman.models.masked import make_masked
-    from goffman.models.passage import Inference, QuestionAnswerer
     from goffman.models.torch_common import DTYPES, device_name
 
     # A copy: ours is told not to cut texts, and its mask token may be repaired.
@@ -216,16 +207,8 @@ def in_memory(
         precision=precisions[model.dtype],
         device=device_name(model.device),
     )
-    if what.kind == "classifier":
-        meanings = sentiments_of(what.name, model.config, given=labels)
-        return Classifier(identity, model, tokenizer, labels=meanings)
-    if what.kind == "masked":
-        return make_masked(identity, model, tokenizer, own_code=False)
-    if what.kind in {"qa", "nli"}:
-        return (QuestionAnswerer if what.kind == "qa" else Inference)(identity, model, tokenizer)
-    if what.kind == "causal":
-        return Causal(identity, model, tokenizer)
-    return LocalChat(identity, model, tokenizer, Sampling())
+    loading = Loading(options=LoadOptions(labels=labels))
+    return model_in_memory(identity, model, tokenizer, loading, own_code=False)
 
 
 @contextmanager

@@ -8,23 +8,17 @@ import inspect
 import pickle
 import re
 from array import array
+from collections.abc import Callable, Iterator, Sequence, Sized
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import Filled, Later
-from goffman.models.files import weight_files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence, Sized
-
-    from numpy.typing import NDArray
-
-    from goffman.models.base import LoadOptions, Precision
-    from goffman.models.files import Files
+from goffman.models.base import Filled, Later, LoadOptions, Precision
+from goffman.models.files import Files, weight_files
 
 Answer = TypeVar("Answer")
 Asked = ParamSpec("Asked")
@@ -202,6 +196,14 @@ def in_halves(ask: Callable[[Sequence[Row]], Answer], encoded: Sequence[Row]) ->
         torch.cuda.empty_cache()
     middle = len(encoded) // 2
     return in_halves(ask, encoded[:middle]) + in_halves(ask, encoded[middle:])
+
+
+def by_length(encoded: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the indices of the sentences of each length."""
+    indices: dict[int, list[int]] = {}
+    for index, sentence in enumerate(encoded):
+        indices.setdefault(len(sentence), []).append(index)
+    return list(indices.values())
 
 
 def padded(
