@@ -238,8 +238,9 @@ def replicate(
     folder = data or published_folder(os.environ, sys.platform)
     if download:
         from goffman.replicate import download as downloading
+        from goffman.replicate.files import folder_above
 
-        into = downloading.folder_above(folder, studies)
+        into = folder_above(folder, studies)
         # A server with the same files in the place of GitHub: a mirror, or the tests' server.
         base = os.environ.get("GOFFMAN_GITHUB", downloading.GITHUB)
         files = downloading.published_files(studies)
