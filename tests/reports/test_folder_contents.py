@@ -9,7 +9,6 @@ import json
 import re
 import struct
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 from markdown_it import MarkdownIt
@@ -18,7 +17,7 @@ import goffman
 from goffman.presentation.section import Caveat, Finding
 from goffman.report.card import Card, card_of, card_png, card_svg, run_id
 from goffman.report.overview import strength
-from goffman.report.summary import main_results
+from goffman.report.summary import MainResult, main_results
 from goffman.report.table_files import RESULTS
 from in_process import goffman as command
 
@@ -116,7 +115,7 @@ def result(model="m", instrument="social-distance", verdict="relevant", differen
         shown=verdict,
         caveats=(Caveat(id="one-wording", short="one wording only", text=""),),
     )
-    return SimpleNamespace(instrument=instrument, model=model, finding=finding, verdict=verdict)
+    return MainResult(instrument=instrument, model=model, finding=finding)
 
 
 def card(*of, **more):

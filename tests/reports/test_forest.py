@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_overview import as_number, found
+from test_overview import found
 
 from goffman.presentation.forest import TICKS, WIDTH, forest
 from goffman.presentation.section import Finding
@@ -14,6 +14,10 @@ NEAR = 0.051
 """Places have one decimal."""
 
 sizes = st.floats(0.001, 5)
+
+
+def as_number(text):
+    return float(text.replace("−", "-"))
 
 
 @given(st.lists(st.tuples(st.floats(-3, 3), sizes, sizes), min_size=1, max_size=6))

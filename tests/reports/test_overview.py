@@ -1,4 +1,4 @@
-"""What leads the page, and bars on one axis: every place is that of its number."""
+"""What leads the page: every number is that of its estimate."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.formatting import ends, number, tick
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Finding
 from goffman.presentation.sensitivity import ONE_WORDING
-from goffman.report.overview import HALF, TICKS, _headline, bars, first_screen, results_of, strength
+from goffman.report.overview import _headline, first_screen, results_of, strength
 from goffman.report.summary import MainResult, main_results
-
-NEAR = 0.051
-"""Places have one decimal."""
 
 
 def found(difference, half, *, margin=0.05, verdict="inconclusive"):
@@ -27,66 +22,6 @@ def found(difference, half, *, margin=0.05, verdict="inconclusive"):
         model="m", head="", text="", difference=difference, low=difference - half,
         high=difference + half, margin=margin, verdict=verdict,
     )  # fmt: skip
-
-
-def as_number(text):
-    return float(text.replace("−", "-"))
-
-
-sizes = st.floats(0.001, 5)
-
-
-@given(st.lists(st.tuples(st.floats(-3, 3), sizes), min_size=1, max_size=5), sizes)
-def test_bars_share_an_axis_that_holds_all_of_them(differences, margin):
-    drawn = [found(*one, margin=margin) for one in differences]
-    made = bars(drawn)
-    assert len({bar.ticks for bar in made}) == 1
-    ticks = [(float(place), as_number(text)) for place, text in made[0].ticks]
-    assert ticks[0][0] == -HALF
-    assert ticks[-1][0] == HALF
-    assert (0.0, 0.0) in ticks
-    assert 3 <= len(ticks) <= 2 * TICKS + 1
-    limit = ticks[-1][1]
-    for one, bar in zip(drawn, made, strict=True):
-        for place, value in (
-            (bar.low, one.low), (bar.high, one.high), (bar.at, one.difference),
-            (bar.band, one.margin),
-        ):  # fmt: skip
-            assert abs(float(place)) <= HALF
-            assert float(place) == pytest.approx(HALF * value / limit, abs=NEAR)
-    for place, value in ticks:
-        assert place == pytest.approx(HALF * value / limit, abs=NEAR)
-
-
-@pytest.mark.parametrize(
-    ("verdict", "clear"),
-    [
-        ("relevant", True),
-        ("present, size uncertain", True),
-        ("negligible", False),
-        ("inconclusive", False),
-        ("these sentences only", False),
-        (None, False),
-    ],
-)
-def test_the_dot_is_filled_where_the_verdict_says_that_there_is_a_difference(verdict, clear):
-    (bar,) = bars([found(0.1, 0.05, verdict=verdict)])
-    assert bar.clear is clear
-
-
-def test_what_has_no_interval_has_no_bar_and_no_say_in_the_axis():
-    without = Finding(model="m", head="", text="", difference=7.0, margin=0.05)
-    made = bars([without, found(0.1, 0.05)])
-    assert made[0] is None
-    assert [text for _, text in made[1].ticks] == [
-        "−0.15",
-        "−0.10",
-        "−0.05",
-        "0",
-        "0.05",
-        "0.10",
-        "0.15",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -260,7 +261,6 @@ def _only(encoding: Spec, name: str) -> Spec:
 
 
 def _axis_up(title: str, field_: str) -> Spec:
-    """Return the axis of a number up the side, which needs little room there."""
     side = {"minExtent": 30, "maxExtent": 60, "grid": True}
     return axis_x(title, field_=field_) | {"axis": side, "scale": {"zero": True, "nice": True}}
 
@@ -337,7 +337,6 @@ def first_and_last(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _which(course: Course) -> str:
-    """Return which conditions are drawn, and that the extremes of many are partly chance."""
     count, noun = len(conditions_of(course.steps[-1])), course.section.noun
     lines = "Lines are 95% intervals over items and wordings."
     if count <= 2 * FIRST_AND_LAST:
@@ -352,32 +351,15 @@ def _which(course: Course) -> str:
 class _Side:
     """One model in one run."""
 
-    id: str
-    """Used in place of the model's name: two runs may have a model of the same name."""
     label: str
     section: Section
     model: str
     run: MeasuredRun
     words: Lexicons | None
 
-    @property
     def answers(self) -> Iterator[Answers]:
-        """Return the answers, read from the run's folder anew each time."""
-        return answers_of(self.run, self.section, model=self.model)
-
-    @property
-    def numbers(self) -> pl.DataFrame:
-        """Return the main number of each prompt."""
-        return self.section.scores.filter(
-            pl.col("model") == self.model,
-            pl.col("level") == "prompt",
-            pl.col("quantity") == self.section.presentation.quantity,
-        )
-
-    @property
-    def ranks(self) -> Iterator[pl.Series]:
-        """Yield the ranks of these answers alone; each table of answers is released at once."""
-        return map(ranks_of, self.answers)
+        """Yield the answers, read from the run's folder anew each time."""
+        yield from answers_of(self.run, self.section, model=self.model)
 
 
 def evidence_of_runs(
@@ -387,17 +369,10 @@ def evidence_of_runs(
     lexicons = {run.folder: words_or_why(run.manifest) for run in runs}
     sides = _sides(found, {run.folder: run for run in runs}, lexicons)
     # Answers are read twice, first to count: all answers together would fill the memory.
-    ranks = (
-        ranks_of_side
-        for instrument_sides in sides.values()
-        for side in instrument_sides
-        for ranks_of_side in side.ranks
-    )
-    most = words_per_prompt(ranks, rows)
-    notes = [note for _, messages in lexicons.values() for note in messages]
-    return [_evidence(instrument_sides, most) for instrument_sides in sides.values()], [
-        *dict.fromkeys(notes)
-    ]
+    all_answers = chain.from_iterable(side.answers() for side in chain(*sides.values()))
+    most = words_per_prompt(map(ranks_of, all_answers), rows)
+    notes = dict.fromkeys(note for _, messages in lexicons.values() for note in messages)
+    return [_evidence(of_instrument, most) for of_instrument in sides.values()], [*notes]
 
 
 def _sides(
@@ -406,55 +381,53 @@ def _sides(
     lexicons: Mapping[Path, tuple[Lexicons | None, Sequence[str]]],
 ) -> dict[str, list[_Side]]:
     """Return by instrument every model of every run in it, in the order of the runs."""
-    compared = [
-        comparison
-        for comparison in found
-        if not comparison.verdict.refusals and comparison.section is not None
-    ]
+    pairs: dict[str, dict[tuple[Path, str], None]] = {}
+    for side in (0, 1):
+        for comparison in found:
+            if not comparison.verdict.refusals and comparison.section is not None:
+                folder = (comparison.reference, comparison.run)[side]
+                pairs.setdefault(comparison.instrument, {})[folder, comparison.models[side]] = None
     labels = labels_of(found)
-    models = short_names(
-        dict.fromkeys(name for comparison in compared for name in comparison.models)
-    )
-    sides: dict[str, list[_Side]] = {}
-    for instrument in dict.fromkeys(comparison.instrument for comparison in compared):
-        comparisons = [comparison for comparison in compared if comparison.instrument == instrument]
-        pairs = [(comparison.reference, comparison.models[0]) for comparison in comparisons]
-        pairs += [(comparison.run, comparison.models[1]) for comparison in comparisons]
-        for place, (folder, model) in enumerate(dict.fromkeys(pairs)):
-            section = runs[folder].sections[instrument]
-            side = _Side(
-                id=str(place),
+    models = short_names({model: None for keys in pairs.values() for _, model in keys})
+    return {
+        instrument: [
+            _Side(
                 label=f"{labels[str(folder)]}: {models[model]}",
-                section=section,
+                section=runs[folder].sections[instrument],
                 model=model,
                 run=runs[folder],
                 words=lexicons[folder][0],
             )
-            sides.setdefault(instrument, []).append(side)
-    return sides
+            for folder, model in keys
+        ]
+        for instrument, keys in pairs.items()
+    }
 
 
 def _evidence(sides: Sequence[_Side], most: int) -> Evidence:
-    """Return one instrument's block, in which each side is a model."""
-    tables = [pl.DataFrame(schema=EVIDENCE)]
-    scores = []
-    total = 0
-    for side in sides:
-        model_column = {"model": pl.lit(side.id)}
-        shown = side.section.presentation.evidence
+    """Return one instrument's block, in which each side is a model.
+
+    Its place is its name: two runs may have a model of the same name.
+    """
+    tables, scores, total = [pl.DataFrame(schema=EVIDENCE)], [], 0
+    for place, side in enumerate(sides):
+        model_column = {"model": pl.lit(str(place))}
+        presentation = side.section.presentation
         # A comprehension releases the answers of one side before those of the next are read.
         rows = [
-            (
-                shown(answers, side.section, side.words, most).with_columns(**model_column),
-                rows_there(answers),
-            )
-            for answers in side.answers
+            (presentation.evidence(answers, side.section, side.words, most), rows_there(answers))
+            for answers in side.answers()
         ]
-        tables += [table for table, _ in rows]
+        tables += [table.with_columns(**model_column) for table, _ in rows]
         total += sum(count for _, count in rows)
-        scores.append(side.numbers.with_columns(**model_column))
+        numbers = side.section.scores.filter(
+            pl.col("model") == side.model,
+            pl.col("level") == "prompt",
+            pl.col("quantity") == presentation.quantity,
+        )
+        scores.append(numbers.with_columns(**model_column))
     last = sides[-1].section
-    names = replace(last.names, models={side.id: side.label for side in sides})
+    names = replace(last.names, models={str(n): side.label for n, side in enumerate(sides)})
     section = replace(last, names=names, scores=pl.concat(scores))
     return packed(section, pl.concat(tables), total)
 
@@ -501,13 +474,16 @@ def compare_page(
     }
     shown = [printable(label) for label in labels.values()]
     span = "" if len(shown) == 2 else f" over {len(shown)} runs,"
+    also = f" Each run is compared with {shown[0]}." if len(shown) > 2 else ""
+    models = join_words([*dict.fromkeys(course.model for course in all_courses)])
     return rendered(
         "compare.html",
         SCRIPTS,
         drawn,
         data,
         title=f"What changed{span} from {shown[0]} to {shown[-1]}",
-        lede=_lede(all_courses, shown),
+        lede=f"The answers of {models} to {join_words([*sections])}, compared prompt by prompt."
+        f"{also} Every number can be traced to the prompts and answers behind it, side by side.",
         first=_overview(all_courses, labels),
         several=len(shown) > 2,
         marks=[printable(mark) for mark in comparison_marks(found)],
@@ -517,18 +493,6 @@ def compare_page(
             {"label": printable(labels[str(run.folder)]), "about": about_run(run)} for run in runs
         ],
         general=GENERAL,
-    )
-
-
-def _lede(every: Sequence[Course], labels: Sequence[str]) -> str:
-    """Return what is compared, in a sentence or two."""
-    models = [*dict.fromkeys(course.model for course in every)]
-    names = [*dict.fromkeys(course.section.instrument for course in every)]
-    also = f" Each run is compared with {labels[0]}." if len(labels) > 2 else ""
-    return (
-        f"The answers of {join_words(models)} to {join_words(names)}, compared prompt by "
-        f"prompt.{also} "
-        "Every number can be traced to the prompts and answers behind it, side by side."
     )
 
 
@@ -572,15 +536,9 @@ def _course(course: Course, drawn: Drawn) -> dict[str, Any]:
         "title": section.names.title(section.instrument),
         "measured": describe_measured(section),
         "figures": figures_shown(own, drawn),
-        "rows": [
-            row
-            for comparison, label in course.labeled
-            for row in _rows(comparison, printable(label))
-        ],
+        "rows": [row for step, label in course.labeled for row in _rows(step, printable(label))],
         "by_item": [
-            row
-            for comparison, label in course.labeled
-            for row in _items(comparison, printable(label))
+            row for step, label in course.labeled for row in _items(step, printable(label))
         ],
         "kept": block.kept,
         "there": block.there,

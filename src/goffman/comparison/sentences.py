@@ -26,14 +26,7 @@ from goffman.formatting import (
 from goffman.presentation.findings import describe_verdict, findings_of, heading, with_verdict
 from goffman.presentation.section import Caveat, Finding
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, grid, markdown
-from goffman.report.summary import (
-    MainResult,
-    describe_counts,
-    interval_shown,
-    screen,
-    strength,
-    value_shown,
-)
+from goffman.report.summary import MainResult, describe_counts, screen, strength, value_shown
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS
 from goffman.stats.multiple_testing import FALSE
 
@@ -286,7 +279,7 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
             "reference_model": comparison.models[0],
             "run_model": comparison.models[1],
             "marks": "; ".join([*comparison.unmeasurable, *comparison.verdict.marks]) or None,
-            "caveats": " ".join(caveat.id for caveat in change_result(comparison).finding.caveats),
+            "caveats": " ".join(change_result(comparison).caveats),
             **row,
         }
         for comparison in found
@@ -375,7 +368,7 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
             "before": comparison.sides[0],
             "after": comparison.sides[1],
             "verdict": None if comparison.verdict.refusals else change_result(comparison).verdict,
-            "caveats": [caveat.id for caveat in change_result(comparison).finding.caveats],
+            "caveats": change_result(comparison).caveats,
             "model_item_group": comparison.by_item and _interaction_entry(comparison.by_item),
             "said": None if comparison.verdict.refusals else change_sentences(comparison).entry(),
             "estimates": comparison.estimates.to_dicts(),
@@ -431,19 +424,16 @@ def _folded(summary: str, parts: Sequence[str]) -> list[str]:
     return [f"<details><summary>{summary}</summary>", *parts, "</details>"]
 
 
-def _row(one: MainResult) -> tuple[str, ...]:
-    finding = one.finding
-    sides = finding.short.rpartition(": ")[2]
-    interval = (
-        f"{value_shown(finding)} ({interval_shown(finding)})" if interval_shown(finding) else "–"
-    )
+def _row(result: MainResult) -> tuple[str, ...]:
+    verdict, instrument, model, finding, size, _, caveats = result.cells().values()
+    sides = finding.rpartition(": ")[2]
     return (
-        f"{one.glyph} {one.verdict}",
-        one.instrument,
-        one.model,
-        sides if "→" in sides else finding.short,
-        interval,
-        ", ".join(caveat.id for caveat in finding.caveats),
+        verdict,
+        instrument,
+        model,
+        sides if "→" in sides else finding,
+        size or "–",
+        caveats,
     )
 
 

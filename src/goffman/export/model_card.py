@@ -19,12 +19,11 @@ from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.table_formats import grid, markdown
 from goffman.report.card import run_id
 from goffman.report.page import GENERAL
-from goffman.report.summary import describe_counts, interval_shown, main_results, value_shown
+from goffman.report.summary import describe_counts, main_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from goffman.gate.names import NamedEstimate
     from goffman.report.load import MeasuredRun
     from goffman.report.summary import MainResult
 
@@ -46,7 +45,7 @@ def _metadata(run: MeasuredRun, model: str, results: Sequence[MainResult]) -> It
     by_instrument = {
         asked_id(estimate.row): estimate
         for estimate in main_estimates(run, model)
-        if _is_main(estimate)
+        if estimate.row["family"] == PRIMARY
     }
     shown = [
         (result, by_instrument[result.instrument])
@@ -72,17 +71,12 @@ def _metadata(run: MeasuredRun, model: str, results: Sequence[MainResult]) -> It
         yield f"      name: {_quoted(_metric_name(result))}"
 
 
-def _is_main(one: NamedEstimate) -> bool:
-    return bool(one.row["family"] == PRIMARY)
-
-
-def _metric_name(one: MainResult) -> str:
-    """Return a metric's name: finding, verdict, interval, caveats."""
-    finding = one.finding
+def _metric_name(result: MainResult) -> str:
+    finding = result.finding
     interval = "no interval" if finding.low is None else f"95% interval {finding.unit}"
     span = "" if finding.low is None else ends(finding.low, finding.high)
-    caveats = ", ".join(caveat.id for caveat in finding.caveats) or "none"
-    return f"{finding.short} ({one.verdict}; {interval}{span}; caveats: {caveats})"
+    caveats = ", ".join(result.caveats) or "none"
+    return f"{finding.short} ({result.verdict}; {interval}{span}; caveats: {caveats})"
 
 
 def _quoted(text: str) -> str:
@@ -105,7 +99,7 @@ def _section(run: MeasuredRun, model: str, results: Sequence[MainResult]) -> str
         "## Stigma audit",
         markdown(asked),
         f"{describe_counts(results)}." if results else "No instrument has a main result.",
-        grid(heads, [_row(result) for result in results]).strip(),
+        grid(heads, [[result.cells()[head] for head in heads] for result in results]).strip(),
         "\n".join(f"- `{name}`: {markdown(short)}." for name, short in notes.items()),
         "<details><summary>What you may say, and what else can be behind it</summary>",
         *("\n".join(_about(run, result, model)) for result in results),
@@ -114,18 +108,6 @@ def _section(run: MeasuredRun, model: str, results: Sequence[MainResult]) -> str
         "\n".join(f"- {markdown(limit)}" for limit in GENERAL),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _row(one: MainResult) -> tuple[str, ...]:
-    interval, margin = interval_shown(one.finding), one.finding.margin
-    return (
-        f"{one.glyph} {one.verdict}",
-        one.instrument,
-        one.finding.short or one.finding.head,
-        f"{value_shown(one.finding)} ({interval})" if interval else "",
-        "" if margin is None else f"{margin:g}",
-        ", ".join(caveat.id for caveat in one.finding.caveats),
-    )
 
 
 def _about(run: MeasuredRun, one: MainResult, model: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 from goffman.console import GateFormat, json_text, printable
 from goffman.formatting import NONE, ends, number, p_value
-from goffman.gate.check import MARKS, RuleResult, Status, counted, exit_code, in_order
+from goffman.gate.check import MARKS, RuleResult, counted, exit_code, in_order
 from goffman.gate.names import FIELDS, path_of
 from goffman.modes import asked_id
 from goffman.presentation.table_formats import grid, markdown
@@ -169,17 +169,10 @@ def _markdown(checked: Checked) -> str:
     return "\n".join(parts)
 
 
-_SHOWN: Mapping[Status, str] = {
-    "ok": "ok",
-    "failed": "FAILED",
-    "not decided": "NOT DECIDED",
-}
-
-
 def _markdown_table(outcomes: Sequence[RuleResult]) -> str:
     rows = [
         (
-            _SHOWN[outcome.status],
+            MARKS[outcome.status],
             outcome.name,
             outcome.named.not_measurable or outcome.found.partition(" ")[2],
             outcome.required,

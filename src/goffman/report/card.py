@@ -159,10 +159,8 @@ def _rows(every: Sequence[MainResult], top: int) -> Iterator[str]:
     for place, (result, mark) in enumerate(zip(results, drawn.marks, strict=True)):
         middle = top + height * place + height / 2
         yield _line(middle - height / 2)
-        lines = _lines(
-            result.finding.short or result.finding.head, 58, 2 if height > TWO_LINES else 1
-        )
-        if note and note.id in {caveat.id for caveat in result.finding.caveats}:
+        lines = _lines(result.sentence, 58, 2 if height > TWO_LINES else 1)
+        if note and note.id in result.caveats:
             lines[-1] += "*"
         subtitle = base_of(result.instrument) + (f" · {result.model}" if several else "")
         for line, text in enumerate(lines):

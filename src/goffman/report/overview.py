@@ -1,10 +1,8 @@
-"""The page's first screen, a row for each instrument; and bars on one axis, for a comparison."""
+"""The page's first screen, a row for each instrument, and the results of each section."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.contrasts.verdict import (
@@ -17,7 +15,6 @@ from goffman.contrasts.verdict import (
     RELEVANT,
     SENTENCES_ONLY,
 )
-from goffman.formatting import tick
 from goffman.presentation.answer_style import describe_other_modes
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
@@ -32,72 +29,7 @@ from goffman.report.summary import (
 )
 
 if TYPE_CHECKING:
-    from goffman.presentation.section import Finding, Section
-
-HALF = 100
-"""Units from 0 to either end of the axis."""
-
-TICKS = 3
-"""The most ticks on either side of 0."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bar:
-    """Where the parts of a bar are, from −HALF to HALF."""
-
-    low: str
-    high: str
-    at: str
-    clear: bool
-    band: str | None
-    """Half the width of the differences that are too small to matter."""
-    ticks: tuple[tuple[str, str], ...]
-    """Place and number."""
-
-
-def bars(found: Sequence[Finding]) -> list[Bar | None]:
-    """Return the bar of each finding, all on one axis; None for a finding without an interval."""
-    drawn = [
-        finding for finding in found if finding.low is not None and finding.difference is not None
-    ]
-    ends = [
-        abs(end)
-        for finding in drawn
-        for end in (finding.low, finding.high, finding.difference, finding.margin)
-        if end is not None
-    ]
-    step, limit = _axis(max(ends, default=1.0) or 1.0)
-    count = round(limit / step)
-    ticks = tuple(
-        (_place(step * nth, limit), tick(step * nth, step)) for nth in range(-count, count + 1)
-    )
-    return [_bar(finding, limit, ticks) if finding in drawn else None for finding in found]
-
-
-def _bar(one: Finding, limit: float, ticks: tuple[tuple[str, str], ...]) -> Bar:
-    low, high, at = (
-        _place(float(end or 0.0), limit) for end in (one.low, one.high, one.difference)
-    )
-    return Bar(
-        low=low,
-        high=high,
-        at=at,
-        clear=one.verdict in PRESENT_WORDS,
-        band=None if one.margin is None else _place(one.margin, limit),
-        ticks=ticks,
-    )
-
-
-def _axis(largest: float) -> tuple[float, float]:
-    """Return the distance between ticks, and the axis's end: a tick that nothing lies beyond."""
-    power = 10.0 ** math.floor(math.log10(largest / TICKS))
-    step = next(power * times for times in (1, 2, 5, 10) if power * times * TICKS >= largest)
-    return step, step * math.ceil(largest / step - 1e-9)
-
-
-def _place(value: float, limit: float) -> str:
-    return f"{HALF * value / limit:.1f}"
-
+    from goffman.presentation.section import Section
 
 MANY = 12
 """With more models than this, a page has a line of glyphs for each."""
@@ -196,7 +128,7 @@ def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
 
 def _says(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return a row's sentence: its strongest result's, and for how many models it holds."""
-    sentences = [row["result"].finding.short or row["result"].finding.head for row in rows]
+    sentences = [row["result"].sentence for row in rows]
     count = sentences.count(sentences[0])
     return (
         sentences[0]

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from goffman.presentation.vega import Figure
     from goffman.report.evidence import Evidence
     from goffman.report.load import MeasuredRun
-    from goffman.runs.manifest import Answered, AskedInstrument, Manifest, Model
+    from goffman.runs.manifest import Answered, Manifest, Model
 
 _MOST = 40
 """Rows beyond this many are left to the files."""
@@ -101,28 +101,37 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
     """Return what was audited, and with what: models, instruments, lexicons and times."""
     manifest = run.manifest
     names, controls = labels_of(manifest), read_controls(run.folder, manifest)
-    models: list[dict[str, Any]] = [
-        {
-            "shown": names.model(name),
-            "name": printable(name),
-            "facts": _model_facts(entry, manifest.answers.get(name, {})),
-            "notes": [printable(note) for note in _remarks(entry, manifest.answers.get(name, {}))],
-            "deviation": entry.deviation,
-        }
-        for name, entry in manifest.models.items()
-    ]
+    models: list[dict[str, Any]] = []
+    for name, entry in manifest.models.items():
+        answers = manifest.answers.get(name, {})
+        of_replies = [
+            f"{instrument}: {remark}"
+            for instrument, answered in answers.items()
+            for remark in answered.remarks or ()
+        ]
+        models.append(
+            {
+                "shown": names.model(name),
+                "name": printable(name),
+                "facts": _model_facts(entry, answers),
+                "notes": [printable(note) for note in (*entry.notes, *of_replies)],
+                "deviation": entry.deviation,
+            }
+        )
     instruments = [
         {
             "id": name,
             "title": part.names.title(name),
-            "version": printable(manifest.instruments[name].version),
+            "version": printable(entry.version),
             "prompts": _asked(part.prompts),
-            "in_all": _in_all(manifest.instruments[name]),
-            "sample": manifest.instruments[name].sample,
+            # None: all prompts were asked.
+            "in_all": None if entry.in_all == entry.prompts else entry.in_all,
+            "sample": entry.sample,
             "controls": controls.filter(of_asked(name)).height,
             "models": part.models(),
         }
         for name, part in run.sections.items()
+        for entry in [manifest.instruments[name]]
     ]
     last = manifest.sessions[-1] if manifest.sessions else None
     return {
@@ -139,11 +148,6 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "seed": last.seed if last else None,
         "folder": printable(run.folder.resolve().name),
     }
-
-
-def _in_all(entry: AskedInstrument) -> int | None:
-    """Return how many prompts there are, if only a part was asked; None if all were."""
-    return entry.in_all if entry.in_all != entry.prompts else None
 
 
 def _asked(prompts: pl.DataFrame) -> int:
@@ -172,16 +176,6 @@ def _model_facts(entry: Model, answers: Mapping[str, Answered]) -> list[tuple[st
     ):
         facts.append(("answered as", printable(", ".join(names))))
     return facts
-
-
-def _remarks(entry: Model, answers: Mapping[str, Answered]) -> list[str]:
-    """Return the remarks on the model from its loading, and on its replies after they were in."""
-    of_replies = [
-        f"{instrument}: {remark}"
-        for instrument, answered in answers.items()
-        for remark in answered.remarks or ()
-    ]
-    return [*entry.notes, *of_replies]
 
 
 def _lexicons(manifest: Manifest) -> list[str]:
@@ -368,9 +362,11 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         | {
             "results": results_of(section, run.sections),
             "anchors": [
-                {**anchor, "figures": figures_shown(_of_anchor(drawn.figures, anchor), drawn)}
+                {**anchor, "figures": figures_shown(figures, drawn)}
                 for anchor in anchors
                 if anchor["instrument"] == name
+                for id_ in [slug_of(f"{name}-{PART}-{anchor['id']}")]
+                for figures in [[figure for figure in drawn.figures if figure.id == id_]]
             ],
         }
         for name, section in run.sections.items()
@@ -478,12 +474,6 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
             evidence for evidence in drawn.evidence if evidence.instrument == section.instrument
         ),
     }
-
-
-def _of_anchor(figures: Sequence[Figure], anchor: Mapping[str, Any]) -> list[Figure]:
-    """Return the figures of one instrument and anchor."""
-    figure_id = slug_of(f"{anchor['instrument']}-{PART}-{anchor['id']}")
-    return [figure for figure in figures if figure.id == figure_id]
 
 
 def figures_shown(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:

@@ -86,6 +86,16 @@ class MainResult:
         """Return the sign of the verdict."""
         return GLYPHS.get(self.verdict, UNTESTED)
 
+    @property
+    def sentence(self) -> str:
+        """Return the finding in a few words, without its verdict."""
+        return self.finding.short or self.finding.head
+
+    @property
+    def caveats(self) -> list[str]:
+        """Return the ids of its caveats, the weightiest first."""
+        return [caveat.id for caveat in self.finding.caveats]
+
     def entry(self) -> dict[str, Any]:
         """Return the result as a row: of results.csv, JSON and notebooks."""
         finding = self.finding
@@ -93,12 +103,27 @@ class MainResult:
             "model": self.model,
             "instrument": self.instrument,
             "verdict": self.verdict,
-            "finding": finding.short or finding.head,
+            "finding": self.sentence,
             "value": finding.difference,
             "low": finding.low,
             "high": finding.high,
             "margin": finding.margin,
-            "caveats": [caveat.id for caveat in finding.caveats],
+            "caveats": self.caveats,
+        }
+
+    def cells(self) -> dict[str, str]:
+        """Return the cells of a Markdown table, by their headings."""
+        interval, margin = interval_shown(self.finding), self.finding.margin
+        return {
+            "verdict": f"{self.glyph} {self.verdict}",
+            "instrument": self.instrument,
+            "model": self.model,
+            "finding": self.sentence,
+            "difference (95% interval)": f"{value_shown(self.finding)} ({interval})"
+            if interval
+            else "",
+            "Δ": "" if margin is None else f"{margin:g}",
+            "caveats": ", ".join(self.caveats),
         }
 
 
@@ -183,9 +208,7 @@ def _rows(results: Sequence[MainResult]) -> Iterator[str]:
             yield f"  {entry.glyph} {name}{value_shown(entry.finding):>8} {_strip(entry)}".rstrip()
             marks = sorted(notes.index(note.short) + 1 for note in entry.finding.caveats)
             superscripts = " ".join(map(str, marks)).translate(SUPERSCRIPTS)
-            yield from _wrapped(
-                f"{entry.finding.short or entry.finding.head}. {superscripts}", "    "
-            )
+            yield from _wrapped(f"{entry.sentence}. {superscripts}", "    ")
     if notes:
         yield ""
     for position, note in enumerate(notes, start=1):

@@ -161,20 +161,22 @@ _FILES = """\
 
 def readme_text(run: MeasuredRun) -> str:
     """Return the README of a run."""
-    facts, first = about_run(run), first_screen(run.sections)
+    facts, headline = about_run(run), first_screen(run.sections)["headline"]
     results = main_results(run.sections)
-    rows = [row for group in first["groups"] for row in group["results"]]
-    numbers = {id(row["result"].finding): f"{row['value']} ({row['interval']})" for row in rows}
     name, models = facts["folder"], ", ".join(model["shown"] for model in facts["models"])
     prompts = f"{facts['prompts']:,} prompts of {', '.join(run.sections)}"
     parts = [
         f"{HEADING}: {markdown(name)}",
-        f"**{markdown(first['headline'])}.** {describe_counts(results)}.",
+        f"**{markdown(headline)}.** {describe_counts(results)}.",
         f"Asked: {markdown(models)}, with {markdown(prompts)}.",
-        _table([(result, numbers[id(result.finding)]) for result in results]),
+        _table(results),
         _FILES,
         "## How to read the verdicts",
-        "\n".join(_legend(results)),
+        "\n".join(
+            f"- {GLYPHS[word]} **{word}**: {MEANINGS[word]}."
+            for word in GLYPHS
+            if word in {result.verdict for result in results}
+        ),
         FOOT.split(". ", 2)[2],
         "## How to cite",
         "\n".join(_cited(run, facts["started"])),
@@ -182,29 +184,12 @@ def readme_text(run: MeasuredRun) -> str:
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
-def _table(results: list[tuple[MainResult, str]]) -> str:
-    rows = [
-        (
-            f"{result.glyph} {result.verdict}",
-            result.instrument,
-            result.model,
-            result.finding.short or result.finding.head,
-            number if result.finding.low is not None else "",
-            ", ".join(caveat.id for caveat in result.finding.caveats),
-        )
-        for result, number in results[:MOST]
-    ]
+def _table(results: list[MainResult]) -> str:
     heads = ("verdict", "instrument", "model", "finding", "difference (95% interval)", "caveats")
+    rows = [[result.cells()[head] for head in heads] for result in results[:MOST]]
     remaining = len(results) - len(rows)
     more = f"\n{remaining} more are in results.csv.\n" if remaining else ""
     return f"{grid(heads, rows)}{more}"
-
-
-def _legend(results: list[MainResult]) -> Iterator[str]:
-    """Yield the meaning of each verdict of the run."""
-    verdicts = {result.verdict for result in results}
-    for word in (word for word in GLYPHS if word in verdicts):
-        yield f"- {GLYPHS[word]} **{word}**: {MEANINGS[word]}."
 
 
 def _cited(run: MeasuredRun, started: str) -> Iterator[str]:
