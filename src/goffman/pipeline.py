@@ -43,7 +43,6 @@ from goffman.runs.collect import Collected, Job, ask_choices, ask_fills, ask_onc
 from goffman.runs.collect_replies import ChatJob, ask_replies, known_questions, replies_of
 from goffman.runs.manifest import (
     Manifest,
-    chat_entry,
     instrument_entry,
     model_entry,
     read_manifest,
@@ -282,7 +281,7 @@ def _ask_local(work: _Work, pair: Assignment) -> Iterator[Collected]:
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     if row.answers == "fills":
         check_top_k(model, pair)
-    _enter_model(work, pair, model, {**model_entry(model.identity, limits), **row.says(model)})
+    _enter_model(work, pair, model, model_entry(model.identity, limits, **row.says(model)))
     work.place.enter(run)
     for question in pair.questions:
         yield _ask_question(work, question, model, limits)
@@ -384,7 +383,8 @@ def _load_chat(work: _Work, pair: Assignment, questions: Sequence[Question]) -> 
     model = work.place.load(name, kind=pair.kind, sampling=sampling, calling=calling)
     for remark in model.identity.notes:
         listener.detail(f"{name}: {remark}")
-    entry = {**chat_entry(model.identity, sampling, seed=options.seed), **address_entry(name)}
+    how: Entry = {"sampling": sampling, "seed": options.seed, **address_entry(name)}
+    entry = model_entry(model.identity, **how)
     old_manifest = run.manifest
     run.manifest = with_model(old_manifest, run.folder, name=name, entry=entry)
     if _tell_requests(name, run.folder, questions, options, listener) and isinstance(model, Serves):

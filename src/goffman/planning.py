@@ -58,7 +58,8 @@ from goffman.models.server_address import behind_server
 from goffman.modes import modes_named
 from goffman.options import Listener
 from goffman.parsers.registry import OWN
-from goffman.runs.batch_plan import Settings, pronoun_forms, settings_of, with_one_mask
+from goffman.runs.batch_plan import pronoun_forms, settings_of, with_one_mask
+from goffman.runs.recursive_masking import Settings
 from goffman.runs.run import IDENTITIES, PARAPHRASES
 from goffman.scoring import measures_of
 

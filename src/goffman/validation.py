@@ -79,7 +79,7 @@ def check_types(record: Any) -> None:
 
     Whole numbers must fit in 64 bits, other numbers be finite, and texts be writable.
     """
-    for name, kind in _types(record.__class__).items():
+    for name, kind in field_types(record.__class__).items():
         value = getattr(record, name)
         if not fits(value, kind):
             shown = ascii(value)
@@ -92,7 +92,7 @@ _SHOWN = 60
 
 
 @cache
-def _types(record: type) -> dict[str, Any]:
+def field_types(record: type) -> dict[str, Any]:
     """Return the types of the fields alone: other types may be known to type checkers only."""
     type_of = {field.name: field.type for field in fields(record)}
     stand_in = type(

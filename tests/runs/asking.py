@@ -27,6 +27,6 @@ def asking(folder, model, prompts, *, limits=LIMITS, watch=lambda _: None):
     """A job in the folder for this model."""
     with open_run(folder) as run:
         labels = {"labels": list(model.labels)} if hasattr(model, "labels") else {}
-        entry = {**model_entry(model.identity, limits), **labels}
+        entry = model_entry(model.identity, limits, **labels)
         run.manifest = with_model(run.manifest, folder, name=model.identity.name, entry=entry)
         yield Job(run=run, instrument="scale", prompts=prompts, limits=limits, watch=watch)

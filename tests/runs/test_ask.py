@@ -19,10 +19,10 @@ from goffman.errors import AskingError, RunError
 from goffman.models.base import not_a_number
 from goffman.models.resolve import load
 from goffman.runs.answers import answers_folder
-from goffman.runs.batch_plan import Settings
 from goffman.runs.collect import ask_fills, ask_once
 from goffman.runs.manifest import Manifest, read_manifest, write_manifest
 from goffman.runs.mode_adapters import Classify
+from goffman.runs.recursive_masking import Settings
 from goffman.runs.run import read_answers
 from goffman.schemas import FILLS, LABELS, complaints
 from tiny_models import sentences
@@ -393,7 +393,7 @@ def test_the_manifest_reads_back_as_it_was_written(undisturbed, tmp_path):
         *("goffman", "python", "torch", "transformers", "tokenizers", "polars", "numpy"),
         *("scipy", "openai"),
     }
-    assert manifest.models[next(iter(manifest.models))].batches.entry() == {
+    assert vars(manifest.models[next(iter(manifest.models))].batches) == {
         "max_tokens": LIMITS.max_tokens,
         "max_size": LIMITS.max_size,
         "part_size": LIMITS.part_size,

@@ -30,7 +30,7 @@ from goffman.runs.collect_replies import (
     replies_of,
     seed_of,
 )
-from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
+from goffman.runs.manifest import Manifest, model_entry, read_manifest, with_model
 from goffman.runs.run import open_run, read_answers
 from goffman.schemas import REPLIES, complaints
 
@@ -51,7 +51,7 @@ def job_of(run_folder, name, prompts, *, trials=3, seed=0, watch=lambda _: None)
 def ask(folder, server, prompts=None, *, name="mini", concurrency=8, **options):
     model = load(f"{server.url}#{name}", kind="chat", calling=Calling(concurrency=concurrency))
     with job_of(folder, name, prompts or prompts_of(TEXTS), **options) as job:
-        entry = chat_entry(model.identity, Sampling(), seed=0)
+        entry = model_entry(model.identity, sampling=Sampling(), seed=0)
         name = model.identity.name
         job.run.manifest = with_model(job.run.manifest, folder, name=name, entry=entry)
         return ask_replies(job, model)
@@ -376,7 +376,7 @@ def ask_as(folder, server, **sampling):
     """Asks with another sampling, in a run of its own."""
     model = load(f"{server.url}#mini", kind="chat")
     with job_of(folder, "mini", prompts_of(TEXTS)) as job:
-        entry = chat_entry(model.identity, Sampling(**sampling), seed=0)
+        entry = model_entry(model.identity, sampling=Sampling(**sampling), seed=0)
         manifest = with_model(job.run.manifest, folder, name=model.identity.name, entry=entry)
         job.run.manifest = manifest
         return ask_replies(job, model)

@@ -17,10 +17,10 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.models.resolve import load
 from goffman.runs import batch_plan
-from goffman.runs.batch_plan import Settings, few_collections, limits_for, prefetched, split
+from goffman.runs.batch_plan import few_collections, limits_for, prefetched, split
 from goffman.runs.collect import ask_fills
 from goffman.runs.mode_adapters import FillMask
-from goffman.runs.recursive_masking import Node, roots
+from goffman.runs.recursive_masking import Node, Settings, roots
 from goffman.runs.run import read_answers
 from tiny_models import sentences
 

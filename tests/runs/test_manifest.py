@@ -8,7 +8,7 @@ import pytest
 
 from goffman.models.base import Identity, Sampling
 from goffman.runs.batch_plan import BatchLimits
-from goffman.runs.manifest import Manifest, Model, asker_of, chat_entry, model_entry
+from goffman.runs.manifest import Manifest, Model, asker_of, model_entry
 
 IDENTITY = Identity(
     name="m",
@@ -30,11 +30,11 @@ def asker(entry, *, model="m", instrument="scale", settings=None):
 
 
 def classifier(identity=IDENTITY, limits=LIMITS, labels=("negative", "positive")):
-    return {**model_entry(identity, limits), "labels": list(labels)}
+    return model_entry(identity, limits, labels=labels)
 
 
 ENTRY = classifier()
-CHAT = chat_entry(IDENTITY, Sampling(), seed=0)
+CHAT = model_entry(IDENTITY, sampling=Sampling(), seed=0)
 
 OTHERS = {
     **{
@@ -53,8 +53,8 @@ OTHERS = {
     "instrument": lambda: asker(ENTRY, instrument="other"),
     "settings": lambda: asker(ENTRY, settings={"top_k": 5}),
     "chat": lambda: asker(CHAT),
-    "temperature": lambda: asker(chat_entry(IDENTITY, Sampling(temperature=0.0), seed=0)),
-    "seed": lambda: asker(chat_entry(IDENTITY, Sampling(), seed=1)),
+    "temperature": lambda: asker({**CHAT, "sampling": Sampling(temperature=0.0)}),
+    "seed": lambda: asker({**CHAT, "seed": 1}),
     "address": lambda: asker({**CHAT, "address": "http://localhost/v1"}),
 }
 

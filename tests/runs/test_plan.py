@@ -13,13 +13,13 @@ from goffman.errors import InputError
 from goffman.instruments.types import Instrument, Questionnaire, Slot
 from goffman.runs.batch_plan import (
     BatchLimits,
-    Settings,
     limits_for,
     make_plan,
     part_digest,
     part_sentences,
     settings_of,
 )
+from goffman.runs.recursive_masking import Settings
 
 tokens = st.sampled_from([0, 1, 2, 255, 256, 65_536]) | st.integers(0, 2**32 - 1)
 texts = st.lists(st.lists(tokens, min_size=1, max_size=5), min_size=1, max_size=40)

@@ -36,7 +36,7 @@ from goffman.report.analyze import measure_run
 from goffman.runs.batch_plan import limits_for
 from goffman.runs.collect import Collected, Job, ask_choices
 from goffman.runs.collect_replies import ChatJob, ask_replies
-from goffman.runs.manifest import chat_entry, model_entry, with_model
+from goffman.runs.manifest import model_entry, with_model
 from goffman.runs.run import Run, check_place, default_folder, keep_prompts, open_run
 from goffman.validation import LONGEST, fits
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from goffman.instruments.types import Prompt
     from goffman.models.base import ChatRequest, Reply
-    from goffman.runs.manifest import Entry
 
 
 ELSEWHERE = "unknown"
@@ -261,13 +260,7 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
         {"harness": log.harness, "version": log.version, "file": path.name, "sha256": log.sha256}
         for path, log in logs.items()
     ]
-    model_fields: Entry = model_entry(identity, limits)
-    if sampling is not None:
-        model_fields = {
-            **model_fields,
-            "sampling": chat_entry(identity, sampling, seed=0)["sampling"],
-        }
-    entry = {**model_fields, "logs": log_entries}
+    entry = model_entry(identity, limits, sampling=sampling, logs=log_entries)
     run.manifest = with_model(run.manifest, run.folder, name=identity.name, entry=entry)
     collected = []
     for part in parts:

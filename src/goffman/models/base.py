@@ -73,6 +73,18 @@ class Sampling:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BatchSizes:
+    """How many sentences are asked, and written, together."""
+
+    max_tokens: int
+    """The most tokens in a batch, padded to its longest sentence."""
+    max_size: int
+    """The most sentences in a batch."""
+    part_size: int
+    """A part is full once it has this many sentences; so many are lost when a run is killed."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Calling:
     """How chat models are called; all fields but the last concern models behind servers."""
 

@@ -178,7 +178,7 @@ def _keep_answers(
         | {"sha256": checksum(path.read_bytes())}
         for path in part.files[model]
     ]
-    entry = {**model_entry(identity, limits_for("cpu")), "logs": logs}
+    entry = model_entry(identity, limits_for("cpu"), logs=logs)
     run.manifest = with_model(run.manifest, run.folder, name=model, entry=entry)
     run.expect(model, part.instrument, table=part.table)
     run.begin()

@@ -167,7 +167,7 @@ def _model_facts(entry: Model, answers: Mapping[str, Answered]) -> list[tuple[st
             facts.append((name, printable(text)))
     if entry.labels:
         facts.append(("classes", printable(", ".join(entry.labels))))
-    drawing = entry.sampling.entry() if entry.sampling else {}
+    drawing = vars(entry.sampling) if entry.sampling else {}
     for key, value in drawing.items():
         if value is not None:
             facts.append((humanize(key.replace("_", "-")), printable(str(value))))

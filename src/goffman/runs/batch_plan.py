@@ -21,9 +21,10 @@ import numpy as np
 
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.types import MASK, Instrument, Prompt, is_control
+from goffman.models.base import BatchSizes
 from goffman.models.tokenizer import ENOUGH, ahead, batch_limits, decided, distinct, plan_batches
 from goffman.runs.mode_adapters import PromptRefs
-from goffman.runs.recursive_masking import MaskPlacement
+from goffman.runs.recursive_masking import MaskPlacement, Settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,30 +34,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The settings with which the masks of an instrument are asked."""
+class BatchLimits(BatchSizes):
+    """Sizes of batches, and when sentences are prepared; that changes no answer."""
 
-    top_k: int
-    """How many words are kept at each mask."""
-    depth: int = 1
-    """Steps of recursive masking; 1: none."""
-    width: int = 10
-    """How many words are put back at each mask if there is a next step."""
-    placement: MaskPlacement = "before-first"
-    targets: tuple[str, ...] = ()
-    """Words whose probability is kept whatever their rank."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BatchLimits:
-    """Limits on how many sentences are asked, and written, together."""
-
-    max_tokens: int
-    """The most tokens in a batch, padded to its longest sentence."""
-    max_size: int
-    """The most sentences in a batch."""
-    part_size: int
-    """A part is full once it has this many sentences; so many are lost when a run is killed."""
     first_block: int | None = None
     """How many texts are prepared before the first are asked: see prefetched; None: all."""
     enough: int | None = None

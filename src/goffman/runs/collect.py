@@ -23,14 +23,7 @@ from goffman.runs.answers import (
     verify_chunks,
     write_chunk,
 )
-from goffman.runs.batch_plan import (
-    BatchLimits,
-    Block,
-    BlockPart,
-    Settings,
-    few_collections,
-    prefetched,
-)
+from goffman.runs.batch_plan import BatchLimits, Block, BlockPart, few_collections, prefetched
 from goffman.runs.code_digest import code_digest
 from goffman.runs.manifest import Answered, asker_of, with_answers
 from goffman.runs.mode_adapters import (
@@ -41,7 +34,7 @@ from goffman.runs.mode_adapters import (
     PhraseTokens,
     words_put_back,
 )
-from goffman.runs.recursive_masking import Node, children, roots, with_forms
+from goffman.runs.recursive_masking import Node, Settings, children, roots, with_forms
 from goffman.runs.run import Run
 from goffman.workers.pool import describe_workers
 

@@ -10,24 +10,27 @@ import json
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin
 
 from goffman import __version__
 from goffman.config import Sample
 from goffman.errors import RunError
 from goffman.instruments.types import ENGLISH, AnswerTable, ControlScore, Questionnaire, is_control
+from goffman.models.base import BatchSizes, Sampling
 from goffman.runs.files import Folder
-from goffman.validation import check_types
+from goffman.runs.recursive_masking import Settings
+from goffman.validation import check_types, field_types
 
 if TYPE_CHECKING:
     from goffman.instruments.types import Instrument, Prompt
-    from goffman.models.base import Identity, Sampling
-    from goffman.runs.batch_plan import BatchLimits, Settings
+    from goffman.models.base import Identity
+    from goffman.runs.batch_plan import BatchLimits
 
 Entry = Mapping[str, Any]
 """A mapping of names to JSON values."""
@@ -35,45 +38,19 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One entry of a manifest."""
+    """One entry of a manifest, in which a field that is not set is left out."""
 
-    WITHIN: ClassVar[Mapping[str, type[Record]]] = {}
-    """Fields that are records themselves, or lists of them."""
     more: Entry = field(default_factory=dict)
     """Fields that another version of goffman wrote."""
 
     @classmethod
     def of(cls, entry: Entry) -> Self:
         """Return the record of an entry; raise KeyError, TypeError or ValueError if it is none."""
-        known_names = {attribute.name for attribute in fields(cls)} - {"more"}
-        for attribute in fields(cls):
-            if (
-                attribute.default is attribute.default_factory is MISSING
-                and attribute.name not in entry
-            ):
-                raise KeyError(attribute.name)
-        values = {
-            name: cls._read(name, value) for name, value in entry.items() if name in known_names
-        }
-        extra = {name: value for name, value in entry.items() if name not in known_names}
-        record = cls(**values, more=extra)
-        check_types(record)
+        record: Self = _record(cls, entry)
         return record
 
-    @classmethod
-    def each(cls, entries: Mapping[str, Entry]) -> dict[str, Self]:
-        """Return the records of several entries, by the same names."""
-        return {name: cls.of(entry) for name, entry in entries.items()}
-
-    @classmethod
-    def _read(cls, name: str, value: Any) -> Any:
-        kind = cls.WITHIN.get(name)
-        if kind is None or value is None:
-            return tuple(value) if isinstance(value, list) else value
-        return tuple(map(kind.of, value)) if isinstance(value, list | tuple) else kind.of(value)
-
     def entry(self) -> dict[str, Any]:
-        """Return the record as JSON has it: without fields that are not set."""
+        """Return the record as JSON has it."""
         unset = {attribute.name for attribute in fields(self) if attribute.default is None}
         values = {
             name: _json(value)
@@ -83,34 +60,51 @@ class Record:
         return {**values, **self.more}
 
 
+def _record(kind: Any, entry: Entry) -> Any:
+    """Return the dataclass of an entry; only a Record has a place for fields unknown to it."""
+    types = field_types(kind)
+    for attribute in fields(kind):
+        if attribute.default is attribute.default_factory is MISSING and (
+            attribute.name not in entry
+        ):
+            raise KeyError(attribute.name)
+    values = {
+        name: _from_json(value, types[name])
+        for name, value in entry.items()
+        if name in types and name != "more"
+    }
+    others = {name: value for name, value in entry.items() if name not in values}
+    record = kind(**values, **({"more": others} if issubclass(kind, Record) else others))
+    check_types(record)
+    return record
+
+
+def _from_json(value: Any, kind: Any) -> Any:
+    """Return what a type makes of a JSON value: records of entries, tuples of lists."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return _from_json(value, arguments[0])
+    if isinstance(value, Mapping):
+        if is_dataclass(kind):
+            return _record(kind, value)
+        if origin is Mapping:
+            return {name: _from_json(inner, arguments[1]) for name, inner in value.items()}
+    if isinstance(value, list) and origin is tuple:
+        return tuple(_from_json(inner, arguments[0]) for inner in value)
+    return value
+
+
 def _json(value: Any) -> Any:
+    """Return a value as JSON has it; of a dataclass that is no Record, every field."""
     if isinstance(value, Record):
         return value.entry()
-    if isinstance(value, Session):
-        return asdict(value)
+    if is_dataclass(value):
+        return _json(vars(value))
     if isinstance(value, tuple | list):
         return [_json(item) for item in value]
     if isinstance(value, Mapping):
         return {name: _json(item) for name, item in value.items()}
     return value
-
-
-@dataclass(frozen=True, kw_only=True)
-class Batches(Record):
-    """How many sentences a model is asked together: see batch_plan.py."""
-
-    max_tokens: int
-    max_size: int
-    part_size: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawing(Record):
-    """How a chat model draws its replies: see Sampling in models/base.py."""
-
-    temperature: float
-    max_tokens: int
-    top_p: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,11 +127,6 @@ class HarnessLog(Record):
 class Model(Record):
     """Which model answered, on what, and how."""
 
-    WITHIN: ClassVar[Mapping[str, type[Record]]] = {
-        "batches": Batches,
-        "sampling": Drawing,
-        "logs": HarnessLog,
-    }
     kind: str
     """masked, classifier, causal, chat, or one that another package brings."""
     family: str
@@ -152,7 +141,7 @@ class Model(Record):
     device: str
     notes: tuple[str, ...] = ()
     """What loading repaired or chose; may differ without harm."""
-    batches: Batches | None = None
+    batches: BatchSizes | None = None
     """None: a chat model."""
     labels: tuple[str, ...] | None = None
     """What a classifier's classes mean."""
@@ -160,7 +149,7 @@ class Model(Record):
     """Whether a masked model's words have case."""
     deviation: Entry | None = None
     """How far a lower precision is from float32."""
-    sampling: Drawing | None = None
+    sampling: Sampling | None = None
     seed: int | None = None
     """Each reply's own seed is made from it."""
     address: str | None = None
@@ -191,17 +180,6 @@ class Workers(Record):
     """The GPU's name, or the processor's with its vector instructions."""
     workers: int
     """The most workers at once."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RequestEntry(Record):
-    """How the masks of an instrument are asked: see Settings in batch_plan.py."""
-
-    top_k: int
-    depth: int = 1
-    width: int = 10
-    placement: str = "before-first"
-    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,11 +215,6 @@ class AskedControls(Record):
 class AskedInstrument(Record):
     """Which instrument was asked, in which version, and how."""
 
-    WITHIN: ClassVar[Mapping[str, type[Record]]] = {
-        "settings": RequestEntry,
-        "called": Called,
-        "controls": AskedControls,
-    }
     version: str
     digest: str
     """A digest of its files."""
@@ -253,7 +226,7 @@ class AskedInstrument(Record):
     sample: Sample | None = None
     """Which sample: quick or balanced; None: all, or as many as the user said."""
     called: Called | None = None
-    settings: RequestEntry | None = None
+    settings: Settings | None = None
     """None: the instrument has no masks."""
     trials: int | None = None
     """How often each prompt is asked of a chat model."""
@@ -337,7 +310,6 @@ class GenderFile(LexiconFile):
 class LexiconEntries(Record):
     """The files and the parser that scores were made with."""
 
-    WITHIN: ClassVar[Mapping[str, type[Record]]] = {"attitudes": RatingsFile, "gender": GenderFile}
     attitudes: tuple[RatingsFile, ...] = ()
     gender: GenderFile | None = None
     parser: str | None = None
@@ -474,6 +446,9 @@ def _shown(value: object) -> str:
 FORMAT = 4
 """Changes when an older goffman can no longer read the file."""
 
+TOTALS = ("format", "wall_s", "cpu_s")
+"""What the file has beside the fields of Manifest: its format, and sums over the sessions."""
+
 PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "scipy", "openai")
 """The third-party packages that numbers may depend on."""
 
@@ -502,7 +477,7 @@ class Session:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manifest:
+class Manifest(Record):
     """Everything needed to repeat a run, and a record of what ran."""
 
     models: Mapping[str, Model] = field(default_factory=dict)
@@ -519,8 +494,6 @@ class Manifest:
     sessions: tuple[Session, ...] = ()
     workers: tuple[Workers, ...] = ()
     """The workers that computed in place of the process that writes, if any did."""
-    more: Entry = field(default_factory=dict)
-    """Fields that another version of goffman wrote beside these."""
 
     def knows(self, table: str, content: bytes) -> bool:
         """Return whether a table's file is as it was written, or nothing is noted about it."""
@@ -532,11 +505,10 @@ class Manifest:
             "wall_s": round(sum(session.wall_s for session in self.sessions), 3),
             "cpu_s": round(sum(session.cpu_s for session in self.sessions), 3),
         }
-        contents = _json(vars(self))
-        del contents["more"]
+        entry = self.entry()
         if not self.workers:
-            del contents["workers"]
-        return json.dumps({"format": FORMAT, **totals, **contents, **self.more}, indent=2) + "\n"
+            del entry["workers"]
+        return json.dumps({"format": FORMAT, **totals, **entry}, indent=2) + "\n"
 
 
 def read_manifest(run: Path) -> Manifest | None:
@@ -558,33 +530,14 @@ def read_manifest(run: Path) -> Manifest | None:
                 f"{FORMAT}. Use the version of goffman that wrote it, or give another folder with "
                 "--output."
             )
-        return _manifest(content)
+        required = ("models", "instruments", "answers", "sessions")
+        entry = {name: value for name, value in content.items() if name not in TOTALS}
+        return Manifest.of(entry | {name: content[name] for name in required})
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RunError(
             f"{path} was damaged or edited ({type(error).__name__}: {error}). Put the original "
             "file back, or give another folder with --output."
         ) from error
-
-
-def _manifest(content: Entry) -> Manifest:
-    """Return the manifest in a file's content; raise an error if there is none."""
-    names = {"format", "wall_s", "cpu_s", *(attribute.name for attribute in fields(Manifest))}
-    manifest = Manifest(
-        models=Model.each(content["models"]),
-        instruments=AskedInstrument.each(content["instruments"]),
-        answers={model: Answered.each(entries) for model, entries in content["answers"].items()},
-        lexicons=LexiconEntries.of(content.get("lexicons", {})),
-        measuring=Measuring.of(content.get("measuring", {})),
-        anchors=UsedAnchor.each(content.get("anchors", {})),
-        tables=content.get("tables", {}),
-        report=Reported.of(content.get("report", {})),
-        sessions=tuple(Session(**session) for session in content["sessions"]),
-        workers=tuple(map(Workers.of, content.get("workers", ()))),
-        more={name: value for name, value in content.items() if name not in names},
-    )
-    for record in (manifest, *manifest.sessions):
-        check_types(record)
-    return manifest
 
 
 def write_manifest(run: Path | Folder, manifest: Manifest) -> None:
@@ -618,24 +571,16 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
-    """Return the manifest's entry of a model of any kind; its kind may add fields."""
-    batches = asdict(limits)
-    # When sentences are prepared says nothing about the answers; which are asked together is in
-    # the digests of parts.
-    del batches["first_block"], batches["enough"]
-    return _identity_entry(identity) | {"batches": batches}
+def model_entry(identity: Identity, limits: BatchLimits | None = None, **further: Any) -> Entry:
+    """Return the manifest's entry of a model; its kind may add ``further`` fields.
 
-
-def chat_entry(identity: Identity, sampling: Sampling, *, seed: int) -> Entry:
-    """Return the manifest's entry of a chat model; each reply's own seed is made from ``seed``."""
-    return _identity_entry(identity) | {"sampling": asdict(sampling), "seed": seed}
-
-
-def _identity_entry(identity: Identity) -> dict[str, Any]:
+    ``limits``: of what is asked in batches; when sentences are prepared says nothing about answers.
+    """
     entry = asdict(identity)
     del entry["name"]
-    return entry
+    if limits:
+        entry["batches"] = {size.name: getattr(limits, size.name) for size in fields(BatchSizes)}
+    return entry | further
 
 
 def instrument_entry(
@@ -659,7 +604,7 @@ def instrument_entry(
             "task": control_set.task,
             "floor": control_set.floor,
         }
-    return entry if settings is None else entry | {"settings": asdict(settings)}
+    return entry if settings is None else entry | {"settings": settings}
 
 
 def ids_sha256(prompts: Sequence[Prompt]) -> str:
@@ -730,7 +675,9 @@ def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, 
 
 def with_anchors(manifest: Manifest, anchors: Mapping[str, Entry]) -> Manifest:
     """Return the manifest with what people said, by id, that the run is now compared with."""
-    return replace(manifest, anchors=UsedAnchor.each(anchors))
+    return replace(
+        manifest, anchors={name: UsedAnchor.of(entry) for name, entry in anchors.items()}
+    )
 
 
 def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:

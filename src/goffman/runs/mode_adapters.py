@@ -15,7 +15,7 @@ import polars as pl
 
 from goffman.instruments.types import MASK
 from goffman.models.base import PART, Filled, PromptParts, by_meaning, not_a_number
-from goffman.runs.recursive_masking import Node
+from goffman.runs.recursive_masking import Node, Settings
 from goffman.schemas import CHOICES, FILLS, LABELS, LIKELIHOODS, schema
 from goffman.workers.protocol import Call
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from goffman.instruments.types import AnswerTable, CarriedPhrase, Option
     from goffman.models.base import Continues, Fills, NextWords
-    from goffman.runs.batch_plan import Settings
 
 CLASSES = ("negative", "neutral", "positive")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -12,6 +13,21 @@ from goffman.instruments.types import MASK, Prompt
 MaskPlacement = Literal["before-first", "before-last"]
 """before-first: the mask goes before the first word put back ("a close <mask> friend"), as in Lin
 et al. (2022); before-last: before the newest ("a <mask> close friend")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings with which the masks of an instrument are asked."""
+
+    top_k: int
+    """How many words are kept at each mask."""
+    depth: int = 1
+    """Steps of recursive masking; 1: none."""
+    width: int = 10
+    """How many words are put back at each mask if there is a next step."""
+    placement: MaskPlacement = "before-first"
+    targets: tuple[str, ...] = ()
+    """Words whose probability is kept whatever their rank."""
 
 
 class Node(NamedTuple):

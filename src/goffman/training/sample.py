@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from goffman.models.resolve import Description
     from goffman.options import AskOptions, MeasureOptions
     from goffman.planning import PromptSet
-    from goffman.runs.batch_plan import BatchLimits, Settings
-    from goffman.runs.recursive_masking import Node
+    from goffman.runs.batch_plan import BatchLimits
+    from goffman.runs.recursive_masking import Node, Settings
 
 
 def questions_in_training(
