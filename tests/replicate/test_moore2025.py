@@ -424,6 +424,7 @@ def test_the_surveys_figures_are_those_of_the_microdata(published: Path) -> None
             for row in csv.DictReader(file)
             if (row["year"], row["person"]) == ("2018", "all")
         }
-    assert set(items) == set(SURVEY) == {question.id for question in QUESTIONS} | {"group home"}
-    for name, item in items.items():
-        assert SURVEY[name] == tuple(figures[item, condition] for condition in CONDITIONS)
+    assert set(items) == {question.id for question in SURVEY}
+    assert {*SURVEY} - {*QUESTIONS} == {q for q in SURVEY if q.id == "group home"}
+    for question in SURVEY:
+        assert question.people == tuple(figures[items[question.id], name] for name in CONDITIONS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ class Figure:
     """Where it is printed, or why the outputs give something else."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Result:
     """One number as it was recomputed."""
 
@@ -45,6 +45,7 @@ class Result:
     """The name of the figure to compare it with, if there is one."""
     value: Number | None
     """None: the files do not give it, and the note says why."""
+    _: KW_ONLY
     note: str = ""
     digits: int = 3
     """Decimals to show if no printed number sets them."""
@@ -96,6 +97,11 @@ class Replication:
     def entry(self) -> dict[str, Any]:
         """Return the replication as it stands in JSON."""
         return {"study": self.study, "rows": [row.entry() for row in self.rows]}
+
+
+def lacking(name: str, reason: str) -> Result:
+    """Return a result that the files do not give, with the reason."""
+    return Result(name, None, note=f"{NOT_HERE}: {reason}")
 
 
 def read_figures(study: str) -> list[Figure]:
