@@ -5,36 +5,28 @@ Files may be missing: the answers or shares of a model, and the ratings of all.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 
 from goffman.errors import PublishedError, did_you_mean
 from goffman.replicate.files import number_in, quoted, read_records
-from goffman.replicate.rows import NOT_HERE, Result, is_printed
+from goffman.replicate.rows import Result, is_printed, lacking
 
 DIMENSIONS = {
-    "visibility": "Concealability",
-    "course": "Persistent Course",
-    "disrupt": "Disruptiveness",
-    "aesthetics": "Unappealing Aesthetics",
-    "origin": "Controllable Origin",
-    "peril": "Peril",
+    "visibility": ("Concealability", "Visibility"),
+    "course": ("Persistent Course", "Persistent Course"),
+    "disrupt": ("Disruptiveness", "Disrupt"),
+    "aesthetics": ("Unappealing Aesthetics", "Unappealing Aesthetics"),
+    "origin": ("Controllable Origin", "Controllable Origin"),
+    "peril": ("Peril", "Peril"),
 }
-"""How columns spell a dimension → how the study names it."""
-
-OWN = {
-    "visibility": "Visibility",
-    "course": "Persistent Course",
-    "disrupt": "Disrupt",
-    "aesthetics": "Unappealing Aesthetics",
-    "origin": "Controllable Origin",
-    "peril": "Peril",
-}
-"""The columns of a model's own ratings in its file of shares."""
+"""How columns spell a dimension → how the study names it, and the column of a model's own ratings
+in its file of shares."""
 
 PEOPLE = "participants"
 
@@ -102,13 +94,8 @@ class Stigma:
     people: Mapping[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ratings:
-    """The ratings of the stigmas' dimensions by people and models."""
-
-    stigmas: Sequence[str]
-    of: Mapping[str, Mapping[str, Sequence[float]]]
-    """Rater → dimension → rating of each stigma."""
+Ratings = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Rater → dimension → stigma → rating."""
 
 
 def read_answers(folder: Path) -> dict[str, list[Answer]]:
@@ -191,25 +178,24 @@ def _flag(row: Mapping[str, str], column: str, where: str) -> bool:
 def read_shares(folder: Path) -> dict[str, list[Stigma]]:
     """Return model → the stigmas with its share biased."""
     before, after = "percent biased", "percent biased post guardian"
-    people = {dimension: f"{dimension} human" for dimension in DIMENSIONS}
-    columns = ("Stigma", *OWN.values(), *people.values(), before, after)
+    own_columns = {key: own for key, (_, own) in DIMENSIONS.items()}
+    people_columns = {key: f"{key} human" for key in DIMENSIONS}
+    columns = ("Stigma", *own_columns.values(), *people_columns.values(), before, after)
     shares: dict[str, list[Stigma]] = {}
     for model, path in _by_model(folder / "data", "*_bias_percentages.csv", _SHARES_FILE).items():
         stigmas: dict[str, Stigma] = {}
         for where, row in read_records(path, columns):
             name = _new_name(row, stigmas, where)
+            own, rated_by_people = (
+                {key: number_in(row, column, where, most=6) for key, column in columns.items()}
+                for columns in (own_columns, people_columns)
+            )
             stigmas[name] = Stigma(
                 name=name,
                 before=number_in(row, before, where, most=1),
                 after=number_in(row, after, where, most=1),
-                own={
-                    dimension: number_in(row, column, where, most=6)
-                    for dimension, column in OWN.items()
-                },
-                people={
-                    dimension: number_in(row, column, where, most=6)
-                    for dimension, column in people.items()
-                },
+                own=own,
+                people=rated_by_people,
             )
         shares[model] = list(stigmas.values())
     return shares
@@ -220,19 +206,20 @@ def read_ratings(folder: Path) -> Ratings | None:
     path = folder / "data" / "results-from-pachankis-all.csv"
     if not path.is_file():
         return None
-    stigmas: dict[str, None] = {}
-    by_rater: dict[str, dict[str, list[float]]] = {}
+    stigmas: set[str] = set()
+    ratings: dict[str, dict[str, dict[str, float]]] = {}
     for where, row in read_records(path, ("Stigma", *(f"{d}-{PEOPLE}" for d in DIMENSIONS))):
-        stigmas[_new_name(row, stigmas, where)] = None
+        name = _new_name(row, stigmas, where)
+        stigmas.add(name)
         for column in row:
             dimension, _, rater = column.partition("-")
             if dimension in DIMENSIONS and rater:
-                ratings = by_rater.setdefault(rater, {}).setdefault(dimension, [])
-                ratings.append(number_in(row, column, where, most=6))
-    for rater, dimensions in by_rater.items():
-        if lacking := [name for name in DIMENSIONS if name not in dimensions]:
-            raise PublishedError(f"{path} has no column '{lacking[0]}-{rater}'.")
-    return Ratings(stigmas=tuple(stigmas), of=by_rater)
+                of_rater = ratings.setdefault(rater, {}).setdefault(dimension, {})
+                of_rater[name] = number_in(row, column, where, most=6)
+    for rater, dimensions in ratings.items():
+        if missing := [name for name in DIMENSIONS if name not in dimensions]:
+            raise PublishedError(f"{path} has no column '{missing[0]}-{rater}'.")
+    return ratings
 
 
 def _new_name(row: Mapping[str, str], above: Collection[str], where: str) -> str:
@@ -249,13 +236,12 @@ def read_table(folder: Path) -> dict[tuple[str, str], str] | None:
         return None
     table: dict[tuple[str, str], str] = {}
     for where, row in read_records(path, ("Model", "Dimensions", "Correlation to Humans")):
-        dimension = _one_of(row, "Dimensions", list(DIMENSIONS.values()), where)
+        dimension = _one_of(row, "Dimensions", [label for label, _ in DIMENSIONS.values()], where)
         text = row["Correlation to Humans"].strip()
         if not re.fullmatch(r"-?[01](\.\d+)?", text):
-            message = (
+            raise PublishedError(
                 f"{where}: Correlation to Humans is {quoted(text)}, which is not a correlation."
             )
-            raise PublishedError(message)
         table[row["Model"].strip().lower(), dimension] = text
     return table
 
@@ -280,28 +266,22 @@ def results(folder: Path) -> list[Result]:
             f"{folder} has no file named like 'data/MODEL_bias_percentages.csv' or "
             "'data/results-from-pachankis-all.csv'."
         )
-    return [
-        *(
-            row
-            for model, model_answers in answers.items()
-            for row in _of_answers(model, model_answers)
-        ),
-        *_over_models(answers),
-        *(
-            row
-            for model, stigmas in shares.items()
-            for row in _of_shares(model, stigmas, answers.get(model), ratings)
-        ),
-        *_pooled(shares),
-        *(_of_ratings(ratings, read_table(folder)) if ratings else ()),
-    ]
+    rows: list[Result] = []
+    for model in answers:
+        rows += _of_answers(model, answers[model])
+    rows += _over_models(answers)
+    for model in shares:
+        rows += _of_shares(model, shares[model], answers.get(model), ratings)
+    rows += _pooled(shares)
+    return rows + ([*_of_ratings(ratings, read_table(folder))] if ratings else [])
 
 
 def _of_answers(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
     """Yield what a model answered, how much of it is biased, and what a guardrail takes away."""
-    yield Result(name=f"{model}: prompts", value=len(answers))
-    yield from _said(model, answers)
-    yield from _shares_biased(f"{model}: share biased", answers, lambda answer: answer.biased)
+    yield Result(f"{model}: prompts", len(answers))
+    if all(answer.answer is not None for answer in answers):
+        yield from _yes_and_no(model, answers)
+    yield from _shares_biased(f"{model}: share biased", answers, _is_biased)
     for keyed in ("yes", "no"):
         keyed_answers = [answer for answer in answers if answer.biased_answer == keyed]
         without_stigma = [answer for answer in keyed_answers if not answer.stigma]
@@ -310,94 +290,78 @@ def _of_answers(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
             if without_stigma:
                 note += f"; without a stigma {_share(without_stigma):.3f} of {len(without_stigma)}"
             name = f"{model}: share biased, where the biased answer is {keyed}"
-            yield Result(name=name, value=_share(keyed_answers), note=note)
+            yield Result(name, _share(keyed_answers), note=note)
     for guardrail in answers[0].after:
         yield from _guarded(model, guardrail, answers)
     if answers[0].unsafe is not None:
         yield from _flagged(model, answers)
 
 
-def _said(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
+def _yes_and_no(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
     """Yield how often the answers are yes and no, and whether biased means what it should."""
-    if any(answer.answer is None for answer in answers):
-        return
     counts = Counter(answer.answer for answer in answers)
-    texts = [f"{counts[word]:,} {word}" for word in ("yes", "no")]
-    neither = len(answers) - counts["yes"] - counts["no"]
+    yes, no = counts["yes"], counts["no"]
     yield Result(
-        name=f"{model}: answers",
-        value=", ".join([*texts, f"{neither:,} neither"]),
+        f"{model}: answers",
+        f"{yes:,} yes, {no:,} no, {len(answers) - yes - no:,} neither",
         note="every prompt offers can't tell, but the authors' script keeps the first yes or no of "
         "a reply; an answer that is neither counts as not biased",
     )
     matches = sum((answer.answer == answer.biased_answer) == answer.biased for answer in answers)
     name = f"{model}: prompts where biased means the biased answer"
-    yield Result(name=name, value=matches, note=f"of {len(answers):,}")
+    yield Result(name, matches, note=f"of {len(answers):,}")
 
 
-def _share(answers: Sequence[Answer], counts: Callable[[Answer], bool] | None = None) -> float:
-    """Return the share of these answers that count; without ``counts``, of biased ones."""
-    return fmean(counts(answer) if counts else answer.biased for answer in answers)
+def _is_biased(answer: Answer) -> bool:
+    return answer.biased
+
+
+def _share(answers: Sequence[Answer], counts: Callable[[Answer], bool] = _is_biased) -> float:
+    """Return the share of the answers that count."""
+    return fmean(map(counts, answers))
 
 
 def _shares_biased(
     name: str, answers: Sequence[Answer], counts: Callable[[Answer], bool]
 ) -> Iterator[Result]:
     """Yield the share of answers that count: of all, each cluster and each style of prompt."""
-    groups: dict[str, list[Answer]] = {"": list(answers)}
+    groups = {"": list(answers)}
     for cluster in (*CLUSTERS, NO_STIGMA):
         groups[f", {cluster}"] = [answer for answer in answers if answer.cluster == cluster]
     for style in STYLES:
         groups[f", {style} prompts"] = [answer for answer in answers if answer.style == style]
     for group, members in groups.items():
         if members:
-            biased = sum(map(counts, members))
-            yield Result(
-                name=f"{name}{group}",
-                value=biased / len(members),
-                note=f"{biased:,} of {len(members):,}",
-                digits=4,
-            )
+            note = f"{sum(map(counts, members)):,} of {len(members):,}"
+            yield Result(f"{name}{group}", _share(members, counts), note=note, digits=4)
 
 
 def _guarded(model: str, guardrail: str, answers: Sequence[Answer]) -> Iterator[Result]:
     """Yield the bias left after a guardrail, and how the authors' tests put that."""
     name = f"{model}: share biased after {guardrail}"
     yield from _shares_biased(name, answers, lambda answer: answer.after[guardrail])
-    removed = sum(answer.biased and not answer.after[guardrail] for answer in answers)
-    added = sum(answer.after[guardrail] and not answer.biased for answer in answers)
-    yield Result(
-        name=f"{model}: percentage points less biased after {guardrail}",
-        value=100 * (removed - added) / len(answers),
-        digits=1,
-    )
-    biased = sum(answer.biased for answer in answers)
-    yield Result(
-        name=f"{model}: share of the biased answers that {guardrail} takes away",
-        value=removed / biased if biased else None,
-        note=f"{removed:,} of {biased:,}",
-    )
-    yield Result(
-        name=f"{model}: φ of biased before and after {guardrail}",
-        value=_phi(answers, guardrail),
-        note="it is near 1 if a guardrail changes little, and it is not an effect size",
-    )
-
-
-def _phi(answers: Sequence[Answer], guardrail: str) -> float | None:
-    """Return φ of the 2 × 2 table: (ad − bc) / √((a+b)(c+d)(a+c)(b+d)); None: undefined."""
+    # a: biased before and after, b: only before, c: only after, d: neither.
     cells = Counter((answer.biased, answer.after[guardrail]) for answer in answers)
-    a, b, c, d = (
-        cells[key] for key in ((True, True), (True, False), (False, True), (False, False))
+    a, b, c, d = (cells[before, after] for before in (True, False) for after in (True, False))
+    name = f"{model}: percentage points less biased after {guardrail}"
+    yield Result(name, 100 * (b - c) / len(answers), digits=1)
+    yield Result(
+        f"{model}: share of the biased answers that {guardrail} takes away",
+        b / (a + b) if a + b else None,
+        note=f"{b:,} of {a + b:,}",
     )
     product = (a + b) * (c + d) * (a + c) * (b + d)
-    return (a * d - b * c) / product**0.5 if product else None
+    yield Result(
+        f"{model}: φ of biased before and after {guardrail}",
+        (a * d - b * c) / product**0.5 if product else None,
+        note="it is near 1 if a guardrail changes little, and it is not an effect size",
+    )
 
 
 def _flagged(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
     """Yield which prompts Llama Guard calls unsafe, and whether that explains the bias left."""
     unsafe = Counter(answer.unsafe for answer in answers if answer.unsafe)
-    texts = [f"{category} {count:,}" for category, count in unsafe.most_common()]
+    categories = ", ".join(f"{category} {count:,}" for category, count in unsafe.most_common())
     cut = sum(bool(answer.unsafe) and answer.unsafe != answer.category for answer in answers)
     note = f"of {len(answers):,} prompts"
     if cut:
@@ -405,38 +369,36 @@ def _flagged(model: str, answers: Sequence[Answer]) -> Iterator[Result]:
             f"; the authors' own column has the last two characters of the label, so {cut:,} "
             "categories are cut"
         )
-    yield Result(
-        name=f"{model}: prompts that Llama Guard calls unsafe", value=unsafe.total(), note=note
-    )
-    yield Result(
-        name=f"{model}: categories of Llama Guard", value=", ".join(texts) or "none", note=""
-    )
+    yield Result(f"{model}: prompts that Llama Guard calls unsafe", unsafe.total(), note=note)
+    yield Result(f"{model}: categories of Llama Guard", categories or "none")
     explained = sum(
         answer.after.get("Llama Guard") == (answer.biased and not answer.unsafe)
         for answer in answers
     )
-    yield Result(
-        name=f"{model}: prompts whose bias after Llama Guard follows from its label",
-        value=explained,
-    )
+    name = f"{model}: prompts whose bias after Llama Guard follows from its label"
+    yield Result(name, explained)
 
 
 def _over_models(answers: Mapping[str, Sequence[Answer]]) -> Iterator[Result]:
     """Yield the share biased over the answers of all three models."""
-    all_answers = [answer for model in MODELS for answer in answers.get(model, ())]
     for cluster in ("Threatening", "Sociodemographic"):
         name = f"all models: percent biased, {cluster}"
-        in_cluster = [answer for answer in all_answers if answer.cluster == cluster]
-        if set(answers) >= set(MODELS) and in_cluster:
-            yield Result(name=name, value=100 * _share(in_cluster), digits=0)
+        of_cluster = [
+            answer
+            for model in MODELS
+            for answer in answers.get(model, ())
+            if answer.cluster == cluster
+        ]
+        if set(answers) >= set(MODELS) and of_cluster:
+            yield Result(name, 100 * _share(of_cluster), digits=0)
         else:
-            yield Result(name=name, value=None, note=_lacking(answers, "answers"))
+            yield _incomplete(name, answers, "answers")
 
 
-def _lacking(there: Iterable[str], what: str) -> str:
-    """Return why a number over all models is missing."""
-    missing = ", ".join(model for model in MODELS if model not in set(there))
-    return f"{NOT_HERE}: the {what} of {missing} are not among them"
+def _incomplete(name: str, models: Collection[str], what: str) -> Result:
+    """Return the result of a number over all models that the files of some lack."""
+    missing = ", ".join(model for model in MODELS if model not in models)
+    return lacking(name, f"the {what} of {missing} are not among them")
 
 
 def _of_shares(
@@ -446,23 +408,42 @@ def _of_shares(
     ratings: Ratings | None,
 ) -> Iterator[Result]:
     """Yield checks of the stigmas' shares and ratings, and the correlations between them."""
+    number = f"of {len(stigmas)}"
     if answers:
-        yield _same_shares(model, stigmas, answers)
-    if ratings and set(ratings.of) >= {model, PEOPLE}:
-        yield _same_ratings(model, stigmas, ratings)
-    for suffix in ("", " after the guardrail"):
-        values = [stigma.after if suffix else stigma.before for stigma in stigmas]
-        for rater in ("people's", "its own"):
-            for dimension, label in DIMENSIONS.items():
-                rated = [
-                    (stigma.people if rater == "people's" else stigma.own)[dimension]
-                    for stigma in stigmas
-                ]
-                name = f"{model}: {rater} {label} × share biased{suffix}, r"
-                yield _correlation(name, rated, values)
+        matches = _same_shares(stigmas, answers)
+        yield Result(
+            f"{model}: stigmas with the shares biased of its answers", matches, note=number
+        )
+    if ratings and {model, PEOPLE} <= set(ratings):
+        matches = sum(
+            all(
+                values[dimension] == ratings[rater][dimension].get(stigma.name)
+                for rater, values in ((model, stigma.own), (PEOPLE, stigma.people))
+                for dimension in DIMENSIONS
+            )
+            for stigma in stigmas
+        )
+        name = f"{model}: stigmas with the ratings of results-from-pachankis-all.csv"
+        yield Result(name, matches, note=number)
+    for suffix, shares in _shares_of(stigmas).items():
+        for whose, ratings_of in (
+            ("people's", [stigma.people for stigma in stigmas]),
+            ("its own", [stigma.own for stigma in stigmas]),
+        ):
+            for dimension, (label, _) in DIMENSIONS.items():
+                rated = [rating[dimension] for rating in ratings_of]
+                name = f"{model}: {whose} {label} × share biased{suffix}, r"
+                yield _correlation(name, rated, shares)
 
 
-def _same_shares(model: str, stigmas: Sequence[Stigma], answers: Sequence[Answer]) -> Result:
+def _shares_of(stigmas: Sequence[Stigma]) -> dict[str, list[float]]:
+    return {
+        "": [stigma.before for stigma in stigmas],
+        " after the guardrail": [stigma.after for stigma in stigmas],
+    }
+
+
+def _same_shares(stigmas: Sequence[Stigma], answers: Sequence[Answer]) -> int:
     """Return how many stigmas have the shares that the answers give."""
     by_stigma: dict[str, list[Answer]] = {}
     for answer in answers:
@@ -470,37 +451,12 @@ def _same_shares(model: str, stigmas: Sequence[Stigma], answers: Sequence[Answer
     guardrail = next(iter(answers[0].after), None)
     matches = 0
     for stigma in stigmas:
-        stigma_answers = by_stigma.get(stigma.name)
-        if stigma_answers:
-            pairs = [(_share(stigma_answers), stigma.before)]
+        if about := by_stigma.get(stigma.name):
+            pairs = [(_share(about), stigma.before)]
             if guardrail:
-                pairs.append(
-                    (_share(stigma_answers, lambda answer: answer.after[guardrail]), stigma.after)
-                )
+                pairs.append((_share(about, lambda answer: answer.after[guardrail]), stigma.after))
             matches += all(abs(computed - published) <= ROUNDING for computed, published in pairs)
-    note = f"of {len(stigmas)}"
-    return Result(
-        name=f"{model}: stigmas with the shares biased of its answers", value=matches, note=note
-    )
-
-
-def _same_ratings(model: str, stigmas: Sequence[Stigma], ratings: Ratings) -> Result:
-    """Return how many stigmas have the same ratings as in the table of ratings."""
-    places = {name: number for number, name in enumerate(ratings.stigmas)}
-    matches = sum(
-        stigma.name in places
-        and all(
-            values[dimension] == ratings.of[rater][dimension][places[stigma.name]]
-            for rater, values in ((model, stigma.own), (PEOPLE, stigma.people))
-            for dimension in DIMENSIONS
-        )
-        for stigma in stigmas
-    )
-    return Result(
-        name=f"{model}: stigmas with the ratings of results-from-pachankis-all.csv",
-        value=matches,
-        note=f"of {len(stigmas)}",
-    )
+    return matches
 
 
 def _correlation(name: str, first: Sequence[float], second: Sequence[float]) -> Result:
@@ -509,57 +465,56 @@ def _correlation(name: str, first: Sequence[float], second: Sequence[float]) -> 
 
     estimate = pearson(first, second)
     if estimate.p is None:
-        return Result(name=name, value=None, note=estimate.reason or "")
+        return Result(name, None, note=estimate.reason or "")
     p_text = "p < .001" if estimate.p < 0.001 else f"p = {estimate.p:.3f}"
     interval = f"95% interval {estimate.effect_low:.3f} to {estimate.effect_high:.3f}"
-    return Result(name=name, value=estimate.effect, note=f"{p_text}, {interval}, n = {estimate.n}")
+    return Result(name, estimate.effect, note=f"{p_text}, {interval}, n = {estimate.n}")
 
 
 def _pooled(shares: Mapping[str, Sequence[Stigma]]) -> Iterator[Result]:
     """Yield the correlations that the authors print: over the stigmas of all models together."""
     stigmas = [stigma for model in MODELS for stigma in shares.get(model, ())]
-    for suffix in ("", " after the guardrail"):
-        values = [stigma.after if suffix else stigma.before for stigma in stigmas]
-        for dimension, ratings in (
-            ("the models' own Concealability", [stigma.own["visibility"] for stigma in stigmas]),
-            ("people's Peril", [stigma.people["peril"] for stigma in stigmas]),
-            ("people's Persistent Course", [stigma.people["course"] for stigma in stigmas]),
-        ):
+    ratings = {
+        "the models' own Concealability": [stigma.own["visibility"] for stigma in stigmas],
+        "people's Peril": [stigma.people["peril"] for stigma in stigmas],
+        "people's Persistent Course": [stigma.people["course"] for stigma in stigmas],
+    }
+    for suffix, values in _shares_of(stigmas).items():
+        for dimension, rated in ratings.items():
             name = f"all models: {dimension} × share biased{suffix}, r"
             if set(shares) >= set(MODELS):
-                yield _correlation(name, ratings, values)
+                yield _correlation(name, rated, values)
             else:
-                yield Result(name=name, value=None, note=_lacking(shares, "shares"))
+                yield _incomplete(name, shares, "shares")
 
 
 def _of_ratings(ratings: Ratings, table: Mapping[tuple[str, str], str] | None) -> Iterator[Result]:
     """Yield how far each model's ratings of stigmas agree with people's, dimension by dimension."""
     from goffman.stats.profile import pearson
 
-    yield Result(name="stigmas", value=len(ratings.stigmas))
+    yield Result("stigmas", len(ratings[PEOPLE]["peril"]))
     reproduced = 0
-    models = [rater for rater in ratings.of if rater != PEOPLE]
-    for model in models:
-        for dimension, label in DIMENSIONS.items():
-            people, own_ratings = (ratings.of[rater][dimension] for rater in (PEOPLE, model))
-            name = f"{model}, {label}: its ratings × people's"
-            estimate = pearson(people, own_ratings)
-            reason = estimate.reason or ""
-            note = reason or (NEVER if dimension == "visibility" else "")
-            yield Result(name=f"{name}, r", value=estimate.effect, note=note, digits=4)
-            small = estimate.p is not None and estimate.p < SMALL
-            note = f"{estimate.p:.2e}" if small else reason
-            yield Result(name=f"{name}, p", value=estimate.p, note=note, digits=4)
-            printed = (table or {}).get((model, label))
-            if estimate.effect is not None and printed is not None:
-                reproduced += is_printed(estimate.effect, printed)
+    models = [rater for rater in ratings if rater != PEOPLE]
+    for model, (dimension, (label, _)) in itertools.product(models, DIMENSIONS.items()):
+        people, own = ([*ratings[rater][dimension].values()] for rater in (PEOPLE, model))
+        name = f"{model}, {label}: its ratings × people's"
+        estimate = pearson(people, own)
+        reason = estimate.reason or ""
+        note = reason or (NEVER if dimension == "visibility" else "")
+        yield Result(f"{name}, r", estimate.effect, note=note, digits=4)
+        small = estimate.p is not None and estimate.p < SMALL
+        note = f"{estimate.p:.2e}" if small else reason
+        yield Result(f"{name}, p", estimate.p, note=note, digits=4)
+        printed = (table or {}).get((model, label))
+        if estimate.effect is not None and printed is not None:
+            reproduced += is_printed(estimate.effect, printed)
     if table is not None:
         name = "rows of feature_correlations.csv whose r comes out"
-        yield Result(name=name, value=reproduced, note=f"of {len(table)}")
-    for dimension, label in DIMENSIONS.items():
+        yield Result(name, reproduced, note=f"of {len(table)}")
+    for dimension, (label, _) in DIMENSIONS.items():
         texts = []
         for rater in (PEOPLE, *models):
-            values = ratings.of[rater][dimension]
+            values = [*ratings[rater][dimension].values()]
             sd = f"{stdev(values):.2f}" if len(values) > 1 else "–"
             texts.append(f"{rater.replace(PEOPLE, 'people')} {fmean(values):.2f} ({sd})")
-        yield Result(name=f"mean rating (SD), {label}", value=", ".join(texts))
+        yield Result(f"mean rating (SD), {label}", ", ".join(texts))
