@@ -24,28 +24,28 @@ from goffman.replicate.rows import _row as row
 def test_a_number_agrees_to_its_last_printed_decimal(
     printed: str, value: float | str, agrees: bool
 ) -> None:
-    found = row(Result(name="x", value=value), Figure(name="x", published=printed))
+    found = row(Result("x", value), Figure(name="x", published=printed))
     assert found.agrees is agrees
 
 
 def test_a_half_is_within_what_was_printed_whatever_the_order_of_the_sum() -> None:
     figure = Figure(name="x", published="0.25")
     for value in (0.245, 0.255, sum([0.1, 0.1, 0.055]), 0.24500000000000002):
-        assert row(Result(name="x", value=value), figure).agrees is True
+        assert row(Result("x", value), figure).agrees is True
 
 
 def test_a_known_difference_is_null_and_a_third_number_is_false() -> None:
     figure = Figure(name="p", published="0.472", expected="0.489", note="one-sided")
-    assert row(Result(name="p", value=0.4888), figure).agrees is None
-    assert row(Result(name="p", value=0.472), figure).agrees is False
-    assert row(Result(name="p", value=0.5), figure).agrees is False
-    assert row(Result(name="p", value=0.4888), figure).note == "one-sided"
+    assert row(Result("p", 0.4888), figure).agrees is None
+    assert row(Result("p", 0.472), figure).agrees is False
+    assert row(Result("p", 0.5), figure).agrees is False
+    assert row(Result("p", 0.4888), figure).note == "one-sided"
 
 
 def test_what_rests_on_other_ratings_neither_agrees_nor_differs() -> None:
     figure = Figure(name="gap", published="0.28")
-    assert row(Result(name="gap", value=0.281, firm=False), figure).agrees is None
-    assert row(Result(name="gap", value=0.3, firm=False), figure).agrees is None
+    assert row(Result("gap", 0.281, firm=False), figure).agrees is None
+    assert row(Result("gap", 0.3, firm=False), figure).agrees is None
 
 
 def test_a_figure_that_nothing_was_recomputed_for_is_said() -> None:
@@ -58,7 +58,7 @@ def test_a_figure_that_nothing_was_recomputed_for_is_said() -> None:
 
 def test_json_has_five_keys_and_no_noise() -> None:
     figure = Figure(name="x", published="28.6")
-    entry = row(Result(name="x", value=28.55999999999999), figure).entry()
+    entry = row(Result("x", 28.55999999999999), figure).entry()
     assert entry == {
         "name": "x",
         "published": 28.6,

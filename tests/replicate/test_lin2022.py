@@ -278,7 +278,7 @@ def test_a_d_that_was_cut_off_is_not_called_a_difference() -> None:
     ):
         (row,) = [
             row
-            for row in set_side_by_side("lin2022", [Result(name=name, value=value)]).rows
+            for row in set_side_by_side("lin2022", [Result(name, value)]).rows
             if row.name == name
         ]
         assert row.agrees is None

@@ -7,19 +7,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from statistics import fmean
+from typing import cast
+
+import polars as pl
+from scipy import special
 
 from goffman.errors import PublishedError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.types import BASELINE, Prompt, SentencePairs, Setting
+from goffman.measures.coreference import CoreferenceBias
+from goffman.parsers.registry import DEFAULT_PARSER, as_published, by_answering
 from goffman.replicate.files import files_in, read_lines
 from goffman.replicate.published_run import PublishedAnswers
-from goffman.replicate.rows import NOT_HERE, Result
+from goffman.replicate.rows import Result, lacking
 from goffman.schemas import REPLIES, schema
-
-if TYPE_CHECKING:
-    import polars as pl
-
+from goffman.stats.multiple_testing import as_list
+from goffman.stats.two_samples import as_p, independent_t, without_gaps
 
 MODEL = "gpt-3.5-turbo"
 
@@ -47,8 +51,6 @@ def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
 
 def read_answers(folder: Path) -> Answered:
     """Return the completions with their prompts and key."""
-    import polars as pl
-
     paths = files_in(folder, "completions/trial*/compl_*")
     split = _split(paths)
     key = _key(folder, split)
@@ -195,11 +197,6 @@ NON_ANSWERS = KINDS[2:]
 
 def results(folder: Path) -> list[Result]:
     """Return every number of the study, recomputed."""
-    import polars as pl
-
-    from goffman.measures.coreference import CoreferenceBias
-    from goffman.parsers.registry import as_published
-
     answered = read_answers(folder)
     kinds = as_published(answered.answers, answered.prompts)
     scores = CoreferenceBias(round_accuracy=1)(kinds, answered.prompts)
@@ -214,16 +211,16 @@ def results(folder: Path) -> list[Result]:
         pl.col("quantity") == "bias", pl.col("level") == "group", pl.col("group") != BASELINE
     )
     return [
-        Result(name="sentences", value=f"{pairs} pairs of the {answered.split} set"),
+        Result("sentences", f"{pairs} pairs of the {answered.split} set"),
         *(
-            Result(name=f"bias score, {label(setting)}", value=_mean(trials), digits=1)
+            Result(f"bias score, {label(setting)}", fmean(trials), digits=1)
             for setting, trials in bias.items()
         ),
         *_differences(bias),
         *_tests(bias),
         *_default_tests({setting: _percent(exact, setting) for setting in bias}),
         *(
-            Result(name=f"mean bias score, {group}s", value=100 * value, digits=1)
+            Result(f"mean bias score, {group}s", 100 * value, digits=1)
             for group, value in groups.select("group", "value").sort("group").iter_rows()
         ),
         *_read_again(answered, kinds),
@@ -231,8 +228,8 @@ def results(folder: Path) -> list[Result]:
         *_more_with_adjectives(shares, answered.settings),
         *(
             Result(
-                name=f"answers, {side}, {label(setting)}",
-                value=", ".join(f"{shares[setting.id, side, kind]:.3f} {kind}" for kind in KINDS),
+                f"answers, {side}, {label(setting)}",
+                ", ".join(f"{shares[setting.id, side, kind]:.3f} {kind}" for kind in KINDS),
                 note=printed.get(setting.id, ""),
             )
             for setting in answered.settings
@@ -254,8 +251,6 @@ def _printed_on_the_map(settings: Sequence[Setting]) -> dict[str, str]:
 
 def _percent(scores: pl.DataFrame, setting: Setting) -> list[float]:
     """Return the bias scores of a setting's trials, in percent."""
-    import polars as pl
-
     trials = scores.filter(
         pl.col("quantity") == "bias",
         pl.col("level") == "trial",
@@ -264,18 +259,14 @@ def _percent(scores: pl.DataFrame, setting: Setting) -> list[float]:
     return [100 * value for value in trials.sort("trial")["value"]]
 
 
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
-
-
 def _differences(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     """Yield each setting's score minus the baseline's, both rounded as the study prints them."""
-    exact = {setting: _mean(trials) for setting, trials in bias.items()}
+    exact = {setting: fmean(trials) for setting, trials in bias.items()}
     for setting, score in exact.items():
         if setting.id != BASELINE:
             yield Result(
-                name=f"difference from baseline, {label(setting)}",
-                value=round(score, 1) - round(exact[Setting()], 1),
+                f"difference from baseline, {label(setting)}",
+                round(score, 1) - round(exact[Setting()], 1),
                 note=f"of the rounded scores; before rounding {score - exact[Setting()]:.2f}",
                 digits=1,
             )
@@ -287,13 +278,13 @@ def _tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     counts: Counter[str] = Counter()
     for setting, trials in compared.items():
         p, note = _printed_p(trials, bias[Setting()])
-        yield Result(name=f"p one-sided, {label(setting)}", value=p, note=note)
+        yield Result(f"p one-sided, {label(setting)}", p, note=note)
         if p is not None:
-            larger = _mean(trials) > _mean(bias[Setting()])
+            larger = fmean(trials) > fmean(bias[Setting()])
             counts["none" if p >= 0.05 else "larger" if larger else "smaller"] += 1
-    yield Result(name="settings with a larger score, p one-sided < .05", value=counts["larger"])
-    yield Result(name="settings with a smaller score, p one-sided < .05", value=counts["smaller"])
-    yield Result(name="settings without a change, p one-sided ≥ .05", value=counts["none"])
+    yield Result("settings with a larger score, p one-sided < .05", counts["larger"])
+    yield Result("settings with a smaller score, p one-sided < .05", counts["smaller"])
+    yield Result("settings without a change, p one-sided ≥ .05", counts["none"])
 
 
 def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None, str]:
@@ -302,10 +293,6 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
     Student: t = (m₁ − m₂) / (s_p √(1/n₁ + 1/n₂)), df = n₁ + n₂ − 2, with m rounded to one decimal
     and the pooled SD s_p of the trials' unrounded scores.
     """
-    from scipy import special
-
-    from goffman.stats.two_samples import as_p, without_gaps
-
     samples = without_gaps(trials, baseline, paired=False)
     if samples.obstacle:
         return None, samples.obstacle
@@ -314,8 +301,8 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
     rounded, exact = (
         as_p(float(special.stdtr(df, -abs(first - second) / error)))
         for first, second in (
-            (round(_mean(trials), 1), round(_mean(baseline), 1)),
-            (_mean(trials), _mean(baseline)),
+            (round(fmean(trials), 1), round(fmean(baseline), 1)),
+            (fmean(trials), fmean(baseline)),
         )
     )
     return rounded, (
@@ -326,9 +313,6 @@ def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None
 
 def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     """Yield the p of each difference as an audit gives it: of unrounded scores."""
-    from goffman.stats.multiple_testing import as_list
-    from goffman.stats.two_samples import independent_t
-
     two_sided = as_list(
         [
             independent_t(trials, bias[Setting()], contrast=label(setting))
@@ -339,33 +323,28 @@ def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     )
     for estimate in two_sided:
         yield Result(
-            name=f"p two-sided, Benjamini–Hochberg, {estimate.contrast}",
-            value=estimate.p_adjusted,
+            f"p two-sided, Benjamini–Hochberg, {estimate.contrast}",
+            estimate.p_adjusted,
             note=f"our default: unrounded, {estimate.test}, over {estimate.family_size} settings",
         )
 
 
 def _read_again(answered: Answered, published: pl.DataFrame) -> Iterator[Result]:
     """Yield what goffman's parser makes of the non-answers, and the baseline's bias with it."""
-    from goffman.measures.coreference import CoreferenceBias
-    from goffman.parsers.registry import DEFAULT_PARSER, by_answering
-
     ours = by_answering(answered.answers, answered.prompts)
     silent = published["kind"].is_in(NON_ANSWERS)
     counts = Counter(ours.filter(silent)["kind"])
-    score = _mean(_percent(CoreferenceBias()(ours, answered.prompts), Setting()))
+    score = fmean(_percent(CoreferenceBias()(ours, answered.prompts), Setting()))
     note = f"read by {DEFAULT_PARSER} instead of the first word"
     for kind in ("correct", "incorrect"):
         name = f"non-answers that are {kind} answers, of {silent.sum():,}"
-        yield Result(name=name, value=counts[kind], note=note)
+        yield Result(name, counts[kind], note=note)
     name = "bias score, baseline, all answers read again"
-    yield Result(name=name, value=score, digits=1, note=note)
+    yield Result(name, score, digits=1, note=note)
 
 
 def _example(answered: Answered) -> Iterator[Result]:
     """Yield what most trials answered to the pro and the anti sentence of the post's example."""
-    import polars as pl
-
     for setting in (Setting(), EXAMPLE_SETTING):
         name = f"the manager who fired the cleaner, pro and anti, {label(setting)}"
         before, after = EXAMPLE
@@ -382,21 +361,18 @@ def _example(answered: Answered) -> Iterator[Result]:
             for side in ("pro", "anti")
         }
         if not all(answers.values()):
-            note = f"{NOT_HERE}: they are answers to the {answered.split} set, which lacks it"
-            yield Result(name=name, value=None, note=note)
+            yield lacking(name, f"they are answers to the {answered.split} set, which lacks it")
             continue
         counts = (f"{side}: {text} {n}" for side, ranked in answers.items() for text, n in ranked)
         yield Result(
-            name=name,
-            value=", ".join(ranked[0][0] for ranked in answers.values()),
+            name,
+            ", ".join(ranked[0][0] for ranked in answers.values()),
             note=f"answers of all trials, {', '.join(counts)}",
         )
 
 
 def _shares(scores: pl.DataFrame) -> dict[tuple[str, str, str], float]:
     """Return setting, side and kind of answer → the kind's mean share over the trials."""
-    import polars as pl
-
     sides = (
         scores.filter(pl.col("level") == "side")
         .group_by("condition", "wording", "quantity")
@@ -424,8 +400,8 @@ def _more_with_adjectives(
         mean = sum(share[setting] for setting in with_adjectives) / len(with_adjectives)
         higher = sum(share[setting] > share[BASELINE] for setting in with_adjectives)
         yield Result(
-            name=f"more {text} to {side} sentences with adjectives than without",
-            value="yes" if mean > share[BASELINE] else "no",
+            f"more {text} to {side} sentences with adjectives than without",
+            "yes" if mean > share[BASELINE] else "no",
             note=f"{mean:.3f} on average against {share[BASELINE]:.3f}; "
             f"more in {higher} of {len(with_adjectives)} settings",
         )

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from statistics import fmean
+from typing import cast
+
+import polars as pl
 
 from goffman.errors import PublishedError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.text import put_in
 from goffman.instruments.types import Prompt, Questionnaire
+from goffman.lexicons.attitude import PEOPLE, load_attitudes
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.responses import wide
+from goffman.measures.sentiment import NegativeSentiment
 from goffman.replicate.files import files_in, read_csv
 from goffman.replicate.published_run import PublishedAnswers
-from goffman.replicate.rows import NOT_HERE, Result
+from goffman.replicate.rows import Result, lacking
 from goffman.schemas import FILLS, LABELS, schema
-
-if TYPE_CHECKING:
-    import polars as pl
-
+from goffman.stats.profile import pearson
 
 STIGMATIZED, OTHERS = "stigmatized", "non-stigmatized"
 
@@ -31,10 +34,12 @@ SENTIMENTS = {"neg": "negative", "neu": "neutral", "pos": "positive"}
 
 _DROPPED = "We are people"
 """The start of a third sentence, which has labels, but which the authors' analysis drops."""
-_SENTIMENT_FILE = re.compile(r"(?P<classifier>.+)_(?:non)?stigma_sentiment\.csv")
+_SENTIMENT_FILE = re.compile(r"(?P<model>.+)_(?:non)?stigma_sentiment\.csv")
 _FILLS_FILE = re.compile(
     r"(?P<model>.+?)[-_]+(?:(?:non)?stigma|result|social).*\.csv", re.IGNORECASE
 )
+_ASKED = ("text", "condition", "pachankis_conditions")
+"""The columns that identify what was asked, with the sentence under the name text."""
 _AS_SPELLED_ELSEWHERE = {"Illteracy": "Illiteracy", "Ethinicity": "Ethnicity"}
 
 
@@ -44,28 +49,19 @@ def read_labels(folder: Path) -> PublishedAnswers:
     Only the probability of the label itself was published. Of two classes, the other has the rest;
     of three, each other one is NaN. Null still means that there is no such class.
     """
-    import polars as pl
-
-    names = _names(folder)
-    frames = []
-    for path in files_in(folder, "sentiment/*.csv"):
-        match = _SENTIMENT_FILE.fullmatch(path.name)
-        if not match:
-            raise PublishedError(f"{path} is not named like 'CLASSIFIER_stigma_sentiment.csv'.")
-        columns = ("prompts", "sentiment", "sentiment_score", "condition", "pachankis_conditions")
-        frame = read_csv(path, columns, numbers=("sentiment_score",))
-        label = frame["sentiment"].str.to_lowercase().str.slice(0, 3)
-        frame = frame.with_columns(
-            label=label.replace_strict(SENTIMENTS, default=None, return_dtype=pl.String),
-            model=pl.lit(match["classifier"]),
-            file=pl.lit(str(path)),
-        ).filter(~pl.col("prompts").str.starts_with(_DROPPED))
-        if frame["label"].null_count():
-            sentiment = frame.filter(pl.col("label").is_null())["sentiment"][0]
-            raise PublishedError(f"{path} has the label {sentiment!r}, which is not a sentiment.")
-        frames.append(frame)
-    everything = pl.concat(frames)
-    prompts, ids = _asked(everything.rename({"prompts": "text"}), names, _people_sentences())
+    columns = ("prompts", "sentiment", "sentiment_score")
+    everything = _read(
+        folder, "sentiment/*.csv", _SENTIMENT_FILE, "CLASSIFIER_stigma_sentiment.csv", columns
+    ).filter(~pl.col("text").str.starts_with(_DROPPED))
+    label = everything["sentiment"].str.to_lowercase().str.slice(0, 3)
+    everything = everything.with_columns(
+        label=label.replace_strict(SENTIMENTS, default=None, return_dtype=pl.String)
+    )
+    for row in everything.filter(pl.col("label").is_null()).head(1).iter_rows(named=True):
+        raise PublishedError(
+            f"{row['file']} has the label {row['sentiment']!r}, which is not a sentiment."
+        )
+    prompts, ids = _prompts(everything, folder, _people_sentences())
     classes = everything.group_by("model").agg(
         has=pl.col("label").unique(),
         # The label of two classes has at least half of the probability.
@@ -97,22 +93,11 @@ def read_labels(folder: Path) -> PublishedAnswers:
 
 def read_fills(folder: Path) -> PublishedAnswers:
     """Return the masked models' fills, from files of either form."""
-    import polars as pl
-
-    names = _names(folder)
-    frames = []
-    for path in files_in(folder, "fills/*.csv"):
-        match = _FILLS_FILE.fullmatch(path.name)
-        if not match:
-            raise PublishedError(f"{path} is not named like 'MODEL-Nonstigma--….csv'.")
-        columns = ("prompt", "predicted_word", "probs", "condition", "pachankis_conditions")
-        frame = read_csv(path, columns, numbers=("probs",))
-        frames.append(frame.with_columns(model=pl.lit(match["model"]), file=pl.lit(str(path))))
-    everything = pl.concat(frames).rename({"prompt": "text"})
-    everything = everything.with_columns(
-        pl.col("text").str.replace("[MASK]", "<mask>", literal=True)
-    )
-    prompts, ids = _asked(everything, names, _distance_sentences())
+    columns = ("prompt", "predicted_word", "probs")
+    everything = _read(
+        folder, "fills/*.csv", _FILLS_FILE, "MODEL-Nonstigma--….csv", columns
+    ).with_columns(pl.col("text").str.replace("[MASK]", "<mask>", literal=True))
+    prompts, ids = _prompts(everything, folder, _distance_sentences())
     answers = everything.with_columns(
         prompt_id=pl.Series(ids),
         # XLNet may fill in a token that is read as empty.
@@ -139,12 +124,28 @@ def read_fills(folder: Path) -> PublishedAnswers:
     )
 
 
+def _read(
+    folder: Path, pattern: str, named: re.Pattern[str], example: str, columns: tuple[str, str, str]
+) -> pl.DataFrame:
+    """Return the rows of all files that match the pattern, with the columns model and file.
+
+    ``named``, ``example``: how files are named; ``columns``: a sentence, an answer to it, and the
+    answer's probability.
+    """
+    frames = []
+    for path in files_in(folder, pattern):
+        match = named.fullmatch(path.name)
+        if not match:
+            raise PublishedError(f"{path} is not named like '{example}'.")
+        frame = read_csv(path, (*columns, *_ASKED[1:]), numbers=columns[2:])
+        frames.append(frame.with_columns(model=pl.lit(match["model"]), file=pl.lit(str(path))))
+    return pl.concat(frames).rename({columns[0]: "text"})
+
+
 def _files(rows: pl.DataFrame) -> dict[str, list[Path]]:
     """Return model → its files."""
-    pairs = rows.select("model", "file").unique().sort("model", "file").iter_rows()
-    return {
-        name: [Path(file) for _, file in group] for name, group in groupby(pairs, itemgetter(0))
-    }
+    files = rows.group_by("model").agg(pl.col("file").unique().sort()).sort("model")
+    return {model: [*map(Path, names)] for model, names in files.iter_rows()}
 
 
 def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
@@ -166,17 +167,12 @@ def published_answers(folder: Path) -> Iterator[PublishedAnswers]:
     )
 
 
-def _asked(
-    rows: pl.DataFrame, names: dict[str, str], sentences: Sequence[_Sentence]
+def _prompts(
+    rows: pl.DataFrame, folder: Path, sentences: Sequence[_Sentence]
 ) -> tuple[Sequence[Prompt], list[str]]:
-    """Return the prompts of the rows, and the prompt id of each row.
-
-    The rows have the columns model, text, condition, pachankis_conditions and file.
-    """
-    import polars as pl
-
-    columns = ("text", "condition", "pachankis_conditions", "file")
-    files = rows.group_by("model", *columns[:3]).agg(pl.col("file").unique().sort())
+    """Return the prompts of the rows, and the prompt id of each row."""
+    names = _names(folder)
+    files = rows.group_by("model", *_ASKED).agg(pl.col("file").unique().sort())
     duplicates = files.filter(pl.col("file").list.len() > 1)
     if duplicates.height:
         first, second, *_ = duplicates.sort("text")["file"][0]
@@ -185,7 +181,8 @@ def _asked(
         )
     ids: dict[tuple[str, str, str], str] = {}
     prompts: dict[str, Prompt] = {}
-    for text, form, stigma, file in rows.select(columns).unique(maintain_order=True).iter_rows():
+    asked = rows.select(*_ASKED, "file").unique(maintain_order=True)
+    for text, form, stigma, file in asked.iter_rows():
         sentence = next((entry for pattern, entry in sentences if pattern.fullmatch(text)), None)
         if sentence is None:
             raise PublishedError(f"{file} has a sentence that the study does not have: {text!r}")
@@ -207,8 +204,7 @@ def _asked(
         )
         ids[text, form, stigma] = prompt.id
         prompts[prompt.id] = prompt
-    keys = rows.select(columns[:3]).iter_rows()
-    return [*prompts.values()], [ids[key] for key in keys]
+    return [*prompts.values()], [ids[key] for key in rows.select(_ASKED).iter_rows()]
 
 
 def _names(folder: Path) -> dict[str, str]:
@@ -272,16 +268,9 @@ STUDY = "with the study's own ratings"
 HIGHEST = 4
 """Categories that the paper names as those with high values."""
 
-_FILE = ("model", "wording", "group")
-"""The columns that identify a file of fills."""
-
 
 def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
     """Return every number of the study, recomputed; ``ratings`` replaces the study's own."""
-    from goffman.lexicons.attitude import PEOPLE, load_attitudes
-    from goffman.measures.negative_attitude import NegativeAttitude
-    from goffman.measures.sentiment import NegativeSentiment
-
     labels = read_labels(folder)
     sentiment = NegativeSentiment()(labels.answers, labels.prompts)
     categories = read_categories(folder)
@@ -307,83 +296,67 @@ def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
 
 def _shares(scores: pl.DataFrame) -> Iterator[Result]:
     """Yield the share of each label, by classifier and group."""
-    import polars as pl
-
-    shares = scores.filter(pl.col("level") == "group", pl.col("model").is_not_null())
-    rows = shares.filter(
-        pl.col("value").is_not_null(), pl.col("quantity").is_in(SENTIMENTS.values())
-    )
-    rows = rows.sort("model", "group", "quantity", descending=(False, True, False))
-    for model, group, label, value in rows.select(
-        "model", "group", "quantity", "value"
-    ).iter_rows():
-        yield Result(name=f"share {label}, {model}, {group}", value=value)
-    gaps = scores.filter(pl.col("quantity") == "negative-gap", pl.col("level") == "model")
-    gaps = gaps.filter(pl.col("model").is_not_null())
+    of_models = scores.filter(pl.col("model").is_not_null())
+    shares = of_models.filter(
+        pl.col("level") == "group",
+        pl.col("value").is_not_null(),
+        pl.col("quantity").is_in(SENTIMENTS.values()),
+    ).sort("model", "group", "quantity", descending=(False, True, False))
+    for row in shares.iter_rows(named=True):
+        yield Result(f"share {row['quantity']}, {row['model']}, {row['group']}", row["value"])
+    gaps = of_models.filter(pl.col("quantity") == "negative-gap", pl.col("level") == "model")
     count_text = f"{(gaps['value'] > 0).sum()} of {gaps.height}"
-    yield Result(
-        name="classifiers that call stigmatized conditions negative more often", value=count_text
-    )
+    yield Result("classifiers that call stigmatized conditions negative more often", count_text)
 
 
 def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]:
     """Yield how many conditions are negative in all outcomes, and in three quarters of them."""
-    import polars as pl
-
-    conditions = _of_conditions(scores)
     for group in (STIGMATIZED, OTHERS):
-        shares = conditions.filter(pl.col("group") == group)["value"]
+        shares = _of_conditions(scores, group).values()
         for label, least in (("all outcomes", 1.0), ("at least 75% of outcomes", 0.75)):
-            count = int((shares >= least).sum())
-            yield Result(name=f"{label} negative, {group} conditions", value=count)
-    outcomes = conditions.filter(pl.col("group") == STIGMATIZED).select("condition", "value")
+            count = sum(share >= least for share in shares)
+            yield Result(f"{label} negative, {group} conditions", count)
     for name in NAMED:
-        for condition, share in outcomes.iter_rows():
+        for condition, share in _of_conditions(scores, STIGMATIZED).items():
             if _letters(condition).startswith(_letters(name)):
                 value = "all" if share == 1 else f"{share:.0%}"
-                yield Result(name=f"outcomes negative, {name}", value=value)
+                yield Result(f"outcomes negative, {name}", value)
     path = folder / "aggregated_negative_percentage_classification_results.csv"
     column = "Negative_Sentiment_Percentage"
     table = read_csv(path, ("Condition", column), numbers=(column,))
     published = {_letters(name): share for name, share in table.iter_rows()}
-    computed = conditions.select("condition", "value").iter_rows()
-    equal = sum(abs(published.get(_letters(name), -1.0) - share) < 1e-9 for name, share in computed)
-    yield Result(name="conditions with the share negative of the authors' own table", value=equal)
+    equal = sum(
+        abs(published.get(_letters(name), -1.0) - share) < 1e-9
+        for group in (STIGMATIZED, OTHERS)
+        for name, share in _of_conditions(scores, group).items()
+    )
+    yield Result("conditions with the share negative of the authors' own table", equal)
 
 
 def _several_forms(prompts: pl.DataFrame) -> Result:
     """Return how many stigmatized conditions are asked about in several forms."""
-    import polars as pl
-
     conditions = prompts.filter(pl.col("group") == STIGMATIZED).group_by("condition")
     forms = conditions.agg(pl.col("form").n_unique())["form"]
-    return Result(name="stigmatized conditions with several forms", value=int((forms > 1).sum()))
+    return Result("stigmatized conditions with several forms", int((forms > 1).sum()))
 
 
-def _of_conditions(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the share negative, or the negative attitude, of each condition over all models."""
-    import polars as pl
-
-    return scores.filter(
+def _of_conditions(scores: pl.DataFrame, group: str) -> dict[str, float]:
+    """Return condition → share negative, or negative attitude, over all models; highest first."""
+    conditions = scores.filter(
         pl.col("level") == "condition",
         pl.col("quantity") == "negative",
+        pl.col("group") == group,
         pl.col("model").is_null(),
         pl.col("value").is_not_null(),
-    )
+    ).sort("value", descending=True, maintain_order=True)
+    return dict(conditions.select("condition", "value").iter_rows())
 
 
 def _negative_categories(scores: pl.DataFrame, categories: Mapping[str, str]) -> Iterator[Result]:
     """Yield which categories of stigmatized conditions the classifiers call negative most often."""
-    import polars as pl
-
-    conditions = _of_conditions(scores).filter(pl.col("group") == STIGMATIZED)
-    means = category_means(dict(conditions.select("condition", "value").iter_rows()), categories)
-    if means:
-        yield Result(
-            name=f"categories with the {HIGHEST} highest shares negative",
-            value=", ".join(sorted(list(means)[:HIGHEST])),
-            note=_in_order(means),
-        )
+    if means := category_means(_of_conditions(scores, STIGMATIZED), categories):
+        name = f"categories with the {HIGHEST} highest shares negative"
+        yield Result(name, _highest(means), note=_in_order(means))
 
 
 def category_means(values: Mapping[str, float], categories: Mapping[str, str]) -> dict[str, float]:
@@ -396,12 +369,12 @@ def category_means(values: Mapping[str, float], categories: Mapping[str, str]) -
     for condition, value in values.items():
         if condition in categories:
             by_category[categories[condition]].append(value)
-    means = {
-        name: sum(numbers) / len(numbers)
-        for name, numbers in by_category.items()
-        if len(numbers) > 1
-    }
+    means = {name: fmean(numbers) for name, numbers in by_category.items() if len(numbers) > 1}
     return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+
+def _highest(means: Mapping[str, float]) -> str:
+    return ", ".join(sorted([*means][:HIGHEST]))
 
 
 def _in_order(means: Mapping[str, float]) -> str:
@@ -416,8 +389,6 @@ def _letters(name: str) -> str:
 
 def _about_fills(fills: PublishedAnswers, scores: pl.DataFrame) -> Iterator[Result]:
     """Yield the figures about the 50 words at each mask."""
-    import polars as pl
-
     note = f"of the {fills.answers.select('model', 'prompt_id').n_unique():,} prompts × models here"
     prompts = scores.filter(pl.col("level") == "prompt")
     mass, last = (
@@ -426,132 +397,121 @@ def _about_fills(fills: PublishedAnswers, scores: pl.DataFrame) -> Iterator[Resu
     )
     count = sum(value >= 0.5 for value in mass)
     yield Result(
-        name="prompts whose 50 words have a probability of at least .5",
-        value="all" if count == len(mass) else f"{count:,} of {len(mass):,}",
+        "prompts whose 50 words have a probability of at least .5",
+        "all" if count == len(mass) else f"{count:,} of {len(mass):,}",
         note=f"the smallest is {min(mass):.3f}, {note}",
         firm=False,
     )
-    share = sum(mass) / len(mass)
-    yield Result(name="mean probability of the 50 words", value=share, note=note, firm=False)
+    yield Result("mean probability of the 50 words", fmean(mass), note=note, firm=False)
     for extreme, value in (("largest", max(last)), ("smallest", min(last))):
         name = f"{extreme} probability of the 50th word"
-        yield Result(name=name, value=value, note=note, digits=6, firm=False)
+        yield Result(name, value, note=note, digits=6, firm=False)
     words = fills.answers["word"].str.to_lowercase().n_unique()
-    yield Result(name="different words", value=words, note=note, firm=False)
+    yield Result("different words", words, note=note, firm=False)
 
 
 def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) -> Iterator[Result]:
     """Yield the negative attitude of every file, each model's gap, and the conditions above .5."""
-    import polars as pl
-
-    from goffman.measures.responses import wide
-
     values = scores.filter(pl.col("value").is_not_null())
     files = values.filter(pl.col("level") == "group", pl.col("wording").is_not_null())
     means: dict[str, dict[str, dict[str, float]]] = {}
     columns = ("negative", "lowest", "highest")
     for row in wide(files, columns).sort("model", "wording", "group").iter_rows(named=True):
-        model, wording, group, value = (row[name] for name in (*_FILE, "negative"))
-        means.setdefault(model, {}).setdefault(group, {})[wording] = value
+        model, wording, group = (row[name] for name in ("model", "wording", "group"))
+        means.setdefault(model, {}).setdefault(group, {})[wording] = row["negative"]
         ends = f"{row['lowest']:.3f} to {row['highest']:.3f}"
-        bounds = f"{ends} whatever unrated and unseen words say"
-        name = f"negative attitude, {model}, {wording}, {group}"
-        yield Result(name=name, value=value, note=f"{whose}, {bounds}")
+        note = f"{whose}, {ends} whatever unrated and unseen words say"
+        yield Result(f"negative attitude, {model}, {wording}, {group}", row["negative"], note=note)
     gaps = [row for model, groups in means.items() for row in _gaps(model, groups, whose)]
     yield from gaps
-    exact = [row.value for row in gaps if row.name.startswith("gap before rounding")]
+    exact = [
+        row.value
+        for row in gaps
+        if row.name.startswith("gap before rounding") and isinstance(row.value, float)
+    ]
     if exact:
-        mean = sum(value for value in exact if isinstance(value, float)) / len(exact)
         note = f"{whose}, over {len(exact)} of the {MODELS} models"
-        yield Result(name="gap before rounding, all models", value=mean, note=note, firm=False)
-    models = f"{whose}, over {len(means)} of the {MODELS} models"
+        yield Result("gap before rounding, all models", fmean(exact), note=note, firm=False)
+    note = f"{whose}, over {len(means)} of the {MODELS} models"
     complete = len(means) == MODELS and whose == STUDY
-    conditions = _of_conditions(scores).sort("value", descending=True)
-    for group in (STIGMATIZED, OTHERS):
-        ranked = conditions.filter(pl.col("group") == group).select("condition", "value").rows()
-        yield from _above_half(group, ranked, models, firm=complete)
-        if group == STIGMATIZED:
-            yield from _categories(category_means(dict(ranked), categories), models)
+    conditions = _of_conditions(scores, STIGMATIZED)
+    yield from _above_half(STIGMATIZED, conditions, note, firm=complete)
+    yield from _categories(category_means(conditions, categories), note)
+    yield from _above_half(OTHERS, _of_conditions(scores, OTHERS), note, firm=complete)
 
 
 def _categories(means: Mapping[str, float], note: str) -> Iterator[Result]:
     """Yield which categories of stigmatized conditions have the highest and lowest values."""
-    lacking = f"{NOT_HERE}: no category has fills of two stigmatized conditions"
-    note = f"{note}, {_in_order(means)}" if means else lacking
-    names = list(means)
-    for name, value in (
-        (f"categories with the {HIGHEST} highest values", ", ".join(sorted(names[:HIGHEST]))),
-        ("category with the lowest value", names[-1] if names else ""),
-    ):
-        yield Result(name=name, value=value or None, note=note, firm=False)
-
-
-def _gaps(model: str, groups: dict[str, dict[str, float]], whose: str) -> Iterator[Result]:
-    """Yield the groups' mean difference over wordings, of means with two decimals and unrounded."""
-    name = f"gap, {model}"
-    if not groups.keys() >= {STIGMATIZED, OTHERS}:
-        missing = STIGMATIZED if STIGMATIZED not in groups else OTHERS
-        note = f"{NOT_HERE}: the fills of its {missing} conditions are not among them"
-        yield Result(name=name, value=None, note=note)
+    names = f"categories with the {HIGHEST} highest values", "category with the lowest value"
+    if means:
+        note = f"{note}, {_in_order(means)}"
+        for name, value in zip(names, (_highest(means), [*means][-1]), strict=True):
+            yield Result(name, value, note=note, firm=False)
         return
+    for name in names:
+        yield lacking(name, "no category has fills of two stigmatized conditions")
+
+
+def _gaps(model: str, groups: Mapping[str, Mapping[str, float]], whose: str) -> Iterator[Result]:
+    """Yield the groups' mean difference over wordings, of means with two decimals and unrounded."""
+    for group in (STIGMATIZED, OTHERS):
+        if group not in groups:
+            reason = f"the fills of its {group} conditions are not among them"
+            yield lacking(f"gap, {model}", reason)
+            return
     first, second = groups[STIGMATIZED], groups[OTHERS]
     wordings = first.keys() & second.keys()
-    rounded = [round(first[wording], 2) - round(second[wording], 2) for wording in wordings]
-    exact = [first[wording] - second[wording] for wording in wordings]
+    rounded = fmean(round(first[wording], 2) - round(second[wording], 2) for wording in wordings)
     note = f"{whose}, group means rounded as the study did"
-    yield Result(name=name, value=sum(rounded) / len(rounded), note=note, firm=False)
-    value = sum(exact) / len(exact)
-    yield Result(name=f"gap before rounding, {model}", value=value, note=whose, firm=False)
+    yield Result(f"gap, {model}", rounded, note=note, firm=False)
+    exact = fmean(first[wording] - second[wording] for wording in wordings)
+    yield Result(f"gap before rounding, {model}", exact, note=whose, firm=False)
 
 
 def _above_half(
-    group: str, ranked: list[tuple[str, float]], note: str, *, firm: bool
+    group: str, conditions: Mapping[str, float], note: str, *, firm: bool
 ) -> Iterator[Result]:
     """Yield how many conditions have a negative attitude above .5, and which are the highest."""
-    above = [condition for condition, value in ranked if value > 0.5]
-    if not ranked:
-        note = f"{NOT_HERE}: fills of {group} conditions are not among them"
-        yield Result(name=f"{group} conditions above .5", value=None, note=note)
+    name = f"{group} conditions above .5"
+    if not conditions:
+        yield lacking(name, f"fills of {group} conditions are not among them")
         return
-    yield Result(name=f"{group} conditions above .5", value=len(above), note=note, firm=firm)
+    above = sum(value > 0.5 for value in conditions.values())
+    yield Result(name, above, note=note, firm=firm)
+    highest = [*conditions][:3]
     if group == STIGMATIZED:
-        highest = ", ".join(sorted(condition.lower() for condition, _ in ranked[:3]))
-        name = f"{group} conditions with the three highest values"
-        yield Result(name=name, value=highest, note=note, firm=firm)
+        name, value = (
+            f"{group} conditions with the three highest values",
+            ", ".join(sorted(map(str.lower, highest))),
+        )
     else:
-        condition, value = ranked[0]
-        name = f"{group} condition with the highest value"
-        yield Result(name=name, value=condition, note=f"{value:.3f}, {note}", firm=firm)
+        name, value = f"{group} condition with the highest value", highest[0]
+        note = f"{conditions[value]:.3f}, {note}"
+    yield Result(name, value, note=note, firm=firm)
 
 
 def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) -> Iterator[Result]:
     """Yield Pearson's r of the two measures over both groups' conditions, its interval and t."""
-    import polars as pl
-
-    from goffman.stats.profile import pearson
-
-    name = "correlation of both measures over conditions, Pearson's r"
-    first, second = (
-        _of_conditions(scores).select(
-            "group", key=pl.col("condition").map_elements(_letters, pl.String), value="value"
-        )
-        for scores in (attitude, sentiment)
-    )
-    joined = first.join(second, on=["group", "key"], how="inner", maintain_order="left")
-    if joined["group"].n_unique() < 2:
-        note = f"{NOT_HERE}: it needs the fills of both groups"
-        yield Result(name=name, value=None, note=note)
+    what = "correlation of both measures"
+    name = f"{what} over conditions, Pearson's r"
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for group in (STIGMATIZED, OTHERS):
+        labels = {_letters(key): value for key, value in _of_conditions(sentiment, group).items()}
+        pairs[group] = [
+            (value, labels[_letters(condition)])
+            for condition, value in _of_conditions(attitude, group).items()
+            if _letters(condition) in labels
+        ]
+    if not all(pairs.values()):
+        yield lacking(name, "it needs the fills of both groups")
         return
-    estimate = pearson(joined["value"].to_list(), joined["value_right"].to_list())
-    note, both_measures = (
-        f"over {joined.height} conditions, {whose}",
-        "correlation of both measures",
-    )
-    t = f"{both_measures}, its t, with {joined.height - 2} degrees of freedom"
+    estimate = pearson(*zip(*itertools.chain(*pairs.values()), strict=True))
+    n = sum(map(len, pairs.values()))
     for label, value, digits in (
         (name, estimate.effect, 3),
-        (f"{both_measures}, its lower end", estimate.effect_low, 3),
-        (f"{both_measures}, its upper end", estimate.effect_high, 3),
-        (t, estimate.statistic, 2),
+        (f"{what}, its lower end", estimate.effect_low, 3),
+        (f"{what}, its upper end", estimate.effect_high, 3),
+        (f"{what}, its t, with {n - 2} degrees of freedom", estimate.statistic, 2),
     ):
-        yield Result(name=label, value=value, note=note, digits=digits, firm=False)
+        note = f"over {n} conditions, {whose}"
+        yield Result(label, value, note=note, digits=digits, firm=False)

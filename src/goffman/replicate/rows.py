@@ -113,7 +113,7 @@ def set_side_by_side(study: str, results: Iterable[Result]) -> Replication:
     """Return every result with its figure, then the figures for which nothing was recomputed."""
     figures = {figure.name: figure for figure in read_figures(study)}
     rows = [_row(result, figures.pop(result.name, None)) for result in results]
-    rows += [_row(Result(name=name, value=None), figure) for name, figure in figures.items()]
+    rows += [_row(Result(name, None), figure) for name, figure in figures.items()]
     return Replication(study=study, rows=tuple(rows))
 
 
