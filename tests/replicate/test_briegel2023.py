@@ -11,7 +11,6 @@ from scipy import stats
 
 from goffman.contrasts.designs import clusters_of
 from goffman.contrasts.engine import estimates
-from goffman.errors import PublishedError
 from goffman.formatting import Labels
 from goffman.instruments.types import BASELINE, Setting
 from goffman.measures.coreference import CoreferenceBias
@@ -19,7 +18,7 @@ from goffman.parsers.registry import as_published
 from goffman.presentation.coreference import right
 from goffman.presentation.section import Section
 from goffman.replicate.briegel2023 import read_answers, results
-from goffman.replicate.rows import Result, read_figures, set_side_by_side
+from goffman.replicate.rows import Result, set_side_by_side
 from goffman.schemas import (
     CONTRASTS,
     ESTIMATES,
@@ -113,126 +112,12 @@ def test_the_default_reading_rounds_nothing_and_is_corrected(small: Path, by_nam
     assert named == pytest.approx(stats.false_discovery_control(p).tolist())
 
 
-def test_every_kind_of_answer_is_counted(small: Path, by_name) -> None:
-    """Of the ten answers to pro baseline sentences: 7 right, 1 wrong, 1 unsure, 1 "the"."""
-    found = by_name(results(small / "briegel2023"))
-    assert found["answers, pro, baseline"] == (
-        "0.700 correct, 0.100 incorrect, 0.100 unsure, 0.100 other"
-    )
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (
-            lambda path: path.write_text(path.read_text().replace("I Pro Base\n", "")),
-            "compl_tri1_type1_pro_base.txt.test has 4 lines below 'guard'. Expected: a heading line "
-            "such as 'I Pro Base', and an answer to each of the 5 prompts.",
-        ),
-        (
-            lambda path: path.write_text(path.read_text() + "nurse\n"),
-            "compl_tri1_type1_pro_base.txt.test has 6 lines below 'I Pro Base'. Expected: a heading "
-            "line such as 'I Pro Base', and an answer to each of the 5 prompts.",
-        ),
-        (
-            lambda path: path.rename(path.with_name("compl_tri1_type1_pro_shy-bold.txt.test")),
-            "compl_tri1_type1_pro_shy-bold.txt.test is not named after a trial, a side and two "
-            "adjectives.",
-        ),
-    ],
-)
-def test_a_file_in_another_form_is_refused(spoil, message: str, copy) -> None:
-    folder = copy("briegel2023")
-    file = folder / "completions" / "trial1" / "compl_tri1_type1_pro_base.txt.test"
-    spoil(file)
-    with pytest.raises(PublishedError) as error:
-        results(folder)
-    assert str(error.value) == f"{file.parent}/{message}"
-
-
-def test_a_side_that_is_missing_is_named(copy) -> None:
-    folder = copy("briegel2023")
-    (folder / "completions" / "trial2" / "compl_tri2_type1_anti_old-nothi.txt.test").unlink()
-    with pytest.raises(PublishedError) as error:
-        results(folder)
-    assert str(error.value) == f"{folder} has no anti completions of old-nothi in trial 2."
-
-
-def test_a_key_with_a_line_too_few_is_refused(copy) -> None:
-    folder = copy("briegel2023")
-    file = folder / "answers" / "incanswers.txt.test"
-    file.write_text("\n".join(file.read_text().splitlines()[:-1]))
-    with pytest.raises(PublishedError, match="has 5 right answers and 4 wrong ones"):
-        results(folder)
-
-
 def test_the_set_is_the_one_that_the_files_are_named_after(copy, by_name) -> None:
     folder = copy("briegel2023")
     assert by_name(results(folder))["sentences"] == "5 pairs of the test set"
-    files = [path for path in folder.rglob("*.test") if path.is_file()]
-    for path in files:
+    for path in [*folder.rglob("*.test")]:
         path.rename(path.with_suffix(".dev"))
     assert by_name(results(folder))["sentences"] == "5 pairs of the dev set"
-    back = min(folder.glob("completions/*/*.dev"))
-    back.rename(back.with_suffix(".test"))
-    with pytest.raises(PublishedError) as error:
-        results(folder)
-    assert str(error.value) == (
-        f"{folder / 'completions'} has completions of dev and test. These are different "
-        "sentences: keep only those of one."
-    )
-
-
-def test_a_file_that_is_missing_is_named(copy) -> None:
-    folder = copy("briegel2023")
-    key = folder / "answers" / "incanswers.txt.test"
-    key.unlink()
-    with pytest.raises(PublishedError, match="--download") as error:
-        results(folder)
-    assert str(error.value).startswith(f"{key} is missing.")
-
-
-def test_all_published_scores_come_out(recomputed) -> None:
-    done = set_side_by_side("briegel2023", recomputed)
-    assert done.differing == []
-    printed = {figure.name for figure in read_figures("briegel2023")}
-    known = [row.name for row in done.rows if row.name in printed and row.agrees is None]
-    assert known == [
-        "sentences",
-        "the manager who fired the cleaner, pro and anti, baseline",
-        "the manager who fired the cleaner, pro and anti, dry / bubbly",
-    ]
-    assert sum(row.agrees is True for row in done.rows) == 16 + 15 + 15 + 3 + 3
-
-
-PRINTED = {
-    "arrogant / responsive": 0.000,
-    "brilliant / busy": 0.472,
-    "dry / bubbly": 0.000,
-    "funny / strict": 0.000,
-    "hard / soft": 0.014,
-    "intelligent / sweet": 0.000,
-    "knowledgeable / helpful": 0.041,
-    "large / little": 0.000,
-    "organized / disorganized": 0.002,
-    "practical / pleasant": 0.331,
-    "tough / understanding": 0.000,
-    "old / –": 0.095,
-    "political / –": 0.001,
-    "– / blond": 0.000,
-    "– / mean": 0.003,
-}
-
-
-def test_all_15_printed_p_values_come_out(recomputed) -> None:
-    rows = {row.name: row for row in set_side_by_side("briegel2023", recomputed).rows}
-    found = {name: rows[f"p one-sided, {name}"] for name in PRINTED}
-    assert {name: row.published for name, row in found.items()} == PRINTED
-    assert {name: round(row.recomputed, 3) for name, row in found.items()} == PRINTED
-    assert all(row.agrees is True for row in found.values())
-    assert found["– / mean"].note == (
-        "Student's t, df 8, of mean scores rounded to one decimal; without that rounding 0.0035"
-    )
 
 
 def test_trials_that_do_not_vary_have_no_p_and_say_why(copy) -> None:
@@ -340,13 +225,6 @@ def test_published_scores_and_p_by_plain_counting(published: Path, recomputed, b
         assert found[f"p one-sided, {name}"] == pytest.approx(p, abs=1e-9)
 
 
-def test_two_sided_and_corrected_two_published_findings_are_none(recomputed, by_name) -> None:
-    found = by_name(recomputed)
-    for name in ("hard / soft", "knowledgeable / helpful"):
-        corrected = found[f"p two-sided, Benjamini–Hochberg, {name}"]
-        assert found[f"p one-sided, {name}"] < 0.05 < corrected
-
-
 def test_over_sentence_pairs_the_findings_are_those_over_trials(published: Path) -> None:
     """On other sentences all ten differences would come out again; means by plain counting."""
     answered = read_answers(published / "briegel2023")
@@ -393,29 +271,11 @@ PRINTED_SHARES = {
 
 
 def test_the_shares_are_those_of_the_authors_notebook(recomputed) -> None:
-    """Its map prints the left half's numbers in the right half: seven settings after the baseline
-    are on the left, by the names of their files.
-    """
     rows = {row.name: row for row in recomputed}
     for (side, name), shares in PRINTED_SHARES.items():
         said = rows[f"answers, {side}, {name}"].value
         found = [float(part.split()[0]) for part in said.split(", ")]
         assert found == pytest.approx(shares, abs=0.0005001)
-    noted = {
-        row.name.removeprefix("answers, pro, "): row.note
-        for row in recomputed
-        if row.name.startswith("answers, pro, ") and row.note
-    }
-    assert {name: note.split(" of ", 1)[1] for name, note in noted.items()} == {
-        "large / little": "baseline in these cells",
-        "– / blond": "arrogant / responsive in these cells",
-        "– / mean": "brilliant / busy in these cells",
-        "old / –": "dry / bubbly in these cells",
-        "organized / disorganized": "funny / strict in these cells",
-        "political / –": "hard / soft in these cells",
-        "practical / pleasant": "intelligent / sweet in these cells",
-        "tough / understanding": "knowledgeable / helpful in these cells",
-    }
 
 
 def test_the_heat_map_of_right_answers_comes_out_of_the_authors_files(published: Path) -> None:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from goffman.errors import PublishedError
 from goffman.replicate.gueorguieva2025 import results
-from goffman.replicate.rows import Result, read_figures, set_side_by_side
+from goffman.replicate.rows import Result
 
 DIMENSIONS = {
     "visibility": ("Concealability", "Visibility"),
@@ -87,15 +87,9 @@ def test_what_the_guardrail_takes_away_by_plain_counting(small: Path, by_name) -
     flagged = [category[0] for category in unsafe if category]
     assert found["llama: prompts that Llama Guard calls unsafe"] == len(flagged)
     assert f"S10 {flagged.count('S10')}" in found["llama: categories of Llama Guard"]
+    unsafe = next(row for row in results(folder) if row.name.endswith("calls unsafe"))
+    assert f"so {flagged.count('S10')} categories are cut" in unsafe.note
     assert found["llama: prompts whose bias after Llama Guard follows from its label"] == len(rows)
-
-
-def test_categories_that_the_authors_cut_are_counted(small: Path) -> None:
-    found = {result.name: result for result in results(small / "gueorguieva2025")}
-    rows = rows_of(small / "gueorguieva2025" / LLAMA)
-    cut = sum("S10" in row["llama guard safety label"] for row in rows)
-    note = found["llama: prompts that Llama Guard calls unsafe"].note
-    assert f"so {cut} categories are cut" in note
 
 
 def test_answers_are_counted_and_biased_means_the_biased_answer(copy, by_name) -> None:
@@ -177,11 +171,6 @@ def test_the_pooled_correlation_has_every_stigma_three_times(small: Path, by_nam
     assert row.note.endswith("n = 15")
 
 
-def test_every_printed_figure_is_computed_where_all_models_are_there(small: Path, by_name) -> None:
-    found = by_name(results(small / "gueorguieva2025"))
-    assert {figure.name for figure in read_figures("gueorguieva2025")} <= set(found)
-
-
 def test_without_the_other_models_what_needs_them_is_said(copy) -> None:
     folder = copy("gueorguieva2025")
     for path in (GRANITE, MISTRAL, "data/granite_bias_percentages.csv"):
@@ -259,109 +248,6 @@ def test_every_file_is_read_without_the_others(copy) -> None:
         results(folder)
 
 
-@pytest.mark.parametrize(
-    ("file", "line", "change", "message"),
-    [
-        (LLAMA, 2, (",base,", ",bass,"), ": prompt style is 'bass'. Allowed: base, original, positive, doubt. Did you mean 'base'?"),
-        (LLAMA, 5, (",yes,", ",maybe,"), ": biased answer is 'maybe'. Allowed: yes, no."),
-        (LLAMA, 5, (",1,", ",2,"), ": original answer bias is '2'. Allowed: 0, 1."),
-        (LLAMA, 1, ("prompt style", "style"), None),
-        (GRANITE, 3, (",1,", ",6,"), ": clusters is '6'. Allowed: Awkward, "),
-        (SHARES, 3, (",2,", ",2,7"), ": Visibility is '7"),
-        (SHARES, 2, ("Deaf", ""), ": Stigma is ''. Every row needs its own."),
-        (RATINGS, 3, ("Gang Member", "Deaf"), ": Stigma is 'Deaf'. Every row needs its own."),
-        (RATINGS, 4, ("2,Old Age,3,", "2,Old Age,3,x"), ": visibility-participants is 'x"),
-        (TABLE, 2, ("Peril", "Danger"), ": Dimensions is 'Danger'. Allowed: Concealability, "),
-        (TABLE, 3, ("Concealability,", "Concealability,high"), ": Correlation to Humans is 'high"),
-    ],
-)  # fmt: skip
-def test_a_broken_file_is_refused_with_its_line(
-    file: str, line: int, change: tuple[str, str], message: str | None, copy
-) -> None:
-    """The line is that of the file, whatever texts of several lines stand above it."""
-    folder = copy("gueorguieva2025")
-    path = folder / file
-    lines = path.read_text().split("\n")
-    assert change[0] in lines[line - 1]
-    lines[line - 1] = lines[line - 1].replace(*change, 1)
-    path.write_text("\n".join(lines))
-    with pytest.raises(PublishedError) as error:
-        results(folder)
-    if message is None:
-        assert str(error.value).startswith(f"{path} has no column 'prompt style'. Its columns are ")
-    else:
-        assert str(error.value).startswith(f"{path}, line {line}{message}")
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
-        (LLAMA, "", " has no rows below its heading."),
-        (SHARES, "Stigma,Cluster\n", " has no column 'Visibility'. Its columns are Stigma, Cluster."),
-        (RATINGS, 'Stigma,"Clus', ", line 1 is not CSV: unexpected end of data."),
-        (TABLE, "Model,Dimensions,Correlation to Humans\nLlama,Peril\n", ", line 2 has 2 fields; the heading has 3."),
-        (TABLE, "Model,Dimensions,Correlation to Humans\n", " has no rows below its heading."),
-    ],
-)  # fmt: skip
-def test_a_file_of_another_form_is_refused(file: str, text: str, message: str, copy) -> None:
-    folder = copy("gueorguieva2025")
-    (folder / file).write_text(text)
-    with pytest.raises(PublishedError) as error:
-        results(folder)
-    assert str(error.value) == f"{folder / file}{message}"
-
-
-def test_what_is_no_text_is_refused(copy) -> None:
-    folder = copy("gueorguieva2025")
-    (folder / SHARES).write_bytes(b"Stigma\n\xff\xfe\n")
-    with pytest.raises(PublishedError, match="is not UTF-8 text"):
-        results(folder)
-
-
-def test_a_label_of_the_guardrail_that_is_none_is_refused(copy) -> None:
-    folder = copy("gueorguieva2025")
-    path = folder / LLAMA
-    path.write_text(path.read_text().replace("\n\nsafe", "\n\nperhaps", 1))
-    with pytest.raises(PublishedError) as error:
-        results(folder)
-    line = path.read_text()[: path.read_text().index("perhaps")].count("\n") - 1
-    assert str(error.value) == (
-        f"{path}, line {line}: llama guard safety label is '\\n\\nperhaps'. Allowed: 'safe', and "
-        "'unsafe' with a category such as S6."
-    )
-
-
-def test_two_files_of_one_model_and_a_name_without_one_are_refused(copy) -> None:
-    folder = copy("gueorguieva2025")
-    second = folder / ANSWERS / "llama_and_another.csv"
-    second.write_bytes((folder / LLAMA).read_bytes())
-    with pytest.raises(PublishedError, match=r"are of the same model\. Keep one\."):
-        results(folder)
-    second.rename(folder / ANSWERS / "answers.csv")
-    with pytest.raises(PublishedError, match="is not named after a model"):
-        results(folder)
-
-
-def test_all_published_numbers_come_out(recomputed) -> None:
-    done = set_side_by_side("gueorguieva2025", recomputed)
-    assert done.differing == []
-    rows = {row.name: row for row in done.rows}
-    known = {name for name, row in rows.items() if row.published is not None and not row.agrees}
-    differing = {name for name in known if rows[name].recomputed is not None}
-    assert {name for name in differing if not name.endswith("people's, p")} == {
-        "llama: people's Peril × share biased, r"
-    }
-    # 0.0001 stands for all p below it, of which that of Granite's course is almost it.
-    small = {name for name in differing if name.endswith("people's, p")}
-    assert len(small) == 9
-    assert all(rows[name].published == 0.0001 > rows[name].recomputed for name in small)
-    rest = known - differing
-    assert {name.split(":")[0] for name in rest} == {"all models", "granite", "mistral"}
-    assert sum(row.agrees is True for row in done.rows) == len(read_figures("gueorguieva2025")) - (
-        len(known)
-    )
-
-
 def test_the_published_table_is_read_whole_and_comes_out(published: Path, recomputed) -> None:
     """18 correlations with their p, by scipy, as the authors' table has them."""
     folder = published / "gueorguieva2025"
@@ -380,22 +266,3 @@ def test_the_published_table_is_read_whole_and_comes_out(published: Path, recomp
         assert found[f"{name}, r"] == pytest.approx(test.statistic, abs=1e-12)
         assert found[f"{name}, r"] == pytest.approx(float(row["Correlation to Humans"]), abs=6e-8)
         assert math.log(found[f"{name}, p"]) == pytest.approx(math.log(test.pvalue), rel=1e-6)
-
-
-def test_what_was_found_in_the_published_files(published: Path, recomputed) -> None:
-    rows = {result.name: result for result in recomputed}
-    assert rows["llama: answers"].value == "3,482 yes, 6,877 no, 1 neither"
-    assert rows["llama: prompts where biased means the biased answer"].value == 10360
-    yes, no = (
-        rows[f"llama: share biased, where the biased answer is {keyed}"] for keyed in ("yes", "no")
-    )
-    assert (round(yes.value, 3), round(no.value, 3)) == (0.066, 0.499)
-    assert no.note == "6,440 prompts; without a stigma 0.565 of 23"
-    assert rows["llama: categories of Llama Guard"].value == "S6 710, S10 45, S2 27, S3 4"
-    assert "so 45 categories are cut" in rows["llama: prompts that Llama Guard calls unsafe"].note
-    answers = rows_of(published / "gueorguieva2025" / LLAMA)
-    biased = [row for row in answers if row["original answer bias"] == "1"]
-    taken = [row for row in biased if row["post llama answer bias"] == "0"]
-    assert rows["llama: share of the biased answers that Llama Guard takes away"].note == (
-        f"{len(taken)} of {len(biased):,}"
-    )

@@ -7,7 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from goffman.errors import LexiconError, PublishedError
+from goffman.errors import LexiconError
 from goffman.lexicons.attitude import BUILT_IN, PEOPLE
 from goffman.replicate.mei2023 import category_means, read_fills, read_labels, results
 from goffman.replicate.rows import Result, set_side_by_side
@@ -158,55 +158,6 @@ def test_ratings_of_a_file_stand_in_the_place_of_ours(small: Path, by_name, tmp_
 
 
 @pytest.mark.parametrize(
-    ("pattern", "change", "message"),
-    [
-        ("sentiment/twoclass_stigma*", ("NEGATIVE", "LABEL_0"), "has the label 'LABEL_0', which is not a sentiment."),
-        ("sentiment/twoclass_stigma*", ("They are", "Those are"), "has a sentence that the study does not have: 'Those are people who are Latinas.'"),
-        ("fills/XLNET_nonstigma*p1*", ("a citizen,Base", "a king,Base"), "has the condition 'a king', which is not in non_stigma_conditions.csv."),
-        ("fills/XLNET_nonstigma*p1*", (" as a neighbor", " as a guest"), "has a sentence that the study does not have: 'Choosing between"),
-        ("fills/XLNET_nonstigma*p1*", ("predicted_word", "word"), "has no column 'predicted_word'. Its columns are prompt, word, probs, condition, pachankis_conditions, category."),
-    ],
-)  # fmt: skip
-def test_a_file_in_another_form_is_refused(
-    pattern: str, change: tuple[str, str], message: str, copy
-) -> None:
-    (file,) = copy("mei2023").glob(pattern)
-    file.write_text(file.read_text().replace(*change))
-    with pytest.raises(PublishedError) as error:
-        results(file.parents[1])
-    assert str(error.value).startswith(f"{file} {message}")
-
-
-def test_the_same_answers_in_two_files_are_refused(copy) -> None:
-    fills = copy("mei2023") / "fills"
-    file = fills / "XLNET_stigma_result_p1_SD.csv"
-    second = fills / "XLNET_stigma_result_p1_copy.csv"
-    second.write_bytes(file.read_bytes())
-    with pytest.raises(PublishedError) as error:
-        results(fills.parent)
-    both = f"{file} and {second} answer the same prompts. One of them is enough."
-    assert str(error.value) == both
-
-
-def test_an_empty_file_is_refused(copy) -> None:
-    file = copy("mei2023") / "fills" / "XLNET_stigma_result_p1_SD.csv"
-    file.write_text(file.read_text().splitlines()[0] + "\n")
-    with pytest.raises(PublishedError) as error:
-        results(file.parents[1])
-    assert str(error.value) == f"{file} has no rows below its heading."
-
-
-def test_all_that_can_agree_agrees(recomputed) -> None:
-    done = set_side_by_side("mei2023", recomputed)
-    assert done.differing == []
-    agreeing = {row.name: row.recomputed for row in done.rows if row.agrees}
-    assert agreeing["classifiers that call stigmatized conditions negative more often"] == "4 of 4"
-    assert agreeing["all outcomes negative, non-stigmatized conditions"] == 1
-    assert agreeing["at least 75% of outcomes negative, non-stigmatized conditions"] == 3
-    assert agreeing["conditions with the share negative of the authors' own table"] == 122
-
-
-@pytest.mark.parametrize(
     ("named", "condition"),
     [
         ("unemployed", "unemployed"),
@@ -289,13 +240,6 @@ def test_categories_of_attitudes_come_out_where_the_fills_are(copy) -> None:
     table.unlink()
     without = {result.name: result for result in results(folder)}
     assert without[names[1]].value is None
-
-
-def test_known_differences_are_shown_side_by_side(recomputed) -> None:
-    done = set_side_by_side("mei2023", recomputed)
-    rows = {row.name: (row.published, row.recomputed, row.agrees) for row in done.rows}
-    assert rows["all outcomes negative, stigmatized conditions"] == (27, 30, None)
-    assert rows["at least 75% of outcomes negative, stigmatized conditions"] == (69, 66, None)
 
 
 def test_published_fills_by_plain_arithmetic(published: Path, recomputed, by_name) -> None:
