@@ -104,49 +104,55 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     assert fills.filter(pl.col("step") == 3)["parent"].str.contains("/").all()
 
 
+OTHERS = (
+    "or a plain text generator (a causal model), such as gpt2, or a chat model (openai:NAME, "
+    "http://HOST/v1#NAME, or a model with a chat template)."
+)
+CLASSIFIER = f"a classifier, such as siebert/sentiment-roberta-large-english, {OTHERS}"
+MASKED = f"a masked model, such as roberta-base, {OTHERS}"
+
+
 @pytest.mark.parametrize(
-    ("which", "instrument", "message"),
+    ("models", "instruments", "message"),
     [
         (
-            "masked",
-            "people-sentiment",
+            ["masked"],
+            ["people-sentiment"],
+            "'{}' is a masked model: it fills in blanks (masks). The instrument 'people-sentiment' "
+            f"needs {CLASSIFIER}",
+        ),
+        *(
             (
-                "'{}' is a masked model: it fills in blanks (masks). The instrument "
-                "'people-sentiment' needs a classifier, such as "
-                "siebert/sentiment-roberta-large-english, or a plain text generator (a causal "
-                "model), such as gpt2, or a chat model (openai:NAME, http://HOST/v1#NAME, or a "
-                "model with a chat template)."
-            ),
+                ["classifier"],
+                [name],
+                f"'{{}}' is a classifier: it labels sentences. The instrument '{name}' needs "
+                f"{MASKED}",
+            )
+            for name in ("coreference", "care-seeking")
         ),
         (
-            "classifier",
-            "coreference",
-            (
-                "'{}' is a classifier: it labels sentences. The instrument 'coreference' "
-                "needs a masked model, such as roberta-base, or a plain text generator (a causal "
-                "model), such as gpt2, or a chat model (openai:NAME, http://HOST/v1#NAME, or a "
-                "model with a chat template)."
-            ),
+            ["masked", "other"],
+            ["care-seeking", "people-sentiment"],
+            "None of the models can be asked these questions. The instrument 'people-sentiment' "
+            f"needs {CLASSIFIER}",
         ),
         (
-            "classifier",
-            "care-seeking",
-            (
-                "'{}' is a classifier: it labels sentences. The instrument 'care-seeking' "
-                "needs a masked model, such as roberta-base, or a plain text generator (a causal "
-                "model), such as gpt2, or a chat model (openai:NAME, http://HOST/v1#NAME, or a "
-                "model with a chat template)."
-            ),
+            # Though the other model can answer.
+            ["masked", "classifier"],
+            ["care-seeking"],
+            "'{1}' is a classifier: it labels sentences. The instrument 'care-seeking' needs "
+            f"{MASKED}",
         ),
     ],
 )
 def test_a_named_instrument_that_a_model_cannot_answer_is_refused_before_anyone_is_asked(
-    request, tmp_path, which, instrument, message
+    masked, classifier, tiny, tmp_path, models, instruments, message
 ):
-    model = request.getfixturevalue(which)
+    paths = {"masked": masked, "classifier": classifier, "other": str(tiny("bert"))}
+    asked = [paths[name] for name in models]
     with pytest.raises(ModelError) as refusal:
-        audit([model], instruments=[instrument], output=tmp_path / "run")
-    assert str(refusal.value) == message.format(model)
+        audit(asked, instruments=instruments, output=tmp_path / "run")
+    assert str(refusal.value) == message.format(*asked)
     assert not (tmp_path / "run").exists()
 
 
@@ -170,22 +176,6 @@ def test_named_instruments_go_to_the_models_that_can_answer_them(masked, classif
     ]
 
 
-def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
-    masked, tmp_path, tiny
-):
-    other = str(tiny("bert"))
-    names = ["care-seeking", "people-sentiment"]
-    with pytest.raises(ModelError) as refusal:
-        audit([masked, other], instruments=names, output=tmp_path / "run")
-    assert str(refusal.value) == (
-        "None of the models can be asked these questions. The instrument 'people-sentiment' needs a classifier, "
-        "such as siebert/sentiment-roberta-large-english, or a plain text generator (a causal "
-        "model), such as gpt2, or a chat model (openai:NAME, http://HOST/v1#NAME, or a model with "
-        "a chat template)."
-    )
-    assert not (tmp_path / "run").exists()
-
-
 def test_without_a_model_those_that_can_answer_the_instrument_are_asked():
     told = CliRunner().invoke(app, ["audit", "--instrument", "social-distance", "--dry-run"])
     assert told.exit_code == 0, told.stderr
@@ -204,15 +194,6 @@ def test_a_file_that_no_model_is_asked_is_said_to_have_no_effect(instrument, tmp
         f"{instrument}."
     )
     assert said in " ".join(told.stderr.split())
-
-
-def test_a_model_that_can_answer_nothing_is_refused_after_one_that_can(
-    masked, classifier, tmp_path
-):
-    with pytest.raises(ModelError) as refusal:
-        audit([masked, classifier], instruments=["care-seeking"], output=tmp_path / "run")
-    needed = "The instrument 'care-seeking' needs a masked model, such as roberta-base, or "
-    assert needed in str(refusal.value)
 
 
 def test_a_folder_with_other_files_is_no_place_for_a_run(masked, tmp_path):
@@ -274,34 +255,37 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     )
 
 
-def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
-    text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, top_k=7))
-    assert text == "to care-seeking with different settings (top k: 100 then, 7 now)."
+def few(**options):
+    return {"options": AskOptions(**{"controls": False, "limit": 12} | options)}
 
 
-def test_other_targets_never_land_in_the_same_answers(finished, masked):
-    text = refusal_of(
-        finished, masked, options=AskOptions(controls=False, limit=12, targets=("she",))
-    )
-    assert text == "to care-seeking with different settings (targets: none then, she now)."
-
-
-def test_other_prompts_never_land_in_the_same_answers(finished, masked):
-    text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
-    assert text == "to a different set of care-seeking prompts (12 prompts then, 13 now)."
-
-
-def test_other_batches_never_land_in_the_same_answers(finished, masked):
-    text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, batch_size=3))
-    assert text == (
-        f"of '{masked}' with different settings (max tokens: 1024 then, 30000 now; "
-        "max size: 32 then, 3 now)."
-    )
-
-
-def test_another_precision_never_lands_in_the_same_answers(finished, masked):
-    text = refusal_of(finished, masked, loading=LoadOptions(precision="bf16"))
-    assert text == (f"of '{masked}' with different settings (precision: float32 then, bf16 now).")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (few(top_k=7), "to care-seeking with different settings (top k: 100 then, 7 now)."),
+        (
+            few(targets=("she",)),
+            "to care-seeking with different settings (targets: none then, she now).",
+        ),
+        (few(limit=13), "to a different set of care-seeking prompts (12 prompts then, 13 now)."),
+        (
+            few(batch_size=3),
+            "of '{}' with different settings (max tokens: 1024 then, 30000 now; "
+            "max size: 32 then, 3 now).",
+        ),
+        (
+            {"loading": LoadOptions(precision="bf16")},
+            "of '{}' with different settings (precision: float32 then, bf16 now).",
+        ),
+    ],
+)
+def test_what_was_asked_otherwise_never_lands_in_the_same_answers(
+    finished, masked, options, message
+):
+    before = (finished / "manifest.json").read_bytes(), read_prompts(finished)
+    assert refusal_of(finished, masked, **options) == message.format(masked)
+    assert (finished / "manifest.json").read_bytes() == before[0]
+    assert read_prompts(finished).equals(before[1])
 
 
 def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_path):
@@ -323,13 +307,6 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
         f"of '{classifier}' with different settings (labels: negative, positive then, "
         "positive, negative now)."
     )
-
-
-def test_a_refused_run_is_left_as_it_was(finished, masked):
-    before = (finished / "manifest.json").read_bytes(), read_prompts(finished)
-    refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
-    assert (finished / "manifest.json").read_bytes() == before[0]
-    assert read_prompts(finished).equals(before[1])
 
 
 def test_another_instrument_and_model_may_join_a_run(masked, tiny, tmp_path):

@@ -22,14 +22,13 @@ from goffman.console import (
     say,
     table_text,
 )
-from goffman.errors import AnchorError, InputError
+from goffman.errors import InputError
 from goffman.replicate.rows import Study, published_run, replicate_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goffman.anchors.loader import Anchor
-    from goffman.errors import Fault
     from goffman.replicate.rows import Number, Replication, Row
 
 models_app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -173,35 +172,21 @@ def _list_anchors(every: Sequence[Anchor], *, as_json: bool) -> None:
     sys.stdout.write(table_text(rows, shown))
 
 
-def validate_anchor(path: str, *, as_json: bool) -> None:
-    """Print whether an anchor is valid, or all of its faults; exit with code 2 if it is not."""
+def anchor_counts(path: str) -> tuple[dict[str, Any], list[str]]:
+    """Return how many values an anchor has, in numbers and in a sentence."""
     from goffman.anchors.loader import load_anchor
 
-    faults: Sequence[Fault] = ()
-    entry: dict[str, Any] = {"anchor": path, "values": 0}
-    try:
-        anchor = load_anchor(path)
-        entry["values"] = len(anchor.values)
-        values, items, conditions = (
-            f"{len(things):,} {noun}{'' if len(things) == 1 else 's'}"
-            for things, noun in (
-                (anchor.values, "value"),
-                (anchor.items, "item"),
-                (anchor.conditions(), anchor.of),
-            )
+    anchor = load_anchor(path)
+    values, items, conditions = (
+        f"{len(things):,} {noun}{'' if len(things) == 1 else 's'}"
+        for things, noun in (
+            (anchor.values, "value"),
+            (anchor.items, "item"),
+            (anchor.conditions(), anchor.of),
         )
-        message = f"{printable(path)} is valid: {values} ({items}, {conditions})."
-    except AnchorError as error:
-        faults, message = error.faults, ""
-        if not as_json:
-            say(*error.lines)
-    if as_json:
-        entry["faults"] = [vars(fault) for fault in faults]
-        print(json_text(entry))
-    elif message:
-        print(message)
-    if faults:
-        raise typer.Exit(2)
+    )
+    sentence = f"{printable(path)} is valid: {values} ({items}, {conditions})."
+    return {"values": len(anchor.values)}, [sentence]
 
 
 def replicate(

@@ -13,14 +13,8 @@ import typer
 from goffman.cli.audit import print_done
 from goffman.cli.params import Json
 from goffman.config import Sample
-from goffman.console import count_of, say
+from goffman.console import count_of, say, write_output
 from goffman.errors import InputError
-
-Output = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE|FOLDER"),
-    "Write to this file; model-card and lm-eval are files, all others folders.",
-]
 
 QUESTIONS = "Questions (lm-eval-tasks and inspect)"
 
@@ -37,11 +31,8 @@ class Export(StrEnum):
     INSPECT = "inspect"
 
 
-FOLDERS = (Export.PAPER, Export.FIGURES, Export.TABLES)
-"""Exports that are written into a folder, for all models of a run."""
-
-RESULTS = (Export.MODEL_CARD, Export.LM_EVAL, *FOLDERS)
-"""Exports that need a run."""
+QUESTIONS_TO = (Export.LM_EVAL_TASKS, Export.INSPECT)
+"""Exports of questions; all others need a run."""
 
 
 def export(
@@ -80,7 +71,11 @@ def export(
         "Export only this sample. Default: all prompts; of those that are answered in text, a "
         "balanced sample.",
     ] = None,
-    output: Output = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE|FOLDER"),
+        "Write to this file; model-card and lm-eval are files, all others folders.",
+    ] = None,
 ) -> None:
     """Write results for publishing, or questions for another harness.
 
@@ -90,7 +85,7 @@ def export(
         *others, last = Export
         raise InputError(f"Say in which format: add --to {', '.join(others)} or {last}.")
     sources = what or []
-    if target not in RESULTS:
+    if target in QUESTIONS_TO:
         if model is not None:
             raise InputError(f"--to {target} exports questions, not results. Leave out --model.")
         _export_questions(sources, target, output, mode=mode or (), limit=limit, sample=sample)
@@ -102,51 +97,48 @@ def export(
         )
     if len(sources) != 1:
         raise InputError(f"--to {target} exports the results of one run. You gave {len(sources)}.")
-    run = Path(sources[0])
-    if target in FOLDERS:
-        _export_folder(run, target, model=model, output=output)
-    else:
-        _export_text(run, target, model=model, output=output)
+    _export_results(Path(sources[0]), target, model=model, output=output)
 
 
-def _export_text(run: Path, target: Export, *, model: str | None, output: Path | None) -> None:
-    from goffman.console import write_output
+def _export_results(run: Path, target: Export, *, model: str | None, output: Path | None) -> None:
     from goffman.export.lm_eval_results import lm_eval_text
     from goffman.export.model_card import model_card_text
-    from goffman.export.paper import the_model
-    from goffman.report.figures import as_far_as_shown
-    from goffman.report.load import read_run
-
-    make = model_card_text if target is Export.MODEL_CARD else lm_eval_text
-    text, notes = as_far_as_shown(
-        read_run(run), lambda measured, _: make(measured, the_model(measured, model))
-    )
-    say(*notes)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        write_output(output, text)
-        say(f"The results are in {output}.")
-
-
-def _export_folder(run: Path, target: Export, *, model: str | None, output: Path | None) -> None:
-    from goffman.export.paper import write_figures, write_paper
+    from goffman.export.paper import the_model, write_figures, write_paper
     from goffman.report.figures import as_far_as_shown
     from goffman.report.load import read_run
     from goffman.report.table_files import write_tables
 
-    if output is None:
-        raise InputError(f"--to {target} writes a folder. Give one: --output FOLDER")
+    texts = {Export.MODEL_CARD: model_card_text, Export.LM_EVAL: lm_eval_text}
+    if make := texts.get(target):
+        text, notes = as_far_as_shown(
+            read_run(run), lambda measured, _: make(measured, the_model(measured, model))
+        )
+        say(*notes)
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            write_output(output, text)
+            say(f"The results are in {output}.")
+        return
+    folder = _folder(target, output)
     if model is not None:
         raise InputError(f"--to {target} is about every model of the run. Leave out --model.")
-    write = {
+    folders = {
         Export.PAPER: write_paper,
         Export.FIGURES: write_figures,
         Export.TABLES: write_tables,
-    }[target]
-    written, notes = as_far_as_shown(read_run(run), lambda measured, _: write(measured, output))
+    }
+    write = folders[target]
+    written, notes = as_far_as_shown(read_run(run), lambda measured, _: write(measured, folder))
     say(*notes)
-    say(f"{len(written)} files are in {output}. Begin with {output / 'README.md'}.")
+    say(f"{len(written)} files are in {folder}. Begin with {folder / 'README.md'}.")
+
+
+def _folder(target: Export, output: Path | None) -> Path:
+    """Return the folder to write into; raise InputError if none is given."""
+    if output is None:
+        raise InputError(f"--to {target} writes a folder. Give one: --output FOLDER")
+    return output
 
 
 def _export_questions(
@@ -161,24 +153,16 @@ def _export_questions(
     from goffman.harness import export_tasks
     from goffman.harness.export_tasks import export_task
 
-    if output is None:
-        raise InputError(f"--to {target} writes a folder. Give one: --output FOLDER")
+    folder = _folder(target, output)
     lm_eval = target is Export.LM_EVAL_TASKS
     kinds = export_tasks.LM_EVAL_KINDS if lm_eval else export_tasks.INSPECT_KINDS
     write = export_tasks.write_lm_eval_tasks if lm_eval else export_tasks.write_inspect_tasks
-    several = export_task(
-        instruments,
-        kinds=kinds,
-        modes=mode,
-        limit=limit,
-        sample=sample,
-        say=say,
-    )
-    write(several, output)
+    several = export_task(instruments, kinds=kinds, modes=mode, limit=limit, sample=sample, say=say)
+    write(several, folder)
     prompts = sum(task.note.prompts for task in several)
     say(
-        f"{count_of(len(several), 'task')} in {output}, with {prompts:,} prompts. Begin with "
-        f"{output / 'README.md'}."
+        f"{count_of(len(several), 'task')} in {folder}, with {prompts:,} prompts. Begin with "
+        f"{folder / 'README.md'}."
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goffman.cli.audit import audit
-from goffman.cli.catalog import anchors, models_app, replicate, validate_anchor
+from goffman.cli.catalog import anchor_counts, anchors, models_app, replicate
 from goffman.cli.check import check
 from goffman.cli.export import export, read
 from goffman.cli.params import (
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from goffman.errors import Fault
-    from goffman.instruments.types import Instrument
 
 
 def validate(
@@ -74,25 +73,15 @@ def validate(
 ) -> None:
     """Check the files of an instrument or anchor for faults."""
     from goffman.anchors.loader import is_anchor
-    from goffman.errors import Fault
-    from goffman.instruments.renderer import render
-    from goffman.measures.registry import measure_of
-    from goffman.modes import modes_of
+    from goffman.errors import Fault, FaultsError
 
-    if is_anchor(path):
-        validate_anchor(path, as_json=as_json)
-        return
-    count = controls = 0
-    further: dict[str, int] = {}
+    what, counts = ("anchor", anchor_counts) if is_anchor(path) else ("instrument", _prompt_counts)
+    numbers = {"values": 0} if what == "anchor" else {"prompts": 0, "controls": 0, "modes": {}}
+    lines: list[str] = []
     faults: Sequence[Fault] = ()
     try:
-        instrument = _instrument_to_validate(path)
-        first, *others = modes_of(instrument)
-        measure_of(first)
-        rendered = render(first)
-        count, controls = len(rendered.prompts), len(rendered.controls)
-        further = {str(form.mode): len(render(form).prompts) for form in others}
-    except InstrumentError as error:
+        numbers, lines = counts(path)
+    except FaultsError as error:
         faults = error.faults
         if not as_json:
             say(*error.lines)
@@ -101,32 +90,38 @@ def validate(
             raise
         faults = [Fault(file=path, message=str(error))]
     if as_json:
-        entry = {"instrument": path, "prompts": count, "controls": controls}
-        entry |= {"modes": further, "faults": [vars(f) for f in faults]}
-        print(json_text(entry))
-    elif not faults:
-        beside = f"{controls:,} control prompts" if controls else "no control items"
-        print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
-        for name, prompts_of_form in further.items():
-            print(f"Mode {name}: {prompts_of_form:,} prompts.")
+        lines = [json_text({what: path, **numbers, "faults": [*map(vars, faults)]})]
+    print("\n".join(lines), end="\n" * bool(lines))
     if faults:
         raise typer.Exit(2)
 
 
-def _instrument_to_validate(given: str) -> Instrument:
-    """Return the instrument; raise InputError if no instrument or anchor has this name."""
+def _prompt_counts(path: str) -> tuple[dict[str, Any], list[str]]:
+    """Return how many prompts an instrument has, in numbers and in sentences."""
     from goffman.anchors.loader import anchor_names
     from goffman.instruments.loader import builtin_names, load_instrument, plugged_instruments
+    from goffman.instruments.renderer import render
+    from goffman.measures.registry import measure_of
+    from goffman.modes import modes_of
 
     names = (*builtin_names(), *plugged_instruments())
     # os.path returns False for names that no system allows, where Path fails.
-    if given in names or os.path.isdir(given):  # noqa: PTH112
-        return load_instrument(given)
-    known_names = (*names, *anchor_names())
-    raise InputError(
-        f"There is no instrument or anchor '{given[:200]}'. Give a folder, or one of these: "
-        f"{', '.join(known_names)}.{did_you_mean(given, known_names)}"
-    )
+    if path not in names and not os.path.isdir(path):  # noqa: PTH112
+        known_names = (*names, *anchor_names())
+        raise InputError(
+            f"There is no instrument or anchor '{path[:200]}'. Give a folder, or one of these: "
+            f"{', '.join(known_names)}.{did_you_mean(path, known_names)}"
+        )
+    first, *others = modes_of(load_instrument(path))
+    measure_of(first)
+    rendered = render(first)
+    count, controls = len(rendered.prompts), len(rendered.controls)
+    further = {str(form.mode): len(render(form).prompts) for form in others}
+    beside = f"{controls:,} control prompts" if controls else "no control items"
+    return {"prompts": count, "controls": controls, "modes": further}, [
+        f"{printable(path)} is valid: {count:,} prompts and {beside}.",
+        *(f"Mode {name}: {number:,} prompts." for name, number in further.items()),
+    ]
 
 
 app = typer.Typer(
