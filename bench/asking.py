@@ -13,7 +13,8 @@ from goffman.instruments.types import Instrument, Prompt
 from goffman.models.base import LoadOptions
 from goffman.models.resolve import load
 from goffman.runs.batch_plan import Plan, limits_for, make_plan, settings_of
-from goffman.runs.collect import Collected, Job, ask_fills
+from goffman.runs.collect import Collected, Job, ask_batches
+from goffman.runs.mode_adapters import FillMask
 from goffman.runs.run import open_run
 from goffman.workers.protocol import Call
 
@@ -59,7 +60,7 @@ def _ask(
             limits=limits_for(model.identity.device),
             watch=lambda _: None,
         )
-        return ask_fills(job, model, settings_of(instrument))
+        return ask_batches(job, FillMask(model, settings_of(instrument)))
 
 
 class Recording:

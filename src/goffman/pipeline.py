@@ -13,7 +13,7 @@ from goffman.errors import ModelError
 from goffman.execution import Executor, Executors, all_answered, is_answered, known_digest
 from goffman.forecast import describe_parts, forecast, forecast_text, sum_of
 from goffman.instruments.renderer import carried_phrases
-from goffman.instruments.types import MASK, PASSAGES, is_control
+from goffman.instruments.types import MASK, is_control
 from goffman.measures.registry import measure_entry
 from goffman.models.base import LoadOptions, Serves
 from goffman.models.registry import answers_to, draw_sample, model_kinds
@@ -38,8 +38,8 @@ from goffman.planning import (
 )
 from goffman.report.load import current_report, current_summary
 from goffman.report.summary import Summary
-from goffman.runs.batch_plan import BatchLimits, limits_for, pronoun_forms, with_one_mask
-from goffman.runs.collect import Collected, Job, ask_choices, ask_fills, ask_once
+from goffman.runs.batch_plan import BatchLimits, limits_for, with_one_mask
+from goffman.runs.collect import Collected, Job, ask_batches
 from goffman.runs.collect_replies import ChatJob, ask_replies, known_questions, replies_of
 from goffman.runs.manifest import (
     Manifest,
@@ -49,7 +49,7 @@ from goffman.runs.manifest import (
     with_instrument,
     with_model,
 )
-from goffman.runs.mode_adapters import Classify, Likelihood, NextWord
+from goffman.runs.mode_adapters import mode_adapter
 from goffman.runs.reply_probabilities import keep_options, options_of_replies
 from goffman.runs.run import Run, check_place, default_folder, keep_prompts, open_run
 from goffman.scoring import load_words, parser_of
@@ -246,8 +246,8 @@ def _ask_model(work: _Work, pair: Assignment) -> Iterator[Collected]:
     """Load a model, yield summaries of its answers, and drop it afterwards."""
     name = pair.model
     split_words: set[str] = set()  # Noted once, and not again for each instrument.
-    ask = _ask_chat if model_kinds()[pair.kind].answers == "replies" else _ask_local
-    for answers in ask(work, pair):
+    is_chat = model_kinds()[pair.kind].answers == "replies"
+    for answers in (_ask_chat if is_chat else _ask_local)(work, pair):
         if count := len(answers.damaged):
             files = "1 file" if count == 1 else f"{count} files"
             work.listener.note(
@@ -304,17 +304,8 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
         if question.measure and question.measure.adjusts
         else (),
     )
-    kind = instrument.kind
-    if kind == "complete" and question.settings:
-        return ask_once(job, NextWord(model, question.settings))
-    if kind in ("choose", *PASSAGES):
-        return ask_choices(job, model)
-    table = model_kinds()[model.identity.kind].answers
-    if table == "fills" and question.settings:
-        return ask_fills(job, model, question.settings)
-    if table == "likelihoods":
-        return ask_once(job, Likelihood(model), pronoun_forms(question.prompts))
-    return ask_once(job, Classify(model))
+    adapter = mode_adapter(model, instrument.kind, question.prompts, question.settings)
+    return ask_batches(job, adapter)
 
 
 def _enter_model(work: _Work, pair: Assignment, model: Any, entry: Entry) -> None:

@@ -56,10 +56,10 @@ from goffman.models.registry import answers_to, model_kinds
 from goffman.models.resolve import describe
 from goffman.models.server_address import behind_server
 from goffman.modes import modes_named
-from goffman.options import Listener
+from goffman.options import AskOptions, Listener
 from goffman.parsers.registry import OWN
-from goffman.runs.batch_plan import pronoun_forms, settings_of, with_one_mask
-from goffman.runs.recursive_masking import Settings
+from goffman.runs.batch_plan import Settings, settings_of, with_one_mask
+from goffman.runs.mode_adapters import pronoun_forms
 from goffman.runs.run import IDENTITIES, PARAPHRASES
 from goffman.scoring import measures_of
 
@@ -67,8 +67,9 @@ if TYPE_CHECKING:
     from goffman.instruments.renderer import Rendered
     from goffman.measures.base import Meaning, Measure
     from goffman.models.base import Fills
+    from goffman.models.registry import ModelKind
     from goffman.models.resolve import Description
-    from goffman.options import AskOptions, MeasureOptions
+    from goffman.options import MeasureOptions
     from goffman.runs.manifest import Manifest
 
 
@@ -77,10 +78,6 @@ class PromptSet:
     """An instrument in one of the modes in which it can be asked."""
 
     instrument: Instrument
-    of: str
-    """The instrument's id as the user knows it, without the mode."""
-    mode: str
-    """How models respond: see modes.py."""
     settings: PromptOptions = field(default_factory=PromptOptions)
     """The settings of the instrument that the user changed."""
 
@@ -147,11 +144,11 @@ def questions_of(
         instrument, answer_tables = way.instrument, tables.get(way.instrument.id, set())
         chosen = _chosen_prompts(way, options, slowly=instrument.id in slowly)
         rendered = render(instrument, chosen)
-        if way.of not in noted_ids:
+        if instrument.base not in noted_ids:
             # Noted once, even if sentence pairs are asked in two modes.
-            noted_ids.add(way.of)
+            noted_ids.add(instrument.base)
             for action, faults in _faults_of(rendered):
-                listener.note(f"{way.of}: {action}: {faults}.")
+                listener.note(f"{instrument.base}: {action}: {faults}.")
         measure = measure_of(instrument)
         # A few prompts need their controls as much as all prompts do.
         scored = options.controls and measure and measure.scores_controls
@@ -196,22 +193,16 @@ def paraphrased_questions(asked: Question, options: AskOptions) -> Question | No
         # Adjectives are no part of the main result, and would make sixteen times as many prompts.
         chosen = replace(chosen, adjectives=["none"])
     rendered = render(instrument, replace(chosen, wordings=[ON_REQUEST]))
-    cells = {_cell(prompt) for prompt in asked.prompts}
+    cells = set(map(_cell, asked.prompts))
+    parts = {name: set(map(_cell, asked.part(name))) for name in rendered.parts}
+    part_ids = {
+        name: ids & {prompt.id for prompt in rendered.prompts if _cell(prompt) in parts[name]}
+        for name, ids in rendered.parts.items()
+    }
     prompts = [prompt for prompt in rendered.prompts if _cell(prompt) in cells]
-    parts: dict[Sample, set[str]] = {}
-    for name, ids in rendered.parts.items():
-        part_cells = {_cell(prompt) for prompt in asked.part(name)}
-        parts[name] = {
-            prompt.id for prompt in prompts if prompt.id in ids and _cell(prompt) in part_cells
-        }
-    final_prompts = with_system(prompts, instrument, options.system)
-    return replace(
-        asked,
-        instrument=replace(instrument, digest=instrument.digest + instrument.paraphrases.digest),
-        prompts=final_prompts,
-        every=_every(rendered, instrument, replace(options, limit=None), controls=False),
-        parts=_parts(prompts, final_prompts, parts),
-    )
+    every = _every(rendered, instrument, replace(options, limit=None), controls=False)
+    digest = instrument.paraphrases.digest
+    return replace(_again(asked, options, prompts, part_ids, digest), every=every)
 
 
 def crossed_questions(asked: Question, options: AskOptions) -> Question | None:
@@ -222,15 +213,26 @@ def crossed_questions(asked: Question, options: AskOptions) -> Question | None:
     rendered = render_crossed(instrument, factor, chosen)
     cells = {(prompt.wording, *_cell(prompt)) for prompt in asked.prompts}
     prompts = [prompt for prompt in rendered.prompts if (prompt.wording, *_cell(prompt)) in cells]
+    parts = rendered.parts if options.limit is None else {}
+    again = _again(asked, options, prompts, parts, factor.digest)
+    return replace(again, every=None, in_all=None, identities=factor)
+
+
+def _again(
+    asked: Question,
+    options: AskOptions,
+    prompts: Sequence[Prompt],
+    parts: Mapping[Sample, Collection[str]],
+    digest: str,
+) -> Question:
+    """Return the question with other prompts, which come from a file of this digest."""
+    instrument = asked.instrument
     final_prompts = with_system(prompts, instrument, options.system)
     return replace(
         asked,
-        instrument=replace(instrument, digest=instrument.digest + factor.digest),
+        instrument=replace(instrument, digest=instrument.digest + digest),
         prompts=final_prompts,
-        every=None,
-        in_all=None,
-        parts=_parts(prompts, final_prompts, rendered.parts if options.limit is None else {}),
-        identities=factor,
+        parts=_parts(prompts, final_prompts, parts),
     )
 
 
@@ -361,64 +363,62 @@ def assign(
     model without any question, and for an instrument that the user named and no model can answer.
     """
     ways = every_way(instruments, options)
-    descriptions = {model: describe(model, loading) for model in dict.fromkeys(models)}
-    chosen = _chosen(ways, descriptions, named=bool(instruments))
-    used_ids = {way.of for model_ways in chosen.values() for way in model_ways}
+    named = bool(instruments)
+    descriptions = [describe(model, loading) for model in dict.fromkeys(models)]
+    chosen = [_chosen(ways, description, named=named) for description in descriptions]
+    used_ids = {way.instrument.base for model in chosen for way in model.ways}
     for name in options.settings:
         if (instrument := name.rpartition(".")[0]) not in used_ids:
             listener.note(
                 f"--set {name} has no effect, because none of these models can be asked "
                 f"{instrument}."
             )
-    for model, details in descriptions.items():
-        if options.modes and not chosen[model]:
+    for model in chosen:
+        if options.modes and not model.ways:
             raise ModelError(
-                f"{details} It cannot be asked in the mode {' or '.join(options.modes)}. Leave out "
-                "--mode to ask it in every mode that it can answer."
+                f"{model.description} It cannot be asked in the mode {' or '.join(options.modes)}. "
+                "Leave out --mode to ask it in every mode that it can answer."
             )
-    _check(ways, descriptions, chosen, listener=listener, named=bool(instruments))
-    beside = {model: _beside(model, chosen[model], ways) for model in chosen}
-    slow_ids = {
-        way.instrument.id
-        for model in chosen
-        for way in chosen[model]
-        if answers_to(way.instrument.kind) == "replies"
-        or (way.instrument.kind in SUBSAMPLED_KINDS and behind_server(model))
-    } | {way.instrument.id for model_ways in beside.values() for way in model_ways.values()}
+    _check(ways, chosen, listener=listener, named=named)
+    slow_ids: set[str] = set()
+    tables: dict[str, set[AnswerTable]] = {}
+    for model in chosen:
+        slow_ids |= {way.instrument.id for way in model.beside.values()}
+        for way in (*model.ways, *model.beside.values()):
+            id_, kind = way.instrument.id, way.instrument.kind
+            table = table_of(model.name, model.description.kind, way.instrument)
+            tables.setdefault(id_, set()).update({table} if table else ())
+            if answers_to(kind) == "replies" or (
+                kind in SUBSAMPLED_KINDS and behind_server(model.name)
+            ):
+                slow_ids.add(id_)
     # Prompts that no model is asked are not rendered: coreference has 12,640 prompts.
-    asked_ways = {
-        model: [*model_ways, *beside[model].values()] for model, model_ways in chosen.items()
-    }
-    questions = questions_of(
-        [way for way in ways if any(way in model_ways for model_ways in asked_ways.values())],
-        options,
-        listener,
-        slowly=slow_ids,
-        tables=_tables(asked_ways, descriptions),
-    )
+    asked_ways = [way for way in ways if way.instrument.id in tables]
+    questions = questions_of(asked_ways, options, listener, slowly=slow_ids, tables=tables)
     return [
         Assignment(
-            model=model,
-            kind=details.kind,
-            questions=[questions[way.instrument.id] for way in chosen[model]],
-            beside={
-                reply_id: questions[way.instrument.id] for reply_id, way in beside[model].items()
-            },
+            model=model.name,
+            kind=model.description.kind,
+            questions=[questions[way.instrument.id] for way in model.ways],
+            beside={id_: questions[way.instrument.id] for id_, way in model.beside.items()},
         )
-        for model, details in descriptions.items()
+        for model in chosen
     ]
 
 
-def _tables(
-    chosen: Mapping[str, Sequence[PromptSet]], described: Mapping[str, Description]
-) -> dict[str, set[AnswerTable]]:
-    """Return, by instrument id, the tables that the answers of the assigned models go to."""
-    tables: dict[str, set[AnswerTable]] = {}
-    for model, ways in chosen.items():
-        for way in ways:
-            if table := table_of(model, described[model].kind, way.instrument):
-                tables.setdefault(way.instrument.id, set()).add(table)
-    return tables
+@dataclass(frozen=True, kw_only=True)
+class _Chosen:
+    """A model, and the modes of instruments in which it is asked."""
+
+    description: Description
+    ways: Sequence[PromptSet]
+    beside: Mapping[str, PromptSet]
+    """See Assignment."""
+
+    @property
+    def name(self) -> str:
+        """Return the model's name, as the user gave it."""
+        return self.description.name
 
 
 def table_of(model: str, kind: str, instrument: Instrument) -> AnswerTable | None:
@@ -426,58 +426,42 @@ def table_of(model: str, kind: str, instrument: Instrument) -> AnswerTable | Non
     return model_kinds()[kind].table_for(instrument.kind, served=behind_server(model))
 
 
-def _beside(
-    model: str, chosen: Sequence[PromptSet], ways: Sequence[PromptSet]
-) -> dict[str, PromptSet]:
-    """Return, by the id of what a server answers in text, the same in the mode of probabilities."""
-    if not behind_server(model):
-        return {}
-    by_probability = {way.of: way for way in ways if way.instrument.kind == "choose"}
-    return {
-        way.instrument.id: by_probability[way.of]
-        for way in chosen
-        if way.instrument.kind == "say" and way.of in by_probability
-    }
-
-
 def who_can_answer(models: Sequence[str], instruments: Sequence[str]) -> list[str]:
     """Return the models that can be asked at least one of the instruments."""
-    ways = [way for name in dict.fromkeys(instruments or builtin_names()) for way in _ways_of(name)]
-    descriptions = {model: describe(model) for model in models}
-    chosen = _chosen(ways, descriptions, named=bool(instruments))
-    return [model for model in models if chosen[model]]
+    ways = every_way(instruments, AskOptions())
+    return [
+        model for model in models if _chosen(ways, describe(model), named=bool(instruments)).ways
+    ]
 
 
-def _chosen(
-    ways: Sequence[PromptSet], described: Mapping[str, Description], *, named: bool
-) -> dict[str, list[PromptSet]]:
-    """Return, by model, what it can be asked; ``named``: the user named the instruments."""
+def _chosen(ways: Sequence[PromptSet], description: Description, *, named: bool) -> _Chosen:
+    """Return the ways in which a model can be asked; ``named``: the user named the instruments."""
+    model, kind = description.name, description.kind
+    served = behind_server(model)
 
-    def fits(model: str, kind: str, instrument: Instrument) -> bool:
+    def fits(instrument: Instrument) -> bool:
         # Saves a request: the gender of the person is read in what a server writes.
-        if instrument.kind == "complete" and instrument.writing and behind_server(model):
+        if instrument.kind == "complete" and instrument.writing and served:
             return False
         if not (named or _is_asked(kind, instrument)):
             return False
         return kind in model_kinds() and table_of(model, kind, instrument) is not None
 
-    return {
-        model: [way for way in ways if fits(model, details.kind, way.instrument)]
-        for model, details in described.items()
+    fitting = [way for way in ways if fits(way.instrument)]
+    by_probability = {
+        way.instrument.base: way for way in ways if served and way.instrument.kind == "choose"
     }
+    beside = {
+        way.instrument.id: by_probability[way.instrument.base]
+        for way in fitting
+        if way.instrument.kind == "say" and way.instrument.base in by_probability
+    }
+    return _Chosen(description=description, ways=fitting, beside=beside)
 
 
 def _is_asked(kind: str, instrument: Instrument) -> bool:
     """Return whether a kind of model is asked the instrument if the user names no instrument."""
     return not instrument.by_default or kind in instrument.by_default
-
-
-def _ways_of(name: str) -> list[PromptSet]:
-    """Return the modes in which one instrument can be asked."""
-    instrument, variants = modes_named(name)
-    return [
-        PromptSet(instrument=variant, of=instrument.id, mode=variant.mode) for variant in variants
-    ]
 
 
 def every_way(instruments: Sequence[str], options: AskOptions) -> list[PromptSet]:
@@ -486,81 +470,75 @@ def every_way(instruments: Sequence[str], options: AskOptions) -> list[PromptSet
     for (option, most), value in zip(MOST.items(), numbers, strict=True):
         if value is not None and not 1 <= value <= most:
             raise InputError(f"{option} is {value}. Allowed: a whole number from 1 to {most:,}.")
-    ways: list[PromptSet] = []
+    all_modes: list[Instrument] = []
     for name in dict.fromkeys(instruments or builtin_names()):
-        for new_way in _ways_of(name):
-            instrument_id = new_way.instrument.id
-            if any(slug_of(instrument_id) == slug_of(way.instrument.id) for way in ways):
-                raise InputError(
-                    f"Two instruments have the id '{instrument_id}'. Give only one of them."
-                )
-            ways.append(new_way)
-    modes = list(dict.fromkeys(way.mode for way in ways))
+        for new in modes_named(name)[1]:
+            if any(slug_of(new.id) == slug_of(instrument.id) for instrument in all_modes):
+                raise InputError(f"Two instruments have the id '{new.id}'. Give only one of them.")
+            all_modes.append(new)
+    modes = list(dict.fromkeys(instrument.mode for instrument in all_modes))
     for mode in options.modes:
         if mode not in modes:
             raise InputError(
                 f"--mode is '{mode}'. Allowed here: {', '.join(modes)}.{did_you_mean(mode, modes)}"
             )
-    ways = [way for way in ways if not options.modes or way.mode in options.modes]
-    setting_names_by_id = {way.of: setting_names(way.instrument) for way in ways}
-    settings_by_id = settings_by_instrument(options.settings, setting_names_by_id)
-    return [replace(way, settings=PromptOptions(**settings_by_id.get(way.of, {}))) for way in ways]
+    chosen = [
+        instrument
+        for instrument in all_modes
+        if not options.modes or instrument.mode in options.modes
+    ]
+    names = {instrument.base: setting_names(instrument) for instrument in chosen}
+    settings = settings_by_instrument(options.settings, names)
+    return [
+        PromptSet(
+            instrument=instrument, settings=PromptOptions(**settings.get(instrument.base, {}))
+        )
+        for instrument in chosen
+    ]
 
 
 def _check(
-    ways: Sequence[PromptSet],
-    described: Mapping[str, Description],
-    chosen: Mapping[str, Sequence[PromptSet]],
-    *,
-    listener: Listener,
-    named: bool,
+    ways: Sequence[PromptSet], chosen: Sequence[_Chosen], *, listener: Listener, named: bool
 ) -> None:
     """Raise ModelError for a model without any question, or a named instrument without a model."""
     kinds_by_id: dict[str, list[InstrumentKind]] = {}
-    unnamed = {way.of: way.instrument for way in ways if not named}
+    unnamed = {way.instrument.base: way.instrument for way in ways if not named}
     for way in ways:
-        kinds_by_id.setdefault(way.of, []).append(way.instrument.kind)
+        kinds_by_id.setdefault(way.instrument.base, []).append(way.instrument.kind)
     unasked = dict(kinds_by_id)
-    for model, details in described.items():
-        model_ids = {way.of for way in chosen[model]}
+    for model in chosen:
+        model_ids = {way.instrument.base for way in model.ways}
         skipped: dict[str, list[str]] = {}
-        for name, forms in kinds_by_id.items():
+        for name, kinds in kinds_by_id.items():
             if name in model_ids:
                 unasked.pop(name, None)
-            elif name not in unnamed or _is_asked(details.kind, unnamed[name]):
-                kinds = [
-                    row.name for row in model_kinds().values() if any(map(row.table_for, forms))
-                ]
-                skipped.setdefault(join_words(kinds, "or"), []).append(name)
+            elif name not in unnamed or _is_asked(model.description.kind, unnamed[name]):
+                able = join_words([row.name for row in _able(kinds)], "or")
+                skipped.setdefault(able, []).append(name)
         if model_ids and skipped:
             reasons = "; ".join(
-                f"{', '.join(names)} (need{'s' if len(names) == 1 else ''} a {kinds} model)"
-                for kinds, names in skipped.items()
+                f"{', '.join(names)} (need{'s' if len(names) == 1 else ''} a {able} model)"
+                for able, names in skipped.items()
             ).replace("classifier model", "classifier")
-            listener.note(f"Skipped for {model}: {reasons}.")
+            listener.note(f"Skipped for {model.name}: {reasons}.")
         if not model_ids:
-            raise ModelError(
-                f"{details} {_needs(kinds_by_id) if named else 'No instrument fits it.'}"
-            )
+            reason = _needs(kinds_by_id) if named else "No instrument fits it."
+            raise ModelError(f"{model.description} {reason}")
     if named and unasked:
         raise ModelError(f"None of the models can be asked these questions. {_needs(unasked)}")
 
 
 def _needs(asked: Mapping[str, Sequence[InstrumentKind]]) -> str:
-    """Return a sentence for each instrument that says which models can answer it, by its forms."""
+    """Return a sentence for each instrument that says which models can answer it, by its modes."""
     return " ".join(
-        f"The instrument '{name}' needs {', or '.join(_able(forms))}."
-        for name, forms in asked.items()
+        f"The instrument '{name}' needs {', or '.join(row.needed for row in _able(kinds))}."
+        for name, kinds in asked.items()
     )
 
 
-def _able(forms: Sequence[InstrumentKind]) -> list[str]:
-    """Return descriptions of the models that can answer an instrument in one of its forms."""
-    return [
-        row.needed
-        for row in model_kinds().values()
-        if any(row.table_for(kind) is not None for kind in forms)
-    ]
+def _able(kinds: Sequence[InstrumentKind]) -> list[ModelKind]:
+    """Return the kinds of models that can answer an instrument in one of its modes."""
+    return [row for row in model_kinds().values() if any(map(row.table_for, kinds))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -650,23 +628,24 @@ def _assign_again(
     pairs: Sequence[Assignment], make: Callable[[Question], Question | None]
 ) -> list[Assignment]:
     """Return the assignments of the questions that ``make`` returns; None leaves a question out."""
-    remade_by_id: dict[str, Question | None] = {}
-    for pair in pairs:
-        for question in (*pair.questions, *pair.beside.values()):
-            if question.instrument.id not in remade_by_id:
-                remade_by_id[question.instrument.id] = make(question)
+    questions = {
+        question.instrument.id: question
+        for pair in pairs
+        for question in (*pair.questions, *pair.beside.values())
+    }
+    remade = {id_: again for id_, question in questions.items() if (again := make(question))}
     assignments = [
         replace(
             pair,
             questions=[
-                remade
+                remade[question.instrument.id]
                 for question in pair.questions
-                if (remade := remade_by_id[question.instrument.id])
+                if question.instrument.id in remade
             ],
             beside={
-                reply_id: remade
-                for reply_id, question in pair.beside.items()
-                if (remade := remade_by_id[question.instrument.id]) and remade_by_id[reply_id]
+                id_: remade[question.instrument.id]
+                for id_, question in pair.beside.items()
+                if remade.keys() >= {id_, question.instrument.id}
             },
         )
         for pair in pairs
@@ -715,10 +694,8 @@ class LexiconUse:
 def lexicon_uses(questions: Iterable[Question], manifest: Manifest | None) -> Iterator[LexiconUse]:
     """Yield how the answers of all questions asked now, and of all in a run, are read."""
     for question in questions:
-        instrument, words = (
-            question.instrument,
-            question.measure.words if question.measure else None,
-        )
+        instrument = question.instrument
+        words = question.measure.words if question.measure else None
         yield LexiconUse(instrument=instrument.id, language=instrument.language, words=words)
     if manifest is None:
         return

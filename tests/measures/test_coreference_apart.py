@@ -21,7 +21,7 @@ from goffman.measures.pronoun_preference import PronounPreference
 from goffman.modes import mode_of
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.runs.batch_plan import pronoun_forms
+from goffman.runs.mode_adapters import pronoun_forms
 from goffman.schemas import CHOICES, LIKELIHOODS, REPLY_KINDS, prompt_table, schema
 
 SETTINGS = ("dry,bubbly", "old,")

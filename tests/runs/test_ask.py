@@ -19,10 +19,10 @@ from goffman.errors import AskingError, RunError
 from goffman.models.base import not_a_number
 from goffman.models.resolve import load
 from goffman.runs.answers import answers_folder
-from goffman.runs.collect import ask_fills, ask_once
+from goffman.runs.batch_plan import Settings
+from goffman.runs.collect import ask_batches
 from goffman.runs.manifest import Manifest, read_manifest, write_manifest
-from goffman.runs.mode_adapters import Classify
-from goffman.runs.recursive_masking import Settings
+from goffman.runs.mode_adapters import Classify, FillMask
 from goffman.runs.run import read_answers
 from goffman.schemas import FILLS, LABELS, complaints
 from tiny_models import sentences
@@ -46,7 +46,7 @@ def undisturbed(model, tmp_path_factory):
 
 def ask(folder, model, prompts=None, *, settings=SETTINGS, watch=lambda _: None):
     with asking(folder, model, prompts or prompts_of(TEXTS), watch=watch) as job:
-        return ask_fills(job, model, settings)
+        return ask_batches(job, FillMask(model, settings))
 
 
 def files(folder):
@@ -105,7 +105,7 @@ def test_labels_have_every_class_of_the_model_and_null_for_what_it_has_not(tiny,
     model = load(str(tiny("bert", labels=labels)), kind="classifier")
     prompts = prompts_of([text.replace("<mask>", "likely") for text in TEXTS])
     with asking(tmp_path, model, prompts) as job:
-        assert ask_once(job, Classify(model)).rows == len(prompts)
+        assert ask_batches(job, Classify(model)).rows == len(prompts)
     table = read_answers(tmp_path, "labels")
     assert complaints(table, LABELS) == []
     for prompt in prompts:

@@ -17,8 +17,8 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.models.resolve import load
 from goffman.runs import batch_plan
-from goffman.runs.batch_plan import few_collections, limits_for, prefetched, split
-from goffman.runs.collect import ask_fills
+from goffman.runs.batch_plan import Settings, few_collections, limits_for, prefetched, split
+from goffman.runs.collect import ask_batches
 from goffman.runs.mode_adapters import FillMask
 from goffman.runs.recursive_masking import Node, Settings, roots
 from goffman.runs.run import read_answers
@@ -116,7 +116,7 @@ def test_what_is_asked_first_has_the_parts_that_it_has_alone(model, limits):
 
 def asked(folder, model, limits, prompts):
     with asking(folder, model, prompts, limits=limits) as job:
-        return ask_fills(job, model, SETTINGS)
+        return ask_batches(job, FillMask(model, SETTINGS))
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.instruments.types import MASK
 from goffman.models.resolve import load
-from goffman.runs.batch_plan import BatchLimits
-from goffman.runs.collect import ask_fills
+from goffman.runs.batch_plan import BatchLimits, Settings
+from goffman.runs.collect import ask_batches
 from goffman.runs.mode_adapters import FillMask
 from goffman.runs.recursive_masking import Node, Settings, around, children, roots
 from goffman.runs.run import read_answers
@@ -119,7 +119,7 @@ def test_the_tree_equals_one_asked_sentence_by_sentence(
     prompts = prompts_of(TEXTS[:2] if width == 10 else TEXTS)
     limits = BatchLimits(max_tokens=400, max_size=16, part_size=50)
     with asking(tmp_path, model, prompts, limits=limits) as job:
-        asked = ask_fills(job, model, settings)
+        asked = ask_batches(job, FillMask(model, settings))
     fills = read_answers(tmp_path, "fills")
     assert asked.rows == fills.height
     for prompt in prompts:
@@ -146,7 +146,7 @@ def test_a_sentence_is_asked_once_for_all_prompts(tiny, tmp_path):
     first, second = prompts_of([TEXTS[0], TEXTS[0]], items=["one", "two"])
     settings = Settings(top_k=3, depth=3, width=3)
     with asking(tmp_path, model, [first, second]) as job:
-        asked = ask_fills(job, model, settings)
+        asked = ask_batches(job, FillMask(model, settings))
     # Fewer than 1 + 3 + 9 where two orders of putting words back give one sentence.
     assert 4 < len(model.asked) == len(set(model.asked)) == asked.sentences <= 1 + 3 + 9
     fills = read_answers(tmp_path, "fills")
@@ -175,7 +175,7 @@ def test_what_a_tokenizer_calls_special_is_never_put_back_however_it_looks(tiny,
     assert best in model.special_ids
     assert second not in model.special_ids
     with asking(tmp_path / "run", model, prompts_of([text])) as job:
-        ask_fills(job, model, Settings(top_k=2, depth=2, width=2))
+        ask_batches(job, FillMask(model, Settings(top_k=2, depth=2, width=2)))
     fills = read_answers(tmp_path / "run", "fills")
     assert fills.filter(step=1)["token"].to_list() == [model.tokens[best], model.tokens[second]]
     assert fills.filter(step=2)["parent"].unique().to_list() == ["2"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.models.base import Filled, by_meaning
-from goffman.runs.mode_adapters import PromptRefs, Vocabulary, fill_rows, label_rows, together
+from goffman.runs.batch_plan import Settings
+from goffman.runs.mode_adapters import Classify, FillMask, PromptRefs
 from goffman.runs.recursive_masking import Node
 from goffman.schemas import FILLS, LABELS, complaints
 
@@ -20,7 +23,7 @@ def parts(draw):
     """Sentences with their askers, and what a model said of them: batches of one top k."""
     sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     top_k = draw(st.integers(1, 4))
-    targets = draw(st.lists(st.integers(0, len(TOKENS) - 1), unique=True, max_size=4))
+    targets = sorted(draw(st.sets(st.integers(0, len(TOKENS) - 1), max_size=4)))
     groups = [draw(st.integers(1, 3)) for _ in range(sum(sizes))]
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     batches = []
@@ -44,18 +47,22 @@ def asking(groups):
     return nodes, [[left.pop() for _ in range(size)] for size in groups]
 
 
+def model(**more):
+    """What the columns are made from: a model's name, its tokens, its labels."""
+    return SimpleNamespace(
+        identity=SimpleNamespace(name="m"),
+        tokens=TOKENS,
+        single_tokens=lambda words: ({word: TOKENS.index(word) for word in words}, []),
+        **more,
+    )
+
+
 @given(parts())
 def test_fills_are_the_rows_written_one_by_one(part):
     batches, groups, targets = part
     nodes, positions = asking(groups)
-    frame = fill_rows(
-        together(batches),
-        PromptRefs.of(nodes, positions),
-        model="m",
-        step=2,
-        vocabulary=Vocabulary.of(TOKENS),
-        targets=targets,
-    )
+    settings = Settings(top_k=5, targets=tuple(TOKENS[target] for target in targets))
+    frame = FillMask(model(), settings).rows(batches, PromptRefs.of(nodes, positions), step=2)
     assert complaints(frame, FILLS) == []
     expected = []
     sentence = 0
@@ -81,7 +88,8 @@ def test_fills_are_the_rows_written_one_by_one(part):
 def test_labels_are_the_rows_written_one_by_one(labels):
     nodes, positions = asking([1, 2, 1])
     probabilities = np.random.default_rng(0).random((3, len(labels))).astype(np.float32)
-    frame = label_rows(probabilities, PromptRefs.of(nodes, positions), model="m", labels=labels)
+    classify = Classify(model(labels=labels))
+    frame = classify.rows([probabilities], PromptRefs.of(nodes, positions), step=1)
     assert complaints(frame, LABELS) == []
     expected = []
     for sentence, group in enumerate(positions):
@@ -99,7 +107,8 @@ def test_classes_of_one_meaning_count_together():
     assert different == ["negative", "positive", "neutral"]
     assert added.tolist() == [[0.5, 0.375, 0.125], [0.5, 0.25, 0.25]]
     nodes, positions = asking([1, 1])
-    frame = label_rows(probabilities, PromptRefs.of(nodes, positions), model="m", labels=labels)
+    classify = Classify(model(labels=labels))
+    frame = classify.rows([probabilities], PromptRefs.of(nodes, positions), step=1)
     # Alone, the first sentence's second class would be the most probable.
     assert frame.select("label", "negative", "neutral", "positive").rows() == [
         ("negative", 0.5, 0.125, 0.375),

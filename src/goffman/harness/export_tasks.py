@@ -131,9 +131,9 @@ def export_task(
     options = AskOptions(modes=tuple(modes), limit=limit, sample=sample)
     ways = every_way(instruments, options)
     usable = [way for way in ways if way.instrument.kind in kinds]
-    for name in dict.fromkeys(way.of for way in ways):
-        if name not in {way.of for way in usable} and (instruments or not usable):
-            mode = ", ".join(way.mode for way in ways if way.of == name)
+    for name in dict.fromkeys(way.instrument.base for way in ways):
+        if name not in {way.instrument.base for way in usable} and (instruments or not usable):
+            mode = ", ".join(way.instrument.mode for way in ways if way.instrument.base == name)
             allowed = ", ".join(MODES[kind] for kind in kinds)
             raise InputError(
                 f"'{name}' cannot be exported in the mode {mode}. Modes that this harness can ask: "

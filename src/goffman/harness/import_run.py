@@ -34,9 +34,10 @@ from goffman.pipeline import Audit, enter_instrument, words_for
 from goffman.planning import Assignment, Question
 from goffman.report.analyze import measure_run
 from goffman.runs.batch_plan import limits_for
-from goffman.runs.collect import Collected, Job, ask_choices
+from goffman.runs.collect import Collected, Job, ask_batches
 from goffman.runs.collect_replies import ChatJob, ask_replies
-from goffman.runs.manifest import model_entry, with_model
+from goffman.runs.manifest import chat_entry, model_entry, with_model
+from goffman.runs.mode_adapters import mode_adapter
 from goffman.runs.run import Run, check_place, default_folder, keep_prompts, open_run
 from goffman.validation import LONGEST, fits
 
@@ -269,9 +270,8 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
         watch = listener.progress
         if part.handed.table == "choices":
             job = Job(run=run, instrument=name, prompts=prompts, limits=limits, watch=watch)
-            collected.append(
-                ask_choices(job, RecordedOptions(identity, prompts, part.answers.options))
-            )
+            model = RecordedOptions(identity, prompts, part.answers.options)
+            collected.append(ask_batches(job, mode_adapter(model, "choose", prompts, None)))
         else:
             chat = ChatJob(
                 run=run,

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from goffman.errors import InputError, did_you_mean
-from goffman.instruments.types import MASK, Instrument, Prompt, is_control
-from goffman.models.base import BatchSizes
+from goffman.instruments.types import MASK, Instrument, Prompt
 from goffman.models.tokenizer import ENOUGH, ahead, batch_limits, decided, distinct, plan_batches
 from goffman.runs.mode_adapters import PromptRefs
 from goffman.runs.recursive_masking import MaskPlacement, Settings
@@ -382,16 +381,3 @@ def few_collections() -> Iterator[None]:
 def with_one_mask(prompts: Sequence[Prompt]) -> list[Prompt]:
     """Return the prompts with one mask; a sentence in which two pronouns are marked has two."""
     return [prompt for prompt in prompts if prompt.text.count(MASK) == 1]
-
-
-def pronoun_forms(prompts: Sequence[Prompt]) -> dict[str, tuple[str, ...]]:
-    """Return, by prompt id, the pronouns of both sentences of its pair; a control has both."""
-    pair_pronouns: dict[tuple[str, str], set[str]] = {}
-    for prompt in prompts:
-        if is_control(prompt):
-            pair_pronouns[prompt.item, prompt.condition] = {str(prompt.answer), str(prompt.other)}
-        elif prompt.pronoun is not None:
-            pair_pronouns.setdefault((prompt.item, prompt.condition), set()).add(prompt.pronoun)
-    return {
-        prompt.id: tuple(sorted(pair_pronouns[prompt.item, prompt.condition])) for prompt in prompts
-    }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby, tee
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import AskingError
@@ -23,18 +24,10 @@ from goffman.runs.answers import (
     verify_chunks,
     write_chunk,
 )
-from goffman.runs.batch_plan import BatchLimits, Block, BlockPart, few_collections, prefetched
+from goffman.runs.batch_plan import BatchLimits, BlockPart, few_collections, prefetched
 from goffman.runs.code_digest import code_digest
 from goffman.runs.manifest import Answered, asker_of, with_answers
-from goffman.runs.mode_adapters import (
-    FillMask,
-    ModeAdapter,
-    OptionProbability,
-    PersonPicked,
-    PhraseTokens,
-    words_put_back,
-)
-from goffman.runs.recursive_masking import Node, Settings, children, roots, with_forms
+from goffman.runs.mode_adapters import ModeAdapter, PhraseTokens
 from goffman.runs.run import Run
 from goffman.workers.pool import describe_workers
 
@@ -42,7 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goffman.instruments.types import AnswerTable
-    from goffman.models.base import Fills
+    from goffman.runs.recursive_masking import Node
     from goffman.workers.pool import ModelGroup
 
 WRITERS = 3
@@ -102,273 +95,209 @@ class Collected:
 
 
 @few_collections()
-def ask_fills(job: Job, model: Fills, settings: Settings) -> Collected:
-    """Ask every prompt, step by step, and return a summary of the model's fills."""
-    voice = FillMask(model, settings)
-    shelf = _shelf(job, voice)
-    _ask_phrases(job, model, shelf)
-    nodes = roots(job.prompts)
-    branches: dict[tuple[str, ...], list[Node]] = {}
+def ask_batches(job: Job, adapter: ModeAdapter) -> Collected:
+    """Ask every prompt, step by step, and return a summary of the model's answers."""
+    store = _store(job, adapter)
+    if job.phrases and hasattr(adapter.model, "encode_phrase"):
+        phrases = PhraseTokens(adapter.model, job.phrases)
+        _Step(replace(job, watch=lambda _: None), phrases, store, PHRASES).ask(phrases.nodes(()))
+    nodes = adapter.nodes(job.prompts)
+    branches: dict[tuple[str, str], list[Node]] = {}
 
-    def grow(some: Sequence[Node], fills: pl.DataFrame) -> None:
-        words = words_put_back(fills, width=settings.width)
-        for node in some:
-            branches[node[:2]] = children(
-                [node], words, placement=settings.placement, unfit=voice.unfit
-            )
+    def grow(answered: Sequence[Node], rows: pl.DataFrame) -> None:
+        branches.update(adapter.children(answered, rows))
 
-    counts = []
-    for step in range(1, settings.depth + 1):
-        has_next = step < settings.depth
-        counts.append(
-            _ask_step(job, voice, shelf, nodes, step=step, then=grow if has_next else None)
-        )
-        if step == 1 and has_next and _all_there(job, voice, shelf, counts[0]):
-            sentences = job.run.manifest.answers[voice.name][job.instrument].sentences or 0
-            counts = [(sentences, 0, 0)]
+    steps: list[_Step] = []
+    for number in range(1, adapter.steps + 1):
+        steps.append(step := _Step(job, adapter, store, number))
+        if number == adapter.steps:
+            step.ask(nodes)
             break
-        if has_next:
-            if stored_nodes := [node for node in nodes if node[:2] not in branches]:
-                parts = [
-                    part
-                    for (part_step, _), part in sorted(shelf.parts.items())
-                    if part_step == step
-                ]
-                grow(stored_nodes, read_chunks(shelf.folder, parts, "fills"))
-            nodes = [child for node in nodes for child in branches.pop(node[:2])]
-    return _finished(job, voice, shelf, counts)
+        step.ask(nodes, then=grow)
+        if number == 1 and _is_complete(job, step):
+            entry = job.run.manifest.answers[adapter.name][job.instrument]
+            step.sentences = entry.sentences or 0
+            break
+        if stored_nodes := [node for node in nodes if node[:2] not in branches]:
+            parts = [part for key, part in sorted(store.parts.items()) if key[0] == number]
+            grow(stored_nodes, read_chunks(store.folder, parts, "fills"))
+        nodes = [child for node in nodes for child in branches.pop(node[:2])]
+    return _finished(job, adapter, store, steps)
 
 
-def _all_there(
-    job: Job, voice: ModeAdapter, shelf: AnswerStore, first: tuple[int, int, int]
-) -> bool:
+def _is_complete(job: Job, first: _Step) -> bool:
     """Return whether the same answers, prompts and code give the same sentences in later steps."""
-    entry = job.run.manifest.answers[voice.name][job.instrument]
-    current = (len(shelf.parts), shelf.sha256, code_digest())
-    untouched = first[1:] == (0, 0) and not (shelf.damaged or shelf.foreign)
+    store, entry = first.store, job.run.manifest.answers[first.adapter.name][job.instrument]
+    current = (len(store.parts), store.sha256, code_digest())
+    untouched = not (first.asked or first.stale or store.damaged or store.foreign)
     return untouched and (entry.parts, entry.sha256, entry.code) == current
 
 
-def ask_choices(job: Job, model: Any) -> Collected:
-    """Ask for the options' probabilities and return a summary; ``model``: a Continues or Picks."""
-    options = {prompt.id: prompt.options for prompt in job.prompts}
-    voice = PersonPicked if hasattr(model, "pick_batch") else OptionProbability
-    return ask_once(job, voice(model, options))
-
-
-@few_collections()
-def ask_once(
-    job: Job, voice: ModeAdapter, forms: Mapping[str, Sequence[str]] | None = None
-) -> Collected:
-    """Ask every prompt and return a summary of the model's answers.
-
-    ``forms``: prompt id → the words that stand in place of its mask, each asked separately.
-    """
-    shelf = _shelf(job, voice)
-    _ask_phrases(job, voice.model, shelf)
-    nodes = roots(job.prompts)
-    if forms is not None:
-        nodes = with_forms(nodes, forms)
-    return _finished(job, voice, shelf, [_ask_step(job, voice, shelf, nodes, step=1)])
-
-
-def _shelf(job: Job, voice: ModeAdapter) -> AnswerStore:
+def _store(job: Job, adapter: ModeAdapter) -> AnswerStore:
     """Return the sound stored parts of the steps asked; note in the manifest whose they are."""
-    job.run.expect(voice.name, job.instrument, table=voice.table)
-    folder = answers_folder(job.run.place, voice.table, model=voice.name, instrument=job.instrument)
-    shelf = verify_chunks(folder, model=voice.name, clear=True)
-    stale_steps = {step for step, _ in shelf.parts} - {
-        *range(0 if job.phrases else 1, voice.steps + 1)
-    }
-    for step in sorted(stale_steps):
-        drop_stale(shelf, step=step, asked={})
-    return shelf
+    name, table = adapter.name, adapter.table
+    job.run.expect(name, job.instrument, table=table)
+    folder = answers_folder(job.run.place, table, model=name, instrument=job.instrument)
+    store = verify_chunks(folder, model=name, clear=True)
+    steps = range(0 if job.phrases else 1, adapter.steps + 1)
+    for step in sorted({step for step, _ in store.parts}.difference(steps)):
+        drop_stale(store, step=step, asked={})
+    return store
 
 
-def _ask_phrases(job: Job, model: Any, shelf: AnswerStore) -> None:
-    """Ask for the likelihoods of the conditions' phrases, as the step before the first."""
-    if job.phrases and hasattr(model, "encode_phrase"):
-        voice = PhraseTokens(model, job.phrases)
-        _ask_step(replace(job, watch=lambda _: None), voice, shelf, voice.nodes, step=PHRASES)
+class _Step:
+    """A step of asking: its sentences are asked part by part, written, and counted."""
 
-
-def _ask_step(
-    job: Job,
-    voice: ModeAdapter,
-    shelf: AnswerStore,
-    nodes: Sequence[Node],
-    *,
-    step: int,
-    then: Callable[[Sequence[Node], pl.DataFrame], None] | None = None,
-) -> tuple[int, int, int]:
-    """Ask one step; return the numbers of its sentences, of those asked now, and of stale parts.
-
-    ``then``: called with the nodes and rows of each part that is asked now, while others are asked.
-    """
-    asker = asker_of(
-        job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
-    )
-    count = _Counter(job, voice, step=step)
-    blocks = prefetched(voice, nodes, job.limits, first=job.first)
-    todo = _to_ask(job, shelf, blocks, count, asker=asker)
-    ask = _asked_here if job.team is None else _asked_by_workers
-    digests: dict[int, Future[str]] = {}
-
-    def begun() -> Iterator[BlockPart]:
-        for part in todo:
-            # The digest is ready by the time the answers are.
-            digests[part.number] = writer.submit(part.digest, asker)
-            yield part
-
-    def write(part: BlockPart, answers: Sequence[Any]) -> None:
-        rows = voice.rows(answers, part.askers(), step=step)
-        key = (step, part.number)
-        digest = digests.pop(part.number).result()
-        shelf.parts[key] = write_chunk(shelf.folder, key, rows, asked=digest)
-        if then:
-            then(part.nodes, rows)
-
-    def answered() -> Iterator[Future[None]]:
-        for part, answers in ask(job, voice, begun(), count):
-            yield writer.submit(write, part, answers)
-            job.run.asked(part.sentences)
-
-    # Parts are written while the next one is asked; no more are in memory. If asking fails, the
-    # parts that are being written are kept: leaving the block waits for them.
-    with ThreadPoolExecutor(max_workers=WRITERS) as writer:
-        for writing in ahead(answered(), WRITERS - 1):
-            writing.result()
-    return count.sentences, count.asked, count.others
-
-
-def _to_ask(
-    job: Job, shelf: AnswerStore, blocks: Iterator[Block], count: _Counter, *, asker: str
-) -> Iterator[BlockPart]:
-    """Yield the parts that are not stored; remove stored parts that answer something else."""
-    end, has_begun = 0, False
-    for block in blocks:
-        stored = {number for step, number in [*shelf.parts] if step == count.step}
-        digests = {part.number: part.digest(asker) for part in block.parts if part.number in stored}
-        end = block.first + len(block.parts)
-        numbers = range(block.first, end)
-        count.others += drop_stale(shelf, step=count.step, asked=digests, numbers=numbers)
-        todo = [part for part in block.parts if (count.step, part.number) not in shelf.parts]
-        count.plan(block, todo)
-        if todo and not has_begun:
-            # The manifest must name the model before there are answers. It covers all models that
-            # are asked at once, so this thread writes it.
-            job.run.begin()
-            has_begun = True
-        yield from todo
-    count.others += drop_stale(shelf, step=count.step, asked={}, numbers=range(end, MAX_PARTS))
-
-
-def _batches(voice: ModeAdapter, part: BlockPart) -> Sequence[Sequence[Sequence[int]]]:
-    """Return a part's batches in the form that the model takes."""
-    return part.arrays if getattr(type(voice.model), "takes_arrays", False) else part.batches
-
-
-def _asked_here(
-    job: Job, voice: ModeAdapter, todo: Iterable[BlockPart], count: _Counter
-) -> Iterator[tuple[BlockPart, list[Any]]]:
-    """Yield each part and its answers by the model in this process."""
-    to_ask, to_match = tee((part, batch) for part in todo for batch in _batches(voice, part))
-    pairs = zip(voice.call.each(voice.model, (batch for _, batch in to_ask)), to_match, strict=True)
-    for part, batches in groupby(pairs, key=lambda pair: pair[1][0]):
-        answers = []
-        for answer, (_, sentences) in batches:
-            with _explained(job, voice, sentences):
-                answers.append(voice.checked(answer(), sentences))
-            count.add(len(sentences))
-        yield part, answers
-
-
-def _asked_by_workers(
-    job: Job, voice: ModeAdapter, todo: Iterable[BlockPart], count: _Counter
-) -> Iterator[tuple[BlockPart, list[Any]]]:
-    """Yield each part and its answers by workers, as they come."""
-    if job.team is None:
-        return
-    parts = {part.number: (part, _batches(voice, part)) for part in todo}
-    numbered_batches = ((number, batches) for number, (_, batches) in parts.items())
-    for number, results in job.team.ask(voice.call, numbered_batches):
-        part, batches = parts[number]
-        answers = []
-        for answer, sentences in zip(results, batches, strict=True):
-            with _explained(job, voice, sentences):
-                answers.append(voice.checked(answer, sentences))
-        count.add(part.sentences)
-        yield part, answers
-
-
-@contextmanager
-def _explained(job: Job, voice: ModeAdapter, sentences: Sequence[Sequence[int]]) -> Iterator[None]:
-    """Raise AskingError if the model fails on these sentences."""
-    try:
-        yield
-    except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
-        raise AskingError(
-            f"{voice.name} failed on {len(sentences)} sentences of up to {len(sentences[0])} "
-            f"tokens of {job.instrument}: {str(error).strip().splitlines()[0]} All answers so far "
-            "are kept. To resume, run the same command again."
-        ) from error
-
-
-class _Counter:
-    """A counter of a step's sentences, which tells the watcher about progress."""
-
-    def __init__(self, job: Job, voice: ModeAdapter, *, step: int) -> None:
-        self._job, self._voice, self.step = job, voice, step
+    def __init__(self, job: Job, adapter: ModeAdapter, store: AnswerStore, number: int) -> None:
+        self._job, self.adapter, self.store, self._number = job, adapter, store, number
+        names = {"model": adapter.name, "instrument": job.instrument}
+        self._asker = asker_of(job.run.manifest, **names, settings=adapter.settings)
         self.sentences = 0
         """Sentences of the blocks that are planned."""
         self.asked = 0
         """Those of them that were not stored."""
-        self.others = 0
+        self.stale = 0
         """Stored parts that answered something else."""
         self._waiting = 0
         self._answered = 0
 
-    def plan(self, block: Block, todo: Sequence[BlockPart]) -> None:
-        """Count a block that was planned, of which these parts are to be asked."""
-        self.sentences += len(block.plan.written)
-        self.asked += sum(part.sentences for part in todo)
-        self._waiting = block.waiting
-        self.add(0)
+    def ask(
+        self,
+        nodes: Sequence[Node],
+        *,
+        then: Callable[[Sequence[Node], pl.DataFrame], None] = lambda _nodes, _rows: None,
+    ) -> None:
+        """Ask what is not stored, and write it.
 
-    def add(self, sentences: int) -> None:
+        ``then``: called with the nodes and rows of each part asked now, while others are asked.
+        """
+        digests: dict[int, Future[str]] = {}
+
+        def begun() -> Iterator[BlockPart]:
+            for part in self._missing(nodes):
+                # The digest is ready by the time the answers are.
+                digests[part.number] = writer.submit(part.digest, self._asker)
+                yield part
+
+        def write(part: BlockPart, answers: Sequence[Any]) -> None:
+            rows = self.adapter.rows(answers, part.askers(), step=self._number)
+            key = (self._number, part.number)
+            digest = digests.pop(part.number).result()
+            self.store.parts[key] = write_chunk(self.store.folder, key, rows, asked=digest)
+            then(part.nodes, rows)
+
+        def answered() -> Iterator[Future[None]]:
+            for part, answers in self._answers(begun()):
+                yield writer.submit(write, part, answers)
+                self._job.run.asked(part.sentences)
+
+        # Parts are written while the next one is asked; no more are in memory. If asking fails, the
+        # parts that are being written are kept: leaving the block waits for them.
+        with ThreadPoolExecutor(max_workers=WRITERS) as writer:
+            for writing in ahead(answered(), WRITERS - 1):
+                writing.result()
+
+    def _missing(self, nodes: Sequence[Node]) -> Iterator[BlockPart]:
+        """Yield the parts that are not stored; remove stored parts that answer something else."""
+        end, has_begun, store = 0, False, self.store
+        for block in prefetched(self.adapter, nodes, self._job.limits, first=self._job.first):
+            stored = {number for step, number in [*store.parts] if step == self._number}
+            digests = {
+                part.number: part.digest(self._asker)
+                for part in block.parts
+                if part.number in stored
+            }
+            end = block.first + len(block.parts)
+            numbers = range(block.first, end)
+            self.stale += drop_stale(store, step=self._number, asked=digests, numbers=numbers)
+            missing = [
+                part for part in block.parts if (self._number, part.number) not in store.parts
+            ]
+            self.sentences += len(block.plan.written)
+            self.asked += sum(part.sentences for part in missing)
+            self._waiting = block.waiting
+            self._count(0)
+            if missing and not has_begun:
+                # The manifest must name the model before there are answers. It covers all models
+                # that are asked at once, so this thread writes it.
+                self._job.run.begin()
+                has_begun = True
+            yield from missing
+        numbers = range(end, MAX_PARTS)
+        self.stale += drop_stale(store, step=self._number, asked={}, numbers=numbers)
+
+    def _answers(self, parts: Iterable[BlockPart]) -> Iterator[tuple[BlockPart, list[Any]]]:
+        """Yield each part and its answers, as they come."""
+        for part, batches in self._batches(parts):
+            answers = []
+            for get, batch in batches:
+                try:
+                    answers.append(self.adapter.checked(get(), batch))
+                except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
+                    raise AskingError(
+                        f"{self.adapter.name} failed on {len(batch)} sentences of up to "
+                        f"{len(batch[0])} tokens of {self._job.instrument}: "
+                        f"{str(error).strip().splitlines()[0]} All answers so far are kept. To "
+                        "resume, run the same command again."
+                    ) from error
+                self._count(len(batch))
+            yield part, answers
+
+    def _batches(
+        self, parts: Iterable[BlockPart]
+    ) -> Iterator[tuple[BlockPart, Iterable[tuple[Callable[[], Any], Sequence[Sequence[int]]]]]]:
+        """Yield each part and its batches, each with a function that returns its answers."""
+        model, call, team = self.adapter.model, self.adapter.call, self._job.team
+        takes_arrays = getattr(type(model), "takes_arrays", False)
+        batches_of = attrgetter("arrays" if takes_arrays else "batches")
+        if team is None:
+            to_ask, to_match = tee((part, batch) for part in parts for batch in batches_of(part))
+            pairs = zip(call.each(model, (batch for _, batch in to_ask)), to_match, strict=True)
+            for part, group in groupby(pairs, key=lambda pair: pair[1][0]):
+                yield part, ((get, batch) for get, (_, batch) in group)
+            return
+        to_workers = {part.number: (part, batches_of(part)) for part in parts}
+        numbered = ((number, batches) for number, (_, batches) in to_workers.items())
+        for number, values in team.ask(call, numbered):
+            part, batches = to_workers[number]
+            answers = [partial(itemgetter(0), [value]) for value in values]
+            yield part, zip(answers, batches, strict=True)
+
+    def _count(self, sentences: int) -> None:
         """Count this many more sentences as answered, and tell the watcher."""
         self._answered += sentences
-        progress = Progress(
-            model=self._voice.name,
-            instrument=self._job.instrument,
-            step=self.step,
-            steps=self._voice.steps,
-            done=self.sentences - self.asked + self._answered,
-            total=self.sentences + self._waiting,
-            note=describe_workers(self._job.team),
+        self._job.watch(
+            Progress(
+                model=self.adapter.name,
+                instrument=self._job.instrument,
+                step=self._number,
+                steps=self.adapter.steps,
+                done=self.sentences - self.asked + self._answered,
+                total=self.sentences + self._waiting,
+                note=describe_workers(self._job.team),
+            )
         )
-        self._job.watch(progress)
 
 
 def _finished(
-    job: Job, voice: ModeAdapter, shelf: AnswerStore, counts: Sequence[tuple[int, int, int]]
+    job: Job, adapter: ModeAdapter, store: AnswerStore, steps: Sequence[_Step]
 ) -> Collected:
     """Return a summary of the answers, after noting it in the manifest."""
-    sentences, asked_now, stale_parts = (sum(numbers) for numbers in zip(*counts, strict=True))
-    stale_parts += len(shelf.foreign)
+    stale = sum(step.stale for step in steps) + len(store.foreign)
     answers = Collected(
-        model=voice.name,
+        model=adapter.name,
         instrument=job.instrument,
-        sentences=sentences,
-        rows=shelf.rows,
-        asked_now=asked_now,
-        damaged=shelf.damaged,
-        not_one_token=tuple(voice.not_one_token),
-        remarks=(OTHERS.format(stale_parts),) if stale_parts else (),
+        sentences=sum(step.sentences for step in steps),
+        rows=store.rows,
+        asked_now=sum(step.asked for step in steps),
+        damaged=store.damaged,
+        not_one_token=tuple(adapter.not_one_token),
+        remarks=(OTHERS.format(stale),) if stale else (),
     )
-    code = code_digest() if voice.steps > 1 else None
+    code = code_digest() if adapter.steps > 1 else None
     details = {"code": code, "known": job.known, "not_one_token": answers.not_one_token}
-    return note_finished(job.run, shelf, answers, voice.table, begin=asked_now > 0, **details)
+    begin = answers.asked_now > 0
+    return note_finished(job.run, store, answers, adapter.table, begin=begin, **details)
 
 
 def note_finished(

@@ -13,34 +13,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.instruments.types import MASK
-from goffman.models.base import PART, Filled, PromptParts, by_meaning, not_a_number
-from goffman.runs.recursive_masking import Node, Settings
-from goffman.schemas import CHOICES, FILLS, LABELS, LIKELIHOODS, schema
+from goffman.instruments.types import MASK, PASSAGES, is_control
+from goffman.models.base import PART, PromptParts, by_meaning, not_a_number
+from goffman.models.registry import model_kinds
+from goffman.runs.answers import columns_of
+from goffman.runs.recursive_masking import Node, children, roots, with_forms
+from goffman.schemas import schema
 from goffman.workers.protocol import Call
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goffman.instruments.types import AnswerTable, CarriedPhrase, Option
-    from goffman.models.base import Continues, Fills, NextWords
+    from goffman.instruments.types import AnswerTable, CarriedPhrase, InstrumentKind, Option, Prompt
+    from goffman.models.base import Continues, Filled, Fills, NextWords
+    from goffman.runs.batch_plan import Settings
 
 CLASSES = ("negative", "neutral", "positive")
 
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """A model's tokens as columns to gather from."""
-
-    tokens: pl.Series
-    words: pl.Series
-
-    @classmethod
-    def of(cls, tokens: Sequence[str]) -> Vocabulary:
-        """Return the vocabulary of all tokens, in the order of their ids."""
-        return cls(
-            pl.Series(tokens, dtype=pl.String), pl.Series([token.strip() for token in tokens])
-        )
+CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
+"""How models write tokens that are not words: <pad>, </s>, <|end|>, [UNK], [unused1]."""
 
 
 @dataclass(frozen=True)
@@ -64,203 +55,6 @@ class PromptRefs:
         )
 
 
-def together(batches: Sequence[Filled]) -> Filled:
-    """Return the answers to several batches as those to one."""
-    return Filled(
-        token_ids=np.concatenate([batch.token_ids for batch in batches]),
-        probabilities=np.concatenate([batch.probabilities for batch in batches]),
-        targets=np.concatenate([batch.targets for batch in batches]),
-    )
-
-
-def fill_rows(
-    filled: Filled,
-    askers: PromptRefs,
-    *,
-    model: str,
-    step: int,
-    vocabulary: Vocabulary,
-    targets: Sequence[int],
-) -> pl.DataFrame:
-    """Return FILLS: for each asker the top k by rank, then all other target words."""
-    top_k = filled.token_ids.shape[1]
-    count = len(askers.sentences)
-    target_ids = np.asarray(targets, dtype=filled.token_ids.dtype)
-    is_ranked = (filled.token_ids[:, None, :] == target_ids[None, :, None]).any(axis=2)
-    unranked, target = np.nonzero(~is_ranked[askers.sentences])
-    asker = np.concatenate([np.repeat(np.arange(count), top_k), unranked])
-    tokens = np.concatenate([filled.token_ids[askers.sentences].ravel(), target_ids[target]])
-    ranked_probabilities = filled.probabilities[askers.sentences].ravel()
-    target_probabilities = filled.targets[askers.sentences[unranked], target]
-    ranks = pl.Series(np.tile(np.arange(1, top_k + 1), count), dtype=pl.Int64)
-    # The columns as they stand in FILLS, made without polars' queries, which would take longer.
-    return pl.DataFrame(
-        {
-            "prompt_id": askers.prompt_ids.gather(asker),
-            "model": pl.Series([model]).new_from_index(0, len(asker)),
-            "step": np.full(len(asker), step, dtype=np.int64),
-            "parent": askers.parents.gather(asker),
-            "rank": ranks.extend_constant(None, len(unranked)),
-            "token": vocabulary.tokens.gather(tokens),
-            "word": vocabulary.words.gather(tokens),
-            "probability": np.concatenate([ranked_probabilities, target_probabilities]),
-        }
-    )
-
-
-def phrase_rows(
-    probabilities: NDArray[np.float32],
-    askers: PromptRefs,
-    *,
-    model: str,
-    step: int,
-    targets: Sequence[int],
-    tokens: Sequence[str],
-) -> pl.DataFrame:
-    """Return FILLS: for each asker the phrase's token that was masked, and its probability.
-
-    ``probabilities``: [sentence, target]; the token's id is the last in an asker's ``parent``.
-    """
-    ids = askers.parents.str.split("/").list.last().cast(pl.Int64).to_numpy()
-    texts = pl.Series([tokens[token] for token in ids], dtype=pl.String)
-    rows = pl.DataFrame(
-        {
-            "prompt_id": askers.prompt_ids,
-            "parent": askers.parents,
-            "token": texts,
-            "word": texts.str.strip_chars(),
-            "probability": probabilities[askers.sentences, np.searchsorted(targets, ids)],
-        }
-    )
-    rows = rows.with_columns(
-        model=pl.lit(model), step=pl.lit(step, pl.Int64), rank=pl.lit(None, pl.Int64)
-    )
-    return rows.select(schema(FILLS).names())
-
-
-def next_word_rows(found: Sequence[NextWords], askers: PromptRefs, *, model: str) -> pl.DataFrame:
-    """Return FILLS: for each asker the most probable next words, by rank."""
-    answers = [found[sentence] for sentence in askers.sentences]
-    counts = np.array([len(answer.tokens) for answer in answers])
-    asker = np.repeat(np.arange(len(answers)), counts)
-    tokens = pl.Series([token for answer in answers for token in answer.tokens], dtype=pl.String)
-    ranks = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts) + 1
-    rows = pl.DataFrame(
-        {
-            "prompt_id": askers.prompt_ids.gather(asker),
-            "parent": askers.parents.gather(asker),
-            "rank": pl.Series(ranks, dtype=pl.Int64),
-            "token": tokens,
-            "word": tokens.str.strip_chars(),
-            "probability": np.concatenate([answer.probabilities for answer in answers]),
-        }
-    )
-    rows = rows.with_columns(model=pl.lit(model), step=pl.lit(1, dtype=pl.Int64))
-    return rows.select(schema(FILLS).names())
-
-
-def choice_rows(
-    probabilities: NDArray[np.float32],
-    askers: PromptRefs,
-    *,
-    model: str,
-    labels: Sequence[str],
-    options: Mapping[str, Sequence[Option]],
-) -> pl.DataFrame:
-    """Return CHOICES: for each asker its options in their order.
-
-    ``probabilities``: [sentence, label], in the order of ``labels``; ``options``: of each prompt.
-    """
-    positions = {label: index for index, label in enumerate(labels)}
-    ids = askers.prompt_ids.to_list()
-    offered = [options[prompt_id] for prompt_id in ids]
-    counts = [len(choices) for choices in offered]
-    asker = np.repeat(np.arange(len(ids)), counts)
-    columns = [positions[option.label] for choices in offered for option in choices]
-    values = probabilities[askers.sentences[asker], columns]
-    totals = np.bincount(asker, weights=values, minlength=len(ids))
-    rows = pl.DataFrame(
-        {
-            "prompt_id": askers.prompt_ids.gather(asker),
-            "option": pl.Series([option.label for choices in offered for option in choices]),
-            "code": pl.Series(
-                [option.code for choices in offered for option in choices], dtype=pl.Float64
-            ),
-            "probability": values,
-            # Sums of float32 probabilities may be a hair above 1.
-            "elsewhere": np.clip(1 - totals, 0, 1)[asker].astype(np.float32),
-        }
-    )
-    # Every token of a model on this machine is seen.
-    all_seen = pl.lit(None, dtype=pl.Float32)
-    return rows.with_columns(model=pl.lit(model), unseen=all_seen).select(schema(CHOICES).names())
-
-
-def likelihood_rows(
-    log_probabilities: NDArray[np.float64],
-    askers: PromptRefs,
-    *,
-    model: str,
-    tokens: NDArray[np.int64],
-) -> pl.DataFrame:
-    """Return LIKELIHOODS: for each asker its word, and the sentence's probability."""
-    rows = pl.DataFrame(
-        {
-            "prompt_id": askers.prompt_ids,
-            "word": askers.parents,
-            "log_probability": log_probabilities[askers.sentences],
-            "tokens": tokens[askers.sentences],
-        }
-    )
-    return rows.with_columns(model=pl.lit(model)).select(schema(LIKELIHOODS).names())
-
-
-def label_rows(
-    probabilities: NDArray[np.float32], askers: PromptRefs, *, model: str, labels: Sequence[str]
-) -> pl.DataFrame:
-    """Return LABELS: for each asker the most probable class and every class's probability."""
-    classes, sums = by_meaning(probabilities, labels)
-    names = pl.Series(classes, dtype=pl.String)
-    asker_sums = sums[askers.sentences]
-    by_class = {
-        name: asker_sums[:, classes.index(name)]
-        if name in classes
-        else pl.Series([None] * len(asker_sums), dtype=pl.Float32)
-        for name in CLASSES
-    }
-    rows = pl.DataFrame(
-        {
-            "prompt_id": askers.prompt_ids,
-            "label": names.gather(asker_sums.argmax(axis=1)),
-            **by_class,
-        }
-    )
-    return rows.with_columns(model=pl.lit(model)).select(schema(LABELS).names())
-
-
-def words_put_back(fills: pl.DataFrame, *, width: int) -> dict[tuple[str, str], list[str]]:
-    """Return the most probable words under each node, by (prompt id, parent), for the next step."""
-    groups = (
-        fills.filter(pl.col("rank") <= width)
-        .sort("rank")
-        .group_by("prompt_id", "parent", maintain_order=True)
-        .agg("word")
-    )
-    return {(prompt_id, parent): words for prompt_id, parent, words in groups.iter_rows()}
-
-
-Sentences = Sequence[Sequence[int]]
-
-CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
-"""How models write tokens that are not words: <pad>, </s>, <|end|>, [UNK], [unused1]."""
-
-
-@lru_cache(maxsize=1)
-def _vocabulary_of(tokens: tuple[str, ...]) -> Vocabulary:
-    """Return the vocabulary, made once for all instruments that a model is asked."""
-    return Vocabulary.of(tokens)
-
-
 class ModeAdapter(ABC):
     """An adapter of a model for the loop that asks it: sentences in, rows of its table out."""
 
@@ -277,25 +71,48 @@ class ModeAdapter(ABC):
         self.name: str = model.identity.name
         self.model = model
 
+    def nodes(self, prompts: Sequence[Prompt]) -> list[Node]:
+        """Return the sentences of the first step."""
+        return roots(prompts)
+
+    def children(
+        self, nodes: Sequence[Node], rows: pl.DataFrame
+    ) -> dict[tuple[str, str], list[Node]]:
+        """Return the sentences of the next step, by prompt id and parent of these nodes."""
+        raise NotImplementedError
+
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text."""
         encoded: list[list[int]] = self.model.encode(texts)
         return encoded
 
-    def checked(self, answer: Any, batch: Sentences) -> Any:
+    def checked(self, answer: Any, batch: Sequence[Sequence[int]]) -> Any:
         """Return the answers as ``rows`` takes them; raise ArithmeticError if one is no number."""
         del batch
-        self._check(answer)
+        if not all(np.isfinite(array).all() for array in self.arrays(answer)):
+            raise ArithmeticError(not_a_number(self.model.identity.precision))
         return answer
 
-    def _check(self, *probabilities: NDArray[np.floating[Any]]) -> None:
-        """Raise ArithmeticError if one is not a number: it must never get into a table."""
-        if not all(np.isfinite(array).all() for array in probabilities):
-            raise ArithmeticError(not_a_number(self.model.identity.precision))
+    def arrays(self, answer: Any) -> Sequence[NDArray[np.floating[Any]]]:
+        """Return the arrays of an answer, none of whose numbers may be missing."""
+        return [answer]
 
     @abstractmethod
     def rows(self, answers: Sequence[Any], askers: PromptRefs, *, step: int) -> pl.DataFrame:
-        """Return the rows of the answers to several batches."""
+        """Return the table's rows for the answers to several batches."""
+
+    def _frame(self, columns: Mapping[str, Any]) -> pl.DataFrame:
+        """Return the table with these columns; one that is a single value has it in each row."""
+        types = schema(columns_of(self.table))
+        rows = pl.DataFrame({**columns, "model": self.name}, schema_overrides=types)
+        return rows.select(types.names())
+
+
+@lru_cache(maxsize=1)
+def _vocabulary_of(tokens: tuple[str, ...]) -> tuple[pl.Series, pl.Series]:
+    """Return tokens and words to gather from, made once for all instruments of a model."""
+    texts = pl.Series(tokens, dtype=pl.String)
+    return texts, pl.Series([token.strip() for token in tokens], dtype=pl.String)
 
 
 class FillMask(ModeAdapter):
@@ -307,6 +124,7 @@ class FillMask(ModeAdapter):
         super().__init__(model)
         self.steps = settings.depth
         self.settings = asdict(settings)
+        self._masking = settings
         token_ids, self.not_one_token = model.single_tokens(settings.targets)
         self._targets = sorted(set(token_ids.values()))
         parameters = {"top_k": settings.top_k, "targets": self._targets}
@@ -314,7 +132,7 @@ class FillMask(ModeAdapter):
 
     # Both are made when first needed: a GPU is at work by then.
     @cached_property
-    def _vocabulary(self) -> Vocabulary:
+    def _vocabulary(self) -> tuple[pl.Series, pl.Series]:
         return _vocabulary_of(tuple(self.model.tokens))
 
     @cached_property
@@ -330,21 +148,54 @@ class FillMask(ModeAdapter):
         broken = [token.strip() for token in tokens if "\N{REPLACEMENT CHARACTER}" in token]
         return frozenset({"", MASK, *specials, *broken})
 
-    def checked(self, answer: Filled, batch: Sentences) -> Filled:
-        """Return the answers to a batch; raise ArithmeticError if one is not a number."""
-        del batch
-        self._check(answer.probabilities, answer.targets)
-        return answer
+    def children(
+        self, nodes: Sequence[Node], rows: pl.DataFrame
+    ) -> dict[tuple[str, str], list[Node]]:
+        """Return the sentences with the most probable words put back, by prompt id and parent."""
+        groups = (
+            rows.filter(pl.col("rank") <= self._masking.width)
+            .sort("rank")
+            .group_by("prompt_id", "parent", maintain_order=True)
+            .agg("word")
+        )
+        words = {(prompt_id, parent): words for prompt_id, parent, words in groups.iter_rows()}
+        placement = self._masking.placement
+        return {
+            node[:2]: children([node], words, placement=placement, unfit=self.unfit)
+            for node in nodes
+        }
+
+    def arrays(self, answer: Filled) -> Sequence[NDArray[np.float32]]:
+        """Return the probabilities of ranks and of targets."""
+        return answer.probabilities, answer.targets
 
     def rows(self, answers: Sequence[Filled], askers: PromptRefs, *, step: int) -> pl.DataFrame:
-        """Return the rows of FILLS."""
-        return fill_rows(
-            together(answers),
-            askers,
-            model=self.name,
-            step=step,
-            vocabulary=self._vocabulary,
-            targets=self._targets,
+        """Return FILLS: for each asker the top k by rank, then all other target words."""
+        token_ids = np.concatenate([batch.token_ids for batch in answers])
+        probabilities = np.concatenate([batch.probabilities for batch in answers])
+        of_targets = np.concatenate([batch.targets for batch in answers])
+        top_k, count = token_ids.shape[1], len(askers.sentences)
+        target_ids = np.asarray(self._targets, dtype=token_ids.dtype)
+        is_ranked = (token_ids[:, None, :] == target_ids[None, :, None]).any(axis=2)
+        unranked, target = np.nonzero(~is_ranked[askers.sentences])
+        asker = np.concatenate([np.repeat(np.arange(count), top_k), unranked])
+        tokens = np.concatenate([token_ids[askers.sentences].ravel(), target_ids[target]])
+        ranked_values = probabilities[askers.sentences].ravel()
+        target_values = of_targets[askers.sentences[unranked], target]
+        ranks = pl.Series(np.tile(np.arange(1, top_k + 1), count), dtype=pl.Int64)
+        texts, words = self._vocabulary
+        # The columns as they stand in FILLS, made without polars' queries, which would take longer.
+        return pl.DataFrame(
+            {
+                "prompt_id": askers.prompt_ids.gather(asker),
+                "model": pl.Series([self.name]).new_from_index(0, len(asker)),
+                "step": np.full(len(asker), step, dtype=np.int64),
+                "parent": askers.parents.gather(asker),
+                "rank": ranks.extend_constant(None, len(unranked)),
+                "token": texts.gather(tokens),
+                "word": words.gather(tokens),
+                "probability": np.concatenate([ranked_values, target_values]),
+            }
         )
 
 
@@ -355,15 +206,20 @@ class PhraseTokens(ModeAdapter):
 
     def __init__(self, model: Any, phrases: Sequence[CarriedPhrase]) -> None:
         super().__init__(model)
-        self.nodes: list[Node] = []
+        self._nodes: list[Node] = []
         self._encoded: dict[str, list[int]] = {}
         for prompt_id, *texts in phrases:
             for place, (ids, token) in enumerate(model.encode_phrase(*texts)):
                 text = f"{''.join(texts)}{PART}{place}"
                 self._encoded[text] = ids
-                self.nodes.append(Node(prompt_id, f"{place}/{token}", text))
-        self._targets = sorted({int(node.parent.split("/")[1]) for node in self.nodes})
+                self._nodes.append(Node(prompt_id, f"{place}/{token}", text))
+        self._targets = sorted({int(node.parent.split("/")[1]) for node in self._nodes})
         self.call = Call(method="phrase_batch", told={"targets": self._targets})
+
+    def nodes(self, prompts: Sequence[Prompt]) -> list[Node]:
+        """Return a sentence for each token of each phrase."""
+        del prompts
+        return self._nodes
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, as the model found them."""
@@ -374,13 +230,19 @@ class PhraseTokens(ModeAdapter):
     ) -> pl.DataFrame:
         """Return FILLS: one row for each token of each phrase, without a rank."""
         tokens = getattr(self.model, "tokens", None) or self.model.next_word.tokens
-        return phrase_rows(
-            np.concatenate(answers),
-            askers,
-            model=self.name,
-            step=step,
-            targets=self._targets,
-            tokens=tokens,
+        ids = askers.parents.str.split("/").list.last().cast(pl.Int64).to_numpy()
+        texts = pl.Series([tokens[token] for token in ids], dtype=pl.String)
+        target = np.searchsorted(self._targets, ids)
+        return self._frame(
+            {
+                "prompt_id": askers.prompt_ids,
+                "step": step,
+                "parent": askers.parents,
+                "rank": None,
+                "token": texts,
+                "word": texts.str.strip_chars(),
+                "probability": np.concatenate(answers)[askers.sentences, target],
+            }
         )
 
 
@@ -393,10 +255,16 @@ class Classify(ModeAdapter):
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """Return the rows of LABELS."""
+        """Return LABELS: for each asker the most probable class and every class's probability."""
         del step  # a label has no mask to go on from
-        joined = np.concatenate(answers)
-        return label_rows(joined, askers, model=self.name, labels=self.model.labels)
+        classes, sums = by_meaning(np.concatenate(answers), self.model.labels)
+        asker_sums = sums[askers.sentences]
+        by_class = {
+            name: asker_sums[:, classes.index(name)] if name in classes else None
+            for name in CLASSES
+        }
+        labels = pl.Series(classes, dtype=pl.String).gather(asker_sums.argmax(axis=1))
+        return self._frame({"prompt_id": askers.prompt_ids, "label": labels, **by_class})
 
 
 class Likelihood(ModeAdapter):
@@ -405,20 +273,37 @@ class Likelihood(ModeAdapter):
     table: AnswerTable = "likelihoods"
     call = Call(method="score_batch")
 
-    def checked(self, answer: NDArray[np.float64], batch: Sentences) -> NDArray[np.float64]:
+    def __init__(self, model: Any, forms: Mapping[str, Sequence[str]]) -> None:
+        """Take the model and the words in place of each prompt's mask, by the prompt's id."""
+        super().__init__(model)
+        self._forms = forms
+
+    def nodes(self, prompts: Sequence[Prompt]) -> list[Node]:
+        """Return each prompt with each of its words."""
+        return with_forms(roots(prompts), self._forms)
+
+    def checked(
+        self, answer: NDArray[np.float64], batch: Sequence[Sequence[int]]
+    ) -> NDArray[np.float64]:
         """Return a batch's answers and lengths; raise ArithmeticError if one is not a number."""
         lengths = [len(sentence) - 1 for sentence in batch]
-        scored = np.stack([answer, np.array(lengths, dtype=np.float64)])
-        self._check(scored)
+        scored: NDArray[np.float64] = super().checked(np.stack([answer, lengths]), batch)
         return scored
 
     def rows(
         self, answers: Sequence[NDArray[np.float64]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """Return the rows of LIKELIHOODS."""
+        """Return LIKELIHOODS: for each asker its word, and the sentence's probability."""
         del step  # a whole sentence has no mask to go on from
-        scores, tokens = np.concatenate(answers, axis=1)
-        return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
+        scores, tokens = np.concatenate(answers, axis=1)[:, askers.sentences]
+        return self._frame(
+            {
+                "prompt_id": askers.prompt_ids,
+                "word": askers.parents,
+                "log_probability": scores,
+                "tokens": tokens.astype(np.int64),
+            }
+        )
 
 
 class _BegunReply(ModeAdapter):
@@ -442,19 +327,31 @@ class NextWord(_BegunReply):
         self.settings = {"top_k": settings.top_k}
         self.call = Call(method="next_word.words", told=self.settings)
 
-    def checked(self, answer: list[NextWords], batch: Sentences) -> list[NextWords]:
-        """Return the answers to a batch; raise ArithmeticError if one is not a number."""
-        del batch
-        self._check(*(words.probabilities for words in answer))
-        return answer
+    def arrays(self, answer: list[NextWords]) -> Sequence[NDArray[np.float32]]:
+        """Return the probabilities of each text's words."""
+        return [words.probabilities for words in answer]
 
     def rows(
         self, answers: Sequence[Sequence[NextWords]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """Return the rows of FILLS."""
-        del step  # a word is said once
-        words = list(chain.from_iterable(answers))
-        return next_word_rows(words, askers, model=self.name)
+        """Return FILLS: for each asker the most probable next words, by rank."""
+        by_sentence = list(chain.from_iterable(answers))
+        said = [by_sentence[sentence] for sentence in askers.sentences]
+        counts = np.array([len(words.tokens) for words in said])
+        asker = np.repeat(np.arange(len(said)), counts)
+        tokens = pl.Series([token for words in said for token in words.tokens], dtype=pl.String)
+        ranks = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts) + 1
+        return self._frame(
+            {
+                "prompt_id": askers.prompt_ids.gather(asker),
+                "step": step,
+                "parent": askers.parents.gather(asker),
+                "rank": pl.Series(ranks, dtype=pl.Int64),
+                "token": tokens,
+                "word": tokens.str.strip_chars(),
+                "probability": np.concatenate([words.probabilities for words in said]),
+            }
+        )
 
 
 class OptionProbability(_BegunReply):
@@ -472,11 +369,25 @@ class OptionProbability(_BegunReply):
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
     ) -> pl.DataFrame:
-        """Return the rows of CHOICES."""
+        """Return CHOICES: for each asker its options in their order."""
         del step  # an option is chosen once
-        joined = np.concatenate(answers)
-        return choice_rows(
-            joined, askers, model=self.name, labels=self._labels, options=self._options
+        offered = [self._options[prompt_id] for prompt_id in askers.prompt_ids.to_list()]
+        options = list(chain.from_iterable(offered))
+        asker = np.repeat(np.arange(len(offered)), [len(choices) for choices in offered])
+        columns = np.searchsorted(self._labels, [option.label for option in options])
+        values = np.concatenate(answers)[askers.sentences[asker], columns]
+        totals = np.bincount(asker, weights=values, minlength=len(offered))
+        return self._frame(
+            {
+                "prompt_id": askers.prompt_ids.gather(asker),
+                "option": pl.Series([option.label for option in options]),
+                "code": pl.Series([option.code for option in options], dtype=pl.Float64),
+                "probability": values,
+                # Sums of float32 probabilities may be a hair above 1.
+                "elsewhere": np.clip(1 - totals, 0, 1)[asker].astype(np.float32),
+                # Every token of a model on this machine is seen.
+                "unseen": None,
+            }
         )
 
 
@@ -491,3 +402,36 @@ class PersonPicked(OptionProbability):
         self.call = Call(method="pick_batch")
 
     encode = ModeAdapter.encode
+
+
+def mode_adapter(
+    model: Any, kind: InstrumentKind, prompts: Sequence[Prompt], settings: Settings | None
+) -> ModeAdapter:
+    """Return the adapter for a model that is asked an instrument of this kind in batches.
+
+    ``settings``: how masks are asked; None: the instrument has none.
+    """
+    if kind == "complete" and settings:
+        return NextWord(model, settings)
+    if kind in ("choose", *PASSAGES):
+        adapter = PersonPicked if kind in PASSAGES else OptionProbability
+        return adapter(model, {prompt.id: prompt.options for prompt in prompts})
+    table = model_kinds()[model.identity.kind].answers
+    if table == "fills" and settings:
+        return FillMask(model, settings)
+    if table == "likelihoods":
+        return Likelihood(model, pronoun_forms(prompts))
+    return Classify(model)
+
+
+def pronoun_forms(prompts: Sequence[Prompt]) -> dict[str, tuple[str, ...]]:
+    """Return, by prompt id, the pronouns of both sentences of its pair; a control has both."""
+    pair_pronouns: dict[tuple[str, str], set[str]] = {}
+    for prompt in prompts:
+        if is_control(prompt):
+            pair_pronouns[prompt.item, prompt.condition] = {str(prompt.answer), str(prompt.other)}
+        elif prompt.pronoun is not None:
+            pair_pronouns.setdefault((prompt.item, prompt.condition), set()).add(prompt.pronoun)
+    return {
+        prompt.id: tuple(sorted(pair_pronouns[prompt.item, prompt.condition])) for prompt in prompts
+    }

@@ -17,37 +17,28 @@ from goffman.contrasts.engine import MeasuredInstrument, judged
 from goffman.errors import InputError, ModelError
 from goffman.formatting import number
 from goffman.gate.names import named_by
-from goffman.instruments.types import CONTROL, PASSAGES, is_control, passes
+from goffman.instruments.types import CONTROL, is_control, passes
 from goffman.measures.controls import HIGH, control_score
 from goffman.models.registry import ModelKind, model_kinds
 from goffman.models.resolve import describe_in_memory, in_memory, set_aside, unwrapped
 from goffman.models.tokenizer import has_case
 from goffman.options import Listener
 from goffman.planning import Question, check_languages, every_way, lexicon_uses, questions_of
-from goffman.runs.batch_plan import limits_for, prefetched, pronoun_forms, with_one_mask
-from goffman.runs.mode_adapters import (
-    Classify,
-    FillMask,
-    Likelihood,
-    ModeAdapter,
-    NextWord,
-    OptionProbability,
-    PersonPicked,
-    words_put_back,
-)
-from goffman.runs.recursive_masking import children, roots, with_forms
+from goffman.runs.batch_plan import limits_for, prefetched, with_one_mask
+from goffman.runs.mode_adapters import mode_adapter
 from goffman.schemas import prompt_table
 from goffman.scoring import load_words
 from goffman.sensitivity.variations import Headline
 
 if TYPE_CHECKING:
-    from goffman.instruments.types import AnswerTable, InstrumentKind
+    from goffman.instruments.types import AnswerTable, InstrumentKind, Prompt
     from goffman.measures.base import Measure
     from goffman.models.resolve import Description
     from goffman.options import AskOptions, MeasureOptions
     from goffman.planning import PromptSet
     from goffman.runs.batch_plan import BatchLimits
-    from goffman.runs.recursive_masking import Node, Settings
+    from goffman.runs.mode_adapters import ModeAdapter
+    from goffman.runs.recursive_masking import Node
 
 
 def questions_in_training(
@@ -65,9 +56,10 @@ def questions_in_training(
         raise ModelError(f"{what} It cannot be asked while it is trained.")
     row, ways = model_kinds()[what.kind], every_way(instruments, options)
     usable = [way for way in ways if table_in_training(row, way.instrument.kind) is not None]
-    for name in dict.fromkeys(way.of for way in ways):
-        if not any(way.of == name for way in usable):
-            raise ModelError(_nothing(what, row, [way for way in ways if way.of == name]))
+    for name in dict.fromkeys(way.instrument.base for way in ways):
+        if not any(way.instrument.base == name for way in usable):
+            of_name = [way for way in ways if way.instrument.base == name]
+            raise ModelError(_nothing(what, row, of_name))
     tables: dict[str, set[AnswerTable]] = {}
     for way in usable:
         if table := table_in_training(row, way.instrument.kind):
@@ -84,7 +76,8 @@ def table_in_training(row: ModelKind, kind: InstrumentKind) -> AnswerTable | Non
 
 def _nothing(what: Description, row: ModelKind, ways: Sequence[PromptSet]) -> str:
     """Return the message that nothing of an instrument can be asked of a model, and why."""
-    name, modes = ways[0].of, " or ".join(dict.fromkeys(way.mode for way in ways))
+    name = ways[0].instrument.base
+    modes = " or ".join(dict.fromkeys(way.instrument.mode for way in ways))
     if any(row.table_for(way.instrument.kind) for way in ways):
         return (
             f"{what} A model in training is asked for probabilities, not for replies, and "
@@ -100,32 +93,30 @@ def _nothing(what: Description, row: ModelKind, ways: Sequence[PromptSet]) -> st
 
 
 def answers_in_memory(
-    voice: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits, settings: Settings | None = None
+    adapter: ModeAdapter, prompts: Sequence[Prompt], limits: BatchLimits
 ) -> pl.DataFrame:
-    """Return every row of the answers, as a run would have them on disk.
-
-    ``settings``: those of masks, which may be filled repeatedly.
-    """
-    frames = [_step(voice, nodes, limits, step=1)]
-    if isinstance(voice, FillMask) and settings is not None:
-        for step in range(2, settings.depth + 1):
-            words = words_put_back(frames[-1], width=settings.width)
-            nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
-            frames.append(_step(voice, nodes, limits, step=step))
+    """Return every row of the answers, as a run would have them on disk."""
+    nodes = adapter.nodes(prompts)
+    frames = [_step(adapter, nodes, limits, step=1)]
+    for step in range(2, adapter.steps + 1):
+        branches = adapter.children(nodes, frames[-1])
+        nodes = [child for branch in branches.values() for child in branch]
+        frames.append(_step(adapter, nodes, limits, step=step))
     return pl.concat(frames)
 
 
 def _step(
-    voice: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits, *, step: int
+    adapter: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits, *, step: int
 ) -> pl.DataFrame:
     """Return the rows of one step, part by part as they would be written."""
     rows = []
-    for block in prefetched(voice, nodes, limits):
+    for block in prefetched(adapter, nodes, limits):
         for part in block.parts:
             answers = [
-                voice.checked(voice.call.of(voice.model, batch), batch) for batch in part.batches
+                adapter.checked(adapter.call.of(adapter.model, batch), batch)
+                for batch in part.batches
             ]
-            rows.append(voice.rows(answers, part.askers(), step=step))
+            rows.append(adapter.rows(answers, part.askers(), step=step))
     return pl.concat(rows)
 
 
@@ -195,25 +186,11 @@ class Sample:
 
     def _answers(self, question: Question) -> pl.DataFrame:
         prompts, kind = question.prompts, question.instrument.kind
-        settings, model = question.settings, self._asked
-        if kind == "prefer":
-            prompts = with_one_mask(prompts)
-        nodes = roots(prompts)
-        voice: ModeAdapter
-        if kind == "complete" and settings:
-            voice = NextWord(model, settings)
-        elif kind in ("choose", *PASSAGES):
-            options = {prompt.id: prompt.options for prompt in question.prompts}
-            voice = (PersonPicked if kind in PASSAGES else OptionProbability)(model, options)
-        elif model.identity.kind == "masked" and settings:
-            voice = FillMask(model, settings)
-        elif kind == "classify":
-            voice = Classify(model)
-        else:
-            voice = Likelihood(model)
-            nodes = with_forms(nodes, pronoun_forms(prompts))
-        limits = limits_for(model.identity.device, batch_size=self._told.asking.batch_size)
-        return answers_in_memory(voice, nodes, limits, settings)
+        adapter = mode_adapter(self._asked, kind, prompts, question.settings)
+        device, batch_size = self._asked.identity.device, self._told.asking.batch_size
+        limits = limits_for(device, batch_size=batch_size)
+        asked = with_one_mask(prompts) if kind == "prefer" else prompts
+        return answers_in_memory(adapter, asked, limits)
 
 
 class _Question:
