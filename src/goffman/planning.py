@@ -58,8 +58,9 @@ from goffman.models.server_address import behind_server
 from goffman.modes import modes_named
 from goffman.options import AskOptions, Listener
 from goffman.parsers.registry import OWN
-from goffman.runs.batch_plan import Settings, settings_of, with_one_mask
+from goffman.runs.batch_plan import settings_of, with_one_mask
 from goffman.runs.mode_adapters import pronoun_forms
+from goffman.runs.recursive_masking import Settings
 from goffman.runs.run import IDENTITIES, PARAPHRASES
 from goffman.scoring import measures_of
 

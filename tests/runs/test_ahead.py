@@ -11,9 +11,9 @@ from asking import asking, prompts_of
 from goffman.errors import AskingError
 from goffman.models.base import Later
 from goffman.models.resolve import load
-from goffman.runs.batch_plan import Settings
 from goffman.runs.collect import ask_batches
 from goffman.runs.mode_adapters import FillMask
+from goffman.runs.recursive_masking import Settings
 from goffman.workers.protocol import Call
 from tiny_models import sentences
 

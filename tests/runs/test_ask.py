@@ -19,10 +19,10 @@ from goffman.errors import AskingError, RunError
 from goffman.models.base import not_a_number
 from goffman.models.resolve import load
 from goffman.runs.answers import answers_folder
-from goffman.runs.batch_plan import Settings
 from goffman.runs.collect import ask_batches
 from goffman.runs.manifest import Manifest, read_manifest, write_manifest
 from goffman.runs.mode_adapters import Classify, FillMask
+from goffman.runs.recursive_masking import Settings
 from goffman.runs.run import read_answers
 from goffman.schemas import FILLS, LABELS, complaints
 from tiny_models import sentences

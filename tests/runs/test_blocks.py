@@ -17,7 +17,7 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.models.resolve import load
 from goffman.runs import batch_plan
-from goffman.runs.batch_plan import Settings, few_collections, limits_for, prefetched, split
+from goffman.runs.batch_plan import few_collections, limits_for, prefetched, split
 from goffman.runs.collect import ask_batches
 from goffman.runs.mode_adapters import FillMask
 from goffman.runs.recursive_masking import Node, Settings, roots

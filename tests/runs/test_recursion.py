@@ -16,7 +16,7 @@ from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.instruments.types import MASK
 from goffman.models.resolve import load
-from goffman.runs.batch_plan import BatchLimits, Settings
+from goffman.runs.batch_plan import BatchLimits
 from goffman.runs.collect import ask_batches
 from goffman.runs.mode_adapters import FillMask
 from goffman.runs.recursive_masking import Node, Settings, around, children, roots

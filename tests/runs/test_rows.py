@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.models.base import Filled, by_meaning
-from goffman.runs.batch_plan import Settings
 from goffman.runs.mode_adapters import Classify, FillMask, PromptRefs
-from goffman.runs.recursive_masking import Node
+from goffman.runs.recursive_masking import Node, Settings
 from goffman.schemas import FILLS, LABELS, complaints
 
 TOKENS = ["<s>", " a", " b", "c", "a", " d ", "", "é"]

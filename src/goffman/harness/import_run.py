@@ -36,7 +36,7 @@ from goffman.report.analyze import measure_run
 from goffman.runs.batch_plan import limits_for
 from goffman.runs.collect import Collected, Job, ask_batches
 from goffman.runs.collect_replies import ChatJob, ask_replies
-from goffman.runs.manifest import chat_entry, model_entry, with_model
+from goffman.runs.manifest import model_entry, with_model
 from goffman.runs.mode_adapters import mode_adapter
 from goffman.runs.run import Run, check_place, default_folder, keep_prompts, open_run
 from goffman.validation import LONGEST, fits

@@ -21,6 +21,7 @@ import numpy as np
 
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.types import MASK, Instrument, Prompt
+from goffman.models.base import BatchSizes
 from goffman.models.tokenizer import ENOUGH, ahead, batch_limits, decided, distinct, plan_batches
 from goffman.runs.mode_adapters import PromptRefs
 from goffman.runs.recursive_masking import MaskPlacement, Settings

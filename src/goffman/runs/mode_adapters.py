@@ -17,7 +17,7 @@ from goffman.instruments.types import MASK, PASSAGES, is_control
 from goffman.models.base import PART, PromptParts, by_meaning, not_a_number
 from goffman.models.registry import model_kinds
 from goffman.runs.answers import columns_of
-from goffman.runs.recursive_masking import Node, children, roots, with_forms
+from goffman.runs.recursive_masking import Node, Settings, children, roots, with_forms
 from goffman.schemas import schema
 from goffman.workers.protocol import Call
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from goffman.instruments.types import AnswerTable, CarriedPhrase, InstrumentKind, Option, Prompt
     from goffman.models.base import Continues, Filled, Fills, NextWords
-    from goffman.runs.batch_plan import Settings
 
 CLASSES = ("negative", "neutral", "positive")
 
