@@ -16,19 +16,12 @@ from scipy import stats
 
 import in_process
 from goffman.export.paper import bibtex, methods_text, public_name, references_of, write_paper
-from goffman.export.paper_assets import (
-    COLUMN,
-    IDS,
-    KEY,
-    PaperData,
-    paper_figures,
-    results_of,
-    width_of,
-)
+from goffman.export.paper_assets import IDS, KEY, PaperData, main_table, paper_figures
 from goffman.formatting import number
 from goffman.gate.names import named_estimates
 from goffman.options import AskOptions
 from goffman.pipeline import audit
+from goffman.presentation.table_formats import COLUMN, NARROW, latex, widths_of
 from goffman.report.load import read_run
 from goffman.stats.crossed import crossed_interval
 
@@ -189,8 +182,8 @@ def test_of_a_model_that_fails_the_controls_that_is_said(failing, tmp_path) -> N
     text = methods_text(failing)
     assert "at least 0.90 is needed" in text
     assert not [one for one in paper_figures(failing) if one.name.startswith("social-distance-w")]
-    for result in results_of(failing.sections["social-distance"]):
-        assert "(not measurable)" in result.label
+    for row in main_table(failing.sections["social-distance"]).rows:
+        assert "(not measurable)" in row["label"]
 
 
 def test_what_is_to_be_cited(run, paper) -> None:
@@ -231,31 +224,27 @@ def test_an_instrument_of_one_s_own_is_cited_as_it_says(run) -> None:
 
 def test_tables_fit_a_column_and_have_every_number(run, paper) -> None:
     for name, section in run.sections.items():
-        results = results_of(section)
+        table = main_table(section)
         # What is a little too wide for its type is made smaller, but stays to be read.
-        assert 0 < width_of(results) <= 1.2 * COLUMN
+        (width,) = widths_of(table, [NARROW])
+        assert 0 < width <= 1.2 * COLUMN
         text = (paper / "tables" / f"{name}.tex").read_text(encoding="utf-8")
-        assert text.count(r"\multicolumn{6}") == len(results)
+        assert text.count(r"\multicolumn{6}") == len(table.rows)
         assert "Difference & Interval & t & df & p & Effect" in text
         assert text.count("{") == text.count("}")
-        assert (r"\resizebox{\columnwidth}" in text) is (width_of(results) > COLUMN)
+        assert (r"\resizebox{\columnwidth}" in text) is (width > COLUMN)
     primary = run.estimates.filter(
         pl.col("family") == "primary", pl.col("instrument") == "care-seeking"
     ).to_dicts()[0]
-    (row,) = (
-        one
-        for one in results_of(run.sections["care-seeking"])
-        if one.label == f"fills, with-names: mental-health − other; {primary['verdict']}"
-    )
-    difference, _, t, df, *_ = row.cells
-    # Half of the last digit that is shown is what rounding may change.
-    half = 0.5 * 10 ** -len(difference.partition(".")[2])
-    assert 0.0005 <= half <= 0.05
-    assert float(difference.replace("−", "-")) == pytest.approx(
-        primary["difference"], rel=0, abs=1.001 * half
-    )
-    assert float(t.replace("−", "-")) == pytest.approx(primary["statistic"], abs=0.01)
-    assert float(df) == pytest.approx(primary["df"], abs=0.051)
+    lines = (paper / "tables" / "care-seeking.tex").read_text(encoding="utf-8").splitlines()
+    label = f"fills, with-names: mental-health − other; {primary['verdict']}"
+    (place,) = (at for at, line in enumerate(lines) if f"{{{latex(label)}}}" in line)
+    difference, _, t, df, *_ = lines[place + 1].replace("$", "").split(" & ")
+    for shown, name in ((difference, "difference"), (t, "statistic"), (df, "df")):
+        # Half of the last digit that is shown is what rounding may change.
+        half = 0.5 * 10 ** -len(shown.partition(".")[2])
+        assert 0.0005 <= half <= 0.05
+        assert float(shown) == pytest.approx(primary[name], rel=0, abs=1.001 * half)
 
 
 def test_figures_say_what_they_show_of_whom(run, paper) -> None:

@@ -15,22 +15,16 @@ from goffman import __version__
 from goffman.comparison.runs import answered, the_model_called
 from goffman.console import printable
 from goffman.errors import InputError
-from goffman.export.paper_assets import (
-    PaperData,
-    latex_table,
-    markdown_table,
-    paper_figures,
-    results_of,
-)
+from goffman.export.paper_assets import PaperData, main_table, paper_figures
 from goffman.formatting import VERDICTS_SAID, number, short_names
 from goffman.gate.names import NamedEstimate, named_estimates
-from goffman.instruments.types import base_of, slug_of
+from goffman.instruments.types import base_of
 from goffman.models.registry import model_kinds
 from goffman.modes import asked_id
 from goffman.parsers.registry import DEFAULT_PARSER
 from goffman.presentation.answer_style import describe_measured
 from goffman.presentation.sensitivity import describe_file
-from goffman.presentation.table_formats import latex, markdown
+from goffman.presentation.table_formats import FORMATS, latex, markdown
 from goffman.report.table_files import CORRECTED_SAID
 from goffman.runs.files import README, write_folder
 
@@ -336,11 +330,10 @@ def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
     for name, text in PaperData(run=run).texts():
         yield name, text.encode()
     yield "refit.R", files("goffman.export").joinpath("for_paper", "refit.R").read_bytes()
-    for name, section in run.sections.items():
-        if results := results_of(section):
-            file_name = slug_of(name)
-            yield f"tables/{file_name}.tex", latex_table(section, results).encode()
-            yield f"tables/{file_name}.md", markdown_table(section, results).encode()
+    for section in run.sections.values():
+        table = main_table(section)
+        for ending in (".tex", ".md") if table.rows else ():
+            yield f"tables/{table.name}{ending}", FORMATS[ending](table).encode()
     for name, content in _figure_files(run):
         yield f"figures/{name}", content
 

@@ -16,13 +16,13 @@ import polars as pl
 from goffman.anchors.sentences import describe_anchors
 from goffman.api.results import instrument_of, png_of
 from goffman.console import printable
-from goffman.formatting import number, p_value, short_names, verdict_shown
+from goffman.formatting import short_names, verdict_shown
 from goffman.gate.names import named_estimates, with_doubts
 from goffman.instruments.types import BASELINE, slug_of
 from goffman.presentation.conditions import PART as IDENTITIES
 from goffman.presentation.conditions import how_many
 from goffman.presentation.findings import describe_identities, findings_of
-from goffman.presentation.table_formats import NOTHING, as_table, csv_text, grid, latex, markdown
+from goffman.presentation.table_formats import ColumnSpec, as_table, csv_text, numbers, texts
 from goffman.report.figures import figures_of, pdf_of, svg_of
 from goffman.report.summary import describe_correlations
 from goffman.report.table_files import CORRECTED_SAID
@@ -30,66 +30,55 @@ from goffman.schemas import CONTRASTS, ESTIMATES, PROMPT_TABLE, SCORES, VERDICTS
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
+    from goffman.presentation.table_formats import Table
     from goffman.presentation.vega import Figure, Spec
     from goffman.report.load import MeasuredRun
 
 
-HEADS = ("Difference", "Interval", "t", "df", "p", "Effect")
+_SHOWN = (
+    *texts("label", label="Contrast"),
+    *numbers("difference", difference="Difference"),
+    ColumnSpec(header="Interval", keys=("low", "high"), form="interval"),
+    *numbers("statistic", statistic="t"),
+    ColumnSpec(header="df", keys=("df",), form="tenths"),
+    ColumnSpec(header="p", keys=("p_adjusted",), form="p"),
+    *numbers("effect", effect="Effect"),
+)
 
-COLUMN = 219.0
-"""Width in points of a narrow column of a two-column paper: 7.7 cm."""
-
-LETTER, SPACE = 3.8, 2.0
-"""Points: the average width of a scriptsize letter; the space on each side of a column."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """One estimate: its label (model and contrast), and its numbers under HEADS."""
-
-    label: str
-    cells: tuple[str, ...]
+_AS_ASKED = {
+    "groups-as-asked": " (conditions only)",
+    "genders-as-asked": " (prompts as independent)",
+    "groups-adjusted": " (adjusted)",
+}
 
 
-def results_of(section: Section) -> list[Result]:
-    """Return the main contrasts of whole scales, each once."""
-    rows = section.estimates.filter(
+def main_table(section: Section) -> Table:
+    """Return the main contrasts of whole scales, each once, as wide as one column of a paper."""
+    estimates = section.estimates.filter(
         pl.col("kind").is_in(section.presentation.main) | (pl.col("family") == "primary"),
         pl.col("dimension").is_null(),
     )
-    return [_result(row, section) for row in rows.iter_rows(named=True)]
-
-
-def _result(row: Mapping[str, Any], section: Section) -> Result:
-    parts = [section.names.model(row["model"]), row["group"], row["variant"]]
-    sides = f"{row['first']} − {row['second']}"
-    beside = {
-        "groups-as-asked": " (conditions only)",
-        "genders-as-asked": " (prompts as independent)",
-        "groups-adjusted": " (adjusted)",
-    }
-    as_asked = beside.get(row["kind"], "")
-    # The verdict is part of the label, so that no paper leaves it out.
-    verdict = f"; {shown}" if (shown := verdict_shown(row)) else ""
-    low, high, tested = row["low"], row["high"], None not in {row["df"], row["statistic"]}
-    return Result(
-        label=f"{', '.join(part for part in parts if part)}: {sides}{as_asked}{verdict}",
-        cells=(
-            _number(row["difference"]),
-            NOTHING if low is None or high is None else f"[{number(low)}, {number(high)}]",
-            _number(row["statistic"]) if tested else NOTHING,
-            f"{row['df']:.1f}" if tested else NOTHING,
-            NOTHING if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-            _number(row["effect"]),
-        ),
+    rows = []
+    for row in estimates.iter_rows(named=True):
+        parts = [section.names.model(row["model"]), row["group"], row["variant"]]
+        # The verdict is part of the label, so that no paper leaves it out.
+        verdict = f"; {shown}" if (shown := verdict_shown(row)) else ""
+        about = f"{', '.join(part for part in parts if part)}: {row['first']} − {row['second']}"
+        label = f"{about}{_AS_ASKED.get(row['kind'], '')}{verdict}"
+        tested = None not in {row["df"], row["statistic"]}
+        numbers_of_test = {name: row[name] if tested else None for name in ("df", "statistic")}
+        rows.append(row | numbers_of_test | {"label": label})
+    table = as_table(
+        section.instrument,
+        caption_of(section, len(rows)),
+        rows,
+        shown=_SHOWN,
+        columns=("label", *estimates.columns),
     )
+    return replace(table, above="label")
 
 
-def _number(value: float | None) -> str:
-    return NOTHING if value is None else number(value)
-
-
-def caption_of(section: Section, results: list[Result]) -> str:
+def caption_of(section: Section, count: int) -> str:
     """Return what is in the table, and what its numbers are."""
     rows = section.estimates.filter(pl.col("effect_name").is_not_null())
     effects = dict.fromkeys(rows.filter(pl.col("family") == "primary")["effect_name"])
@@ -98,62 +87,13 @@ def caption_of(section: Section, results: list[Result]) -> str:
         for competence in section.unmeasurable().values()
     )
     sentences = [
-        f"{section.instrument}: {len(results)} contrasts, first minus second.",
+        f"{section.instrument}: {count} contrasts, first minus second.",
         f"Effect: {', '.join(effects)}." if effects else "",
         CORRECTED_SAID,
         section.ratings,
         failing,
     ]
     return " ".join(part for part in sentences if part)
-
-
-def width_of(results: list[Result]) -> float:
-    """Return the approximate width of the table in points."""
-    cells = [HEADS, *(result.cells for result in results)]
-    letters = sum(max(len(row[place]) for row in cells) for place in range(len(HEADS)))
-    return LETTER * letters + 2 * SPACE * (len(HEADS) - 1)
-
-
-def latex_table(section: Section, results: list[Result]) -> str:
-    r"""Return a booktabs table as wide as a column: under each contrast the line of its numbers.
-
-    A table that is a little too wide is made smaller.
-    """
-    lines = []
-    for result in results:
-        lines.append(
-            rf"\multicolumn{{6}}{{@{{}}p{{\columnwidth}}@{{}}}}{{{latex(result.label)}}} \\"
-        )
-        lines.append(" & ".join(latex(cell) for cell in result.cells) + r" \\")
-    head = " & ".join(latex(name) for name in HEADS)
-    wide = width_of(results) > COLUMN
-    needs = "booktabs} and \\usepackage{graphicx" if wide else "booktabs"
-    label = slug_of(section.instrument)
-    return "\n".join(
-        [
-            f"% needs \\usepackage{{{needs}}}",
-            r"\begin{table}",
-            rf"\caption{{{latex(caption_of(section, results))}}}\label{{tab:{label}}}",
-            rf"\scriptsize\setlength{{\tabcolsep}}{{{SPACE:g}pt}}",
-            *([r"\resizebox{\columnwidth}{!}{%"] if wide else []),
-            r"\begin{tabular}{@{}rlrrrl@{}}",
-            r"\toprule",
-            rf"{head} \\",
-            r"\midrule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}" + ("}" if wide else ""),
-            r"\end{table}",
-            "",
-        ]
-    )
-
-
-def markdown_table(section: Section, results: list[Result]) -> str:
-    """Return the table as Markdown, with the contrast in a column of its own."""
-    rows = [(result.label, *result.cells) for result in results]
-    body = grid(("Contrast", *HEADS), rows, right=(1, 3, 4, 5))
-    return f"**{markdown(caption_of(section, results))}**\n\n{body}"
 
 
 LINE = 90

@@ -17,8 +17,8 @@ from goffman.console import printable
 from goffman.formatting import decimals, p_value
 from goffman.instruments.types import slug_of
 
-Form = Literal["text", "pair", "count", "number", "mean", "p", "interval"]
-"""pair: first − second; mean: a mean with its sd in parentheses."""
+Form = Literal["text", "pair", "count", "number", "tenths", "mean", "p", "interval"]
+"""pair: first − second; tenths: with one decimal; mean: a mean with its sd in parentheses."""
 
 Drop = Literal["never", "empty", "constant"]
 """When a paper leaves out a column: never, if it is empty, or if it is the same in every row."""
@@ -95,6 +95,9 @@ class Table:
     names: Mapping[str, str] = field(default_factory=dict)
     """Text in the rows → what a paper calls this model or side of a correlation: no folders of a
     machine."""
+    above: str = ""
+    """The column whose text LaTeX sets on a line of its own above each row, so that the table fits
+    one column of a two-column paper; empty: none."""
 
     def called(self, text: str) -> str:
         """Return the short name of a model or a side of a correlation; any other text as it is."""
@@ -104,6 +107,11 @@ class Table:
     def kept(self) -> tuple[ColumnSpec, ...]:
         """Return the columns that a paper shows: without those that say nothing."""
         return tuple(column for column in self.shown if not self._dropped(column))
+
+    @property
+    def abreast(self) -> tuple[ColumnSpec, ...]:
+        """Return the columns that LaTeX sets beside each other."""
+        return tuple(column for column in self.kept if column.keys != (self.above,))
 
     @property
     def title(self) -> str:
@@ -179,15 +187,21 @@ def latex_text(table: Table) -> str:
 
     Its document needs \usepackage{booktabs}, longtable if long or wide, and pdflscape if wide.
     """
-    columns = table.kept
+    columns = table.abreast
     sides = "".join("l" if column.form in WORDS else "r" for column in columns)
     head = " & ".join(latex(column.header) for column in columns) + r" \\"
+    over = rf"\multicolumn{{{len(columns)}}}{{@{{}}p{{\columnwidth}}@{{}}}}"
     body = "".join(
-        " & ".join(_cell(table, row, column, latex) for column in columns) + " \\\\\n"
+        (f"{over}{{{latex(row[table.above])}}} \\\\\n" if table.above else "")
+        + " & ".join(_cell(table, row, column, latex) for column in columns)
+        + " \\\\\n"
         for row in table.rows
     )
     label = re.sub(r"[^A-Za-z0-9-]+", "-", table.name)
     about = f"\\caption{{{latex(table.title)}}}\\label{{tab:{label}}}"
+    rows = f"\\toprule\n{head}\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}"
+    if table.above:
+        return _in_one_column(table, about, f"\\begin{{tabular}}{{@{{}}{sides}@{{}}}}\n{rows}")
     type_, aside = _fitting(table)
     if len(table.rows) > LONG or aside:
         long = (
@@ -203,13 +217,30 @@ def latex_text(table: Table) -> str:
         return f"{needs}\n{long}"
     return (
         f"% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering{type_}\n{about}\n"
-        f"\\begin{{tabular}}{{{sides}}}\n\\toprule\n{head}\n\\midrule\n{body}"
-        "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+        f"\\begin{{tabular}}{{{sides}}}\n{rows}\n\\end{{table}}\n"
+    )
+
+
+def _in_one_column(table: Table, about: str, tabular: str) -> str:
+    packages, (width,) = "booktabs", widths_of(table, [NARROW])
+    if width > COLUMN:
+        # It is made smaller, but can still be read.
+        packages = "booktabs} and \\usepackage{graphicx"
+        tabular = f"\\resizebox{{\\columnwidth}}{{!}}{{%\n{tabular}}}"
+    return (
+        f"% needs \\usepackage{{{packages}}}\n\\begin{{table}}\n{about}\n{_type(*NARROW[::2])}\n"
+        f"{tabular}\n\\end{{table}}\n"
     )
 
 
 TYPES = ((r"\small", 1.0, 6), (r"\footnotesize", 0.9, 4), (r"\scriptsize", 0.8, 3))
 """Size of type in LaTeX; its ratio to the first size; points on each side of a column."""
+
+NARROW = (r"\scriptsize", 0.8, 2)
+"""The same of a table in one column of a two-column paper."""
+
+COLUMN = 219.0
+"""Points of a narrow column of a two-column paper: 7.7 cm."""
 
 PORTRAIT = 450
 """Points between the margins of usual paper."""
@@ -221,21 +252,28 @@ LETTER = 4.9
 """Average width in points of a letter of the first size."""
 
 
-def _fitting(table: Table) -> tuple[str, bool]:
-    """Return the largest type in which the table fits, and whether it must lie on its side."""
-    columns = table.kept
+def widths_of(table: Table, types: Sequence[tuple[str, float, int]]) -> list[float]:
+    """Return the table's approximate width in points in each of these types."""
+    columns = table.abreast
     letters = sum(
-        max(
-            len(text)
-            for text in (column.header, *(_cell(table, row, column, str) for row in table.rows))
-        )
+        max([len(column.header), *(len(_cell(table, row, column, str)) for row in table.rows)])
         for column in columns
     )
+    return [LETTER * share * letters + 2 * space * len(columns) for _, share, space in types]
+
+
+def _fitting(table: Table) -> tuple[str, bool]:
+    """Return the largest type in which the table fits, and whether it must lie on its side."""
+    widths = widths_of(table, TYPES)
     for room in (PORTRAIT, LANDSCAPE):
-        for name, share, space in TYPES:
-            if LETTER * share * letters + 2 * space * len(columns) <= room:
-                return f"{name}\\setlength{{\\tabcolsep}}{{{space}pt}}", room == LANDSCAPE
-    return r"\tiny\setlength{\tabcolsep}{2pt}", True
+        for (name, _, space), width in zip(TYPES, widths, strict=True):
+            if width <= room:
+                return _type(name, space), room == LANDSCAPE
+    return _type(r"\tiny", 2), True
+
+
+def _type(size: str, space: int) -> str:
+    return f"{size}\\setlength{{\\tabcolsep}}{{{space}pt}}"
 
 
 _LATEX = {
@@ -314,6 +352,7 @@ def _cell(
     forms: dict[Form, Callable[[Any], str]] = {
         "p": p_value,
         "number": decimals,
+        "tenths": lambda value: f"{value:.1f}",
         "count": lambda value: f"{value:,}",
     }
     return _signed(forms[column.form](values[0]), escape)
