@@ -93,20 +93,6 @@ def test_the_same_run_reported_again_is_the_same(run) -> None:
     assert {name: (run / name).read_bytes() for name in before} == before
 
 
-def test_a_run_of_before_is_set_beside_people_by_its_report(run) -> None:
-    rows = pl.read_parquet(run / ANCHORS_FILE)
-    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    for name in (ANCHORS_FILE, POINTS_FILE):
-        (run / name).unlink()
-        del manifest["tables"][name]
-    del manifest["anchors"]
-    (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    done = goffman("report", run)
-    assert done.returncode == 0, done.stderr
-    assert "Compared with people" in in_sentences(run)
-    assert pl.read_parquet(run / ANCHORS_FILE).equals(rows)
-
-
 def test_a_table_that_was_edited_is_refused(run) -> None:
     table = pl.read_parquet(run / ANCHORS_FILE)
     table.with_columns(effect=pl.lit(1.0)).write_parquet(run / ANCHORS_FILE)

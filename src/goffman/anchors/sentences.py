@@ -381,7 +381,7 @@ def describe_anchor(one: AnchoredModel) -> AnchorSentences:
     rows = one.rows("anchor")
     text, not_covered, style = "", "", one.section.presentation.style
     if failing := one.unmeasurable:
-        head, style = f"Not stated: {failing.model} is {failing.mark}", None
+        head, style = f"Not stated: {failing.doubt}", None
     elif one.about.compare == "difference":
         head, text, not_covered = describe_shares(one)
     elif not rows:

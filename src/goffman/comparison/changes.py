@@ -127,7 +127,6 @@ def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:
 
 
 def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:
-    """Return a contrast between two models as one between two runs."""
     if contrast.kind == BY_CONDITION:
         return replace(contrast, second=f"the same in {names[contrast.second]}")
     sides = names[contrast.first], names[contrast.second]

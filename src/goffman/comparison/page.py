@@ -58,7 +58,6 @@ from goffman.report.evidence import (
     words_or_why,
     words_per_prompt,
 )
-from goffman.report.figures import svg_of
 from goffman.report.page import GENERAL, SHARED, Drawn, about_run, figures_shown, rendered
 from goffman.report.summary import describe_counts, interval_shown, strength, value_shown
 
@@ -457,8 +456,7 @@ def compare_page(
     labels = labels_of(found)
     figures = [figure for course in all_courses for figure in figures_of(course)]
     evidence, unshown = evidence_of_runs(found, runs)
-    svgs = {figure.id: svg_of(next(figure.drawn())[1]) for figure in figures}
-    drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence, notes=unshown)
+    drawn = Drawn(figures=figures, evidence=evidence, notes=unshown)
     columns = [column for column in COLUMNS if column[0] != "run" or len(labels) > 2]
     sections = {course.section.instrument: course.section for course in all_courses}
     data = {
@@ -524,7 +522,6 @@ def _overview(every: Sequence[Course], labels: Mapping[str, str]) -> dict[str, A
 
 
 def _course(course: Course, drawn: Drawn) -> dict[str, Any]:
-    """Return what the template needs of one model and instrument."""
     section = course.section
     own = [
         figure for figure in drawn.figures if figure.id in {f"{course.id}-{kind}" for kind in KINDS}
@@ -587,7 +584,6 @@ def _what(row: Mapping[str, Any]) -> str:
 
 
 def _items(one: Comparison, label: str) -> list[dict[str, str]]:
-    """Return the change of the gap for each item."""
     if one.by_item is None or one.same or one.section is None:
         return []
     names = one.section.names.items

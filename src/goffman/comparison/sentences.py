@@ -145,7 +145,6 @@ def levels_of(one: Comparison) -> list[dict[str, Any]]:
 
 
 def _groups(one: Comparison) -> str:
-    """Return from which value to which the number of each group went."""
     clauses = [
         f"{humanize(row['group'])} from {number(row['mean_second'])} to "
         f"{number(row['mean_first'])} "

@@ -323,7 +323,6 @@ def write_paper(run: MeasuredRun, folder: Path) -> list[Path]:
 
 
 def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
-    """Yield each file's path within the folder, and its content."""
     yield README, _ABOUT.encode()
     yield "methods.txt", methods_text(run).encode()
     yield "references.bib", bibtex(references_of(run)).encode()

@@ -83,7 +83,7 @@ def caption_of(section: Section, count: int) -> str:
     rows = section.estimates.filter(pl.col("effect_name").is_not_null())
     effects = dict.fromkeys(rows.filter(pl.col("family") == "primary")["effect_name"])
     failing = " ".join(
-        f"{competence.model} is {competence.mark}: its numbers mean nothing."
+        f"{competence.doubt}: its numbers mean nothing."
         for competence in section.unmeasurable().values()
     )
     sentences = [
@@ -160,7 +160,6 @@ def alt_text(figure: Figure, section: Section | None, run: MeasuredRun) -> str:
 
 
 def _found(figure: Figure, section: Section | None, run: MeasuredRun) -> list[str]:
-    """Return the findings that a figure shows."""
     if "-beside-people-" in figure.id:
         anchor = figure.id.partition("-beside-people-")[2]
         results = [result for result in run.anchored if result.anchor == anchor]

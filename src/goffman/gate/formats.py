@@ -214,7 +214,6 @@ def names_text(found: GateInput) -> str:
 
 
 def _every(found: GateInput) -> Iterator[tuple[str, NamedEstimate]]:
-    """Yield everything that can be named, with its name."""
     for suffix, names in (("", found.known), (".change", found.changes or ())):
         for estimate in names:
             yield f"{estimate.name}{suffix}", estimate

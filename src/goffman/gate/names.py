@@ -28,7 +28,6 @@ from goffman.formatting import verdict_shown
 from goffman.instruments.types import BASELINE, base_of
 from goffman.modes import asked_id, asked_ids, mode_of_rows, of_asked
 from goffman.presentation.findings import findings_of
-from goffman.report.summary import correlations
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, schema
 from goffman.scoring import measures_of
 
@@ -405,7 +404,7 @@ def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedE
     """Return the estimates of a run, each with its caveats, and why it is not measurable."""
     unmeasurable = {
         (correlation.row["first"], correlation.row["second"]): correlation.unmeasurable
-        for correlation in correlations(run.estimates, run.sections, measures_of(run.manifest))
+        for correlation in run.correlations
     }
 
     def failing(row: Mapping[str, Any]) -> Iterable[Competence]:
@@ -425,9 +424,7 @@ def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedE
     }
 
     def doubted(one: NamedEstimate) -> NamedEstimate:
-        doubt = "; ".join(
-            f"{competence.model} is {competence.mark}" for competence in failing(one.row)
-        )
+        doubt = "; ".join(competence.doubt for competence in failing(one.row))
         main = one.row.get("family") == PRIMARY
         ids = notes.get((asked_id(one.row), one.row["model"]), ()) if main else ()
         return replace(one, not_measurable=doubt or None, caveats=ids)

@@ -81,6 +81,11 @@ class Competence:
             return f"not measurable: it is not known whether it can {self.task}"
         return f"not measurable: it cannot {self.task} ({self._reached(self.value)})"
 
+    @property
+    def doubt(self) -> str:
+        """Return that the model is not measurable, and why, as a clause."""
+        return f"{self.model} is {self.mark}"
+
     def _reached(self, value: float) -> str:
         shown, floor = told_apart(value, self.floor)
         spread = ""

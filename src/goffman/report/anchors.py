@@ -187,16 +187,11 @@ def anchor_tables(run: MeasuredRun) -> Iterator[Table]:
         return
     names = short_names(run.manifest.models)
     failing = {
-        (
-            anchored.section.instrument,
-            anchored.model,
-        ): f"{anchored.unmeasurable.model} is {anchored.unmeasurable.mark}"
+        (anchored.section.instrument, anchored.model): anchored.unmeasurable.doubt
         for anchored in run.anchored
         if anchored.unmeasurable
     }
-    reasons = dict.fromkeys(
-        f"{reason} in {instrument}" for (instrument, _), reason in failing.items()
-    )
+    reasons = [*dict.fromkeys(f"{why} in {instrument}" for (instrument, _), why in failing.items())]
     doubt = f" In it, {' and '.join(reasons)}." if reasons else ""
     for name, caption, frame, columns in (
         ("beside-people", _ABOUT, run.anchors, _CORRELATIONS),

@@ -179,7 +179,6 @@ def _rows(every: Sequence[MainResult], top: int) -> Iterator[str]:
 
 
 def _height(rows: Sequence[object], top: int) -> float:
-    """Return the height of a row, so that all rows fit."""
     return min(80, (516 - top) // max(len(rows), 1))
 
 
@@ -229,7 +228,6 @@ def _counts(results: Sequence[MainResult], top: int) -> Iterator[str]:
 
 
 def _glyph(verdict: str, x: float, y: float) -> str:
-    """Return the sign of a verdict, drawn."""
     color = COLORS.get(verdict, QUIET)
     ring = f'<circle cx="{x}" cy="{y}" r="6.5" fill="none" stroke="{color}" stroke-width="2"/>'
     half = f'<path d="M{x} {y - 6.5}a6.5 6.5 0 0 0 0 13z" fill="{color}"/>'

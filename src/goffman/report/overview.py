@@ -154,7 +154,6 @@ def _glyphs(
 
 
 def _headline(results: Sequence[MainResult]) -> str:
-    """Return the strongest result's sentence and model, or a sentence that there is none."""
     if not results:
         return "Nothing could be measured"
     strongest = results[0]

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ from goffman.presentation.tables import describe_counts
 from goffman.presentation.vega import config
 from goffman.report.anchors import anchor_sections
 from goffman.report.explorer import explored
-from goffman.report.figures import sizes
+from goffman.report.figures import sizes, svg_of
 from goffman.report.overview import MANY, first_screen, results_of
 from goffman.report.summary import describe_correlations
 from goffman.runs.run import read_controls
@@ -179,7 +179,6 @@ def _model_facts(entry: Model, answers: Mapping[str, Answered]) -> list[tuple[st
 
 
 def _lexicons(manifest: Manifest) -> list[str]:
-    """Return what words and replies were measured with."""
     lexicons = manifest.lexicons
     sentences = [describe_file(lexicon) for lexicon in lexicons.attitudes]
     if gender := lexicons.gender:
@@ -337,13 +336,16 @@ class Drawn:
     """What was made for a page: figures, their drawings, and the evidence."""
 
     figures: Sequence[Figure]
-    svgs: Mapping[str, str]
-    """Figure → its drawing as first shown: for paper, and for browsers without scripts."""
     evidence: Sequence[Evidence]
     notes: Sequence[str] = field(default=())
     """What a reader should know of how the page was made."""
     card: bytes = b""
     """The picture to share, as PNG."""
+
+    @cached_property
+    def svgs(self) -> Mapping[str, str]:
+        """Return each figure's drawing as first shown: for paper, and where no script runs."""
+        return {figure.id: svg_of(next(figure.drawn())[1]) for figure in self.figures}
 
 
 def page(run: MeasuredRun, drawn: Drawn) -> str:
@@ -439,7 +441,6 @@ def _spec(figure: Figure) -> tuple[str, str]:
 
 
 def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
-    """Return what the template needs of one instrument."""
     figures = [
         figure
         for figure in drawn.figures

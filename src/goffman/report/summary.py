@@ -486,7 +486,6 @@ def _number(side: MeasuredSide, sections: Mapping[str, Section]) -> str:
 
 
 def _called(side: MeasuredSide, number_called: str, model: str | None) -> str:
-    """Return whose number it is, and what it is called."""
     owner = f"{model}'s " if model else "" if number_called.startswith("P(") else "the "
     return f"{owner}{number_called}{'' if side.only else f' by {side.instrument}'}"
 
@@ -499,9 +498,7 @@ def _describe_correlation(one: Correlation) -> str:
     if row["effect"] is None:
         return f"{capitalized} and {second} could not be correlated, because {row['reason']}."
     if one.unmeasurable:
-        reasons = "; ".join(
-            f"{competence.model} is {competence.mark}" for competence in one.unmeasurable
-        )
+        reasons = "; ".join(competence.doubt for competence in one.unmeasurable)
         return f"The correlation of {first} and {second} is not stated: {reasons}."
     head = {
         1: f"{capitalized} and {second} rise together",
@@ -567,7 +564,6 @@ def _as_in_study(one: Correlation) -> str:
 
 
 def _covers(one: Correlation) -> str:
-    """Return what the interval is over, if there is one."""
     if one.row["effect_low"] is None:
         return ""
     return f" The interval covers other {one.noun.many}, not other sentences or wordings."

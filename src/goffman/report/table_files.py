@@ -27,7 +27,7 @@ from goffman.presentation.table_formats import (
 )
 from goffman.report.anchors import anchor_tables
 from goffman.report.evidence import answers_of, filled_words, words_or_why
-from goffman.report.summary import correlations, main_results
+from goffman.report.summary import main_results
 from goffman.runs.files import README, write_folder
 from goffman.scoring import measures_of
 
@@ -111,7 +111,7 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     tables: list[Table] = []
     # Models, and sides of correlations, by their short names.
     names: dict[str, str] = {}
-    for correlation in correlations(run.estimates, run.sections, measures_of(run.manifest)):
+    for correlation in run.correlations:
         for side, model in zip(
             (correlation.first, correlation.second), correlation.models, strict=True
         ):
@@ -221,9 +221,7 @@ def _with_doubts(table: Table, section: Section) -> Table:
         }
         for row in table.rows
     ]
-    reasons = " and ".join(
-        f"{competence.model} is {competence.mark}" for competence in failing.values()
-    )
+    reasons = " and ".join(competence.doubt for competence in failing.values())
     return replace(
         table,
         caption=f"{table.caption} In it, {reasons}.",

@@ -17,7 +17,7 @@ from goffman.presentation.table_formats import csv_text, grid, markdown
 from goffman.report.analyze import keep_tables, known_anchors
 from goffman.report.card import FOOT, card_of, card_png, run_id
 from goffman.report.evidence import evidence_of, words_or_why
-from goffman.report.figures import as_far_as_shown, check_stressed, figures_of, svg_of
+from goffman.report.figures import as_far_as_shown, check_stressed, figures_of
 from goffman.report.load import CARD_FILE, PAGE_FILE, RESULTS_FILE, read_run
 from goffman.report.overview import MEANINGS, first_screen
 from goffman.report.page import Drawn, about_run, page
@@ -60,11 +60,9 @@ def write_report(folder: Path, *, words: Lexicons | None = None) -> Report:
         words, why = words_or_why(run.manifest)
 
     def show(run: MeasuredRun, said: Sequence[str]) -> Report:
-        place, figures, notes = Folder(folder), figures_of(run), (*why, *said)
-        card = card_png(card_of(run))
-        svgs = {figure.id: svg_of(next(figure.drawn())[1]) for figure in figures}
+        place, notes, card = Folder(folder), (*why, *said), card_png(card_of(run))
         drawn = Drawn(
-            figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes, card=card
+            figures=figures_of(run), evidence=evidence_of(run, words), notes=notes, card=card
         )
         # All of it is made before any of it is written.
         files = {
@@ -119,17 +117,14 @@ def stress_run(
 
 
 def renew_anchors(folder: Path, anchors: Sequence[Path], *, note: Callable[[str], None]) -> None:
-    """Write the run's tables of models beside people, with these anchors of a user too.
-
-    Without any, only a run that has no such tables gets them: an earlier goffman made none.
-    """
+    """Write the run's tables of models beside people, with these anchors of a user, if any, too."""
+    if not anchors:
+        return
     available = anchors_with(anchors)
     measured = read_run(folder)
-    if not anchors and measured.anchors is not None:
-        return
     all_anchors = known_anchors(measured.manifest, available, note)
     people = compare_with_anchors(measured.scores, measured.prompts, measured.manifest, all_anchors)
-    if anchors and not any(anchor.id in people.anchors for anchor in available[-len(anchors) :]):
+    if not any(anchor.id in people.anchors for anchor in available[-len(anchors) :]):
         note("Nothing in this run fits the anchor: see instruments in its anchor.toml.")
     if not people.anchors:
         return
@@ -193,7 +188,6 @@ def _table(results: list[MainResult]) -> str:
 
 
 def _cited(run: MeasuredRun, started: str) -> Iterator[str]:
-    """Yield the citations of goffman and of the sources of the instruments."""
     yield (
         f"- The goffman developers, goffman {__version__}; run {run_id(run)} of {started}. The id "
         "begins the sha256 of `estimates.parquet`."
