@@ -7,7 +7,6 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 import torch
 import transformers
@@ -128,9 +127,9 @@ def test_where_nothing_was_taught_nothing_is_found(compared):
 def test_both_checkpoints_have_the_runs_own_numbers(compared):
     for one in compared.values():
         own = [
-            read_run(folder).estimates.filter(
-                pl.col("family") == "primary", pl.col("instrument") == one.instrument
-            )["difference"][0]
+            read_run(folder).estimates.filter(family="primary", instrument=one.instrument)[
+                "difference"
+            ][0]
             for folder in (one.reference, one.run)
         ]
         assert one.sides == pytest.approx(own, abs=1e-12)

@@ -86,7 +86,7 @@ def test_a_condition_is_found_and_its_evidence_opened(browser, audited, sections
         tab.get_by_role("button", name=re.compile("^Read all .* Depression$")).click()
         dialog = tab.get_by_role("dialog", name="Depression")
         dialog.locator(".prompt").first.wait_for()
-        prompts = sections["care-seeking"].prompts.filter(pl.col("condition") == "depression")
+        prompts = sections["care-seeking"].prompts.filter(condition="depression")
         texts = {text.replace("<mask>", "____") for text in prompts["text"]}
         assert {*dialog.locator(".sentence").all_inner_texts()} <= texts
         dialog.get_by_role("button", name=re.compile("^Show all")).first.click()

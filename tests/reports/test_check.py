@@ -165,7 +165,7 @@ def test_adjective_settings_are_words_with_hyphens(tmp_path):
 
 def test_another_number_than_the_measures_own_is_named(run):
     """Two gaps of one instrument never share a name."""
-    gaps = run.estimates.filter(pl.col("kind") == "groups", pl.col("instrument") == "attribution")
+    gaps = run.estimates.filter(kind="groups", instrument="attribution")
     assert {*gaps["quantity"]} == {"disparity", "keyed-disparity"}
     known = named_estimates(gaps, run.manifest)
     assert len({one.name for one in known}) == len(known)
@@ -185,7 +185,7 @@ def test_a_subscale_called_like_a_group_does_not_hide_it(run):
 
 
 def test_of_a_correlation_the_value_is_r_and_the_interval_that_of_r(run, known):
-    row = run.estimates.filter(pl.col("kind") == "measures").row(0, named=True)
+    row = run.estimates.filter(kind="measures").row(0, named=True)
     (one,) = [one for one in known if one.path == "correlation"]
     wanted = (row["effect"], row["effect_low"], row["effect_high"])
     assert tuple(one.value(field) for field in ("value", "low", "high")) == wanted
@@ -427,7 +427,7 @@ def test_a_change_is_that_of_the_comparison(tmp_path_factory, known):
     before, after = (measured(tmp_path_factory, where) for where in ("before", "after"))
     one = next(c for c in compare([before, after]) if c.instrument == "social-distance")
     changes = named_estimates(one.estimates.filter(pl.col("kind") != "runs"), after.manifest)
-    row = one.estimates.filter(pl.col("kind") == "groups").row(0, named=True)
+    row = one.estimates.filter(kind="groups").row(0, named=True)
     texts = ("social-distance.gap.change > 9", "gap[small].change.high < -9")
     value, high = tried(known, *texts, changes=changes)
     assert (value.value, high.value) == (row["difference"], row["high"])

@@ -111,7 +111,7 @@ def test_the_answers_of_both_runs_stand_beside_each_other(browser, page, runs):
     for run, words in zip(runs, seen, strict=True):
         prompts = run.prompts.filter(pl.col("text").str.replace("<mask>", "____") == sentence)
         fills = read_answers(run.folder, "fills", model="small", instrument="social-distance")
-        own = fills.filter(pl.col("prompt_id") == prompts["prompt_id"][0], pl.col("rank") <= 10)
+        own = fills.filter(pl.col("rank") <= 10, prompt_id=prompts["prompt_id"][0])
         # What is no visible sign stands there as an escape.
         assert words == [printable(word) for word in own.sort("rank")["word"]]
 

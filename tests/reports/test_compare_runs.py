@@ -63,10 +63,10 @@ def paired_prompts(before, after, instrument, quantity, **ids):
     sides = []
     for run in (before, after):
         chosen = run.scores.filter(
-            pl.col("level") == "prompt",
-            pl.col("instrument") == instrument,
-            pl.col("quantity") == quantity,
             *(pl.col(name) == value for name, value in ids.items()),
+            level="prompt",
+            instrument=instrument,
+            quantity=quantity,
         )
         keys = ["prompt_id", "condition", "group", "item", "wording", "form"]
         sides.append({row[0]: (row[1:-1], row[-1]) for row in chosen.select(*keys, "value").rows()})
@@ -123,8 +123,8 @@ def cells(values, group, side, families=FAMILIES):
 
 def categories(run, group):
     """Of the conditions of a group, in the order of ``cells``; each its own where all are alike."""
-    rows = run.scores.filter(pl.col("level") == "prompt", pl.col("group") == group)
-    rows = rows.filter(pl.col("instrument") == "social-distance")
+    rows = run.scores.filter(level="prompt", group=group)
+    rows = rows.filter(instrument="social-distance")
     known = dict(sorted(rows.select("condition", "category").unique().rows()))
     return [*known] if len({*known.values()}) == 1 else [*known.values()]
 
@@ -195,12 +195,12 @@ def test_where_every_prompt_has_a_value_the_change_is_the_difference_of_the_runs
         for row in rows_of(found[instrument], kind=kind):
             own = [
                 run.estimates.filter(
-                    pl.col("kind") == kind,
-                    pl.col("instrument") == instrument,
                     *(
                         pl.col(name).eq_missing(pl.lit(row[name], dtype=pl.String))
                         for name in ("quantity", "variant", "group", "dimension", "first", "second")
                     ),
+                    kind=kind,
+                    instrument=instrument,
                 ).row(0, named=True)["difference"]
                 for run in (before, after)
             ]
@@ -334,9 +334,7 @@ def test_settings_of_a_chat_model_are_paired_over_sentence_pairs(tmp_path):
         assert row["low"] < row["difference"] < row["high"]
     (change,) = rows_of(comparison, kind="baseline", first="tough,understanding")
     own = [
-        run.estimates.filter(pl.col("first") == "tough,understanding").row(0, named=True)[
-            "difference"
-        ]
+        run.estimates.filter(first="tough,understanding").row(0, named=True)["difference"]
         for run in runs
     ]
     assert math.isclose(change["difference"], own[1] - own[0], abs_tol=1e-12)
@@ -469,9 +467,7 @@ def test_several_models_of_other_names_must_be_named(tmp_path_factory, after, tm
     manifest = replace(
         after.manifest, models={**after.manifest.models, "big": after.manifest.models["small"]}
     )
-    stranger = replace(
-        after, scores=renamed.filter(pl.col("instrument") == "care-seeking"), manifest=manifest
-    )
+    stranger = replace(after, scores=renamed.filter(instrument="care-seeking"), manifest=manifest)
     with pytest.raises(RunError) as refusal:
         compare([both, stranger])
     assert str(refusal.value) == (
@@ -612,9 +608,7 @@ def test_the_headings_are_the_runs_own_and_not_corrected(before, after, found):
         if name == "social-distance":
             continue  # a few of its prompts have no value in one run
         for side, run in zip(one.sides, (before, after), strict=True):
-            own = run.estimates.filter(
-                pl.col("family") == "primary", pl.col("instrument") == name
-            ).row(0, named=True)
+            own = run.estimates.filter(family="primary", instrument=name).row(0, named=True)
             assert math.isclose(side, own["difference"], abs_tol=1e-12)
 
 

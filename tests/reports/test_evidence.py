@@ -129,7 +129,7 @@ def test_the_phrases_are_those_of_the_tree(measured, sections, words, blocks):
     prompt = found["prompt_id"][0]
     tree = {
         (row["parent"], row["rank"]): row
-        for row in fills.filter(pl.col("prompt_id") == prompt).iter_rows(named=True)
+        for row in fills.filter(prompt_id=prompt).iter_rows(named=True)
     }
     named = {"female", "male", "nonbinary"}
     walked = []
@@ -147,7 +147,7 @@ def test_the_phrases_are_those_of_the_tree(measured, sections, words, blocks):
                     text = f"{b['word']} {c['word']} {a['word']}"
                     walked.append((p * c["probability"], text))
     best = sorted(walked, reverse=True)[:MOST]
-    own = found.filter(pl.col("prompt_id") == prompt).sort("rank")
+    own = found.filter(prompt_id=prompt).sort("rank")
     assert own["rank"].to_list() == [AFTER + place for place in range(1, MOST + 1)]
     assert own["probability"].to_list() == pytest.approx([p for p, _ in best], rel=1e-5)
     assert set(own["word"]) == {text for _, text in best}
@@ -173,11 +173,7 @@ def test_so_many_ranks_are_kept_that_they_fit():
 
 def test_values_are_the_scores_of_the_prompts(measured, sections, blocks):
     header, columns = unpacked(blocks["social-distance"].block)
-    rows = measured.scores.filter(
-        pl.col("instrument") == "social-distance",
-        pl.col("level") == "prompt",
-        pl.col("quantity") == "negative",
-    )
+    rows = measured.scores.filter(instrument="social-distance", level="prompt", quantity="negative")
     known = {(m, p): v for m, p, v in rows.select("model", "prompt_id", "value").rows()}
     ids = sections["social-distance"].prompts["prompt_id"].to_list()
     names = sections["social-distance"].names

@@ -47,9 +47,9 @@ def chosen(tab):
 def test_each_number_is_that_of_the_estimates_in_every_model(browser, audited, sections):
     section = sections["social-distance"]
     estimates = pl.read_parquet(audited / "estimates.parquet").filter(
-        pl.col("instrument") == "social-distance",
         pl.col("kind").is_in(["reference", "own-reference"]),
-        pl.col("quantity") == "negative",
+        instrument="social-distance",
+        quantity="negative",
     )
     assert len(section.models()) == 2
     with reading(browser, audited / "report.html") as tab:
@@ -60,7 +60,7 @@ def test_each_number_is_that_of_the_estimates_in_every_model(browser, audited, s
             menu(tab, "Model").select_option(section.names.model(model))
             wanted = {
                 section.called(row["first"]): row
-                for row in estimates.filter(pl.col("model") == model).iter_rows(named=True)
+                for row in estimates.filter(model=model).iter_rows(named=True)
             }
             assert len(wanted) == 8
             numbers = dict(listed(tab))
@@ -85,9 +85,9 @@ def test_conditions_of_further_groups_are_as_far_from_the_same_mean(measured, se
     rare = [at for at, group in enumerate(unit["group"]) if unit["groups"][group] == "rare"]
     assert len(rare) == 4
     for one in unit["models"]:
-        own = estimates.filter(pl.col("model") == one["model"])
+        own = estimates.filter(model=one["model"])
         reference = sections["social-distance"].contrasts("reference")
-        mean = reference.filter(pl.col("model") == one["model"]).sort("left_out")["mean_second"][0]
+        mean = reference.filter(model=one["model"]).sort("left_out")["mean_second"][0]
         for at in rare:
             row = own.row(by_predicate=pl.col("first") == unit["ids"][at], named=True)
             assert one["values"][at] == pytest.approx(row["mean_first"] - mean, abs=1e-5)
@@ -105,7 +105,7 @@ def test_a_diagnosis_is_as_far_from_the_other_mean_as_its_contrast_says(measured
     for unit, variant in zip(units, ("with-names", "without-names"), strict=True):
         for one in unit["models"]:
             assert one["band"] == 0.05
-            mine = rows.filter(pl.col("model") == one["model"], pl.col("variant") == variant)
+            mine = rows.filter(model=one["model"], variant=variant)
             for column, end in (("values", "difference"), ("low", "low"), ("high", "high")):
                 known = dict(mine.select("first", end).iter_rows())
                 assert one[column] == [known[condition] for condition in unit["ids"]]

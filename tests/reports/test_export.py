@@ -68,7 +68,7 @@ def test_the_metadata_block_is_yaml(run):
     (model,) = yaml.safe_load(block)["model-index"]
     (result,) = model["results"]
     assert result["task"] == {"type": "text-classification"}
-    row = run.estimates.filter(pl.col("kind") == "groups", pl.col("model") == "tone")
+    row = run.estimates.filter(kind="groups", model="tone")
     assert result["metrics"][0]["value"] == row["difference"][0]
 
 
@@ -156,22 +156,16 @@ def test_lm_eval_has_the_keys_that_its_own_results_have(run):
 def test_lm_eval_values_and_errors_are_those_of_the_run(run):
     results = lm_eval_results(run, "small")["results"]
     conditions = run.scores.filter(
-        pl.col("instrument") == "social-distance",
-        pl.col("level") == "condition",
-        pl.col("quantity") == "negative",
-        pl.col("model") == "small",
+        instrument="social-distance", level="condition", quantity="negative", model="small"
     )
     first, second = (
-        conditions.filter(pl.col("group") == group)["value"].to_numpy()
+        conditions.filter(group=group)["value"].to_numpy()
         for group in ("stigmatized", "non-stigmatized")
     )
     of = results["social-distance"]
     sentences = run.prompts.select("instrument", "item", "wording", "family", "source").unique()
     asked = run.scores.filter(
-        pl.col("instrument") == "social-distance",
-        pl.col("level") == "prompt",
-        pl.col("quantity") == "negative",
-        pl.col("model") == "small",
+        instrument="social-distance", level="prompt", quantity="negative", model="small"
     ).join(sentences, on=["instrument", "item", "wording"], validate="m:1")
     # Of the gap every family of wordings counts once.
     families = asked.group_by("group", "condition", "item", "family").agg(pl.col("value").mean())
@@ -183,17 +177,14 @@ def test_lm_eval_values_and_errors_are_those_of_the_run(run):
     assert 0 < asked.filter(own).height < asked.height
     studied = asked.filter(~own).group_by("group", "condition").agg(pl.col("value").mean())
     one, other = (
-        studied.filter(pl.col("group") == group)["value"].to_numpy()
+        studied.filter(group=group)["value"].to_numpy()
         for group in ("stigmatized", "non-stigmatized")
     )
     assert math.isclose(of["gap-as-asked,none"], one.mean() - other.mean(), abs_tol=1e-12)
     error = np.sqrt(one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other))
     assert math.isclose(of["gap-as-asked_stderr,none"], error, rel_tol=1e-9)
     (row,) = run.estimates.filter(
-        pl.col("kind") == "groups",
-        pl.col("quantity") == "negative",
-        pl.col("model") == "small",
-        pl.col("instrument") == "social-distance",
+        kind="groups", quantity="negative", model="small", instrument="social-distance"
     ).to_dicts()
     assert math.isclose(of["gap_stderr,none"], row["error"], rel_tol=1e-9)
     assert math.isclose(of["mean.negative.stigmatized,none"], first.mean(), abs_tol=1e-12)
@@ -203,12 +194,12 @@ def test_lm_eval_values_and_errors_are_those_of_the_run(run):
     # Cells of one item or condition are alike: sd/√n would be too small. By hand, for items ×
     # conditions at random: (MS_items + MS_conditions − MS_cells) / (R·C).
     cells = run.scores.filter(
-        pl.col("instrument") == "care-seeking",
-        pl.col("level") == "prompt",
-        pl.col("quantity") == "female",
-        pl.col("variant") == "with-names",
-        pl.col("group") == "other",
-        pl.col("model") == "small",
+        instrument="care-seeking",
+        level="prompt",
+        quantity="female",
+        variant="with-names",
+        group="other",
+        model="small",
     ).pivot("condition", index="item", values="value", aggregate_function="mean")
     table = cells.drop("item").to_numpy()
     rows, columns = table.shape

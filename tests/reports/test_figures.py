@@ -46,7 +46,7 @@ def near(one, other):
 def rows_of(path, instrument, level, quantity):
     scores = pl.read_parquet(path / "scores.parquet")
     where = (pl.col("instrument") == instrument) & (pl.col("level") == level)
-    return scores.filter(where, pl.col("quantity") == quantity).to_dicts()
+    return scores.filter(where, quantity=quantity).to_dicts()
 
 
 def scored(measured, names, instrument, *, level, quantity, **ids):
@@ -106,11 +106,11 @@ def test_shares_of_negative_answers_are_scores(figures, measured, sections, name
 
 def test_every_condition_of_every_model_and_wording_is_drawn(figures, measured):
     expected = measured.scores.filter(
-        pl.col("instrument") == "social-distance",
         pl.col("level").is_in(["wording", "condition"]),
-        pl.col("quantity") == "negative",
         pl.col("value").is_not_null(),
         pl.col("model").is_not_null(),
+        instrument="social-distance",
+        quantity="negative",
     )
     # Six wordings, and all of them together.
     assert len(values(figures["social-distance-wordings"])) == expected.height == 2 * 7 * 13
@@ -130,9 +130,7 @@ def test_differences_and_intervals_are_estimates(figures, measured, sections, na
     instrument = name.rsplit("-", 1)[0]
     rows = values(figures[name])
     all_of = measured.estimates.filter(
-        pl.col("instrument") == instrument,
-        pl.col("kind") == kind,
-        ~pl.col("quantity").is_in(KINDS),
+        ~pl.col("quantity").is_in(KINDS), instrument=instrument, kind=kind
     ).to_dicts()
     if kind == "condition-level":
         all_of = [one for one in all_of if one["variant"] == "with-names"]
@@ -186,17 +184,15 @@ def test_genders_are_scores(figures, measured, sections, instrument, kind, level
 @pytest.mark.parametrize("instrument", ["care-seeking", "attribution"])
 def test_the_spread_over_diagnoses_is_that_of_the_prompts(figures, measured, sections, instrument):
     rows = values(figures[f"{instrument}-spread"])
-    prompts = measured.scores.filter(
-        pl.col("instrument") == instrument, pl.col("level") == "prompt"
-    )
+    prompts = measured.scores.filter(instrument=instrument, level="prompt")
     assert {row["quantity"] for row in rows} == {"female", "male"}
     for row in rows:
         mine = prompts.filter(
-            pl.col("model") == given_name(measured, sections, row["model"]),
-            pl.col("variant") == VARIANTS[row["words"]],
-            pl.col("group") == row["set"].replace(" ", "-"),
-            pl.col("item") == row["item"],
-            pl.col("quantity") == row["quantity"],
+            model=given_name(measured, sections, row["model"]),
+            variant=VARIANTS[row["words"]],
+            group=row["set"].replace(" ", "-"),
+            item=row["item"],
+            quantity=row["quantity"],
         )["value"].to_numpy()
         assert len(mine) > 1
         names = ("from", "low", "value", "high", "to")
@@ -208,11 +204,11 @@ def test_the_spread_over_diagnoses_is_that_of_the_prompts(figures, measured, sec
 def test_two_models_are_set_against_each_other_by_part(figures, measured, sections, instrument):
     rows = values(figures[f"{instrument}-models"])
     estimates = measured.estimates.filter(
-        pl.col("instrument") == instrument,
-        pl.col("kind") == "models",
-        pl.col("quantity") == "disparity",
-        pl.col("variant") == "with-names",
         pl.col("difference").is_not_null(),
+        instrument=instrument,
+        kind="models",
+        quantity="disparity",
+        variant="with-names",
     ).to_dicts()
     assert len(rows) == len(estimates) > 2
     for row in rows:
@@ -254,10 +250,10 @@ def test_conditions_without_a_shrunken_value_are_ranked_by_their_own(sections):
     without = section.scores.with_columns(value=pl.when(noise).then(none).otherwise("value"))
     (figure,) = ranked(replace(section, scores=without))
     own = without.filter(
-        pl.col("level") == "condition",
-        pl.col("quantity") == "negative",
         pl.col("condition") != "baseline",
         pl.col("value").is_not_null(),
+        level="condition",
+        quantity="negative",
     )
     assert len(values(figure)) == own.height > 0
     assert sorted(row["value"] for row in values(figure)) == pytest.approx(
@@ -489,7 +485,7 @@ def test_the_heat_map_has_the_share_of_each_kind(coreference):
     for row in rows:
         ids = [p[0] for p in PROMPTS if p[4] == row["condition"]]
         of = replies.filter(pl.col("prompt_id").is_in(ids))
-        share = of.filter(pl.col("kind") == row["quantity"]).height / of.height
+        share = of.filter(kind=row["quantity"]).height / of.height
         assert near(row["value"], share)
 
 
@@ -501,15 +497,14 @@ def test_occupations_have_their_accuracy_on_either_side(coreference):
         ids = [p[0] for p in PROMPTS if p[5] == row["occupation"] and p[3] == row["side"]]
         of = replies.filter(pl.col("prompt_id").is_in(ids))
         assert row["n"] == of.height
-        assert near(row["value"], of.filter(pl.col("kind") == "correct").height / of.height)
+        assert near(row["value"], of.filter(kind="correct").height / of.height)
 
 
 def test_what_settings_change_are_estimates(coreference):
     figures, section, _ = coreference
     changes = values(figures["coreference-against-baseline"])
     found = {
-        row["first"]: row
-        for row in section.estimates.filter(pl.col("kind") == "baseline").iter_rows(named=True)
+        row["first"]: row for row in section.estimates.filter(kind="baseline").iter_rows(named=True)
     }
     assert {row["condition"] for row in changes} == set(found) == {"tough,gentle", "old,"}
     for row in changes:
@@ -533,7 +528,7 @@ def test_two_measures_stand_together_by_condition(measured):
     )
     run = replace(measured, scores=scores, estimates=found)
     (figure,) = (one for one in figures_of(run) if "measures-together" in one.id)
-    row = found.filter(pl.col("kind") == "measures").to_dicts()[0]
+    row = found.filter(kind="measures").to_dicts()[0]
     rows = values(figure)
     assert len(rows) == row["n"] == 12
     xs, ys = [row["value"] for row in rows], [row["other"] for row in rows]

@@ -42,7 +42,7 @@ def test_every_name_is_of_one_thing(found):
 
 
 def test_a_heading_is_the_main_result_of_each_instrument_and_model(run, found):
-    primary = run.estimates.filter(pl.col("family") == "primary")
+    primary = run.estimates.filter(family="primary")
     headings = {one.name: one.value("value") for one in found.known if one.own_word == "heading"}
     assert headings == {
         f"{row['instrument']}.heading[{row['model']}]": row["difference"]
@@ -64,14 +64,10 @@ def test_from_python_too(run):
 
 def by_family(run, instrument, group, model, quantity):
     """The mean of a group in which the wordings of a family count once, from prompts alone."""
-    families = run.prompts.filter(pl.col("instrument") == instrument)
+    families = run.prompts.filter(instrument=instrument)
     families = families.select("item", "wording", "family").unique()
     prompts = run.scores.filter(
-        pl.col("instrument") == instrument,
-        pl.col("level") == "prompt",
-        pl.col("model") == model,
-        pl.col("group") == group,
-        pl.col("quantity") == quantity,
+        instrument=instrument, level="prompt", model=model, group=group, quantity=quantity
     ).join(families, on=["item", "wording"], validate="m:1")
     prompts = prompts.with_columns(pl.coalesce("family", "wording").alias("family"))
     naive = prompts.group_by("condition", "item", "family").agg(pl.col("value").mean())
@@ -93,11 +89,11 @@ def test_two_means_are_as_far_apart_as_the_gap_says(run, found):
     for side, value in zip(("mean_first", "mean_second"), of_gap, strict=True):
         assert value_of(found, f"social-distance.gap[{model}].{side}") == pytest.approx(value)
     scores = run.scores.filter(
-        pl.col("instrument") == "social-distance",
-        pl.col("level") == "prompt",
-        pl.col("model") == model,
-        pl.col("group") == "stigmatized",
-        pl.col("quantity") == "negative",
+        instrument="social-distance",
+        level="prompt",
+        model=model,
+        group="stigmatized",
+        quantity="negative",
     )
     naive = scores.group_by("condition", "wording").agg(pl.col("value").mean())
     naive = naive.group_by("condition").agg(pl.col("value").mean())
@@ -153,7 +149,7 @@ def test_a_renamed_model_is_compared_with_what_it_was_called(tmp_path_factory):
         for one in compare([before, after], models=["other=small"])
         if one.instrument == "social-distance"
     ]
-    row = one.estimates.filter(pl.col("kind") == "groups").row(0, named=True)
+    row = one.estimates.filter(kind="groups").row(0, named=True)
     assert (outcome["value"], outcome["low"]) == (row["difference"], row["low"])
     (same,) = json.loads(command(*arguments, *rules).stdout)["outcomes"]
     assert same["value"] != outcome["value"]
@@ -243,7 +239,7 @@ def test_a_grid_of_thresholds_passes_and_fails_as_the_table_says(run, found, tmp
         *(pl.col(key).is_null() if of is None else pl.col(key) == of for key, of in ids.items()),
     )
     if ids["instrument"] == "people-sentiment":
-        table = table.filter(pl.col("quantity") == "negative-probability")
+        table = table.filter(quantity="negative-probability")
     rows = list(table.iter_rows(named=True))
     assert rows
     path = tmp_path / "goffman.toml"

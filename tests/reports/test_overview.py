@@ -45,12 +45,7 @@ def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, se
         for row in rows:
             one = row["result"].finding
             assert row["task"] == ""
-            (estimate,) = measured.estimates.filter(
-                pl.col("instrument") == section.instrument,
-                pl.col("model").is_in([n for n in measured.manifest.models if section.names.model(n) == one.model]),
-                pl.col("difference").round_sig_figs(6) == one.difference,
-                pl.col("family") == "primary",
-            ).to_dicts()  # fmt: skip
+            (estimate,) = measured.estimates.filter(pl.col("model").is_in([n for n in measured.manifest.models if section.names.model(n) == one.model]), pl.col("difference").round_sig_figs(6) == one.difference, instrument=section.instrument, family="primary").to_dicts()  # fmt: skip
             tested = estimate["p_adjusted"] is not None
             assert one.shown == (estimate["verdict"] if tested else "not tested")
             assert (one.verdict is None) is not tested
@@ -66,13 +61,10 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
     groups, prompts = ["stigmatized", "non-stigmatized"], pl.col("level") == "prompt"
     findings = findings_of(sections["social-distance"])
     for finding, name in zip(findings, measured.manifest.models, strict=False):
-        of = measured.scores.filter(
-            prompts, pl.col("instrument") == "social-distance", pl.col("quantity") == "negative",
-            pl.col("model") == name, pl.col("group").is_in(groups),
-        )  # fmt: skip
+        of = measured.scores.filter(prompts, pl.col("group").is_in(groups), instrument="social-distance", quantity="negative", model=name)  # fmt: skip
         levels, gaps = [], []
         for wording in of["wording"].unique():
-            asked = of.filter(pl.col("wording") == wording)
+            asked = of.filter(wording=wording)
             cells = asked.group_by("group", "condition", "item").agg(pl.col("value").mean())
             gap = pl.col("value").is_null().any()
             items, conditions = (cells.filter(~gap.over(way)) for way in ("item", "condition"))
@@ -86,7 +78,7 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
             if max(min(shares), left) < 0.5:
                 whole = cells
             means = whole.group_by("group", "condition").agg(pl.col("value").mean())
-            mean, other = (means.filter(pl.col("group") == one)["value"].mean() for one in groups)
+            mean, other = (means.filter(group=one)["value"].mean() for one in groups)
             levels.append(mean)
             gaps.append(mean - other)
         assert len(gaps) == 6

@@ -109,7 +109,7 @@ def test_without_scripts_every_panel_is_on_the_page(browser, audited):
 def test_every_main_result_with_an_interval_is_on_the_shared_axis(audited, measured):
     page = (audited / "report.html").read_text(encoding="utf-8")
     table = page[page.index('<section id="stands-out"') : page.index('<nav class="contents"')]
-    main = measured.estimates.filter(pl.col("family") == "primary", pl.col("low").is_not_null())
+    main = measured.estimates.filter(pl.col("low").is_not_null(), family="primary")
     assert table.count("<circle") == main.height > 4
 
 
@@ -186,9 +186,9 @@ def test_bars_are_the_mean_probability_with_and_without_the_condition(browser, a
     prompts = section.prompts.select("prompt_id", "condition")
     both = []
     for condition in ("black", BASELINE):
-        own = fills.join(prompts.filter(pl.col("condition") == condition), on="prompt_id")
+        own = fills.join(prompts.filter(condition=condition), on="prompt_id")
         asked = own["prompt_id"].n_unique()
-        sums = own.filter(pl.col("step") == 1).group_by("word").agg(pl.col("probability").sum())
+        sums = own.filter(step=1).group_by("word").agg(pl.col("probability").sum())
         both.append({word: total / asked for word, total in sums.rows()})
     words = {*both[0], *both[1]}
     largest = sorted(words, key=lambda w: -max(both[0].get(w, 0), both[1].get(w, 0)))[:10]

@@ -76,7 +76,7 @@ def test_every_prompt_of_a_model_stands_in_one_row(run, paper, name) -> None:
     rows = read(paper / f"data-{name}.csv")
     keys = [tuple(row.get(column, "") for column in KEY) for row in rows]
     assert len(set(keys)) == len(keys)
-    each = run.scores.filter(pl.col("level") == "prompt", pl.col("instrument") == name)
+    each = run.scores.filter(level="prompt", instrument=name)
     assert len(rows) == each.select("model", "prompt_id", "trial").n_unique()
     numbers = [
         c for c in rows[0] if c in {re.sub("[^A-Za-z0-9]+", "_", q) for q in quantities(each)}
@@ -233,9 +233,7 @@ def test_tables_fit_a_column_and_have_every_number(run, paper) -> None:
         assert "Difference & Interval & t & df & p & Effect" in text
         assert text.count("{") == text.count("}")
         assert (r"\resizebox{\columnwidth}" in text) is (width > COLUMN)
-    primary = run.estimates.filter(
-        pl.col("family") == "primary", pl.col("instrument") == "care-seeking"
-    ).to_dicts()[0]
+    primary = run.estimates.filter(family="primary", instrument="care-seeking").to_dicts()[0]
     lines = (paper / "tables" / "care-seeking.tex").read_text(encoding="utf-8").splitlines()
     label = f"fills, with-names: mental-health − other; {primary['verdict']}"
     (place,) = (at for at, line in enumerate(lines) if f"{{{latex(label)}}}" in line)
@@ -264,9 +262,7 @@ def test_figures_say_what_they_show_of_whom(run, paper) -> None:
 
 def test_an_alt_text_states_the_finding(run) -> None:
     """The difference, its interval and its p; and who was asked how much."""
-    (gap,) = run.estimates.filter(
-        pl.col("family") == "primary", pl.col("instrument") == "social-distance"
-    ).to_dicts()
+    (gap,) = run.estimates.filter(family="primary", instrument="social-distance").to_dicts()
     (figure,) = (one for one in paper_figures(run) if one.name == "social-distance-wordings")
     assert f"difference {number(gap['difference'])}, 95% interval" in figure.alt
     assert figure.alt.endswith("n = 12 conditions, 672 prompts.")
@@ -404,7 +400,7 @@ def test_r_comes_to_the_same_of_a_scale_with_one_wording(
 def test_r_comes_to_the_same_numbers(run, paper, rscript) -> None:
     done = refit(rscript, paper)
     assert done.returncode == 0, done.stdout + done.stderr
-    primary = run.estimates.filter(pl.col("family") == "primary", pl.col("p").is_not_null())
+    primary = run.estimates.filter(pl.col("p").is_not_null(), family="primary")
     assert done.stdout.count("\n  the same\n") == primary.height == 3
     for row in primary.iter_rows(named=True):
         shown = (row["difference"], row["statistic"], row["df"], row["p"])

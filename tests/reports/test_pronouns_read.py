@@ -58,13 +58,11 @@ def test_its_figures_have_the_means_and_differences_of_the_run(run):
     names = run.sections[NAME].names
     given = {names.model(name): name for name in run.manifest.models}
     figures = {one.id: one.spec["data"]["values"] for one in figures_of(run)}
-    prompt_quantity = run.scores.filter(pl.col("level") == "prompt", pl.col("value").is_not_null())
+    prompt_quantity = run.scores.filter(pl.col("value").is_not_null(), level="prompt")
     means = {}
     for model, name in given.items():
         for condition in ("baseline", "arrogant,responsive", "old,"):
-            values = prompt_quantity.filter(
-                pl.col("model") == name, pl.col("condition") == condition
-            )["value"].to_list()
+            values = prompt_quantity.filter(model=name, condition=condition)["value"].to_list()
             assert len(values) == 6
             means[model, condition] = sum(values) / 6
     assert len(means) == 2 * 3

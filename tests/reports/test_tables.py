@@ -163,7 +163,7 @@ def test_contrasts_have_every_column_of_the_estimates_to_the_last_digit(run, fol
     for instrument in ("social-distance", "care-seeking", "attribution", "people-sentiment"):
         rows = read_csv(folder, f"{instrument}-contrasts")
         wanted = run.estimates.filter(
-            pl.col("instrument") == instrument, pl.col("kind") != "baseline"
+            pl.col("kind") != "baseline", instrument=instrument
         ).to_dicts()
         assert len(rows) == len(wanted) > 0
         for row, estimate in zip(rows, wanted, strict=True):
@@ -192,14 +192,14 @@ def test_contrasts_have_their_verdict_in_every_format(run, folder):
 
 
 def test_groups_and_words_are_the_scores(run, folder):
-    scores = run.scores.filter(pl.col("instrument") == "social-distance")
+    scores = run.scores.filter(instrument="social-distance")
     for row in read_csv(folder, "social-distance-groups"):
         wanted = scores.filter(
-            pl.col("level") == "group",
-            pl.col("quantity") == "negative",
             pl.col("model").fill_null("all models") == row["model"],
             pl.col("wording").fill_null("all wordings") == row["wording"],
-            pl.col("group") == row["group"],
+            level="group",
+            quantity="negative",
+            group=row["group"],
         ).row(0, named=True)
         for name, column in (("mean", "value"), ("sd", "sd"), ("minimum", "low"), ("n", "n")):
             assert same(row[name], wanted[column])
@@ -207,7 +207,7 @@ def test_groups_and_words_are_the_scores(run, folder):
     assert len(read_csv(folder, "social-distance-groups")) == 3 * (models + 2 * 6)
     words = read_csv(folder, "social-distance-words")
     assert [row["quantity"] for row in words[:3]] == ["last-probability", "mass", "rated-share"]
-    mass = scores.filter(pl.col("level") == "model", pl.col("quantity") == "mass").sort("model")
+    mass = scores.filter(level="model", quantity="mass").sort("model")
     assert [float(row["mean"]) for row in words if row["quantity"] == "mass"] == mass[
         "value"
     ].to_list()
@@ -225,11 +225,9 @@ def test_conditions_are_ranked_by_their_score_and_stand_beside_their_contrast(ru
         1 + sum(other > value for other in values) for value in values
     ]
     for row in rows:
-        wanted = run.estimates.filter(
-            pl.col("kind") == "baseline",
-            pl.col("model") == "small",
-            pl.col("first") == row["condition"],
-        ).row(0, named=True)
+        wanted = run.estimates.filter(kind="baseline", model="small", first=row["condition"]).row(
+            0, named=True
+        )
         assert same(row["difference"], wanted["difference"])
         assert same(row["interval_low"], wanted["low"])
         assert same(row["p_adjusted"], wanted["p_adjusted"])
@@ -241,15 +239,15 @@ def test_genders_by_subscale_and_group_with_and_without_names(run, folder, instr
     assert {row["variant"] for row in rows} == {"with-names", "without-names"}
     dimensions = {row["dimension"] for row in rows}
     assert "all items" in dimensions
-    scores = run.scores.filter(pl.col("instrument") == instrument)
+    scores = run.scores.filter(instrument=instrument)
     assert len(dimensions) == 1 + scores["dimension"].drop_nulls().n_unique()
     for row in rows:
         of = scores.filter(
-            pl.col("level") == ("group" if row["dimension"] == "all items" else "dimension"),
-            pl.col("model") == row["model"],
-            pl.col("variant") == row["variant"],
-            pl.col("group") == row["group"],
             pl.col("dimension").fill_null("all items") == row["dimension"],
+            level=("group" if row["dimension"] == "all items" else "dimension"),
+            model=row["model"],
+            variant=row["variant"],
+            group=row["group"],
         )
         found = {one["quantity"]: one for one in of.iter_rows(named=True)}
         for name in ("female", "male", "unspecified", "disparity"):
@@ -264,11 +262,7 @@ def test_sentiment_by_classifier_and_template(run, folder):
     }
     for row in rows:
         wanted = run.scores.filter(
-            pl.col("level") == "item",
-            pl.col("quantity") == "negative",
-            pl.col("item") == row["item"],
-            pl.col("group") == row["group"],
-            pl.col("model") == "tone",
+            level="item", quantity="negative", item=row["item"], group=row["group"], model="tone"
         ).row(0, named=True)
         assert same(row["negative"], wanted["value"])
         # Two classes: the third is missing, not 0.
@@ -345,9 +339,9 @@ def test_settings_answers_and_pairs_of_a_chat_model(chat, tmp_path):
         bias = sum(right["pro"]) / 24 - sum(right["anti"]) / 24
         assert math.isclose(float(row["bias"]), bias, abs_tol=1e-12)
         if row["condition"] != "baseline":
-            wanted = chat.estimates.filter(
-                pl.col("kind") == "baseline", pl.col("first") == row["condition"]
-            ).row(0, named=True)
+            wanted = chat.estimates.filter(kind="baseline", first=row["condition"]).row(
+                0, named=True
+            )
             assert same(row["difference"], wanted["difference"])
             assert same(row["p"], wanted["p"])
     for row in read_csv(tmp_path, "coreference-answers"):

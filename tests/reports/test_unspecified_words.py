@@ -34,10 +34,7 @@ def test_the_words_of_each_group_add_up_to_what_is_unspecified(run, monkeypatch)
         assert 0 < row["n"] <= row["prompts"]
         sums[row["group"]] += row["mean"]
     means = run.scores.filter(
-        pl.col("quantity") == "unspecified",
-        pl.col("variant") == "with-names",
-        pl.col("level") == "prompt",
-        pl.col("group") != "baseline",
+        pl.col("group") != "baseline", quantity="unspecified", variant="with-names", level="prompt"
     )
     expected = dict(means.group_by("group").agg(pl.col("value").mean()).rows())
     assert sums.keys() == expected.keys()

@@ -182,7 +182,7 @@ def test_what_stands_out_has_its_numbers_from_the_estimates(measured, sections):
     for part in sections.values():
         found = findings_of(part)
         assert [one.model for one in found] == part.models()
-        rows = measured.estimates.filter(pl.col("instrument") == part.instrument).to_dicts()
+        rows = measured.estimates.filter(instrument=part.instrument).to_dicts()
         for one in found:
             assert any(
                 row["difference"] is not None
@@ -257,7 +257,7 @@ def test_an_instrument_of_one_s_own_has_its_names_in_the_page_without_its_files(
     table = files("goffman") / "instruments/data/social-distance/conditions.csv"
     with table.open(newline="", encoding="utf-8") as file:
         given = {row["condition"]: row["name"] for row in csv.DictReader(file)}
-    asked = measured.prompts.filter(pl.col("instrument") == "social-distance")["condition"]
+    asked = measured.prompts.filter(instrument="social-distance")["condition"]
     assert len(set(asked)) == 13
     for condition in set(asked) - {"baseline"}:
         assert names.condition("social-distance", condition) == given[condition]

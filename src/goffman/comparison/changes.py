@@ -68,10 +68,10 @@ class ChangeContext(MeasuredInstrument):
                 contrasts += kind(self.score_table(scores, quantity))
         # Settings are compared one by one above.
         if self.measure.unit == "condition":
-            prompts = scores.filter(pl.col("level") == "prompt", IN_MAIN_VARIANT)
-            if scores.filter(pl.col("level") == "condition")["wording"].count():
+            prompts = scores.filter(IN_MAIN_VARIANT, level="prompt")
+            if scores.filter(level="condition")["wording"].count():
                 # Then the number of a condition is that of one wording, as in the report's tables.
-                prompts = prompts.filter(pl.col("wording") == self.wordings[0])
+                prompts = prompts.filter(wording=self.wordings[0])
             quantity = self.measure.presentation.quantity
             contrasts += models_by_condition(self.score_table(prompts, quantity))
         names = {_RUN: labels[1], _REFERENCE: labels[0]}
@@ -86,7 +86,7 @@ class ChangeContext(MeasuredInstrument):
 
         ``scores``: of both runs.
         """
-        sides = (scores.filter(pl.col("model") == side) for side in (_REFERENCE, _RUN))
+        sides = (scores.filter(model=side) for side in (_REFERENCE, _RUN))
         before, after = (self.headline(side) for side in sides)
         return before and before[1].difference, after and after[1].difference
 
@@ -98,14 +98,14 @@ class ChangeContext(MeasuredInstrument):
         quantity = next((name for name in wanted if name in quantities), None)
         if self.measure.unit != "condition" or quantity is None:
             return None
-        rows = rows.filter(pl.col("quantity") == quantity)
+        rows = rows.filter(quantity=quantity)
         # A gap in one form or wording is one of the whole: other means would be of other sentences.
         whole = pl.max_horizontal(pl.col("before", "now").null_count()) == 0
         change = pl.col("now").mean() - pl.col("before").mean()
         cells = rows.group_by("group", "condition", "item").agg(value=pl.when(whole).then(change))
         items, tables = in_order(cells, "item"), []
         for group in (self.measure.contrast, self.measure.against):
-            group_cells = cells.filter(pl.col("group") == group)
+            group_cells = cells.filter(group=group)
             tables.append(
                 cube(group_cells, {"condition": in_order(group_cells, "condition"), "item": items})
             )

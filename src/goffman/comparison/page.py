@@ -420,9 +420,7 @@ def _evidence(sides: Sequence[_Side], most: int) -> Evidence:
         tables += [table.with_columns(**model_column) for table, _ in rows]
         total += sum(count for _, count in rows)
         numbers = side.section.scores.filter(
-            pl.col("model") == side.model,
-            pl.col("level") == "prompt",
-            pl.col("quantity") == presentation.quantity,
+            model=side.model, level="prompt", quantity=presentation.quantity
         )
         scores.append(numbers.with_columns(**model_column))
     last = sides[-1].section

@@ -257,9 +257,7 @@ def _comparison(
         # With very many prompts, quantities that nothing is compared on take most of the memory.
         quantities = {measure.prompt_quantity, *(quantity for quantity, _ in measure.contrasts)}
         of_prompts.append(pl.col("quantity").is_in(quantities))
-    pairs = side_by_side(
-        *(side.scores.filter(*of_prompts, pl.col("model") == model) for side, model in sides)
-    )
+    pairs = side_by_side(*(side.scores.filter(*of_prompts, model=model) for side, model in sides))
     asked = run.prompts.filter(of_asked(instrument))
     context = ChangeContext(
         id=instrument,
@@ -279,7 +277,7 @@ def _comparison(
     if comparison.unmeasurable:
         has_verdict = pl.col("verdict").is_not_null()
         rows = rows.with_columns(verdict=pl.when(has_verdict).then(pl.lit(NOT_MEASURABLE)))
-    one_sided = pairs.filter(pl.col("one_sided"), pl.col("quantity") == measure.prompt_quantity)
+    one_sided = pairs.filter(pl.col("one_sided"), quantity=measure.prompt_quantity)
     return replace(
         comparison,
         estimates=rows,
@@ -301,7 +299,7 @@ def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
 
 def instruments_of(run: MeasuredRun, model: str | None = None) -> list[str]:
     """Return the ids of the instruments that have scores, of one model or any, with their modes."""
-    rows = run.answered if model is None else run.answered.filter(pl.col("model") == model)
+    rows = run.answered if model is None else run.answered.filter(model=model)
     return sorted(rows.select(asked_ids()).to_series().unique())
 
 

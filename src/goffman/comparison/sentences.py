@@ -135,12 +135,12 @@ def contrast_of(row: Row) -> str:
 
 def levels_of(one: Comparison) -> list[dict[str, Any]]:
     """Return the measured number of each group in both runs, of its main variant."""
-    rows = one.estimates.filter(pl.col("kind") == "runs", pl.col("dimension").is_null())
+    rows = one.estimates.filter(pl.col("dimension").is_null(), kind="runs")
     if one.section is None or one.section.unit != "condition" or not rows.height:
         return []
     wanted = [one.section.presentation.quantity, *rows["quantity"]]
     quantity = next(name for name in wanted if name in {*rows["quantity"]})
-    levels = rows.filter(pl.col("quantity") == quantity, pl.col("difference").is_not_null())
+    levels = rows.filter(pl.col("difference").is_not_null(), quantity=quantity)
     return [row for row in levels.to_dicts() if row["variant"] in MAIN_VARIANTS]
 
 
@@ -183,7 +183,7 @@ def _items(one: Comparison) -> str:
 def conditions_of(one: Comparison) -> list[dict[str, Any]]:
     """Return every condition, or setting, in both runs: the largest rise first."""
     kind = BY_CONDITION if one.section is None or one.section.unit == "condition" else "runs"
-    rows = one.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
+    rows = one.estimates.filter(pl.col("difference").is_not_null(), kind=kind)
     name = "first" if kind == BY_CONDITION else "group"
     conditions = [row | {"condition": row[name]} for row in rows.to_dicts()]
     return sorted(conditions, key=lambda row: (-row["difference"], row["condition"]))

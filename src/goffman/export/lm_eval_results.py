@@ -97,9 +97,7 @@ def _numbers(
     )
     wordings = dict(wording_counts.rows())
     for row in run.scores.filter(
-        pl.col("model") == model,
-        pl.col("level") == LEVEL,
-        pl.col("wording").is_null() | (pl.col("over") != "conditions"),
+        pl.col("wording").is_null() | (pl.col("over") != "conditions"), model=model, level=LEVEL
     ).iter_rows(named=True):
         instrument = asked_id(row)
         several = wordings[instrument] > 1
@@ -131,8 +129,8 @@ def _crossed(scores: pl.DataFrame, mean: Mapping[str, Any]) -> float | None:
     """Return the standard error of a mean over items × conditions, both as random effects."""
     columns = ("model", "instrument", "mode", "quantity", "variant", "group", "wording")
     cells = scores.filter(
-        pl.col("level") == "prompt",
         *(pl.col(name).eq_missing(pl.lit(mean[name], dtype=pl.String)) for name in columns),
+        level="prompt",
     )
     table = cube(cells, {name: in_order(cells, name) for name in ("condition", "item")})
     if min(table.shape) < 2 or np.isnan(table).any():
@@ -156,7 +154,7 @@ def _about_tasks(
         section = run.sections[task]
         if section.ratings:
             facts["ratings"] = section.ratings
-        rows = section.compared.filter(pl.col("model") == model).drop("instrument", "mode", "model")
+        rows = section.compared.filter(model=model).drop("instrument", "mode", "model")
         if rows.height and not unmeasurable(run, task, model):
             facts["ratings_compared"] = rows.to_dicts()
     return {

@@ -9,8 +9,6 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from goffman import __version__
 from goffman.comparison.runs import answered, the_model_called
 from goffman.console import printable
@@ -259,7 +257,7 @@ def _scoring(run: MeasuredRun) -> Iterator[str]:
 
 def _statistics(run: MeasuredRun) -> Iterator[str]:
     for name, section in run.sections.items():
-        primary = section.estimates.filter(pl.col("family") == "primary")
+        primary = section.estimates.filter(family="primary")
         for row in primary.unique(["kind", "test", "method"], maintain_order=True).to_dicts():
             margin = (
                 f" Differences from {number(row['margin'])} on count as relevant."

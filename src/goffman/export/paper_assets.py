@@ -81,7 +81,7 @@ def main_table(section: Section) -> Table:
 def caption_of(section: Section, count: int) -> str:
     """Return what is in the table, and what its numbers are."""
     rows = section.estimates.filter(pl.col("effect_name").is_not_null())
-    effects = dict.fromkeys(rows.filter(pl.col("family") == "primary")["effect_name"])
+    effects = dict.fromkeys(rows.filter(family="primary")["effect_name"])
     failing = " ".join(
         f"{competence.doubt}: its numbers mean nothing."
         for competence in section.unmeasurable().values()
@@ -228,7 +228,7 @@ class PaperData:
 
     def prompts(self, section: Section) -> pl.DataFrame:
         """Return a row for each prompt, model and trial, with a column for each of its numbers."""
-        scores = section.scores.filter(pl.col("level") == "prompt").with_columns(
+        scores = section.scores.filter(level="prompt").with_columns(
             column=pl.struct("quantity", "variant").map_elements(
                 lambda names: column_name(names["quantity"], names["variant"]),
                 return_dtype=pl.String,
@@ -305,9 +305,7 @@ def column_name(quantity: str, variant: str | None) -> str:
 
 def quantity_columns(section: Section) -> dict[str, tuple[str, str | None]]:
     """Return by column the quantity and variant of the numbers in it."""
-    pairs = (
-        section.scores.filter(pl.col("level") == "prompt").select("quantity", "variant").unique()
-    )
+    pairs = section.scores.filter(level="prompt").select("quantity", "variant").unique()
     return {
         column_name(quantity, variant): (quantity, variant) for quantity, variant in pairs.rows()
     }

@@ -284,7 +284,7 @@ def means(run: MeasuredRun) -> list[NamedEstimate]:
         first = next(iter(asked.unique(maintain_order=True)), None)
         over_all = pl.col("wording").is_null()
         for quantity, word in _words(measure, {*rows["quantity"]}).items():
-            means_of_number = rows.filter(pl.col("quantity") == quantity)
+            means_of_number = rows.filter(quantity=quantity)
             # Means are over all wordings; at levels without such means, of the first wording.
             levels = means_of_number.filter(over_all)["level"].unique().to_list()
             in_first = ~pl.col("level").is_in(levels) & (pl.col("wording") == first)

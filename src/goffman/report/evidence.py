@@ -107,7 +107,7 @@ def filled_words(
     measure = measures_of(run.manifest)[section.instrument]
     if given.table != "fills" or not measure.words or not words or not given.frame.height:
         return pl.DataFrame(schema=FILLED)
-    fills = given.frame.filter(pl.col("step") == 1, pl.col("rank").is_not_null())
+    fills = given.frame.filter(pl.col("rank").is_not_null(), step=1)
     coded = measure.code_responses(fills, section.prompts, words, cased=given.cased)
     if "rater" not in coded.columns:
         is_listed = pl.col("gender_group").is_not_null()
@@ -184,7 +184,7 @@ def ranks_of(given: Answers) -> pl.Series:
     """Return the ranks of those rows that may be cut."""
     if given.table != "fills":
         return pl.Series([], dtype=pl.Int64)
-    return given.frame.select("step", "rank").filter(pl.col("step") == 1)["rank"].drop_nulls()
+    return given.frame.select("step", "rank").filter(step=1)["rank"].drop_nulls()
 
 
 def rows_there(given: Answers) -> int:
@@ -276,17 +276,17 @@ def _questions(prompts: pl.DataFrame) -> NDArray[np.uint32]:
 def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
     """Return each model's number for each prompt; NaN if there is none, or one for each trial."""
     rows = section.scores.filter(
-        pl.col("level") == "prompt",
-        pl.col("quantity") == section.presentation.quantity,
         IN_MAIN_VARIANT,
         pl.col("trial").is_null(),
+        level="prompt",
+        quantity=section.presentation.quantity,
     )
     prompt_values = rows.select("model", "prompt_id", "value").drop_nulls("value")
     prompt_values = prompt_values.unique(["model", "prompt_id"], keep="last")
     prompts = section.prompts.select("prompt_id")
     values = [
         prompts.join(
-            prompt_values.filter(pl.col("model") == model),
+            prompt_values.filter(model=model),
             on="prompt_id",
             how="left",
             maintain_order="left",

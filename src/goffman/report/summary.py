@@ -417,13 +417,13 @@ def correlations(
 ) -> list[Correlation]:
     """Return the correlations of two measures over conditions; ``measures`` are by instrument."""
     sides_by_text = _sides(sections, measures)
-    within = estimates.filter(pl.col("kind") == "measures-within").to_dicts()
+    within = estimates.filter(kind="measures-within").to_dicts()
     as_in_study = {
         (row["first"], row["second"]): row
-        for row in estimates.filter(pl.col("kind") == AS_IN_STUDY).iter_rows(named=True)
+        for row in estimates.filter(kind=AS_IN_STUDY).iter_rows(named=True)
     }
     correlated = []
-    for row in estimates.filter(pl.col("kind") == "measures").iter_rows(named=True):
+    for row in estimates.filter(kind="measures").iter_rows(named=True):
         names = (row["first"], row["second"])
         if not sides_by_text.keys() >= {*names}:
             continue
