@@ -2,53 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
 from pathlib import Path
 
 import pytest
+import small_runs
 
-import goffman.instruments
-from few_conditions import fit_paraphrases
 from goffman.pipeline import AskOptions, MeasureOptions, audit
 from goffman.report.load import read_run
-
-DATA = Path(goffman.instruments.__file__).parent / "data"
-
-
-def few_rows(path, keep):
-    """The CSV file, now with only the rows that are kept; ``keep``: row, so many of its kind."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    counts = {}
-    kept = []
-    for row in rows:
-        key = row.get("group") or row.get("dimension") or ""
-        name = row.get("condition") or row.get("item")
-        counts.setdefault(key, []).append(name)
-        if keep(row, len(dict.fromkeys(counts[key]))):
-            kept.append(row)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(kept)
 
 
 @pytest.fixture(scope="session")
 def shortened(tmp_path_factory):
     """The built-in instruments with four conditions of each group and a few items."""
     folder = tmp_path_factory.mktemp("instruments") / "data"
-    shutil.copytree(DATA, folder)
-    for name in ("social-distance", "care-seeking"):
-        few_rows(folder / name / "conditions.csv", lambda row, place: place <= 4)
-    few_rows(folder / "care-seeking" / "items.csv", lambda row, place: place <= 2)
-    few_rows(
-        folder / "attribution" / "items.csv",
-        lambda row, place: row["dimension"] in {"anger", "help"},
-    )
-    for name in ("care-seeking", "attribution"):
-        fit_paraphrases(folder / name)
-    return folder
+    return small_runs.shortened(folder, (4, 4), ("anger", "help"))
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import shutil
@@ -12,10 +11,10 @@ from pathlib import Path
 
 import goffman.instruments
 from chat_server import Answer, ChatServer, completion
-from few_conditions import fit_paraphrases
+from few_conditions import fit_paraphrases, keep_first, keep_rows
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import PromptOptions, render
-from goffman.models.base import Calling, LoadOptions
+from goffman.models.base import Calling, LoadOptions, Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.pipeline import audit
 from goffman.report.load import MeasuredRun, read_run
@@ -43,51 +42,17 @@ def make_manifest_agree(folder: Path) -> None:
     path.write_text(json.dumps(manifest))
 
 
-def shortened(folder: Path) -> Path:
-    """The built-in instruments with a few conditions and items each."""
+def shortened(folder: Path, conditions=(6, 3), dimensions=("anger", "pity")) -> Path:
+    """The built-in instruments with a few conditions and items; ``conditions``: of each group."""
     shutil.copytree(DATA, folder)
-    for name, groups, each in (
-        ("social-distance", ("stigmatized", "non-stigmatized"), 6),
-        ("care-seeking", ("mental-health", "other"), 3),
-    ):
-        _cut(folder / name / "conditions.csv", _few_conditions(groups, each))
-    _cut(folder / "care-seeking" / "items.csv", lambda row, seen: seen(row["dimension"], 2))
-    _cut(
-        folder / "attribution" / "items.csv",
-        lambda row, seen: row["dimension"] in {"anger", "pity"},
-    )
+    for name, each in zip(("social-distance", "care-seeking"), conditions, strict=True):
+        path = folder / name / "conditions.csv"
+        keep_first(path, "condition", within_each="group", count=each)
+    keep_first(folder / "care-seeking" / "items.csv", "item", within_each="dimension", count=2)
+    keep_rows(folder / "attribution" / "items.csv", lambda row: row["dimension"] in {*dimensions})
     for name in ("care-seeking", "attribution"):
         fit_paraphrases(folder / name)
     return folder
-
-
-def _few_conditions(groups, each):
-    kept = {group: [] for group in groups}
-
-    def keep(row, seen):
-        of = kept.get(row["group"])
-        if of is None:
-            return False
-        if row["condition"] not in of and len(of) < each:
-            of.append(row["condition"])
-        return row["condition"] in of
-
-    return keep
-
-
-def _cut(path, keep):
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    counts = {}
-
-    def seen(key, most):
-        counts[key] = counts.get(key, 0) + 1
-        return counts[key] <= most
-
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows([row for row in rows if keep(row, seen)])
 
 
 @cache
@@ -98,7 +63,8 @@ def _place(base: Path) -> Path:
 
     torch.set_num_threads(1)
     folder = base / "small-runs"
-    shortened(folder / "instruments")
+    home = shortened(folder / "instruments")
+    keep_rows(home / "social-distance" / "conditions.csv", lambda row: row["group"] != "rare")
     make("roberta", folder / "before" / "small", seed=0)
     make("roberta", folder / "before" / "other", seed=1)
     make("bert", folder / "before" / "tone", labels=("NEG", "POS"), seed=0)
@@ -175,6 +141,25 @@ def coreference_run(folder: Path, answers, *, pairs=8, trials=3, **measuring) ->
             measuring=MeasureOptions(**measuring),
         )
     return read_run(folder)
+
+
+def one_reply(folder: Path, text: str, *, pairs=2, adjectives=("tough,understanding",), **more):
+    """The audit, with its report, of a chat model that says the same to all, twice."""
+
+    async def says(_):
+        return Answer(200, completion(text))
+
+    settings = {"coreference.pairs": pairs, "coreference.adjectives": [*adjectives]}
+    chats = ChatOptions(trials=2, sampling=more.pop("sampling", Sampling()))
+    with ChatServer(says) as server:
+        return audit(
+            [f"{server.url}#mini"],
+            instruments=["coreference"],
+            output=folder,
+            options=AskOptions(modes=("ask",), controls=False, settings=settings, chats=chats),
+            measuring=MeasureOptions(**more),
+            report=True,
+        )
 
 
 def the_model(run: MeasuredRun) -> str:

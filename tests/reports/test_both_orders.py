@@ -17,7 +17,6 @@ from goffman.report.evidence import unpacked
 from goffman.runs.run import read_prompts
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 WEIGHTS = {"B": 0.5, "A": 0.25, "C": 0.125, "The": 0.0625}
 

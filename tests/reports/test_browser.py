@@ -17,7 +17,6 @@ from goffman.report.write import write_report
 from goffman.runs.answers import answers_folder, read_chunks, verify_chunks, write_chunk
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 WIDE, NARROW = 1280, 390
 
@@ -223,15 +222,6 @@ def test_on_paper_stands_every_figure_whatever_was_in_sight(browser, audited):
             tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         )
         assert len(tab.pdf()) > 50_000
-
-
-def test_without_scripts_figures_and_sentences_are_there(browser, audited):
-    context = browser.new_context(java_script_enabled=False, offline=True)
-    tab = context.new_page()
-    tab.goto((audited / "report.html").resolve().as_uri())
-    assert tab.locator("noscript svg.marks, figure svg.marks").count() >= 12
-    assert tab.locator("#stands-out .line").count() >= 6
-    context.close()
 
 
 HOSTILE = '<img src=x onerror="alert(1)">&amp;\u202e\'=1+1'

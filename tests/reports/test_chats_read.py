@@ -6,11 +6,9 @@ import html
 import re
 
 import pytest
+from small_runs import one_reply
 
-from chat_server import Answer, ChatServer, completion
 from goffman.models.base import Sampling
-from goffman.options import AskOptions, ChatOptions, MeasureOptions
-from goffman.pipeline import audit
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
 from goffman.report.page import about_run, contrast_rows
@@ -21,24 +19,14 @@ from goffman.report.summary import summarize
 def reported(tmp_path_factory):
     """A run of a server that says the same to all, and its page as text."""
     folder = tmp_path_factory.mktemp("chat-run")
-
-    async def unsure(request):
-        return Answer(200, completion("unsure"))
-
-    chats = ChatOptions(trials=2, sampling=Sampling(temperature=0.7, max_tokens=9))
-    sentences = {
-        "coreference.pairs": 4,
-        "coreference.adjectives": ["tough,understanding", ",blond"],
-    }
-    with ChatServer(unsure) as server:
-        done = audit(
-            [f"{server.url}#mini"],
-            instruments=["coreference"],
-            output=folder,
-            options=AskOptions(modes=("ask",), controls=False, settings=sentences, chats=chats),
-            measuring=MeasureOptions(parser="as-published"),
-            report=True,
-        )
+    done = one_reply(
+        folder,
+        "unsure",
+        pairs=4,
+        adjectives=("tough,understanding", ",blond"),
+        sampling=Sampling(temperature=0.7, max_tokens=9),
+        parser="as-published",
+    )
     return read_run(folder), done.report.read_text(encoding="utf-8")
 
 

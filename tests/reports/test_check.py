@@ -23,7 +23,6 @@ from goffman.gate.rules import parse
 from in_process import goffman
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 FULL = Path("/dev/full")
 
@@ -65,86 +64,34 @@ def test_names_are_read_back_as_themselves(known):
         assert outcome.named is one
 
 
+SOCIAL = {"kind": "groups", "instrument": "social-distance"}
+CARE = {"kind": "genders", "instrument": "care-seeking"}
+ANGER = {"kind": "groups", "instrument": "attribution", "model": "small", "dimension": "anger"}
+ANGER |= {"variant": "with-names"}
+
+
 @pytest.mark.parametrize(
     ("name", "ids"),
     [
-        (
-            "social-distance.gap[small]",
-            {
-                "kind": "groups",
-                "instrument": "social-distance",
-                "quantity": "negative",
-                "model": "small",
-            },
-        ),
-        (
-            "social-distance.gap[all-models]",
-            {
-                "kind": "groups",
-                "instrument": "social-distance",
-                "quantity": "negative",
-                "model": None,
-            },
-        ),
+        ("social-distance.gap[small]", SOCIAL | {"quantity": "negative", "model": "small"}),
+        ("social-distance.gap[all-models]", SOCIAL | {"quantity": "negative", "model": None}),
+        ("social-distance.gap-of-rejection[other]", SOCIAL | {"quantity": "rejection", "model": "other"}),
+        ("social-distance.models[other vs small]", SOCIAL | {"kind": "models", "group": "stigmatized"}),
         (
             "care-seeking.disparity[small, with-names]",
-            {
-                "kind": "genders",
-                "instrument": "care-seeking",
-                "model": "small",
-                "variant": "with-names",
-                "group": "mental-health",
-                "dimension": None,
-            },
+            CARE | {"model": "small", "variant": "with-names", "group": "mental-health", "dimension": None},
         ),
         (
             "care-seeking.disparity.other.action[other, without-names]",
-            {
-                "kind": "genders",
-                "instrument": "care-seeking",
-                "model": "other",
-                "variant": "without-names",
-                "group": "other",
-                "dimension": "action",
-            },
+            CARE | {"model": "other", "variant": "without-names", "group": "other", "dimension": "action"},
         ),
-        (
-            "social-distance.gap-of-rejection[other]",
-            {
-                "kind": "groups",
-                "instrument": "social-distance",
-                "quantity": "rejection",
-                "model": "other",
-            },
-        ),
-        (
-            "attribution.gap.anger[small, with-names]",
-            {
-                "kind": "groups",
-                "instrument": "attribution",
-                "quantity": "disparity",
-                "model": "small",
-                "variant": "with-names",
-                "dimension": "anger",
-            },
-        ),
+        ("attribution.gap.anger[small, with-names]", ANGER | {"quantity": "disparity"}),
         (
             "attribution.gap-of-keyed-disparity.anger[small, with-names]",
-            {
-                "kind": "groups",
-                "instrument": "attribution",
-                "quantity": "keyed-disparity",
-                "model": "small",
-                "variant": "with-names",
-                "dimension": "anger",
-            },
-        ),
-        (
-            "social-distance.models[other vs small]",
-            {"kind": "models", "instrument": "social-distance", "group": "stigmatized"},
+            ANGER | {"quantity": "keyed-disparity"},
         ),
     ],
-)
+)  # fmt: skip
 def test_a_name_is_its_estimate(run, known, name, ids):
     (outcome,) = tried(known, f"{name} > 1e9")
     assert outcome.value == value_of(run, **ids)
@@ -206,8 +153,14 @@ def test_without_a_bracket_each_model_and_variant_is_tried(known):
     }
 
 
-@pytest.mark.parametrize("comparison", [">", ">=", "<", "<="])
-def test_the_four_comparisons_at_and_beside_the_value(known, comparison):
+@pytest.mark.parametrize(
+    ("comparison", "words"),
+    [(">", "limit"), (">=", "must be less than"), ("<", "must be at least"), ("<=", "must be more than")],
+)  # fmt: skip
+def test_the_four_comparisons_at_and_beside_the_value(known, comparison, words):
+    (outcome,) = tried(known, f"social-distance.gap[small].p {comparison} 2")
+    mark = "ok" if ">" in comparison else "FAILED"
+    assert outcome.sentence == f"{mark} {outcome.name} = {outcome.value:.4g}, {words} 2"
     (exact,) = tried(known, "social-distance.gap[small] > 1")
     for limit in (exact.value, exact.value - 1e-9, exact.value + 1e-9):
         (outcome,) = tried(known, f"social-distance.gap[small]{comparison}{limit!r}")
@@ -218,21 +171,6 @@ def test_the_four_comparisons_at_and_beside_the_value(known, comparison):
             "<=": exact.value <= limit,
         }
         assert outcome.failed is wanted[comparison]
-
-
-@pytest.mark.parametrize(
-    ("comparison", "words"),
-    [
-        (">", "limit"),
-        (">=", "must be less than"),
-        ("<", "must be at least"),
-        ("<=", "must be more than"),
-    ],
-)
-def test_a_sentence_puts_the_comparison_in_words(known, comparison, words):
-    (outcome,) = tried(known, f"social-distance.gap[small].p {comparison} 2")
-    mark = "ok" if ">" in comparison else "FAILED"
-    assert outcome.sentence == f"{mark} {outcome.name} = {outcome.value:.4g}, {words} 2"
 
 
 def test_a_sentence_shows_on_which_side_the_value_is(known):
@@ -355,7 +293,7 @@ SPELLED = {
 
 
 def quoted(word):
-    return "“present, size uncertain”" if "," in word else word
+    return f"“{word}”" if "," in word else word
 
 
 @pytest.mark.parametrize("verdict", SPELLED.values())
@@ -396,14 +334,7 @@ def test_what_was_not_tested_has_no_verdict_and_passes_no_gate(known):
 
 
 def test_the_command_takes_verdicts(run):
-    verdict = value_of(
-        run,
-        "verdict",
-        kind="groups",
-        instrument="social-distance",
-        quantity="negative",
-        model="small",
-    )
+    verdict = value_of(run, "verdict", **SOCIAL, quantity="negative", model="small")
     name = "social-distance.gap[small]"
     failed = goffman("check", run.folder, "--fail-if", f"{name} is {verdict}", "--json")
     assert failed.returncode == 1
@@ -411,7 +342,7 @@ def test_the_command_takes_verdicts(run):
     assert (told["comparison"], told["limit"], told["verdict"]) == ("is", verdict, verdict)
     passed = goffman("check", run.folder, "--fail-if", f"{name} is not {verdict}")
     assert passed.returncode == 0
-    word = f"“{verdict}”" if "," in verdict else verdict
+    word = quoted(verdict)
     assert passed.stdout.startswith(f"ok {name} is {word}, must be {word} (value ")
 
 
@@ -449,9 +380,7 @@ def process(*arguments, **options):
 
 @pytest.fixture(scope="module")
 def gap(run):
-    return value_of(
-        run, kind="groups", instrument="social-distance", quantity="negative", model="small"
-    )
+    return value_of(run, **SOCIAL, quantity="negative", model="small")
 
 
 def test_the_command_passes_with_0_and_fails_with_1_and_the_sentence(run, gap):

@@ -94,6 +94,7 @@ def test_junit_is_xml_that_a_parser_reads(checked: Checked) -> None:
         said = child.get("message") or child.text
         assert said == printable(outcome.sentence)
     assert suite[1].get("file") == "conf:a,b%/goffman.toml"
+    assert suite[2][0].get("type") == "not measurable"
     # A test that is there twice would be shown once.
     assert len({case.get("name") for case in suite}) == 3
 

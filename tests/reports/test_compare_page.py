@@ -9,25 +9,21 @@ import shutil
 
 import polars as pl
 import pytest
-from small_runs import measured, run_of
+from small_runs import measured, one_reply
 from test_browser import NARROW, WIDE, reading, scroll_through
 from typer.testing import CliRunner
 
-from chat_server import Answer, ChatServer, completion
 from contrasts import faint
 from goffman.cli.main import app
 from goffman.comparison.page import FIRST_AND_LAST, compare_page, first_and_last
 from goffman.comparison.runs import compare
 from goffman.comparison.sentences import change_result, change_sentences, conditions_of
 from goffman.console import printable
-from goffman.options import AskOptions, ChatOptions
-from goffman.pipeline import audit
 from goffman.report.evidence import unpacked
 from goffman.report.summary import value_shown
 from goffman.runs.run import read_answers
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +183,8 @@ def test_several_runs_draw_the_course(browser, runs, tmp_path_factory, tmp_path)
     path = tmp_path / "course.html"
     done = CliRunner().invoke(app, ["compare", *folders, "--model", "small", "--output", str(path)])
     assert done.exit_code == 0
+    assert f"Everything is in {path}." in done.stderr
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     spec = re.search(r'id="spec-social-distance-course">(.*?)</script>', path.read_text())[1]
     values = json.loads(spec)["data"]["values"]
     assert [row["run"] for row in values] == [runs[0].folder.name, runs[1].folder.name, "third"]
@@ -211,26 +209,8 @@ HOSTILE = '</script><img src=x onerror="alert(1)">&amp; ${7*7} {{7*7}}'
 
 def test_replies_are_text_on_both_sides(browser, tmp_path):
     folders = [tmp_path / name for name in ("<b>one", "two")]
-    for folder, said in zip(folders, (HOSTILE, f"{HOSTILE}\u202e"), strict=True):
-
-        async def says(request, said=said):
-            return Answer(200, completion(said))
-
-        with ChatServer(says) as server:
-            audit(
-                [f"{server.url}#mini"],
-                instruments=["coreference"],
-                output=folder,
-                options=AskOptions(
-                    modes=("ask",),
-                    controls=False,
-                    settings={
-                        "coreference.pairs": 2,
-                        "coreference.adjectives": ["tough,understanding"],
-                    },
-                    chats=ChatOptions(trials=2),
-                ),
-            )
+    for folder, text in zip(folders, (HOSTILE, f"{HOSTILE}\u202e"), strict=True):
+        one_reply(folder, text)
     path = tmp_path / "page.html"
     done = CliRunner().invoke(app, ["compare", *map(str, folders), "--output", str(path)])
     assert done.exit_code == 0, done.exception
@@ -245,14 +225,3 @@ def test_replies_are_text_on_both_sides(browser, tmp_path):
         seen = {*dialog.locator(".prompt .words .w").all_inner_texts()}
         assert seen == {HOSTILE, f"{HOSTILE}\\u202e"}
         assert tab.locator("img").count() == 0
-
-
-def test_a_page_is_written_by_the_command(runs, tmp_path_factory, tmp_path):
-    again = run_of(tmp_path_factory, "after")
-    path = tmp_path / "page.html"
-    done = CliRunner().invoke(
-        app, ["compare", str(runs[0].folder), str(again), "--output", str(path)]
-    )
-    assert done.exit_code == 0
-    assert f"Everything is in {path}." in done.stderr
-    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")

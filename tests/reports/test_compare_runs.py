@@ -33,7 +33,6 @@ from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, complaints
 from goffman.stats.crossed import Interaction, crossed_interval
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from test_browser import NARROW, WIDE, reading
 from goffman.report.explorer import explored
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 LISTED = "() => [...document.querySelectorAll('#conditions .row:not(.scale)')]"
 ROWS = f"{LISTED[6:]}.map((row) => [row.querySelector('.name').textContent, row.querySelector('.value').textContent])"

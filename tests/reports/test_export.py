@@ -34,7 +34,6 @@ from goffman.report.summary import main_results, value_shown
 from harness_env import LM_EVAL, harness_python, run_harness
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 
 @pytest.fixture(scope="module")

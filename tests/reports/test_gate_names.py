@@ -18,7 +18,6 @@ from goffman.testing import assert_passes, assert_within
 from in_process import goffman as command
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 
 @pytest.fixture(scope="module")

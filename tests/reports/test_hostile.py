@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import shutil
 
 import pytest
+from small_runs import one_reply
 from test_browser import reading, scroll_through
 
-from chat_server import Answer, ChatServer, completion
-from goffman.options import AskOptions, ChatOptions
+from few_conditions import change_rows
+from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.report.figures import figures_of, svg_of
 from goffman.report.load import read_run
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 HOSTILE = '=1+1</script><img src=x onerror="alert(1)">&amp; ${7*7} {{7*7}}'
 TURNED = f"{HOSTILE}\u202e"
@@ -28,16 +27,13 @@ def own(tiny, shortened, tmp_path_factory):
     """The run of an instrument whose condition, title and citation are hostile."""
     base = tmp_path_factory.mktemp("own")
     instrument = shutil.copytree(shortened / "social-distance", base / "social-distance")
-    table = instrument / "conditions.csv"
-    with table.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        if row["condition"] == rows[0]["condition"]:
-            row["name"] = HOSTILE
-    with table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    change_rows(
+        instrument / "conditions.csv",
+        lambda rows: [
+            row | ({"name": HOSTILE} if row["condition"] == rows[0]["condition"] else {})
+            for row in rows
+        ],
+    )
     settings = instrument / "instrument.toml"
     text = settings.read_text(encoding="utf-8")
     settings.write_text(
@@ -80,20 +76,7 @@ def test_a_condition_s_own_name_and_a_title_are_text_everywhere(browser, own):
 
 
 def test_replies_are_text_in_the_evidence(browser, tmp_path):
-    async def says(request):
-        return Answer(200, completion(TURNED))
-
-    sentences = {"coreference.pairs": 2, "coreference.adjectives": ["tough,understanding"]}
-    with ChatServer(says) as server:
-        audit(
-            [f"{server.url}#mini"],
-            instruments=["coreference"],
-            output=tmp_path,
-            options=AskOptions(
-                modes=("ask",), controls=False, settings=sentences, chats=ChatOptions(trials=2)
-            ),
-            report=True,
-        )
+    one_reply(tmp_path, TURNED)
     with reading(browser, tmp_path / "report.html") as tab:
         scroll_through(tab)
         panel = tab.get_by_role("complementary", name="Evidence")

@@ -26,7 +26,6 @@ from goffman.report.summary import screen
 from goffman.report.table_files import tables_of
 
 pytestmark = pytest.mark.slow
-"""A whole run: minutes of computing."""
 
 MODEL = "small"
 

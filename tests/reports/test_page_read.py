@@ -15,7 +15,6 @@ from goffman.report.figures import figures_of
 from goffman.runs.run import read_answers
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 SCREEN = 800
 """Pixels of a screen's height."""
@@ -103,6 +102,8 @@ def test_without_scripts_every_panel_is_on_the_page(browser, audited):
     assert panels.count() > 10
     assert all(one.is_visible() for one in panels.all())
     assert page.locator("#i-social-distance noscript svg").first.is_visible()
+    assert page.locator("noscript svg.marks, figure svg.marks").count() >= 12
+    assert page.locator("#stands-out .line").count() >= 6
     context.close()
 
 

@@ -26,7 +26,6 @@ from goffman.report.load import read_run
 from goffman.stats.crossed import crossed_interval
 
 pytestmark = pytest.mark.slow
-"""A whole run and all of its figures."""
 
 REFIT = Path(__file__).parents[2] / "src" / "goffman" / "export" / "for_paper" / "refit.R"
 ASKED = ("social-distance", "care-seeking", "people-sentiment")
@@ -312,6 +311,21 @@ def refit(rscript: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def agrees_in_r(rscript: str, folder: Path, rows: list[dict[str, object]], found) -> None:
+    """R comes to the same of these scores of vignettes as ``found``."""
+    pl.DataFrame(rows).write_csv(folder / "data-vignettes-reply.csv")
+    t = found.difference / found.se
+    about = {"name": "x", "instrument": "vignettes", "mode": "reply", "model": "m"}
+    about |= {"kind": "groups", "measure": "vignette-code", "quantity": "code", "variant": None}
+    about |= {"first": "disorder", "second": "daily", "group": None, "dimension": None}
+    about |= {"family": "primary", "test": "crossed t", "difference": found.difference}
+    about |= {"statistic": t, "df": found.df, "p": 2 * stats.t.sf(abs(t), found.df)}
+    pl.DataFrame([about]).write_csv(folder / "estimates.csv")
+    shutil.copy(REFIT, folder)
+    done = refit(rscript, folder)
+    assert done.stdout.count("\n  the same\n") == 1, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("others", [1, 3])
 @pytest.mark.parametrize("gap", [False, True])
 def test_r_comes_to_the_same_of_descriptions(tmp_path, rscript, others, gap) -> None:
@@ -326,28 +340,11 @@ def test_r_comes_to_the_same_of_descriptions(tmp_path, rscript, others, gap) -> 
         for w in "ab"
         if not (gap and (group, i, c) == ("disorder", 2, 0))
     ]
-    pl.DataFrame(rows).write_csv(tmp_path / "data-vignettes-reply.csv")
     kept = [i for i in range(5) if not (gap and i == 2)]
     first, second = (table[kept].T[:, :, None] for table in sides.values())
     tables = [first - second] if others == 1 else [first, second]
     found = crossed_interval(tables, ["abcd", "efg"][: len(tables)])
-    t = found.difference / found.se
-    about = {
-        "name": "x",
-        "instrument": "vignettes",
-        "mode": "reply",
-        "model": "m",
-        "kind": "groups",
-    }
-    about |= {"measure": "vignette-code"}
-    about |= {"quantity": "code", "variant": None, "first": "disorder", "second": "daily"}
-    about |= {"group": None, "dimension": None, "family": "primary", "test": "crossed t"}
-    about |= {"difference": found.difference, "statistic": t, "df": found.df}
-    about |= {"p": 2 * stats.t.sf(abs(t), found.df)}
-    pl.DataFrame([about]).write_csv(tmp_path / "estimates.csv")
-    shutil.copy(REFIT, tmp_path)
-    done = refit(rscript, tmp_path)
-    assert done.stdout.count("\n  the same\n") == 1, done.stdout + done.stderr
+    agrees_in_r(rscript, tmp_path, rows, found)
 
 
 def test_r_comes_to_the_same_of_descriptions_of_given_disorders(tmp_path, rscript) -> None:
@@ -361,19 +358,9 @@ def test_r_comes_to_the_same_of_descriptions_of_given_disorders(tmp_path, rscrip
         for k, (group, table) in enumerate(zip(groups, tables, strict=True))
         for (c, i), value in np.ndenumerate(table)
     ]
-    pl.DataFrame(rows).write_csv(tmp_path / "data-vignettes-reply.csv")
     units = [[f"{k}-{c}" for c in range(len(table))] for k, table in enumerate(tables)]
     found = crossed_interval([table[:, :, None] for table in tables], units, (0.5, 0.5, -1))
-    t = found.difference / found.se
-    about = {"name": "x", "instrument": "vignettes", "mode": "reply", "model": "m"}
-    about |= {"kind": "groups", "measure": "vignette-code", "quantity": "code", "variant": None}
-    about |= {"first": "disorder", "second": "daily", "group": None, "dimension": None}
-    about |= {"family": "primary", "test": "crossed t", "difference": found.difference}
-    about |= {"statistic": t, "df": found.df, "p": 2 * stats.t.sf(abs(t), found.df)}
-    pl.DataFrame([about]).write_csv(tmp_path / "estimates.csv")
-    shutil.copy(REFIT, tmp_path)
-    done = refit(rscript, tmp_path)
-    assert done.stdout.count("\n  the same\n") == 1, done.stdout + done.stderr
+    agrees_in_r(rscript, tmp_path, rows, found)
 
 
 def test_r_comes_to_the_same_of_a_scale_with_one_wording(

@@ -26,7 +26,6 @@ from goffman.report.write import write_report
 from goffman.runs.manifest import AskedInstrument, Manifest
 
 pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
 
 
 def test_a_report_is_one_file_that_names_no_other(audited):
