@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from goffman.export.paper_assets import PaperFigure, paper_figures
+from goffman.export.paper import PaperFigure, paper_figures
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
 

@@ -15,8 +15,18 @@ import pytest
 from scipy import stats
 
 import in_process
-from goffman.export.paper import bibtex, methods_text, public_name, references_of, write_paper
-from goffman.export.paper_assets import IDS, KEY, PaperData, main_table, paper_figures
+from goffman.export.paper import (
+    IDS,
+    KEY,
+    PaperData,
+    bibtex,
+    main_table,
+    methods_text,
+    paper_figures,
+    public_name,
+    references_of,
+    write_paper,
+)
 from goffman.formatting import number
 from goffman.gate.names import named_estimates
 from goffman.options import AskOptions

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.comparison.changes import Course, courses, labels_of
-from goffman.comparison.runs import OF_RUNS, refused
+from goffman.comparison.runs import OF_RUNS, Course, courses, labels_of, refused
 from goffman.comparison.sentences import (
     change_result,
     change_sentences,

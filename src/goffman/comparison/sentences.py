@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.comparison.changes import labels_of
-from goffman.comparison.runs import refused
+from goffman.comparison.runs import labels_of, refused
 from goffman.contrasts.catalog import BY_CONDITION
 from goffman.contrasts.verdict import GLYPHS, direction
 from goffman.formatting import (
