@@ -1,4 +1,8 @@
-"""Decide whether the numbers of two runs may be compared, and what must be said with them."""
+"""Compare runs: whether their numbers may be compared, what must be said, and what changed.
+
+Each prompt's score is replaced by its change; the audit's contrasts are computed from these
+changes.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,6 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.report.load import MeasuredRun
     from goffman.runs.manifest import LexiconEntries
-    from goffman.stats.crossed import Interaction
 
 
 HARMLESS = ("settings: targets", "controls")

@@ -1,4 +1,4 @@
-"""What exports of a run share: one model's main estimates, each with its name and error."""
+"""A run as parts of a paper: methods, references, data, tables and figures; what exports share."""
 
 from __future__ import annotations
 
