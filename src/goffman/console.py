@@ -14,7 +14,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
@@ -127,8 +127,13 @@ def rows_text(rows: Sequence[Mapping[str, object]], style: Format) -> str:
         return json_text(rows) + "\n"
     if style is Format.JSONL:
         return "".join(json_text(row, indent=None) + "\n" for row in rows)
+    return csv_lines(rows, list(rows[0]))
+
+
+def csv_lines(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
+    """Return the rows as CSV under the names of these columns; a missing value is empty."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, fieldnames=columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

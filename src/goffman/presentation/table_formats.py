@@ -5,15 +5,13 @@ CSV has every column and digit; Markdown and LaTeX have the columns that a paper
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
-from goffman.console import printable
+from goffman.console import csv_lines, printable
 from goffman.formatting import decimals, p_value
 from goffman.instruments.types import slug_of
 
@@ -132,12 +130,8 @@ class Table:
 
 def csv_text(table: Table) -> str:
     """Return the table as CSV with every column and digit; a missing value is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    for row in table.rows:
-        writer.writerow([_csv_cell(row[name]) for name in table.columns])
-    return text.getvalue()
+    rows = ({name: _csv_cell(row[name]) for name in table.columns} for row in table.rows)
+    return csv_lines(rows, table.columns)
 
 
 def _csv_cell(value: object) -> object:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from goffman.console import csv_lines
 from goffman.errors import InputError, LexiconError, did_you_mean, no_run
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.instruments.types import Attitude, Rating
@@ -126,20 +125,12 @@ def settled_csv(raters: Raters, decided: Mapping[Unit, Attitude]) -> str:
         if label is not None:
             single = dict.fromkeys(columns, "") | dict(zip(columns, single_labels, strict=False))
             rows.append({**unit._asdict(), **single, "label": str(label)})
-    return _csv(rows, (*Unit._fields, *columns, "label"))
+    return csv_lines(rows, (*Unit._fields, *columns, "label"))
 
 
 def ratings_csv(ratings: Sequence[Rating]) -> str:
     """Return the ratings as a file that goffman agree reads."""
-    return _csv([vars(rating) for rating in ratings], EXPORTED)
-
-
-def _csv(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_lines([vars(rating) for rating in ratings], EXPORTED)
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:

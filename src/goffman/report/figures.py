@@ -164,7 +164,8 @@ def in_one_order(pdf: bytes) -> bytes:
     for start, stop in zip(starts, [*starts[1:], end], strict=True):
         number, _, body = pdf[start:stop].partition(b" 0 obj\n")
         head, stream, content = body.partition(b">>\nstream\n")
-        objects[int(number)] = _ENTRIES.sub(_sorted, head), stream + content
+        head = _ENTRIES.sub(lambda run: b"".join(sorted(run[0].splitlines(keepends=True))), head)
+        objects[int(number)] = head, stream + content
     numbers: dict[int, int] = {}
     _follow(trailer, objects, numbers)
     output, places = pdf[: starts[0]], []
@@ -177,10 +178,6 @@ def in_one_order(pdf: bytes) -> bytes:
     table = b"xref\n0 %d\n0000000000 65535 f\r\n%b" % (count, b"".join(lines))
     trailer = re.sub(rb"/Size \d+", b"/Size %d" % count, _renumbered(trailer, numbers))
     return output + table + b"trailer\n%bstartxref\n%d\n%%%%EOF" % (trailer, len(output))
-
-
-def _sorted(found: re.Match[bytes]) -> bytes:
-    return b"".join(sorted(found[0].splitlines(keepends=True)))
 
 
 def _follow(
@@ -259,7 +256,8 @@ def as_far_as_shown(
         raise
     except Exception as error:
         for files, without in _there(run).items():
-            sentences = (f"{files} could not be shown ({_what(error)}). {_REST}",)
+            what = f"{files} could not be shown ({_what(error)})"
+            sentences = (f"{what}. Everything else is there. Please report this.",)
             with suppress(Exception):  # It is not this table, or not this one alone.
                 return show(replace(run, **without), sentences), sentences
         raise
@@ -286,9 +284,6 @@ def check_stressed(run: MeasuredRun) -> None:
             f"The other analyses of {run.folder} could not be shown ({_what(error)}), so they were "
             "not kept. The run is as it was. Please report this."
         ) from error
-
-
-_REST = "Everything else is there. Please report this."
 
 
 def _what(error: Exception) -> str:
