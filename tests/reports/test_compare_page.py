@@ -20,7 +20,6 @@ from goffman.comparison.runs import compare
 from goffman.comparison.sentences import change_result, change_sentences, conditions_of
 from goffman.console import printable
 from goffman.report.evidence import unpacked
-from goffman.report.summary import value_shown
 from goffman.runs.run import read_answers
 
 pytestmark = pytest.mark.slow
@@ -84,7 +83,7 @@ def test_page_terminal_markdown_and_json_say_the_same(browser, page, found, runs
             row.locator("summary").click()
             shown = row.inner_text()
             assert all(line in shown for line in lines)
-            for part in (result.verdict, result.finding.short, value_shown(result.finding)):
+            for part in (result.verdict, result.finding.short, result.finding.value):
                 assert part in shown
                 assert part in " ".join(told.stdout.split())
             assert f"| {result.glyph} {result.verdict} | {one.instrument} |" in text

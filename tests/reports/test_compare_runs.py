@@ -28,7 +28,6 @@ from goffman.comparison.sentences import (
 from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, RunError
 from goffman.report.load import read_run
-from goffman.report.summary import value_shown
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS, complaints
 from goffman.stats.crossed import Interaction, crossed_interval
 
@@ -522,7 +521,7 @@ def test_the_command_shows_one_screen(before, after, found):
     for one in change_results([*found.values()]):
         (row,) = (line for line in lines if line.startswith(f"  {one.glyph} {one.instrument} "))
         assert f" {one.verdict} " in row
-        assert value_shown(one.finding) in row
+        assert one.finding.value in row
         assert one.finding.short in " ".join(" ".join(lines).split())
     top = lines[lines.index("Changed most") + 1 :]
     assert len(top) == 5

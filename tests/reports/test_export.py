@@ -30,7 +30,7 @@ from goffman.pipeline import audit
 from goffman.presentation.table_formats import markdown
 from goffman.report.load import read_run
 from goffman.report.page import GENERAL
-from goffman.report.summary import main_results, value_shown
+from goffman.report.summary import main_results
 from harness_env import LM_EVAL, harness_python, run_harness
 
 pytestmark = pytest.mark.slow
@@ -94,7 +94,7 @@ def test_a_card_is_a_screen_with_a_row_for_each_instrument(run):
         assert len(rows) == len(results)
         for row, one in zip(rows, results, strict=True):
             assert row.startswith(f"| {one.glyph} {one.verdict} | {one.instrument} |")
-            assert value_shown(one.finding) in row
+            assert one.finding.value in row
             for caveat in one.finding.caveats:
                 assert caveat.id in row
                 assert f"- `{caveat.id}`: {markdown(caveat.short)}.\n" in seen

@@ -49,8 +49,8 @@ def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, se
             tested = estimate["p_adjusted"] is not None
             assert one.shown == (estimate["verdict"] if tested else "not tested")
             assert (one.verdict is None) is not tested
-            assert row["value"].lstrip("+") == number(one.difference)
-            assert row["interval"] == ends(estimate["low"], estimate["high"])
+            assert one.value.lstrip("+") == number(one.difference)
+            assert one.interval == ends(estimate["low"], estimate["high"])
 
 
 def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):

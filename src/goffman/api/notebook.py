@@ -18,7 +18,7 @@ from goffman.options import Listener
 from goffman.presentation.forest import forest
 from goffman.progress import AuditProgress
 from goffman.report.overview import first_screen
-from goffman.report.summary import describe_counts, interval_shown, main_results, value_shown
+from goffman.report.summary import describe_counts, main_results
 
 if TYPE_CHECKING:
     from goffman.comparison.runs import Comparison
@@ -182,10 +182,10 @@ def results_html(results: Sequence[MainResult]) -> str:
         marks = " ".join(str(notes.index(note.short) + 1) for note in finding.caveats)
         source = f"{result.instrument} · {result.model}"
         cells = (
-            f"<b>{text(finding.short or finding.head)}</b><sup>{marks}</sup><br>{text(source)}",
+            f"<b>{text(result.sentence)}</b><sup>{marks}</sup><br>{text(source)}",
             f"{result.glyph} {text(result.verdict)}",
             strip(plot, mark) if mark else "",
-            f"<b>{text(value_shown(finding))}</b><br>{text(interval_shown(finding))}",
+            f"<b>{text(finding.value)}</b><br>{text(finding.interval)}",
         )
         rows.append("".join(f'<td style="text-align: left">{cell}</td>' for cell in cells))
     body = "".join(f"<tr>{row}</tr>" for row in rows)

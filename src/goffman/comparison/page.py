@@ -58,7 +58,7 @@ from goffman.report.evidence import (
     words_per_prompt,
 )
 from goffman.report.page import GENERAL, SHARED, Drawn, about_run, figures_shown, rendered
-from goffman.report.summary import describe_counts, interval_shown, strength, value_shown
+from goffman.report.summary import describe_counts, strength
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -504,8 +504,6 @@ def _overview(every: Sequence[Course], labels: Mapping[str, str]) -> dict[str, A
         {
             "result": result,
             "mark": mark,
-            "value": value_shown(result.finding),
-            "interval": interval_shown(result.finding),
             "course": course,
             "said": change_sentences(step),
         }

@@ -25,7 +25,7 @@ from goffman.formatting import (
 from goffman.presentation.findings import describe_verdict, findings_of, heading, with_verdict
 from goffman.presentation.section import Caveat, Finding
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, grid, markdown
-from goffman.report.summary import MainResult, describe_counts, screen, strength, value_shown
+from goffman.report.summary import MainResult, describe_counts, screen, strength
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS
 from goffman.stats.multiple_testing import FALSE
 
@@ -309,7 +309,7 @@ def change_result(one: Comparison, model: str = "") -> MainResult:
         head = "No change: every answer has the same score"
     elif row:
         sides = (
-            value_shown(Finding(model="", head="", text="", difference=side, unit=unit))
+            Finding(model="", head="", text="", difference=side, unit=unit).value
             for side in one.sides
         )
         what = contrast_of(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from goffman.console import printable
-from goffman.formatting import setting_name
+from goffman.formatting import ends, number, setting_name
 from goffman.instruments.types import BASELINE, Noun
 from goffman.schemas import (
     ANALYSIS,
@@ -123,6 +124,24 @@ class Finding:
     def aside(self) -> str:
         """Return what must be known beside the heading, and what its verdict depends on."""
         return " ".join(part for part in (self.moved, self.caveat, self.depends) if part)
+
+    @property
+    def value(self) -> str:
+        """Return the difference with its sign; for a log ratio, the ratio."""
+        if self.difference is None:
+            return ""
+        if self.unit.startswith("log"):
+            return f"×{math.exp(self.difference):.2f}"
+        return f"{'+' if self.difference > 0 else ''}{number(self.difference)}"
+
+    @property
+    def interval(self) -> str:
+        """Return the interval of a difference; for a log ratio, of the ratio."""
+        if self.low is None:
+            return ""
+        if self.unit.startswith("log") and self.high is not None:
+            return f"{math.exp(self.low):.2f} to {math.exp(self.high):.2f}"
+        return ends(self.low, self.high)
 
     @property
     def said(self) -> str:

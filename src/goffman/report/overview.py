@@ -19,14 +19,7 @@ from goffman.presentation.answer_style import describe_other_modes
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
 from goffman.presentation.forest import forest
-from goffman.report.summary import (
-    MainResult,
-    describe_counts,
-    interval_shown,
-    main_results,
-    strength,
-    value_shown,
-)
+from goffman.report.summary import MainResult, describe_counts, main_results, strength
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -110,8 +103,6 @@ def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
     shown_elsewhere = ("", finding.wording, NO_CONTROLS)
     return {
         "result": one,
-        "value": value_shown(finding),
-        "interval": interval_shown(finding),
         "task": passed,
         "passed": "" if not passed else "(✓)" if control and control.unsure else "✓",
         "control": control.sentence if control else NO_CONTROLS,
@@ -141,14 +132,7 @@ def _glyphs(
     results: Sequence[MainResult], models: Sequence[str], instruments: Sequence[str]
 ) -> dict[str, Any]:
     """Return a line of verdicts for each model, in the order in which they were asked."""
-    cells = {
-        (result.model, result.instrument): {
-            "verdict": result.verdict,
-            "glyph": result.glyph,
-            "value": value_shown(result.finding),
-        }
-        for result in results
-    }
+    cells = {(result.model, result.instrument): result for result in results}
     rows = [(model, [cells.get((model, name)) for name in instruments]) for model in models]
     return {"instruments": instruments, "rows": rows}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -113,15 +112,13 @@ class MainResult:
 
     def cells(self) -> dict[str, str]:
         """Return the cells of a Markdown table, by their headings."""
-        interval, margin = interval_shown(self.finding), self.finding.margin
+        value, interval, margin = self.finding.value, self.finding.interval, self.finding.margin
         return {
             "verdict": f"{self.glyph} {self.verdict}",
             "instrument": self.instrument,
             "model": self.model,
             "finding": self.sentence,
-            "difference (95% interval)": f"{value_shown(self.finding)} ({interval})"
-            if interval
-            else "",
+            "difference (95% interval)": f"{value} ({interval})" if interval else "",
             "Δ": "" if margin is None else f"{margin:g}",
             "caveats": ", ".join(self.caveats),
         }
@@ -205,7 +202,7 @@ def _rows(results: Sequence[MainResult]) -> Iterator[str]:
             if entry.model != model:
                 continue
             name = f"{base_of(entry.instrument):<21.21} {entry.verdict:<24}"
-            yield f"  {entry.glyph} {name}{value_shown(entry.finding):>8} {_strip(entry)}".rstrip()
+            yield f"  {entry.glyph} {name}{entry.finding.value:>8} {_strip(entry)}".rstrip()
             marks = sorted(notes.index(note.short) + 1 for note in entry.finding.caveats)
             superscripts = " ".join(map(str, marks)).translate(SUPERSCRIPTS)
             yield from _wrapped(f"{entry.sentence}. {superscripts}", "    ")
@@ -229,24 +226,6 @@ def _table(results: Sequence[MainResult]) -> Iterator[str]:
     for model in models:
         row = "".join(f"{glyphs.get((model, instrument), ' '):<4}" for instrument in instruments)
         yield f"{model:<{width}.{width}}  {row}".rstrip()
-
-
-def value_shown(finding: Finding) -> str:
-    """Return the difference with its sign; for a log ratio, the ratio."""
-    if finding.difference is None:
-        return ""
-    if finding.unit.startswith("log"):
-        return f"×{math.exp(finding.difference):.2f}"
-    return f"{'+' if finding.difference > 0 else ''}{number(finding.difference)}"
-
-
-def interval_shown(finding: Finding) -> str:
-    """Return the interval of a difference; for a log ratio, of the ratio."""
-    if finding.low is None:
-        return ""
-    if finding.unit.startswith("log") and finding.high is not None:
-        return f"{math.exp(finding.low):.2f} to {math.exp(finding.high):.2f}"
-    return ends(finding.low, finding.high)
 
 
 def _cell(value: float) -> int:
@@ -364,14 +343,14 @@ def stress_screen(sections: Mapping[str, Section]) -> list[str]:
 
 def _line(result: MainResult, sections: Mapping[str, Section]) -> str:
     row = stressed_row(result, sections)
-    name, value = base_of(result.instrument), value_shown(result.finding)
+    name, value = base_of(result.instrument), result.finding.value
     if row is None or not row["analyses"]:
         reason = (row and row["reason"]) or "there are no other analyses"
         return f"  {result.glyph} {name:<16.16} {value:>8}    – {reason}"[:80].rstrip()
     span = replace(result.finding, low=row["lowest"], high=row["highest"])
     count = f"{row['analyses']:,}"
     choice = next(_choices(row), "")
-    interval = interval_shown(span) if row["lowest"] is not None else "–"
+    interval = span.interval if row["lowest"] is not None else "–"
     return _LINE.format(result.glyph, name, value, count, interval, choice).rstrip()
 
 
