@@ -3,59 +3,31 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 
 from goffman.contrasts.engine import estimates
-from goffman.instruments.types import Prompt
 from goffman.measures.gender import QUANTITIES, SubjectGender
-from goffman.measures.responses import prompt_scores
-from goffman.schemas import prompt_table
 from goffman.stats.crossed import crossed_interval
+from scored_rows import scored_rows, with_means
 
+MEASURE = SubjectGender()
 GROUPS = {"mental-health": 4, "other": 3}
 
 
-def scored(tables, without):
-    """Scores of every level: {group: items × conditions}, and the items' baselines."""
-    asked, values = [], []
-    cells = [
-        (f"i{i}", f"{group}-{c}", group, value)
+def found(tables, without):
+    """The contrasts of {group: items × conditions} with the items' baselines."""
+    rows = [
+        {"item": f"i{i}", "condition": f"{group}-{c}", "group": group, "value": value}
         for group, table in tables.items()
         for (i, c), value in np.ndenumerate(table)
     ]
-    cells += [(f"i{i}", "baseline", "baseline", value) for i, value in enumerate(without)]
-    for item, condition, group, value in cells:
-        asked.append(
-            Prompt(
-                instrument="care",
-                item=item,
-                wording="only",
-                condition=condition,
-                form=condition,
-                group=group,
-                text=f"<mask> {item} {condition}",
-            )
-        )
-        values.append(float(value))
-    prompts = prompt_table(asked)
-    given = pl.DataFrame(
-        {"prompt_id": prompts["prompt_id"], "model": "m", "variant": "with-names"}
-    ).with_columns(pl.Series(name, values, dtype=pl.Float64) for name in QUANTITIES)
-    measure = SubjectGender()
-    each = prompt_scores(
-        given, prompts, measure=measure.name, reasons=dict.fromkeys(QUANTITIES, "gone")
-    )
-    return pl.concat([each, measure.aggregate(each)])
-
-
-def found(scores):
-    rows = estimates(
-        scores,
-        {"care": SubjectGender()},
-        wordings={"care": ["only"]},
-    )
-    return rows.filter(pl.col("kind") == "over-baseline")
+    rows += [
+        {"item": f"i{i}", "condition": "baseline", "group": "baseline", "value": value}
+        for i, value in enumerate(without)
+    ]
+    prompts = scored_rows(MEASURE, rows, QUANTITIES, variant="with-names")
+    rows = estimates(with_means(MEASURE, prompts), {"x": MEASURE}, wordings={"x": ["only"]})
+    return rows.filter(kind="over-baseline")
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +38,7 @@ def tables():
 
 def test_each_group_stands_against_the_baselines_of_its_items(tables):
     without = np.array([0.1, 0.2, 0.1, 0.0, 0.1])
-    rows = found(scored(tables, without))
+    rows = found(tables, without)
     assert rows["first"].to_list() == ["mental-health", "other"]
     assert set(rows["second"]) == {"baseline"}
     for row in rows.iter_rows(named=True):
@@ -86,10 +58,10 @@ def test_a_disparity_that_every_sentence_has_is_none_of_the_diagnoses():
     tables = {
         group: items[:, None] + rng.normal(0, 0.01, (6, size)) for group, size in GROUPS.items()
     }
-    rows = found(scored(tables, items))
+    rows = found(tables, items)
     assert (rows["p"] > 0.05).all()
     assert (rows["mean_first"] > 0.3).all()
 
 
 def test_without_baselines_there_is_no_such_contrast(tables):
-    assert not found(scored(tables, [])).height
+    assert not found(tables, []).height

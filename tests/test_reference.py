@@ -3,56 +3,33 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from goffman.contrasts.engine import estimates
-from goffman.instruments.types import Prompt
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.measures.responses import prompt_scores
-from goffman.schemas import prompt_table
 from goffman.stats.crossed import crossed_interval
+from scored_rows import scored_rows, with_means
 
+MEASURE = NegativeAttitude()
 CORE = ("negative", "lowest", "highest", "mass", "rated-share", "last-probability")
 
 
 def scored(tables, *, gap=None):
     """Scores of every level from {(condition, group): items × wordings}."""
-    asked, values = [], []
-    for (condition, group), table in tables.items():
-        for (i, w), value in np.ndenumerate(table):
-            asked.append(
-                Prompt(
-                    instrument="distance",
-                    item=f"i{i}",
-                    wording=f"w{w}",
-                    condition=condition,
-                    form=condition,
-                    group=group,
-                    text=f"{condition} {i} {w} <mask>",
-                )
-            )
-            values.append(None if (condition, i, w) == gap else float(value))
-    prompts = prompt_table(asked)
-    given = pl.DataFrame({"prompt_id": prompts["prompt_id"], "model": "m"}).with_columns(
-        pl.Series(name, values, dtype=pl.Float64) for name in CORE
-    )
-    measure = NegativeAttitude()
-    reasons = dict.fromkeys(CORE, "gone")
-    each = prompt_scores(given, prompts, measure=measure.name, reasons=reasons)
-    return pl.concat([each, measure.aggregate(each)])
+    rows = [
+        {"item": f"i{i}", "wording": f"w{w}", "condition": condition, "group": group}
+        | {"value": None if (condition, i, w) == gap else value}
+        for (condition, group), table in tables.items()
+        for (i, w), value in np.ndenumerate(table)
+    ]
+    return with_means(MEASURE, scored_rows(MEASURE, rows, CORE))
 
 
-def found(scores, **options):
+def found(scores, kind="reference"):
     wordings = sorted(scores["wording"].drop_nulls().unique())
-    return estimates(
-        scores,
-        {"distance": NegativeAttitude()},
-        wordings={"distance": wordings},
-        **options,
-    )
+    return estimates(scores, {"x": MEASURE}, wordings={"x": wordings}).filter(kind=kind)
 
 
 def p_of(interval):
@@ -72,7 +49,7 @@ def tables():
 
 
 def test_every_condition_stands_against_the_mean_of_the_other_groups(tables):
-    rows = found(scored(tables)).filter(pl.col("kind") == "reference")
+    rows = found(scored(tables))
     assert rows["first"].to_list() == [f"s{k}" for k in range(6)]
     assert set(rows["second"]) == {"non-stigmatized"}
     mean = np.mean([tables[f"n{k}", "non-stigmatized"] for k in range(3)], axis=0)
@@ -87,8 +64,7 @@ def test_every_condition_stands_against_the_mean_of_the_other_groups(tables):
 
 
 def test_they_are_counted_so_the_share_of_false_ones_is_held(tables):
-    rows = found(scored(tables))
-    reference = rows.filter(pl.col("kind") == "reference")
+    reference = found(scored(tables))
     assert set(reference["correction"]) == {"benjamini-hochberg"}
     expected = multipletests(reference["p"].to_numpy(), method="fdr_bh")[1]
     assert reference["p_adjusted"].to_list() == pytest.approx(expected.tolist())
@@ -99,7 +75,7 @@ def test_they_are_counted_so_the_share_of_false_ones_is_held(tables):
 
 
 def test_the_references_own_conditions_stand_against_the_mean_of_the_others(tables):
-    rows = found(scored(tables)).filter(pl.col("kind") == "own-reference")
+    rows = found(scored(tables), "own-reference")
     assert rows["first"].to_list() == [f"n{k}" for k in range(3)]
     expected = []
     for k in range(3):
@@ -116,7 +92,7 @@ def test_the_references_own_conditions_stand_against_the_mean_of_the_others(tabl
 @pytest.mark.parametrize("wordings", [4, 1])
 def test_a_gap_in_the_reference_leaves_out_that_value_alone(tables, wordings):
     few = {name: table[:, :wordings] for name, table in tables.items()}
-    rows = found(scored(few, gap=("n1", 0, 0))).filter(pl.col("kind") == "reference")
+    rows = found(scored(few, gap=("n1", 0, 0)))
     assert rows["p"].null_count() == 0
     assert set(rows["left_out"]) == {0}
     assert set(rows["n"]) == {5}
@@ -129,18 +105,18 @@ def test_a_gap_in_the_reference_leaves_out_that_value_alone(tables, wordings):
 
 def test_where_half_of_the_reference_has_no_value_the_question_is_left_out(tables):
     few = {name: table[:, :1] for name, table in tables.items() if name[0] != "n2"}
-    rows = found(scored(few, gap=("n1", 0, 0))).filter(pl.col("kind") == "reference")
+    rows = found(scored(few, gap=("n1", 0, 0)))
     assert set(rows["n"]) == {4}
     assert set(rows["left_out"]) == {1}
 
 
 def test_with_one_wording_it_is_over_items(tables):
     few = {name: table[:, :1] for name, table in tables.items()}
-    rows = found(scored(few)).filter(pl.col("kind") == "reference")
+    rows = found(scored(few))
     assert set(rows["unit"]) == {"items"}
     assert rows["p"].null_count() == 0
 
 
 def test_without_the_other_group_there_is_no_reference(tables):
     some = {name: table for name, table in tables.items() if name[1] != "non-stigmatized"}
-    assert not found(scored(some)).filter(pl.col("kind") == "reference").height
+    assert not found(scored(some)).height

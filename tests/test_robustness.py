@@ -14,46 +14,29 @@ from goffman.contrasts.designs import Clusters
 from goffman.contrasts.engine import PRIMARY, estimates
 from goffman.contrasts.verdict import PRESENT_WORDS
 from goffman.instruments.loader import load_instrument
-from goffman.instruments.types import Prompt
 from goffman.lexicons.gender import load_gender
 from goffman.measures.gender import QUANTITIES, SubjectGender
-from goffman.measures.responses import prompt_scores
 from goffman.report.load import read_run
 from goffman.runs.run import read_answers
-from goffman.schemas import LEFT_OUT, SENSITIVITY, complaints, prompt_table
+from goffman.schemas import LEFT_OUT, SENSITIVITY, complaints
 from goffman.sensitivity.variations import Headline
 from goffman.stats.crossed import crossed_interval
 from in_process import goffman
+from scored_rows import scored_rows, with_means
 
 GROUPS = {"mental-health": 5, "other": 4}
 
 
 def care(tables, *, model):
     """Scores of prompts: female is the table's value, male nothing."""
-    asked, values = [], []
-    for group, table in tables.items():
-        for (i, c), value in np.ndenumerate(table):
-            asked.append(
-                Prompt(
-                    instrument="care",
-                    item=f"i{i}",
-                    wording="only",
-                    dimension="help" if i % 2 else "diagnosis",
-                    condition=f"{group}-{c}",
-                    form=str(c),
-                    group=group,
-                    text=f"<mask> {i} {group} {c}",
-                )
-            )
-            values.append(float(value))
-    prompts = prompt_table(asked)
-    given = pl.DataFrame(
-        {"prompt_id": prompts["prompt_id"], "model": model, "variant": "with-names"}
-    ).with_columns(
-        pl.Series(name, [0.0] * len(values) if name == "male" else values) for name in QUANTITIES
-    )
-    reasons = dict.fromkeys(QUANTITIES, "gone")
-    return prompt_scores(given, prompts, measure="gender-of-subject", reasons=reasons)
+    rows = [
+        {"item": f"i{i}", "dimension": "help" if i % 2 else "diagnosis"}
+        | {"condition": f"{group}-{c}", "group": group, "value": value}
+        for group, table in tables.items()
+        for (i, c), value in np.ndenumerate(table)
+    ]
+    quantities = {name: float(name != "male") for name in QUANTITIES}
+    return scored_rows(SubjectGender(), rows, quantities, model=model, variant="with-names")
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +55,8 @@ def both(tables):
     other = {group: rng.normal(0.04, 0.05, (6, size)) for group, size in GROUPS.items()}
     each = pl.concat([care(tables, model="one"), care(other, model="two")])
     measure = SubjectGender()
-    scores = pl.concat([each, measure.aggregate(each)])
-    found = estimates(scores, {"care": measure}, wordings={"care": ["only"]})
+    scores = with_means(measure, each)
+    found = estimates(scores, {"x": measure}, wordings={"x": ["only"]})
     return scores, found
 
 
@@ -83,12 +66,7 @@ def left_out(both):
     primary = found.filter(pl.col("family") == PRIMARY)
     assert primary.height == 2
     row = primary.filter(pl.col("model") == "one").row(0, named=True)
-    work = Headline(
-        row=row,
-        measure=SubjectGender(),
-        wordings=["only"],
-        sharing=Clusters(),
-    )
+    work = Headline(row=row, measure=SubjectGender(), wordings=["only"], sharing=Clusters())
     return primary, {
         (one["variation"], one["what"]): one
         for one in work.without_each(work.select_scores(scores))

@@ -26,16 +26,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    BESIDE_BIAS,
-    levels,
-    models_in_each_setting,
-    models_over_pairs,
-    pairs_against_singles,
-    position,
-    settings_by_pairs,
-    settings_by_trials,
-)
+from goffman.contrasts import catalog
 from goffman.contrasts.designs import averaging_pair_orders
 from goffman.instruments.types import ControlScore
 from goffman.measures.analytic_choices import ORDERS, PARSERS, AnalyticChoice, Option
@@ -235,16 +226,16 @@ class CoreferenceBias(Measure):
         (
             "bias",
             (
-                levels,
-                settings_by_pairs,
-                settings_by_trials,
-                pairs_against_singles,
-                models_over_pairs,
-                *BESIDE_BIAS,
+                catalog.levels,
+                catalog.settings_by_pairs,
+                catalog.settings_by_trials,
+                catalog.pairs_against_singles,
+                catalog.models_over_pairs,
+                *catalog.BESIDE_BIAS,
             ),
         ),
     )
-    between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
+    between_runs: ClassVar[Contrasts] = (catalog.models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         PARSERS,
@@ -389,7 +380,13 @@ _STYLE: Mapping[ChoiceMode, tuple[str, ...]] = {
     "reply": (*SHARES, "first-listed"),
 }
 
-OF_PAIRS = (levels, settings_by_pairs, pairs_against_singles, models_over_pairs, *BESIDE_BIAS)
+OF_PAIRS = (
+    catalog.levels,
+    catalog.settings_by_pairs,
+    catalog.pairs_against_singles,
+    catalog.models_over_pairs,
+    *catalog.BESIDE_BIAS,
+)
 
 CHOICE_PRESENTATION = Presentation(
     quantity="bias",
@@ -464,9 +461,12 @@ class CoreferenceChoice(ChoiceMeasure):
     unit: ClassVar[str] = "setting"
     primary_contrast: ClassVar[tuple[str, str]] = ("level", "bias")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        ("bias", (position, *(contrast.on(averaging_pair_orders) for contrast in OF_PAIRS))),
+        (
+            "bias",
+            (catalog.position, *(contrast.on(averaging_pair_orders) for contrast in OF_PAIRS)),
+        ),
     )
-    between_runs: ClassVar[Contrasts] = (models_in_each_setting.on(averaging_pair_orders),)
+    between_runs: ClassVar[Contrasts] = (catalog.models_in_each_setting.on(averaging_pair_orders),)
     shown: ClassVar[Presentation] = CHOICE_PRESENTATION
     reply_claims: ClassVar[Claims] = REPLY_CLAIMS
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (ORDERS,)

@@ -37,25 +37,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    DIRECTIONS,
-    KEYINGS,
-    conditions_against_baseline,
-    conditions_against_own_group,
-    conditions_against_reference,
-    dimensions,
-    groups_as_asked,
-    groups_of_cells,
-    groups_of_conditions,
-    keying,
-    models_over_cells,
-    models_over_conditions,
-    nonbinary_against_others,
-    order_of_options,
-    over_wordings,
-    women_against_men,
-    wordings,
-)
+from goffman.contrasts import catalog
 from goffman.contrasts.designs import averaging_orders, items_by_place, wordings_merged
 from goffman.instruments.types import ControlScore, options_from
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
@@ -74,7 +56,6 @@ from goffman.measures.responses import (
     IDS,
     WEIGHT,
     about_nonbinary,
-    above_baseline,
     answers_to,
     as_scores,
     bound,
@@ -84,6 +65,7 @@ from goffman.measures.responses import (
     gaps,
     mean_code,
     mean_over,
+    means_by_form,
     means_of_cells,
     only,
     prompt_scores,
@@ -129,7 +111,7 @@ def presentations(prompts: pl.DataFrame) -> pl.DataFrame:
         coded_options = [option for option in options_from(text) if option.code is not None]
         first, last = (option.code or 0.0 for option in (coded_options[0], coded_options[-1]))
         labels = coded_options[0].label, coded_options[-1].label
-        direction = None if first == last else DIRECTIONS[first < last]
+        direction = None if first == last else catalog.DIRECTIONS[first < last]
         # A statement also says what is asked, so that its text is no part of the scale.
         scale = "\n".join(sorted(option.text for option in coded_options if mode != "entailment"))
         rows.append((prompt, item, keyed, *labels, direction, scale))
@@ -194,70 +176,6 @@ def is_number(label: pl.Expr) -> pl.Expr:
     return label.str.contains(r"^\d+$")
 
 
-def means_of_codes(
-    scores: pl.DataFrame, *, about: Sequence[str], contrast: str, against: str, whole: bool
-) -> pl.DataFrame:
-    """Return SCORES of all levels but prompt, as in negative-attitude; each question counts once.
-
-    ``about``: quantities whose mean over prompts says how a model answers.
-    """
-    cells = over_presentations(only(scores, CODES), whole=whole)
-    ids = ("condition", "group", "category")
-    forms = mean_over(cells, keep=("model", "wording", "form", *ids), level="form", over="items")
-    wordings = mean_over(forms, keep=("model", "wording", *ids), level="wording", over="forms")
-    conditions = _of_conditions(cells, ids)
-    item_cells = mean_over(cells, keep=("model", "item", *ids), level="cell", over="questions")
-    groups = pl.concat(
-        [
-            mean_over(rows, keep=keep, level=level, over="conditions")
-            for rows, keep, level in (
-                (conditions, ("model", "group"), "group"),
-                (wordings, ("model", "wording", "group"), "group"),
-                (item_cells, ("model", "item", "group"), "item"),
-            )
-        ]
-    )
-    code = only(pl.concat([wordings, conditions]), ["code"])
-    presented = answering(scores, [*about, *DIRECTIONS, *KEYINGS])
-    return pl.concat(
-        [
-            cells,
-            forms,
-            wordings,
-            conditions,
-            above_baseline(code),
-            mean_over(
-                conditions, keep=("model", "group", "category"), level="category", over="conditions"
-            ),
-            groups,
-            gaps(only(groups, ["code"]), contrast=contrast, against=against),
-            mean_over(presented, keep=("model",), level="model", over="prompts"),
-            reliability_scores(
-                items_by_place(wordings_merged(cells)),
-                quantity="code",
-                groups=(contrast, against),
-            ),
-            variance_split(scores),
-        ]
-    )
-
-
-def _of_conditions(cells: pl.DataFrame, who: tuple[str, ...]) -> pl.DataFrame:
-    """Return SCORES of conditions, of each model and over all: every wording counts the same.
-
-    If each question was asked in one wording only, every item counts the same.
-    """
-    keep, balanced = ("model", "wording", "form", *who), wordings_merged(cells)
-    forms = mean_over(balanced, keep=keep, level="form", over="items")
-    wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")
-    return pl.concat(
-        [
-            mean_over(wordings, keep=("model", *who), level="condition", over="wordings"),
-            mean_over(wordings, keep=who, level="condition", over="models × wordings"),
-        ]
-    )
-
-
 NO_OPTION = "no reply names one option"
 NO_REPLY = "no reply came"
 SHARES = tuple(kind for kind in CHOICE_KINDS if kind != "option")
@@ -289,16 +207,16 @@ _NO_SUCH_LABEL: Mapping[Reads, str] = {
 }
 
 CODES_OF = (
-    groups_of_conditions,
-    models_over_conditions,
-    conditions_against_reference,
-    conditions_against_own_group,
-    conditions_against_baseline,
+    catalog.groups_of_conditions,
+    catalog.models_over_conditions,
+    catalog.conditions_against_reference,
+    catalog.conditions_against_own_group,
+    catalog.conditions_against_baseline,
 )
 """Contrasts of what is asked, made from the means over orders."""
 
 CODE_CONTRASTS: Contrasts = (
-    *(order_of_options, keying, wordings, groups_as_asked),
+    *(catalog.order_of_options, catalog.keying, catalog.wordings, catalog.groups_as_asked),
     *(contrast.on(averaging_orders) for contrast in CODES_OF),
 )
 
@@ -467,7 +385,7 @@ class MeanCode(ChoiceMeasure):
     against: str = "non-stigmatized"
     name: ClassVar[str] = "mean-code"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (("code", CODE_CONTRASTS),)
-    between_runs: ClassVar[Contrasts] = (models_over_conditions.on(averaging_orders),)
+    between_runs: ClassVar[Contrasts] = (catalog.models_over_conditions.on(averaging_orders),)
     shown: ClassVar[Presentation] = PRESENTATION
     reply_claims: ClassVar[Claims] = REPLY_CLAIMS
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS)
@@ -523,12 +441,29 @@ class MeanCode(ChoiceMeasure):
         If replies are read, a question that was answered in only one order counts by that order:
         otherwise a model that refuses now and then would have no numbers at all.
         """
-        return means_of_codes(
-            scores,
-            about=STYLE[self.reads],
-            contrast=self.contrast,
-            against=self.against,
-            whole=self.mode != "reply",
+        cells = over_presentations(only(scores, CODES), whole=self.mode != "reply")
+        # If each question was asked in one wording only, every item counts the same.
+        balanced = wordings_merged(cells)
+        about = (*STYLE[self.reads], *catalog.DIRECTIONS, *catalog.KEYINGS)
+        return pl.concat(
+            [
+                cells,
+                means_by_form(
+                    cells,
+                    balanced,
+                    compared=("code",),
+                    contrast=self.contrast,
+                    against=self.against,
+                    over="questions",
+                ),
+                mean_over(answering(scores, about), keep=("model",), level="model", over="prompts"),
+                reliability_scores(
+                    items_by_place(balanced),
+                    quantity="code",
+                    groups=(self.contrast, self.against),
+                ),
+                variance_split(scores),
+            ]
         )
 
 
@@ -581,8 +516,27 @@ def codes_of_nonbinary(
 
 
 BY_GENDER: tuple[tuple[str, Contrasts], ...] = (
-    ("code", (order_of_options, keying, wordings, women_against_men, nonbinary_against_others)),
-    ("disparity", (*map(over_wordings, (groups_of_cells, models_over_cells, dimensions)),)),
+    (
+        "code",
+        (
+            catalog.order_of_options,
+            catalog.keying,
+            catalog.wordings,
+            catalog.women_against_men,
+            catalog.nonbinary_against_others,
+        ),
+    ),
+    (
+        "disparity",
+        tuple(
+            catalog.over_wordings(contrast)
+            for contrast in (
+                catalog.groups_of_cells,
+                catalog.models_over_cells,
+                catalog.dimensions,
+            )
+        ),
+    ),
 )
 """First what presentation does to the code; then women against men, and what that depends on."""
 
@@ -651,7 +605,7 @@ class CodeByGender(ChoiceMeasure):
     prompt_quantity: ClassVar[str] = "code"
     primary_contrast: ClassVar[tuple[str, str]] = ("groups", "disparity")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = BY_GENDER
-    between_runs: ClassVar[Contrasts] = (over_wordings(models_over_cells),)
+    between_runs: ClassVar[Contrasts] = (catalog.over_wordings(catalog.models_over_cells),)
     shown: ClassVar[Presentation] = GENDER_PRESENTATION
     reply_claims: ClassVar[Claims] = GENDER_PRESENTATION.claims
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (WORDINGS, ORDERS)

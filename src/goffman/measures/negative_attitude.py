@@ -24,16 +24,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    conditions_against_baseline,
-    conditions_against_own_group,
-    conditions_against_reference,
-    groups_adjusted,
-    groups_as_asked,
-    groups_of_conditions,
-    models_over_conditions,
-    wordings_over_conditions,
-)
+from goffman.contrasts import catalog
 from goffman.contrasts.designs import merging_nested_wordings
 from goffman.instruments.types import ControlScore
 from goffman.lexicons.attitude import KINDS, MODELS
@@ -50,14 +41,13 @@ from goffman.measures.responses import (
     CATEGORY,
     CODED,
     WEIGHT,
-    above_baseline,
     as_scores,
     bound,
     by_prompt,
     coded_fills,
-    gaps,
     mean_code,
     mean_over,
+    means_by_form,
     only,
     prompt_scores,
     ratio,
@@ -118,13 +108,8 @@ rated, and the share of what counts whose words people rated."""
 _NO_WORD = "none of the words is rated positive, negative or neutral"
 _NO_MASS = "the words have no probability"
 _REASONS = {
-    **dict.fromkeys(COMPARED, _NO_WORD),
-    "lowest": _NO_MASS,
-    "highest": _NO_MASS,
-    "mass": _NO_MASS,
-    "last-probability": _NO_MASS,
-    "rated-share": _NO_MASS,
-    PEOPLE_SHARE: _NO_WORD,
+    **dict.fromkeys((*COMPARED, *CORE, *ABOUT), _NO_MASS),
+    **dict.fromkeys((*COMPARED, PEOPLE_SHARE), _NO_WORD),
 }
 
 
@@ -204,19 +189,19 @@ class NegativeAttitude(Measure):
         (
             "negative",
             (
-                groups_of_conditions.on(merging_nested_wordings),
-                groups_adjusted.on(merging_nested_wordings),
-                groups_as_asked,
-                models_over_conditions.on(merging_nested_wordings),
-                conditions_against_reference.on(merging_nested_wordings),
-                conditions_against_own_group.on(merging_nested_wordings),
-                conditions_against_baseline.on(merging_nested_wordings),
-                wordings_over_conditions,
+                catalog.groups_of_conditions.on(merging_nested_wordings),
+                catalog.groups_adjusted.on(merging_nested_wordings),
+                catalog.groups_as_asked,
+                catalog.models_over_conditions.on(merging_nested_wordings),
+                catalog.conditions_against_reference.on(merging_nested_wordings),
+                catalog.conditions_against_own_group.on(merging_nested_wordings),
+                catalog.conditions_against_baseline.on(merging_nested_wordings),
+                catalog.wordings_over_conditions,
             ),
         ),
-        *((kind, (groups_of_conditions.on(merging_nested_wordings),)) for kind in KINDS),
+        *((kind, (catalog.groups_of_conditions.on(merging_nested_wordings),)) for kind in KINDS),
     )
-    between_runs: ClassVar[Contrasts] = (models_over_conditions,)
+    between_runs: ClassVar[Contrasts] = (catalog.models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         WORDINGS,
@@ -272,39 +257,17 @@ class NegativeAttitude(Measure):
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return SCORES of forms, wordings, conditions, categories, groups, items and models."""
-        core = only(scores, (*CORE, *KINDS))
-        ids = ("condition", "group", "category")
-        forms = mean_over(core, keep=("model", "wording", "form", *ids), level="form", over="items")
-        wordings = mean_over(forms, keep=("model", "wording", *ids), level="wording", over="forms")
-        conditions = pl.concat(
-            [
-                mean_over(wordings, keep=("model", *ids), level="condition", over="wordings"),
-                mean_over(wordings, keep=ids, level="condition", over="models × wordings"),
-            ]
+        means = means_by_form(
+            only(scores, (*CORE, *KINDS)),
+            compared=COMPARED,
+            contrast=self.contrast,
+            against=self.against,
+            over="prompts",
         )
-        item_cells = mean_over(core, keep=("model", "item", *ids), level="cell", over="prompts")
-        groups = pl.concat(
-            [
-                mean_over(rows, keep=keep, level=level, over="conditions")
-                for rows, keep, level in (
-                    (conditions, ("model", "group"), "group"),
-                    (wordings, ("model", "wording", "group"), "group"),
-                    (item_cells, ("model", "item", "group"), "item"),
-                )
-            ]
-        )
-        negative = only(pl.concat([wordings, conditions]), ["negative"])
         about = only(scores, (*ABOUT, *OF_COMPLETIONS))
-        categories = ("model", "group", "category")
         return pl.concat(
             [
-                forms,
-                wordings,
-                conditions,
-                above_baseline(negative),
-                mean_over(conditions, keep=categories, level="category", over="conditions"),
-                groups,
-                gaps(only(groups, COMPARED), contrast=self.contrast, against=self.against),
+                means,
                 mean_over(about, keep=("model",), level="model", over="prompts"),
                 reliability_scores(
                     scores, quantity="negative", groups=(self.contrast, self.against)

@@ -15,16 +15,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    ADJECTIVES_ALONE,
-    THEY_PREFERENCE,
-    levels,
-    models_in_each_setting,
-    models_over_pairs,
-    pairs_against_singles,
-    settings_by_pairs,
-    they_preference,
-)
+from goffman.contrasts import catalog
 from goffman.instruments.types import BASELINE, MASK, THEY, ControlScore
 from goffman.measures.analytic_choices import AnalyticChoice, Option, StoredAnswers
 from goffman.measures.base import Contrasts, Measure, Reads
@@ -127,13 +118,18 @@ class PronounPreference(Measure):
         (
             "preference",
             (
-                *(levels, settings_by_pairs, pairs_against_singles, models_over_pairs),
-                *ADJECTIVES_ALONE,
+                *(
+                    catalog.levels,
+                    catalog.settings_by_pairs,
+                    catalog.pairs_against_singles,
+                    catalog.models_over_pairs,
+                ),
+                *catalog.ADJECTIVES_ALONE,
             ),
         ),
-        (THEY_PREFERENCE, (they_preference,)),
+        (catalog.THEY_PREFERENCE, (catalog.they_preference,)),
     )
-    between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
+    between_runs: ClassVar[Contrasts] = (catalog.models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         AnalyticChoice(name="choice of sentences", options=_sentences),
@@ -180,9 +176,9 @@ class PronounPreference(Measure):
         rows = they.select("prompt_id", "item", "pronoun").join(
             sums_by_item.select("model", "item", "either"), on="item"
         )
-        value = (pl.col("log_probability") - pl.col("either")).alias(THEY_PREFERENCE)
+        value = (pl.col("log_probability") - pl.col("either")).alias(catalog.THEY_PREFERENCE)
         values = rows.join(log_probabilities, on=["model", "prompt_id", "pronoun"], how="left")
-        reasons = {THEY_PREFERENCE: _NO_WORD}
+        reasons = {catalog.THEY_PREFERENCE: _NO_WORD}
         return prompt_scores(values.with_columns(value), they, measure=self.name, reasons=reasons)
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:

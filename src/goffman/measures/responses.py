@@ -355,6 +355,58 @@ def means_of_cells(cells: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
     return means.filter((pl.col("level") != "dimension") | pl.col("dimension").is_not_null())
 
 
+def means_by_form(
+    cells: pl.DataFrame,
+    balanced: pl.DataFrame | None = None,
+    *,
+    compared: Sequence[str],
+    contrast: str,
+    against: str,
+    over: str,
+) -> pl.DataFrame:
+    """Return SCORES of forms, wordings, conditions, categories, groups and items, and their gaps.
+
+    ``cells``: scores of single questions (``over``); ``balanced``: the same where conditions are to
+    be means of others. The first number ``compared`` also stands above the baseline.
+    """
+    ids = ("condition", "group", "category")
+    means = []
+    for rows in (cells,) if balanced is None else (cells, balanced):
+        forms = mean_over(rows, keep=("model", "wording", "form", *ids), level="form", over="items")
+        keep = ("model", "wording", *ids)
+        means.append((forms, mean_over(forms, keep=keep, level="wording", over="forms")))
+    (forms, wordings), (_, balanced_wordings) = means[0], means[-1]
+    conditions = pl.concat(
+        [
+            mean_over(balanced_wordings, keep=("model", *ids), level="condition", over="wordings"),
+            mean_over(balanced_wordings, keep=ids, level="condition", over="models × wordings"),
+        ]
+    )
+    items = mean_over(cells, keep=("model", "item", *ids), level="cell", over=over)
+    categories = ("model", "group", "category")
+    groups = pl.concat(
+        [
+            mean_over(rows, keep=keep, level=level, over="conditions")
+            for rows, keep, level in (
+                (conditions, ("model", "group"), "group"),
+                (wordings, ("model", "wording", "group"), "group"),
+                (items, ("model", "item", "group"), "item"),
+            )
+        ]
+    )
+    return pl.concat(
+        [
+            forms,
+            wordings,
+            conditions,
+            above_baseline(only(pl.concat([wordings, conditions]), compared[:1])),
+            mean_over(conditions, keep=categories, level="category", over="conditions"),
+            groups,
+            gaps(only(groups, compared), contrast=contrast, against=against),
+        ]
+    )
+
+
 def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:
     """Return the fills of the prompts themselves by rank, at most ``top_k``; None: all stored ones.
 

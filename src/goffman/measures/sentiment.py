@@ -12,12 +12,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    groups_adjusted,
-    groups_as_asked,
-    groups_of_conditions,
-    models_over_conditions,
-)
+from goffman.contrasts import catalog
 from goffman.instruments.types import ControlScore
 from goffman.measures.analytic_choices import WORDINGS, AnalyticChoice, Option, StoredAnswers
 from goffman.measures.base import Contrasts, Measure, Reads
@@ -113,10 +108,13 @@ class NegativeSentiment(Measure):
     """Correlated with another measure's number: two labels per condition are too coarse for it."""
     primary_contrast: ClassVar[tuple[str, str]] = ("groups", PROBABILITY)
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        (PROBABILITY, (groups_of_conditions, groups_adjusted, models_over_conditions)),
-        ("negative", (groups_as_asked,)),
+        (
+            PROBABILITY,
+            (catalog.groups_of_conditions, catalog.groups_adjusted, catalog.models_over_conditions),
+        ),
+        ("negative", (catalog.groups_as_asked,)),
     )
-    between_runs: ClassVar[Contrasts] = (models_over_conditions,)
+    between_runs: ClassVar[Contrasts] = (catalog.models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
     choices: ClassVar[tuple[AnalyticChoice, ...]] = (
         WORDINGS,

@@ -23,31 +23,12 @@ from typing import ClassVar
 
 import polars as pl
 
-from goffman.contrasts.catalog import (
-    DIRECTIONS,
-    KEYINGS,
-    conditions_against_reference,
-    group_against_compared,
-    keying,
-    models_over_conditions,
-    nonbinary_in_group,
-    order_of_options,
-    over_wordings,
-    women_against_men_in_group,
-    wordings,
-)
+from goffman.contrasts import catalog
 from goffman.contrasts.designs import averaging_orders, within_categories
+from goffman.measures import multiple_choice
 from goffman.measures.analytic_choices import ORDERS, WORDINGS, AnalyticChoice
 from goffman.measures.base import Contrasts
-from goffman.measures.multiple_choice import (
-    CODES,
-    PAIRED,
-    STYLE,
-    MeanCode,
-    codes_of_nonbinary,
-    means_of_codes,
-    pairs,
-)
+from goffman.measures.multiple_choice import CODES, PAIRED, MeanCode, codes_of_nonbinary, pairs
 from goffman.measures.responses import (
     CODE,
     CODED,
@@ -62,8 +43,6 @@ from goffman.measures.responses import (
     ratio,
 )
 from goffman.presentation import answer_style, conditions, gender, reliability, tables
-from goffman.presentation.answer_style import describe_style
-from goffman.presentation.evidence import options_with_probabilities
 from goffman.presentation.gender import vignette_findings
 from goffman.presentation.section import Claims, Presentation
 
@@ -72,100 +51,23 @@ HALF = 0.5
 CELL = ("model", "item", "dimension", "condition", "group", "category")
 
 
-def counted_apart(
-    scores: pl.DataFrame, shares: pl.DataFrame, prompts: pl.DataFrame, *, counted: str
-) -> pl.DataFrame:
-    """Return SCORES of the level prompt with the quantities above.
-
-    ``scores``: those of mean-code; ``shares``: model, prompt_id, ``share`` and, for replies,
-    ``replies``: the number of replies in the share, which becomes ``n``.
-    """
-    is_counted = counts(counted)
-    genders = prompts.select("prompt_id", variant=pl.col("gender"))
-    code = only(scores, ["code"])
-    endorsing = (
-        code.drop("variant", "value")
-        .join(shares, on=["model", "prompt_id"], how="left")
-        .with_columns(n=pl.col("replies").fill_null(0) if "replies" in shares.columns else "n")
-        .join(genders, on="prompt_id")
-        .with_columns(quantity=pl.lit(ENDORSING), value=pl.col("share"))
-    )
-    # Only the score has effects of presentation: beliefs have no most stigmatizing option.
-    of_codes = pl.col("quantity").is_in([*CODES, *DIRECTIONS, *KEYINGS])
-    is_code = pl.col("quantity") == "code"
-    return pl.concat(
-        [
-            scores.filter(is_counted | ~of_codes),
-            scores.filter(~is_counted, is_code).with_columns(quantity=pl.lit("belief")),
-            pairs(scores.filter(is_counted), prompts),
-            as_scores(endorsing).sort("model", "prompt_id"),
-        ]
-    )
-
-
 def counts(dimension: str) -> pl.Expr:
     """Return whether an item counts: one of this dimension, or of none."""
     return pl.col("dimension").is_null() | (pl.col("dimension") == dimension)
-
-
-def on_obvious_side(shares: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return prompt_id and value: by control, the share of answers on the side that anyone takes.
-
-    ``shares``: as in counted_apart.
-    """
-    share = pl.col("share")
-    value = pl.when(pl.col("answer") == "negative").then(share).otherwise(1 - share)
-    sides = prompts.select("prompt_id", "answer")
-    return sides.join(shares, on="prompt_id", how="left").select("prompt_id", value=value)
-
-
-def means_of_vignettes(
-    scores: pl.DataFrame, *, about: tuple[str, ...], contrast: str, against: str, whole: bool
-) -> pl.DataFrame:
-    """Return SCORES of all levels but prompt: of codes, women and men, beliefs and shares."""
-    ids = ("model", "condition", "group", "category")
-    described = only(scores, (*PAIRED, "nonbinary"))
-    genders = mean_over(described, keep=CELL, level="cell", over="questions")
-    beliefs = mean_over(only(scores, ["belief"]), keep=CELL, level="cell", over="questions")
-    groups = mean_over(genders, keep=("model", "group"), level="group", over="items × conditions")
-    # Means of cells by condition, group and item, as the codes have them.
-    item_ids = ("model", "item", "dimension", "group")
-    return pl.concat(
-        [
-            means_of_codes(scores, about=about, contrast=contrast, against=against, whole=whole),
-            genders,
-            mean_over(genders, keep=ids, level="condition", over="items"),
-            groups,
-            mean_over(genders, keep=item_ids, level="item", over="conditions"),
-            gaps(only(groups, PAIRED), contrast=contrast, against=against),
-            beliefs,
-            mean_over(beliefs, keep=item_ids, level="item", over="conditions"),
-            *_shares(only(scores, [ENDORSING])),
-        ]
-    )
-
-
-def _shares(scores: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the share who endorse, of each item and condition, by gender and over both."""
-    pooled = scores.with_columns(variant=pl.lit(None, dtype=pl.String))
-    return [
-        mean_over(rows, keep=CELL, level="cell", over="questions")
-        for rows in (scores.filter(pl.col("variant").is_not_null()), pooled)
-    ]
 
 
 OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
     (
         "code",
         (
-            order_of_options.on(within_categories),
-            keying.on(within_categories),
-            wordings.on(within_categories),
-            over_wordings(group_against_compared),
-            over_wordings(conditions_against_reference),
-            women_against_men_in_group.on(within_categories),
-            nonbinary_in_group.on(within_categories),
-            models_over_conditions.on(averaging_orders, within_categories),
+            catalog.order_of_options.on(within_categories),
+            catalog.keying.on(within_categories),
+            catalog.wordings.on(within_categories),
+            catalog.over_wordings(catalog.group_against_compared),
+            catalog.over_wordings(catalog.conditions_against_reference),
+            catalog.women_against_men_in_group.on(within_categories),
+            catalog.nonbinary_in_group.on(within_categories),
+            catalog.models_over_conditions.on(averaging_orders, within_categories),
         ),
     ),
 )
@@ -175,16 +77,14 @@ are given, and what is sampled is descriptions of them."""
 
 DIFFERENCES = gender.differences(what="Mean code about a woman minus a man described alike")
 
-MEASURED = (
-    "A person is described in a few sentences, and a model is asked with options how willing it "
-    "would be to be near the person, what the person may do, and where the trouble comes from. "
-    "Codes go from 0 to 1. The stigma score is the mean code of the questions about distance and "
-    "about violence to others, where 1 is the most stigmatizing. The other questions are about "
-    "beliefs and are shown separately."
-)
-
 CLAIMS = Claims(
-    measured=MEASURED,
+    measured=(
+        "A person is described in a few sentences, and a model is asked with options how willing "
+        "it would be to be near the person, what the person may do, and where the trouble comes "
+        "from. Codes go from 0 to 1. The stigma score is the mean code of the questions about "
+        "distance and about violence to others, where 1 is the most stigmatizing. The other "
+        "questions are about beliefs and are shown separately."
+    ),
     supports=(
         "that, asked in these ways, a model finds more stigmatizing options more probable about a "
         "person described with a disorder than about one with daily troubles, or about a woman "
@@ -209,11 +109,8 @@ CLAIMS = Claims(
     ),
 )
 
-PRESENTATION = Presentation(
-    quantity="code",
-    called="mean code",
-    axis="Mean code: 0 least, 1 most stigmatizing",
-    ends=("less stigmatizing", "more stigmatizing"),
+PRESENTATION = replace(
+    multiple_choice.PRESENTATION,
     claims=CLAIMS,
     findings=vignette_findings,
     figures=(
@@ -233,9 +130,7 @@ PRESENTATION = Presentation(
         ),
         reliability.reliability_table,
     ),
-    evidence=options_with_probabilities,
-    main=("order", "keying", "wordings", "groups", "genders", "nonbinary"),
-    style=describe_style,
+    main=multiple_choice.GENDER_PRESENTATION.main,
 )
 
 
@@ -276,26 +171,73 @@ class VignetteCode(MeanCode):
         prompts, nonbinary_prompts = about_nonbinary(prompts)
         own_answers = answers_to(prompts, answers)
         scores = super().score_prompts(own_answers, prompts)
-        scores = counted_apart(scores, self._endorsing(own_answers), prompts, counted=self.counted)
-        nonbinary_prompts = nonbinary_prompts.filter(counts(self.counted))
-        return pl.concat([scores, codes_of_nonbinary(self, answers, nonbinary_prompts)])
+        shares = self._endorsing(own_answers)
+        endorsing = (
+            only(scores, ["code"])
+            .drop("variant", "value")
+            .join(shares, on=["model", "prompt_id"], how="left")
+            .with_columns(n=pl.col("replies").fill_null(0) if "replies" in shares.columns else "n")
+            .join(prompts.select("prompt_id", variant=pl.col("gender")), on="prompt_id")
+            .with_columns(quantity=pl.lit(ENDORSING), value=pl.col("share"))
+        )
+        # Only the score has effects of presentation: beliefs have no most stigmatizing option.
+        of_codes = pl.col("quantity").is_in([*CODES, *catalog.DIRECTIONS, *catalog.KEYINGS])
+        is_code, is_counted = pl.col("quantity") == "code", counts(self.counted)
+        return pl.concat(
+            [
+                scores.filter(is_counted | ~of_codes),
+                scores.filter(~is_counted, is_code).with_columns(quantity=pl.lit("belief")),
+                pairs(scores.filter(is_counted), prompts),
+                as_scores(endorsing).sort("model", "prompt_id"),
+                codes_of_nonbinary(self, answers, nonbinary_prompts.filter(is_counted)),
+            ]
+        )
 
     def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Return for each control the share of answers on its obvious side, in each order."""
-        return on_obvious_side(self._endorsing(answers), prompts)
+        share = pl.col("share")
+        value = pl.when(pl.col("answer") == "negative").then(share).otherwise(1 - share)
+        sides = prompts.select("prompt_id", "answer")
+        shares = self._endorsing(answers)
+        return sides.join(shares, on="prompt_id", how="left").select("prompt_id", value=value)
 
     def aggregate(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return SCORES of questions, cells, conditions, items, groups and models."""
-        return means_of_vignettes(
-            scores,
-            about=STYLE[self.reads],
-            contrast=self.contrast,
-            against=self.against,
-            whole=self.mode == "choice",
+        """Return SCORES of all levels but prompt: of codes, women and men, beliefs and shares."""
+        ids = ("model", "condition", "group", "category")
+        # Means of cells by condition, group and item, as the codes have them.
+        item_ids = ("model", "item", "dimension", "group")
+        genders, beliefs, by_gender, pooled = (
+            mean_over(rows, keep=CELL, level="cell", over="questions")
+            for rows in (
+                only(scores, (*PAIRED, "nonbinary")),
+                only(scores, ["belief"]),
+                only(scores, [ENDORSING]).filter(pl.col("variant").is_not_null()),
+                only(scores, [ENDORSING]).with_columns(variant=pl.lit(None, dtype=pl.String)),
+            )
+        )
+        groups = mean_over(
+            genders, keep=("model", "group"), level="group", over="items × conditions"
+        )
+        return pl.concat(
+            [
+                super().aggregate(scores),
+                genders,
+                mean_over(genders, keep=ids, level="condition", over="items"),
+                groups,
+                mean_over(genders, keep=item_ids, level="item", over="conditions"),
+                gaps(only(groups, PAIRED), contrast=self.contrast, against=self.against),
+                beliefs,
+                mean_over(beliefs, keep=item_ids, level="item", over="conditions"),
+                by_gender,
+                pooled,
+            ]
         )
 
     def _endorsing(self, answers: pl.DataFrame) -> pl.DataFrame:
-        """Return for each prompt the share of options above one half among those that count."""
+        """Return for each prompt the share of options above one half among those that count.
+
+        For replies, ``replies`` is the number of replies in the share.
+        """
         above = ratio(WEIGHT.filter(CODE > HALF), among=CODED)
         replies = [CODE.count().alias("replies")] if self.mode == "reply" else []
         return by_prompt(self.coded(answers), *replies, share=above)
