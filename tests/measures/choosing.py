@@ -9,7 +9,7 @@ from making import prompts
 
 from goffman.contrasts.engine import estimates
 from goffman.formatting import Labels
-from goffman.instruments.types import Option, options_json
+from goffman.instruments.types import Option, options_from, options_json
 from goffman.presentation.section import Section
 from goffman.schemas import CHOICES, REPLIES, SENSITIVITY, schema
 from goffman.sensitivity.variations import headlines_of
@@ -85,17 +85,9 @@ def choices(table, how, *, model="m"):
     rows = []
     for row in table.iter_rows(named=True):
         given = how(row)
-        for one, p in zip(listed(row), given, strict=True):
-            rows.append(
-                {
-                    "prompt_id": row["prompt_id"],
-                    "model": model,
-                    "option": one.label,
-                    "code": one.code,
-                    "probability": p,
-                    "elsewhere": 1 - sum(given),
-                }
-            )
+        whose = {"prompt_id": row["prompt_id"], "model": model, "elsewhere": 1 - sum(given)}
+        for option, p in zip(options_from(row["options"]), given, strict=True):
+            rows.append(whose | {"option": option.label, "code": option.code, "probability": p})
     return pl.DataFrame(rows, schema=schema(CHOICES))
 
 
@@ -109,15 +101,18 @@ def replied(table, how, *, model="m", trials=1):
     return pl.DataFrame(rows, schema=schema(REPLIES))
 
 
-def section(measure, scores, table, *, wordings=tuple(WORDINGS)):
+def section(measure, scores, table, *, wordings=tuple(WORDINGS), sharing=None):
     """The section that a page would have of these scores."""
     found = estimates(
         scores,
         {"scale": measure},
         wordings={"scale": list(wordings)},
+        sharing=sharing,
     )
     models = scores["model"].drop_nulls().unique(maintain_order=True)
-    every = headlines_of(found, {"scale": measure}, scores, {"scale": list(wordings)}, {})
+    every = headlines_of(
+        found, {"scale": measure}, scores, {"scale": list(wordings)}, sharing or {}
+    )
     return Section(
         instrument="scale",
         measure=measure.name,

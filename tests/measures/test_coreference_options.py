@@ -7,16 +7,14 @@ import statistics
 
 import polars as pl
 import pytest
+from choosing import choices, replied
+from choosing import section as section_of
 from making import check, one, prompts, same_whatever_the_order, value
 
 from goffman.contrasts.designs import clusters_by_instrument
-from goffman.contrasts.engine import estimates
-from goffman.formatting import Labels
 from goffman.instruments.types import Option, options_from, options_json
 from goffman.measures.coreference import CoreferenceChoice
 from goffman.presentation.findings import findings_of
-from goffman.presentation.section import Section
-from goffman.schemas import CHOICES, REPLIES, schema
 
 OCCUPATIONS = ("nurse", "guard", "cook", "maid", "judge", "clerk", "tailor", "baker")
 SETTINGS = {"baseline": "baseline", "tough,gentle": "contrasting-pair", "old,": "single-adjective"}
@@ -67,45 +65,9 @@ def probabilities(row):
     return [*given, 0.07]
 
 
-def choices(asked, how):
-    rows = []
-    for row in asked.to_dicts():
-        given = how(row)
-        for o, p in zip(options_from(row["options"]), given, strict=True):
-            rows.append(
-                {
-                    "prompt_id": row["prompt_id"],
-                    "model": "m",
-                    "option": o.label,
-                    "code": o.code,
-                    "probability": p,
-                    "elsewhere": 1 - sum(given),
-                }
-            )
-    return pl.DataFrame(rows, schema=schema(CHOICES))
-
-
-def estimated(measure, scores, asked):
-    return estimates(
-        scores,
-        {"scale": measure},
-        wordings={"scale": ["pro", "anti"]},
-        sharing=clusters_by_instrument(asked),
-    )
-
-
 def section(measure, scores, asked):
-    return Section(
-        instrument="scale",
-        measure=measure.name,
-        unit=measure.unit,
-        presentation=measure.presentation,
-        scores=scores,
-        estimates=estimated(measure, scores, asked),
-        names=Labels(models={"m": "m"}, instruments={}, conditions={}, items={}),
-        wordings=("pro", "anti"),
-        prompts=asked,
-    )
+    sharing = clusters_by_instrument(asked)
+    return section_of(measure, scores, asked, wordings=("pro", "anti"), sharing=sharing)
 
 
 def naive(asked, answers):
@@ -156,7 +118,7 @@ def test_accuracy_bias_bounds_and_position_are_those_of_a_plain_loop():
             assert value(scores, quantity=quantity, **ids) == pytest.approx(number, rel=1e-5), (
                 quantity
             )
-    found = estimated(measure, scores, asked)
+    found = section(measure, scores, asked).estimates
     level = one(found, kind="level")
     bias = value(scores, level="condition", condition="baseline", quantity="bias")
     assert level["difference"] == pytest.approx(bias)
@@ -197,19 +159,10 @@ def test_who_always_picks_the_first_is_called_so():
     (found,) = findings_of(section(measure, measure(choices(asked, first), asked), asked))
     assert found.head == "Always picks the option listed first"
     said = CoreferenceChoice(mode="reply")
-    answers = said.code_responses(replies(asked, lambda _row, _trial: "A"), asked, None, cased=True)
+    answers = said.code_responses(replied(asked, lambda _row, _trial: "A"), asked, None, cased=True)
     scores = check(said(answers, asked))
     assert value(scores, level="model", quantity="first-listed") == 1
     assert value(scores, level="condition", condition="baseline", quantity="bias") == 0
-
-
-def replies(asked, how, trials=1):
-    rows = [
-        {"prompt_id": row["prompt_id"], "model": "m", "trial": t, "text": how(row, t)}
-        for row in asked.to_dicts()
-        for t in range(1, trials + 1)
-    ]
-    return pl.DataFrame(rows, schema=schema(REPLIES))
 
 
 def test_replies_that_are_no_answer_are_not_correct_and_make_the_bounds():
@@ -222,7 +175,7 @@ def test_replies_that_are_no_answer_are_not_correct_and_make_the_bounds():
         wrong = row["wording"] == "anti" and sum(map(ord, row["item"])) % 3 == 0
         return f"The {row['other' if wrong else 'answer']}."
 
-    answers = measure.code_responses(replies(asked, said, trials=2), asked, None, cased=True)
+    answers = measure.code_responses(replied(asked, said, trials=2), asked, None, cased=True)
     scores = check(measure(answers, asked))
     wrong = statistics.fmean(
         sum(map(ord, item)) % 3 == 0 for item in asked["item"].unique().to_list()
@@ -235,7 +188,7 @@ def test_replies_that_are_no_answer_are_not_correct_and_make_the_bounds():
     assert value(scores, quantity="bias-answered", **ids) == pytest.approx(wrong)
     assert value(scores, quantity="bias-lowest", **ids) == pytest.approx(wrong / 2 - 0.5)
     assert value(scores, quantity="bias-highest", **ids) == pytest.approx(wrong / 2 + 0.5)
-    level = one(estimated(measure, scores, asked), kind="level")
+    level = one(section(measure, scores, asked).estimates, kind="level")
     assert level["difference"] == pytest.approx(wrong / 2)
 
 
