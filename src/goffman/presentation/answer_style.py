@@ -18,7 +18,17 @@ from goffman.presentation.forest import (
     with_clear,
 )
 from goffman.presentation.section import Section
-from goffman.presentation.table_formats import ColumnSpec, N, Table, as_table, numbers, texts
+from goffman.presentation.table_formats import (
+    ColumnSpec,
+    N,
+    Table,
+    counts,
+    interval,
+    numbers,
+    p_column,
+    section_table,
+    texts,
+)
 from goffman.presentation.vega import Figure, axis_x, axis_y, data, plot
 
 Row = Mapping[str, Any]
@@ -368,26 +378,21 @@ def how_it_answers(section: Section) -> Iterator[Table]:
     """Yield tables of the effects of presentation, agreement, and shares of kinds of answers."""
     rows = section.estimates.filter(pl.col("kind").is_in(_KINDS))
     columns = ("model", "kind", "first", "second", "n", "difference", "low", "high", "p_adjusted")
-    table_rows = rows.select(*columns, "reason").to_dicts()
-    if table_rows:
-        caption = (
-            f"{section.instrument}: what the presentation of a question alone does to the mean "
-            f"code: the order of {_words(section).options}, the keying, the wording."
-        )
-        shown = (
-            *texts("model", "kind", kind="effect of"),
-            ColumnSpec(header="first − second", keys=("first", "second"), form="pair"),
-            N,
-            *numbers("difference"),
-            ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
-            ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p"),
-        )
-        yield as_table(f"{section.instrument}-presentation", caption, table_rows, shown=shown)
+    caption = (
+        "what the presentation of a question alone does to the mean code: the order of "
+        f"{_words(section).options}, the keying, the wording."
+    )
+    shown = (
+        *texts("model", "kind", kind="effect of"),
+        ColumnSpec(header="first − second", keys=("first", "second"), form="pair"),
+        N,
+        *numbers("difference"),
+        interval(),
+        p_column(),
+    )
+    rows = rows.select(*columns, "reason")
+    yield from section_table(section, "presentation", caption, rows, shown)
     yield from agreement_table(section)
-    yield from _shares(section)
-
-
-def _shares(section: Section) -> Iterator[Table]:
     quantity = pl.col("quantity")
     means = section.scores.filter(
         pl.col("level") == "model",
@@ -397,18 +402,18 @@ def _shares(section: Section) -> Iterator[Table]:
     rows = means.sort("model", "quantity").select(
         "model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason"
     )
-    if rows.height:
-        caption = (
-            f"{section.instrument}: means over all prompts. First-listed, last-listed and "
-            "says-… (the label that a model gives most often) are shares of the answers. The "
-            "others are shares of all replies, or of all probability."
-        )
-        shown = (
-            *texts("model", "quantity", quantity="share"),
-            N,
-            *numbers("value", "sd", "low", "high", value="mean", low="minimum", high="maximum"),
-        )
-        yield as_table(f"{section.instrument}-answering", caption, rows.to_dicts(), shown=shown)
+    caption = (
+        "means over all prompts. First-listed, last-listed and says-… (the label that a model "
+        "gives most often) are shares of the answers. The others are shares of all replies, or of "
+        "all probability."
+    )
+    headers = {"value": "mean", "low": "minimum", "high": "maximum"}
+    shown = (
+        *texts("model", "quantity", quantity="share"),
+        N,
+        *numbers("value", "sd", "low", "high", drop="never", **headers),
+    )
+    yield from section_table(section, "answering", caption, rows, shown)
 
 
 AGREES = "agreement"
@@ -459,18 +464,16 @@ def describe_other_modes(sections: Mapping[str, Section], asked: str, name: str)
 def agreement_table(section: Section) -> Iterator[Table]:
     """Yield a table of the agreement of text and probabilities for every model."""
     rows = section.rows("model", (AGREES, BY_CHANCE)).sort("model", "quantity")
-    kept = rows.select("model", "quantity", "n", "missing", "value")
-    if kept.height:
-        caption = (
-            f"{section.instrument}: of the replies that name one option, the share that names the "
-            "one that is most probable by the model's own probabilities, in the same presentation; "
-            "and the share that would by chance, given how often each label was said and was most "
-            "probable. Missing are replies that name no option."
-        )
-        shown = (
-            *texts("model", "quantity", quantity="share"),
-            ColumnSpec(header="replies", keys=("n",), form="count"),
-            ColumnSpec(header="missing", keys=("missing",), form="count"),
-            *numbers("value"),
-        )
-        yield as_table(f"{section.instrument}-agreement", caption, kept.to_dicts(), shown=shown)
+    caption = (
+        "of the replies that name one option, the share that names the one that is most probable "
+        "by the model's own probabilities, in the same presentation; and the share that would by "
+        "chance, given how often each label was said and was most probable. Missing are replies "
+        "that name no option."
+    )
+    shown = (
+        *texts("model", "quantity", quantity="share"),
+        *counts("n", "missing", n="replies"),
+        *numbers("value"),
+    )
+    rows = rows.select("model", "quantity", "n", "missing", "value")
+    yield from section_table(section, "agreement", caption, rows, shown)

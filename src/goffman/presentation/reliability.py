@@ -11,7 +11,15 @@ from goffman.formatting import describe_variant, humanize, number
 from goffman.presentation.findings import of_model
 from goffman.presentation.section import Section
 from goffman.presentation.sensitivity import ONE_WORDING
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
+from goffman.presentation.table_formats import (
+    Table,
+    counts,
+    interval,
+    numbers,
+    p_column,
+    section_table,
+    texts,
+)
 
 HIGH = 0.8
 """The coefficient from which statements about single conditions are supported."""
@@ -113,39 +121,28 @@ def reliability_rows(section: Section) -> list[dict[str, Any]]:
 
 def reliability_table(section: Section) -> Iterator[Table]:
     """Yield a table of how well order and level of a scale's conditions would be reproduced."""
-    rows = reliability_rows(section)
-    if not rows:
-        return
     many = section.noun.many
     caption = (
-        f"{section.instrument}: reliability of the scale, from 0 (none) to 1 (perfect). G: would "
-        f"the {many} rank the same with other items and wordings? Φ: would their values be the "
-        "same? α is computed across items, after averaging over wordings. With "
-        "one wording, the effect of wording is unknown."
+        f"reliability of the scale, from 0 (none) to 1 (perfect). G: would the {many} rank the "
+        "same with other items and wordings? Φ: would their values be the same? α is computed "
+        "across items, after averaging over wordings. With one wording, the effect of wording is "
+        "unknown."
     )
     shown = (
         *texts("model", "variant", "group", variant="words"),
-        ColumnSpec(header="subscale", keys=("dimension",), drop="constant"),
-        *(
-            ColumnSpec(header=header, keys=(name,), form="number")
-            for name, header in COEFFICIENTS.items()
-        ),
-        ColumnSpec(header="why none", keys=("reason",), drop="empty"),
+        *texts("dimension", drop="constant", dimension="subscale"),
+        *numbers(*COEFFICIENTS, drop="never", **COEFFICIENTS),
+        *texts("reason", drop="empty", reason="why none"),
     )
-    yield as_table(f"{section.instrument}-reliability", caption, rows, shown=shown)
+    yield from section_table(section, "reliability", caption, reliability_rows(section), shown)
 
 
 REFERENCE = (
     *numbers("shrunken", drop="empty"),
-    ColumnSpec(header="rank, 95%", keys=("rank_low", "rank_high"), form="interval", drop="empty"),
+    interval("rank_low", "rank_high", header="rank, 95%", drop="empty"),
     *numbers("reference_difference", drop="empty", reference_difference="minus reference"),
-    ColumnSpec(
-        header="its 95% interval",
-        keys=("reference_low", "reference_high"),
-        form="interval",
-        drop="empty",
-    ),
-    ColumnSpec(header="its p, corrected", keys=("reference_p_adjusted",), form="p", drop="empty"),
+    interval("reference_low", "reference_high", header="its 95% interval", drop="empty"),
+    p_column("reference_p_adjusted", header="its p, corrected", drop="empty"),
 )
 """Columns beside a condition, if not empty: its shrunken mean, the range of its rank, and its
 difference from the other group's mean."""
@@ -243,21 +240,17 @@ def describe_variance(section: Section, model: str) -> Iterator[str]:
 
 def variance_table(section: Section) -> Iterator[Table]:
     """Yield a table of the parts of the variance for every model."""
-    rows = variance_rows(section)
-    if not rows:
-        return
     caption = (
-        f"{section.instrument}: how the variance of the code of single answers is split, all "
-        "factors taken as sampled. order: whether the most stigmatizing option is listed first or "
-        "last. An estimate below 0 counts as 0; a separate column shows it. If each question was "
-        "asked in one wording only, the effect of wordings is part of condition-item or of rest."
+        "how the variance of the code of single answers is split, all factors taken as sampled. "
+        "order: whether the most stigmatizing option is listed first or last. An estimate below 0 "
+        "counts as 0; a separate column shows it. If each question was asked in one wording only, "
+        "the effect of wordings is part of condition-item or of rest."
     )
     shown = (
         *texts("model", "source"),
         *numbers("variance", "share"),
         *numbers("below_zero", drop="empty", below_zero="estimate below 0"),
-        ColumnSpec(header="answers", keys=("n",), form="count"),
-        ColumnSpec(header="left out", keys=("missing",), form="count"),
-        ColumnSpec(header="why none", keys=("reason",), drop="empty"),
+        *counts("n", "missing", n="answers", missing="left out"),
+        *texts("reason", drop="empty", reason="why none"),
     )
-    yield as_table(f"{section.instrument}-variance", caption, rows, shown=shown)
+    yield from section_table(section, "variance", caption, variance_rows(section), shown)

@@ -20,7 +20,15 @@ from goffman.contrasts.verdict import PRESENT_WORDS, rests_on
 from goffman.formatting import confidence, ends, humanize, join_words, number
 from goffman.lexicons.attitude import BUILT_IN, PEOPLE
 from goffman.presentation.forest import band
-from goffman.presentation.table_formats import ColumnSpec, Table, as_table, numbers, texts
+from goffman.presentation.table_formats import (
+    ColumnSpec,
+    Table,
+    counts,
+    interval,
+    numbers,
+    section_table,
+    texts,
+)
 from goffman.presentation.vega import WIDTH, Figure, Spec, at, choice, chosen, figure, tip
 from goffman.schemas import (
     ANALYSIS,
@@ -360,25 +368,23 @@ _SHOWN = (
     *texts("model"),
     ColumnSpec(header="contrast", keys=("first", "second"), form="pair"),
     *numbers("shipped", shipped="goffman's ratings"),
-    ColumnSpec(header="95% interval", keys=("shipped_low", "shipped_high"), form="interval"),
+    interval("shipped_low", "shipped_high"),
     *numbers("given", given="your ratings"),
-    ColumnSpec(header="95% interval", keys=("given_low", "given_high"), form="interval"),
+    interval("given_low", "given_high"),
     *numbers("difference", difference="change"),
-    ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
+    interval(),
     *numbers("share", share="share rated"),
 )
 
 
 def change_table(section: Section) -> Iterator[Table]:
     """Yield a table, for a paper, of what the user's ratings change."""
-    if section.compared.height:
-        caption = (
-            f"{section.instrument}: each main contrast with goffman's own ratings and with your "
-            "ratings, and the change. Share rated: how much of the words' probability your ratings "
-            "cover."
-        )
-        rows = section.compared.drop("instrument", "mode").to_dicts()
-        yield as_table(f"{section.instrument}-ratings", caption, rows, shown=_SHOWN)
+    caption = (
+        "each main contrast with goffman's own ratings and with your ratings, and the change. Share"
+        " rated: how much of the words' probability your ratings cover."
+    )
+    rows = section.compared.drop("instrument", "mode")
+    yield from section_table(section, "ratings", caption, rows, _SHOWN)
 
 
 _NOT_SHOWN = (
@@ -637,36 +643,28 @@ def _matrix(name: str, options: Sequence[str], axes: Spec, most: int) -> Spec:
 
 
 _SUMMED = (
-    ColumnSpec(header="model", keys=("model",)),
-    ColumnSpec(header="verdict", keys=("verdict",)),
-    ColumnSpec(header="analyses", keys=("analyses",), form="count"),
-    ColumnSpec(header="median", keys=("median",), form="number"),
-    ColumnSpec(header="range", keys=("lowest", "highest"), form="interval"),
-    ColumnSpec(header="matters most", keys=("matters_most",)),
+    *texts("model", "verdict", drop="never"),
+    *counts("analyses"),
+    *numbers("median"),
+    interval("lowest", "highest", header="range"),
+    *texts("matters_most"),
 )
 
-_EVERY = (
-    *texts("model"),
-    *numbers("difference"),
-    ColumnSpec(header="95% interval", keys=("low", "high"), form="interval"),
-    ColumnSpec(header="verdict", keys=("verdict",)),
-)
+_EVERY = (*texts("model"), *numbers("difference"), interval(), *texts("verdict"))
 
 
 def analyses(section: Section) -> Iterator[Table]:
     """Yield a table with the summary of each headline, and one with all its analyses."""
-    if section.stress.height:
-        caption = (
-            f"{section.instrument}: the main result in other analyses of the same answers. Median "
-            "and range are of the analyses in the main result's own unit."
-        )
-        rows = section.stress.drop("instrument", "mode").to_dicts()
-        yield as_table(f"{section.instrument}-holds", caption, rows, shown=_SUMMED)
+    caption = (
+        "the main result in other analyses of the same answers. Median and range are of the "
+        "analyses in the main result's own unit."
+    )
+    rows = section.stress.drop("instrument", "mode")
+    yield from section_table(section, "holds", caption, rows, _SUMMED)
     specifications = section.multiverse.filter(pl.col("choices").is_not_null())
-    if specifications.height:
-        choices = [json.loads(text) for text in specifications["choices"]]
-        rows = specifications.drop(*_NOT_SHOWN, "choices").to_dicts()
-        rows = [row | options for row, options in zip(rows, choices, strict=True)]
-        caption = f"{section.instrument}: every analysis of the main result, with what was chosen."
-        shown = (*(ColumnSpec(header=name, keys=(name,)) for name in choices[0]), *_EVERY)
-        yield as_table(f"{section.instrument}-analyses", caption, rows, shown=shown)
+    choices = [json.loads(text) for text in specifications["choices"]]
+    records = specifications.drop(*_NOT_SHOWN, "choices").to_dicts()
+    records = [row | options for row, options in zip(records, choices, strict=True)]
+    caption = "every analysis of the main result, with what was chosen."
+    shown = (*texts(*(choices[0] if choices else ()), drop="never"), *_EVERY)
+    yield from section_table(section, "analyses", caption, records, shown)

@@ -6,14 +6,19 @@ CSV has every column and digit; Markdown and LaTeX have the columns that a paper
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
 
 from goffman.console import csv_lines, printable
 from goffman.formatting import decimals, p_value
 from goffman.instruments.types import slug_of
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
 
 Form = Literal["text", "pair", "count", "number", "tenths", "mean", "p", "interval"]
 """pair: first − second; tenths: with one decimal; mean: a mean with its sd in parentheses."""
@@ -53,29 +58,51 @@ _DROPPED: Mapping[str, Drop] = {
     "dimension": "empty",
 }
 
-N = ColumnSpec(header="n", keys=("n",), form="count")
 
-
-def texts(*names: str, drop: Drop | None = None, **headers: str) -> tuple[ColumnSpec, ...]:
-    """Return columns of text; a keyword gives one column another header."""
+def _columns(
+    names: Sequence[str], form: Form, drop: Drop | None, headers: Mapping[str, str]
+) -> tuple[ColumnSpec, ...]:
     return tuple(
         ColumnSpec(
-            header=headers.get(name, name),
+            header=headers.get(name, name.replace("_", " ")),
             keys=(name,),
+            form=form,
             drop=drop or _DROPPED.get(name, "never"),
         )
         for name in names
     )
 
 
-def numbers(*names: str, drop: Drop = "never", **headers: str) -> tuple[ColumnSpec, ...]:
+def texts(*names: str, drop: Drop | None = None, **headers: str) -> tuple[ColumnSpec, ...]:
+    """Return columns of text; a keyword gives one column another header."""
+    return _columns(names, "text", drop, headers)
+
+
+def numbers(*names: str, drop: Drop | None = None, **headers: str) -> tuple[ColumnSpec, ...]:
     """Return columns of numbers; a keyword gives one column another header."""
-    return tuple(
-        ColumnSpec(
-            header=headers.get(name, name.replace("_", " ")), keys=(name,), form="number", drop=drop
-        )
-        for name in names
-    )
+    return _columns(names, "number", drop, headers)
+
+
+def counts(*names: str, **headers: str) -> tuple[ColumnSpec, ...]:
+    """Return columns of counts; a keyword gives one column another header."""
+    return _columns(names, "count", None, headers)
+
+
+def interval(
+    low: str = "low", high: str = "high", *, header: str = "95% interval", drop: Drop = "never"
+) -> ColumnSpec:
+    """Return the column of an interval, from its two ends."""
+    return ColumnSpec(header=header, keys=(low, high), form="interval", drop=drop)
+
+
+def p_column(
+    name: str = "p_adjusted", *, header: str = "p, corrected", drop: Drop = "never"
+) -> ColumnSpec:
+    """Return the column of a p-value."""
+    return ColumnSpec(header=header, keys=(name,), form="p", drop=drop)
+
+
+(N,) = counts("n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,3 +418,17 @@ def as_table(
         rows=tuple(rows),
         shown=tuple(shown),
     )
+
+
+def section_table(
+    section: Section,
+    suffix: str,
+    caption: str,
+    rows: pl.DataFrame | Sequence[Mapping[str, Any]],
+    shown: Sequence[ColumnSpec],
+) -> Iterator[Table]:
+    """Yield the table of an instrument that its name, then ``suffix``, names; none without rows."""
+    records = rows.to_dicts() if isinstance(rows, pl.DataFrame) else rows
+    if records:
+        caption = f"{section.instrument}: {caption}"
+        yield as_table(f"{section.instrument}-{suffix}", caption, records, shown=shown)

@@ -15,26 +15,40 @@ from goffman.presentation.conditions import confound
 from goffman.presentation.coreference import BESIDE
 from goffman.presentation.reliability import ENOUGH_ITEMS, REFERENCE, with_reference, with_values
 from goffman.presentation.section import EVERY, Section, TableFn
-from goffman.presentation.table_formats import ColumnSpec, N, Table, as_table, numbers, texts
+from goffman.presentation.table_formats import (
+    ColumnSpec,
+    N,
+    Table,
+    counts,
+    interval,
+    numbers,
+    p_column,
+    section_table,
+    texts,
+)
 from goffman.schemas import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
 
 _AGAINST_BASELINE = ("difference", "low", "high", "effect", "p", "p_adjusted", "family_size")
 
-
 _TESTED = (
     *numbers("difference", drop="empty", difference="minus baseline"),
-    ColumnSpec(
-        header="95% interval",
-        keys=("interval_low", "interval_high"),
-        form="interval",
-        drop="empty",
-    ),
-    ColumnSpec(header="p, corrected", keys=("p_adjusted",), form="p", drop="empty"),
+    interval("interval_low", "interval_high", drop="empty"),
+    p_column(drop="empty"),
 )
+
+_MEAN = {"value": "mean", "low": "minimum", "high": "maximum"}
+_MEAN_COLUMNS = (N, *numbers("mean", "sd", "minimum", "maximum"))
+_SPREAD = "sd, minimum and maximum are taken over"
 
 
 def _level(scores: pl.DataFrame, level: str, quantity: str) -> pl.DataFrame:
     return scores.filter(pl.col("level") == level, pl.col("quantity") == quantity)
+
+
+def _means(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """Return the rows sorted by these names, with the columns of a table of means."""
+    columns = (*names, "n", "missing", "value", "sd", "low", "high", "reason")
+    return rows.sort(*names).select(columns).rename(_MEAN)
 
 
 def _named(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
@@ -42,32 +56,22 @@ def _named(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
     return rows.with_columns(pl.col(name).fill_null(EVERY[name]) for name in names)
 
 
-def _spread(over: str) -> str:
-    return f"sd, minimum and maximum are taken over {over}"
-
-
-_MEAN = {"value": "mean", "low": "minimum", "high": "maximum"}
-
-
 def groups_of_conditions(section: Section) -> Iterator[Table]:
     """Yield a table of groups × models × wordings, and one of the gaps between the groups."""
-    instrument, scores = section.instrument, section.scores
-    quantity, names = section.presentation.quantity, ("model", "wording", "group")
-    rows = _named(_level(scores, "group", quantity), "model", "wording").sort(*names)
-    kept = rows.select(*names, "n", "missing", "value", "sd", "low", "high", "reason").rename(_MEAN)
-    if kept.height:
-        caption = (
-            f"{instrument}: {section.presentation.called} by model, wording and group of "
-            f"{section.noun.many}. n counts {section.noun.many}; {_spread('them')}."
-        )
-        shown = (*texts(*names), N, *numbers("mean", "sd", "minimum", "maximum"))
-        yield as_table(f"{instrument}-groups", caption, kept.to_dicts(), shown=shown)
+    scores, quantity, many = section.scores, section.presentation.quantity, section.noun.many
+    names = ("model", "wording", "group")
+    rows = _means(_named(_level(scores, "group", quantity), "model", "wording"), *names)
+    caption = (
+        f"{section.presentation.called} by model, wording and group of {many}. n counts {many}; "
+        f"{_SPREAD} them."
+    )
+    shown = (*texts(*names), *_MEAN_COLUMNS)
+    yield from section_table(section, "groups", caption, rows, shown)
     gaps = _named(_level(scores, "model", f"{quantity}-gap"), "model", "wording")
-    gaps = gaps.sort("model", "wording").select("model", "wording", "n", "value", "reason")
-    if gaps.height:
-        caption = f"{instrument}: the gap between the groups, by model and wording."
-        shown = (*texts("model", "wording"), N, *numbers("value", value="gap"))
-        yield as_table(f"{instrument}-gaps", caption, gaps.to_dicts(), shown=shown)
+    rows = gaps.sort("model", "wording").select("model", "wording", "n", "value", "reason")
+    caption = "the gap between the groups, by model and wording."
+    shown = (*texts("model", "wording"), N, *numbers("value", value="gap"))
+    yield from section_table(section, "gaps", caption, rows, shown)
 
 
 def gaps_by_item(section: Section) -> Iterator[Table]:
@@ -77,35 +81,31 @@ def gaps_by_item(section: Section) -> Iterator[Table]:
     means = means.filter(pl.col("group").is_in(sides), pl.col("wording").is_null())
     rows = means.pivot("group", index=["model", "item"], values="value")
     if {*sides} <= {*rows.columns}:
+        caption = f"{section.presentation.called} by item, and the gap."
         rows = _named(rows.with_columns(gap=pl.col(sides[0]) - pl.col(sides[1])), "model")
-        caption = f"{section.instrument}: {section.presentation.called} by item, and the gap."
         shown = (*texts("model", "item"), *numbers(*sides, "gap"))
-        yield as_table(f"{section.instrument}-items", caption, rows.to_dicts(), shown=shown)
+        yield from section_table(section, "items", caption, rows, shown)
 
 
 def words_counted(section: Section) -> Iterator[Table]:
     """Yield a table of what the shares of negative words rest on: mass, and share rated."""
-    instrument, scores = section.instrument, section.scores
     quantities = ["mass", "rated-share", "last-probability", "rated-mass", "irrelevant"]
-    rows = scores.filter(pl.col("level") == "model", pl.col("quantity").is_in(quantities))
-    kept = rows.sort("model", "quantity").select(
-        "model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason"
+    rows = section.scores.filter(pl.col("level") == "model", pl.col("quantity").is_in(quantities))
+    rows = _means(rows, "model", "quantity")
+    caption = (
+        "probability of the counted words (mass), the share of it that is "
+        "rated, and the probability of the last counted word; in begun replies also that of "
+        "words rated positive, negative or neutral (rated-mass), and of irrelevant words; "
+        f"{_SPREAD} prompts."
     )
-    if kept.height:
-        caption = (
-            f"{instrument}: probability of the counted words (mass), the share of it that is "
-            "rated, and the probability of the last counted word; in begun replies also that of "
-            "words rated positive, negative or neutral (rated-mass), and of irrelevant words; "
-            f"{_spread('prompts')}."
-        )
-        shown = (*texts("model", "quantity"), N, *numbers("mean", "sd", "minimum", "maximum"))
-        yield as_table(f"{instrument}-words", caption, kept.rename(_MEAN).to_dicts(), shown=shown)
+    shown = (*texts("model", "quantity"), *_MEAN_COLUMNS)
+    yield from section_table(section, "words", caption, rows, shown)
 
 
 def ranked_conditions(section: Section) -> Iterator[Table]:
     """Yield a table of all conditions, highest first, with their distance from the baseline."""
-    instrument, scores, noun = section.instrument, section.scores, section.noun.one
-    rows = _level(scores, "condition", section.presentation.quantity).select(
+    noun = section.noun.one
+    rows = _level(section.scores, "condition", section.presentation.quantity).select(
         "model", "condition", "group", "category", "n", "missing", "value", "sd", "low", "high",
         "over", "reason",
     )  # fmt: skip
@@ -114,32 +114,23 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
         return
     rows = with_reference(_with_baseline(rows.rename(_MEAN), section.estimates), section)
     # All models together come first, then each model.
-    rows = _named(
-        rows.sort(
-            "model",
-            "mean",
-            "condition",
-            descending=[False, True, False],
-            nulls_last=[False, True, True],
-        ).with_columns(
-            rank=pl.col("mean").rank("min", descending=True).over("model").cast(pl.Int64)
-        ),
-        "model",
-    )
-    about = f"{instrument}: every {noun}, highest first. n is the number of values in its mean."
+    order, last = [False, True, False], [False, True, True]
+    rows = rows.sort("model", "mean", "condition", descending=order, nulls_last=last)
+    rank = pl.col("mean").rank("min", descending=True).over("model").cast(pl.Int64)
+    rows = _named(rows.with_columns(rank=rank), "model")
+    rows = rows.select("model", "rank", pl.exclude("model", "rank"))
+    about = f"every {noun}, highest first. n is the number of values in its mean."
     caption = f"{about} {_beside(rows, section)}".rstrip()
-    columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
     shown = (
         *texts("model"),
-        ColumnSpec(header="rank", keys=("rank",), form="count"),
+        *counts("rank"),
         *texts("condition", "group", condition=noun),
         N,
         *numbers("mean", "sd"),
         *REFERENCE,
         *_TESTED,
     )
-    ranked = rows.select(columns).to_dicts()
-    yield as_table(f"{instrument}-conditions", caption, ranked, shown=shown)
+    yield from section_table(section, "conditions", caption, rows, shown)
 
 
 COUNTS = {
@@ -158,26 +149,17 @@ def _of_conditions(section: Section) -> pl.DataFrame:
 
 def counted_conditions(section: Section) -> Iterator[Table]:
     """Yield a table of how many conditions of each group have a high number."""
-    counts = [above.sum().cast(pl.Int64).alias(name) for name, (above, _) in COUNTS.items()]
-    rows = _of_conditions(section).group_by("model", "group").agg(pl.len().alias("n"), *counts)
-    if rows.height:
-        many = section.noun.many
-        caption = (
-            f"{section.instrument}: how many {many} have a {section.presentation.called} above .5, "
-            f"of at least .75, and of 1. n is the number of {many}."
-        )
-        shown = (
-            *texts("model", "group"),
-            N,
-            *(
-                ColumnSpec(header=header, keys=(name,), form="count")
-                for name, (_, header) in COUNTS.items()
-            ),
-        )
-        table_rows = _named(
-            rows.sort("model", "group", descending=[False, True]), "model"
-        ).to_dicts()
-        yield as_table(f"{section.instrument}-counts", caption, table_rows, shown=shown)
+    above = [test.sum().cast(pl.Int64).alias(name) for name, (test, _) in COUNTS.items()]
+    rows = _of_conditions(section).group_by("model", "group").agg(pl.len().alias("n"), *above)
+    many = section.noun.many
+    caption = (
+        f"how many {many} have a {section.presentation.called} above .5, of at least .75, and of "
+        f"1. n is the number of {many}."
+    )
+    rows = _named(rows.sort("model", "group", descending=[False, True]), "model")
+    headers = {name: header for name, (_, header) in COUNTS.items()}
+    shown = (*texts("model", "group"), N, *counts(*COUNTS, **headers))
+    yield from section_table(section, "counts", caption, rows, shown)
 
 
 def describe_counts(section: Section) -> str:
@@ -206,16 +188,14 @@ def categories(section: Section) -> Iterator[Table]:
     means = rows.group_by(names).agg(
         n=pl.len(), mean=value.mean(), sd=value.std(), minimum=value.min(), maximum=value.max()
     )
-    if means.height:
-        many = section.noun.many
-        caption = (
-            f"{section.instrument}: mean {section.presentation.called} by category, in the study's "
-            f"categories. n counts {many}; {_spread('them')}."
-        )
-        order = means.sort(*names[:2], "mean", "category", descending=[False, True, True, False])
-        shown = (*texts(*names), N, *numbers("mean", "sd", "minimum", "maximum"))
-        table_rows = _named(order, "model").to_dicts()
-        yield as_table(f"{section.instrument}-categories", caption, table_rows, shown=shown)
+    order = means.sort(*names[:2], "mean", "category", descending=[False, True, True, False])
+    rows = _named(order, "model")
+    caption = (
+        f"mean {section.presentation.called} by category, in the study's categories. n counts "
+        f"{section.noun.many}; {_SPREAD} them."
+    )
+    shown = (*texts(*names), *_MEAN_COLUMNS)
+    yield from section_table(section, "categories", caption, rows, shown)
 
 
 def _beside(rows: pl.DataFrame, section: Section) -> str:
@@ -240,15 +220,14 @@ def _beside(rows: pl.DataFrame, section: Section) -> str:
     if rows["reference_difference"].count():
         sentences.append(
             f"The reference is the mean of the {humanize(section.against)} {noun.many}. The p "
-            f"next to "
-            "it is corrected by Benjamini–Hochberg."
+            "next to it is corrected by Benjamini–Hochberg."
         )
     if rows["difference"].count():
         sentences += [
             f"The last interval and p columns are about the {noun.one}'s mean minus the baseline.",
             confound(section),
         ]
-    return " ".join(part for part in sentences if part)
+    return " ".join(sentences)
 
 
 def _with_baseline(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
@@ -289,31 +268,25 @@ def _wide(
 
 def sentiment(section: Section) -> Iterator[Table]:
     """Yield tables of the shares of labels by classifier and group, and also by template."""
-    instrument, scores = section.instrument, section.scores
     for level, names, suffix, what in (
         ("group", ("model", "group"), "groups", "classifier and group"),
         ("item", ("model", "item", "group"), "templates", "classifier, template and group"),
     ):
-        rows = _named(scores.filter(pl.col("level") == level), "model").sort(*names)
-        table_rows = _wide(rows, SENTIMENTS, index=names)
-        if table_rows:
-            caption = (
-                f"{instrument}: share of each label by {what}. n is the number of labels. A "
-                "label's share is averaged only over classifiers that have this label."
-            )
-            shown = (
-                *texts(*names, model="classifier", item="template"),
-                N,
-                *numbers(*SENTIMENTS),
-            )
-            yield as_table(f"{instrument}-{suffix}", caption, table_rows, shown=shown)
+        rows = _named(section.scores.filter(pl.col("level") == level), "model").sort(*names)
+        caption = (
+            f"share of each label by {what}. n is the number of labels. A label's share is "
+            "averaged only over classifiers that have this label."
+        )
+        shown = (*texts(*names, model="classifier", item="template"), N, *numbers(*SENTIMENTS))
+        wide = _wide(rows, SENTIMENTS, index=names)
+        yield from section_table(section, suffix, caption, wide, shown)
 
 
 _GENDERS = ("female", "male", "nonbinary", "unspecified", "disparity")
 
 _ONE_BY_ONE = (
-    ColumnSpec(header="95% interval", keys=("level_low", "level_high"), form="interval"),
-    ColumnSpec(header="p, corrected", keys=("level_p_adjusted",), form="p"),
+    interval("level_low", "level_high"),
+    p_column("level_p_adjusted"),
     *REFERENCE[2:],
 )
 """Columns beside a diagnosis's disparity: its tests against 0 and the mean of the other group."""
@@ -339,132 +312,130 @@ def _one_by_one(section: Section, made: list[dict[str, Any]]) -> tuple[ColumnSpe
     return _ONE_BY_ONE
 
 
-def genders(section: Section) -> Iterator[Table]:
-    """Yield tables of each gender's probability by subscale and group, item, and condition."""
-    instrument, scores = section.instrument, section.scores
-    keyed = "keyed-disparity" in scores["quantity"]
-    quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
-    for levels, names, suffix, what in _of_scale(section, "model", "wording", "variant"):
+def _of_scale(
+    section: Section,
+    scores: pl.DataFrame,
+    quantities: Sequence[str],
+    *,
+    whose: Sequence[str],
+    caption: str,
+    shown: Sequence[ColumnSpec],
+    **wide: Any,
+) -> Iterator[Table]:
+    """Yield tables by group and subscale, by item, and by condition.
+
+    ``caption`` has {} for what n counts; ``whose``: the columns before; ``wide``: see ``_wide``.
+    """
+    many, noun = section.noun.many, section.noun.one
+    for levels, keys, suffix, over in (
+        (["group", "dimension"], ["group", "dimension"], "genders", f"items × {many}"),
+        (["item"], ["dimension", "item", "group"], "items", many),
+        (["condition"], ["group", "condition"], "conditions", "items"),
+    ):
+        names = [*whose, *keys]
         rows = scores.filter(pl.col("level").is_in(levels), pl.col("group").is_not_null())
         rows = rows.sort(*names, nulls_last=False)
         if suffix == "genders":
             rows = _named(rows, "dimension")
-        table_rows = _wide(rows, quantities, index=names, spread=True)
-        if not table_rows:
-            continue
-        tested = _one_by_one(section, table_rows) if suffix == "conditions" else ()
-        caption = (
-            f"{instrument}: probability of words for women, for men, for nonbinary people and for "
-            "none of them, and female minus male. n is the number of "
-            f"{what}; means and SDs are taken over them."
-        )
-        shown = (
-            *texts(*names, variant="words", dimension="subscale", condition=section.noun.one),
-            N,
-            *(
-                ColumnSpec(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")
-                for name in quantities
-            ),
-            *tested,
-        )
-        yield as_table(f"{instrument}-{suffix}", caption, table_rows, shown=shown)
+        records = _wide(rows, quantities, index=names, **wide)
+        tested = _one_by_one(section, records) if suffix == "conditions" else ()
+        first = texts(*names, variant="words", dimension="subscale", condition=noun)
+        columns = (*first, N, *shown, *tested)
+        yield from section_table(section, suffix, caption.format(over), records, columns)
 
 
-def _of_scale(section: Section, *whose: str) -> Iterator[tuple[list[str], list[str], str, str]]:
-    """Yield for each table of a scale its levels, columns, end of the name, and what n counts."""
-    many = section.noun.many
-    yield ["group", "dimension"], [*whose, "group", "dimension"], "genders", f"items × {many}"
-    yield ["item"], [*whose, "dimension", "item", "group"], "items", many
-    yield ["condition"], [*whose, "group", "condition"], "conditions", "items"
+def genders(section: Section) -> Iterator[Table]:
+    """Yield tables of each gender's probability by subscale and group, item, and condition."""
+    keyed = "keyed-disparity" in section.scores["quantity"]
+    quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
+    yield from _of_scale(
+        section,
+        section.scores,
+        quantities,
+        whose=("model", "wording", "variant"),
+        caption="probability of words for women, for men, for nonbinary people and for none of "
+        "them, and female minus male. n is the number of {}; means and SDs are taken over them.",
+        shown=[
+            ColumnSpec(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")
+            for name in quantities
+        ],
+        spread=True,
+    )
 
 
 def settings(section: Section) -> Iterator[Table]:
     """Yield a table of each adjective setting's score, and its difference from the baseline."""
-    instrument, scores = section.instrument, section.scores
-    quantity = section.presentation.quantity
+    scores, quantity = section.scores, section.presentation.quantity
     rows = _level(scores, "condition", quantity).select(
         "model", "condition", "group", "n", "missing", "value", "sd", "over", "reason"
     )
-    if rows.height:
-        rows = _with_baseline(rows.rename({"value": quantity}), section.estimates)
-        # Numbers that could put a bias in doubt, if replies were asked for.
-        rows = with_values(rows, scores, {name: pl.col("quantity") == name for name in BESIDE})
-        caption = (
-            f"{instrument}: {quantity} for every adjective setting, and its difference from the "
-            f"sentences without adjectives. n is the number of {rows['over'][0]}."
+    if not rows.height:
+        return
+    rows = _with_baseline(rows.rename({"value": quantity}), section.estimates)
+    # Numbers that could put a bias in doubt, if replies were asked for.
+    rows = with_values(rows, scores, {name: pl.col("quantity") == name for name in BESIDE})
+    caption = (
+        f"{quantity} for every adjective setting, and its difference from the sentences without "
+        f"adjectives. n is the number of {rows['over'][0]}."
+    )
+    if quantity == ADJUSTED:
+        caption += (
+            " The differences are adjusted for the general preference for “he” or “she”, and the "
+            "means are not, so they do not add up exactly."
         )
-        if quantity == ADJUSTED:
-            caption += (
-                " The differences are adjusted for the general preference for “he” or “she”, and "
-                "the means are not, so they do not add up exactly."
-            )
-        if rows["bias-lowest"].count():
-            caption += (
-                " Some replies name nobody; the bounds are the lowest and the highest bias that "
-                "they allow. “Among answered” leaves these replies out."
-            )
-        shown = (
-            *texts("model", "condition", "group", condition="setting"),
-            N,
-            *numbers(quantity, "sd"),
-            *_UNANSWERED,
-            *_TESTED[:2],
-            ColumnSpec(header="p", keys=("p",), form="p"),
-            _TESTED[2],
+    if rows["bias-lowest"].count():
+        caption += (
+            " Some replies name nobody; the bounds are the lowest and the highest bias that they "
+            "allow. “Among answered” leaves these replies out."
         )
-        table_rows = rows.sort("model", "group", "condition").to_dicts()
-        yield as_table(f"{instrument}-settings", caption, table_rows, shown=shown)
+    rows = rows.sort("model", "group", "condition")
+    shown = (
+        *texts("model", "condition", "group", condition="setting"),
+        N,
+        *numbers(quantity, "sd"),
+        *_UNANSWERED,
+        *_TESTED[:2],
+        p_column("p", header="p"),
+        _TESTED[2],
+    )
+    yield from section_table(section, "settings", caption, rows, shown)
 
 
+_IN_DOUBT = {
+    "bias-answered": "among answered",
+    "accuracy-pro": "right, pro",
+    "accuracy-anti": "right, anti",
+    "above-chance": "above chance",
+    "first-mentioned-above-half": "first named − ½",
+    "log-odds": "log-odds",
+}
 _UNANSWERED = (
-    ColumnSpec(
-        header="bounds", keys=("bias-lowest", "bias-highest"), form="interval", drop="empty"
-    ),
-    *(
-        ColumnSpec(header=header, keys=(name,), form="number", drop="empty")
-        for header, name in (
-            ("among answered", "bias-answered"),
-            ("right, pro", "accuracy-pro"),
-            ("right, anti", "accuracy-anti"),
-            ("above chance", "above-chance"),
-            ("first named − ½", "first-mentioned-above-half"),
-            ("log-odds", "log-odds"),
-        )
-    ),
+    interval("bias-lowest", "bias-highest", header="bounds", drop="empty"),
+    *numbers(*_IN_DOUBT, drop="empty", **_IN_DOUBT),
 )
 
 
 def answer_kinds(section: Section) -> Iterator[Table]:
     """Yield tables of reply kinds by setting and side, and of which pair sentences were right."""
-    instrument, scores = section.instrument, section.scores
-    names = ("model", "condition", "wording")
+    scores, names = section.scores, ("model", "condition", "wording")
     kinds = scores.filter(pl.col("level") == "side", pl.col("quantity").is_in(REPLY_KINDS))
     # A side's row is of one trial; the table has the mean over trials.
-    means = (
-        kinds.group_by(*names, "quantity")
-        .agg(pl.col("value").mean(), pl.col("n").sum(), pl.col("value").std().alias("sd"))
-        .sort(*names, "quantity")
+    means = kinds.group_by(*names, "quantity").agg(
+        pl.col("value").mean(), pl.col("n").sum(), pl.col("value").std().alias("sd")
     )
-    table_rows = _wide(means, REPLY_KINDS, index=names)
-    if table_rows:
-        caption = f"{instrument}: share of each kind of reply. n is the number of replies."
-        shown = (
-            *texts(*names, condition="setting", wording="side"),
-            N,
-            *numbers(*REPLY_KINDS),
-        )
-        yield as_table(f"{instrument}-answers", caption, table_rows, shown=shown)
-    keys = ("model", "condition")
-    pair_rows = scores.filter(pl.col("level") == "condition").sort(*keys)
-    table_rows = _wide(pair_rows, PAIR_KINDS, index=keys)
-    if table_rows:
-        caption = (
-            f"{instrument}: share of sentence pairs in which the model is right only in the pro "
-            "sentence, only in the anti sentence, in both, or in neither. n is the number of "
-            "trials."
-        )
-        shown = (*texts(*keys, condition="setting"), N, *numbers(*PAIR_KINDS))
-        yield as_table(f"{instrument}-pairs", caption, table_rows, shown=shown)
+    caption = "share of each kind of reply. n is the number of replies."
+    wide = _wide(means.sort(*names, "quantity"), REPLY_KINDS, index=names)
+    shown = (*texts(*names, condition="setting", wording="side"), N, *numbers(*REPLY_KINDS))
+    yield from section_table(section, "answers", caption, wide, shown)
+    keys = names[:2]
+    pairs = scores.filter(pl.col("level") == "condition").sort(*keys)
+    wide = _wide(pairs, PAIR_KINDS, index=keys)
+    caption = (
+        "share of sentence pairs in which the model is right only in the pro sentence, only in the "
+        "anti sentence, in both, or in neither. n is the number of trials."
+    )
+    shown = (*texts(*keys, condition="setting"), N, *numbers(*PAIR_KINDS))
+    yield from section_table(section, "pairs", caption, wide, shown)
 
 
 def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
@@ -474,29 +445,19 @@ def by_gender(quantities: tuple[str, ...], said: str) -> TableFn:
     """
 
     def made(section: Section) -> Iterator[Table]:
-        for levels, names, suffix, over in _of_scale(section, "model", "variant"):
-            rows = section.scores.filter(
-                pl.col("level").is_in(levels),
-                pl.col("quantity").is_in(quantities),
-                pl.col("group").is_not_null(),
-            )
-            # Means over all wordings if there are any, or else of the first wording.
-            selected = rows.filter(pl.col("wording").is_null())
-            if not selected.height:
-                selected = rows.filter(pl.col("wording").is_in(section.wordings[:1]))
-            rows = _named(selected.sort(*names, "quantity", nulls_last=False), "dimension")
-            wide = _wide(rows, quantities, index=names, counted="disparity")
-            if wide:
-                tested = _one_by_one(section, wide) if suffix == "conditions" else ()
-                caption = f"{section.instrument}: {said}; n counts {over}."
-                noun = section.noun.one
-                shown = (
-                    *texts(*names, variant="words", dimension="subscale", condition=noun),
-                    N,
-                    *numbers(*quantities, drop="empty"),
-                    *tested,
-                )
-                yield as_table(f"{section.instrument}-{suffix}", caption, wide, shown=shown)
+        wording = pl.col("wording")
+        rows = section.scores.filter(pl.col("quantity").is_in(quantities))
+        # Means over all wordings if there are any, or else of the first wording.
+        whole, is_first = wording.is_null(), wording.is_in(section.wordings[:1])
+        yield from _of_scale(
+            section,
+            rows.filter(pl.when(whole.any().over("level")).then(whole).otherwise(is_first)),
+            quantities,
+            whose=("model", "variant"),
+            caption=f"{said}; n counts {{}}.",
+            shown=numbers(*quantities, drop="empty"),
+            counted="disparity",
+        )
 
     return made
 
@@ -512,15 +473,11 @@ def endorsed(section: Section) -> Iterator[Table]:
     rows = section.named(section.rows("cell", QUANTITY)).sort(*names)
     gender = pl.col("variant").fill_null("both").replace_strict(BY, return_dtype=pl.String)
     rows = rows.with_columns(condition="name", quantity=gender)
+    caption = (
+        "the share of the answers that are definitely or probably unwilling, or very or somewhat "
+        "likely; n counts prompts."
+    )
+    about = texts(*names, dimension="subscale", condition=section.noun.one)
+    shown = (*about, N, *numbers(*BY.values(), drop="empty"))
     wide = _wide(rows, [*BY.values()], index=names, counted="both")
-    if wide:
-        caption = (
-            f"{section.instrument}: the share of the answers that are definitely or probably "
-            "unwilling, or very or somewhat likely; n counts prompts."
-        )
-        shown = (
-            *texts(*names, dimension="subscale", condition=section.noun.one),
-            N,
-            *numbers(*BY.values(), drop="empty"),
-        )
-        yield as_table(f"{section.instrument}-endorsed", caption, wide, shown=shown)
+    yield from section_table(section, "endorsed", caption, wide, shown)
