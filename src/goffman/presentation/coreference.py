@@ -75,25 +75,45 @@ _RIGHT = {
 }
 
 
+def _accuracies(row: Row) -> str:
+    return (
+        "Without adjectives, accuracy on sentences that fit the stereotype minus accuracy on those "
+        f"that do not: {describe_difference(row)}, over {row['n']} {row['unit']}."
+    )
+
+
 def bias_findings(section: Section) -> Iterator[Finding]:
     """Yield how much more often a chat model is right if the pronoun fits the stereotype."""
+    called = section.presentation.called
     for row in section.contrasts("level").iter_rows(named=True):
-        head = heading(row, **_RIGHT)
-        text = (
-            f"{_unread(section, row['model'])}Without adjectives, accuracy on sentences that fit "
-            "the stereotype minus accuracy on "
-            f"those that do not: {describe_difference(row)}, over {row['n']} {row['unit']}."
-        )
         model = row["model"]
-        more = (
-            *_trials(section, model),
-            *_replies(section, model),
-            *beside_bias(section, model),
-            *_changes(section, model, section.presentation.called),
-            *beside_main(section, model),
+        text, moved = _unread(section, model) + _accuracies(row), _moved(section, model, called)
+        more = chain(
+            _trials(section, model),
+            _replies(section, model),
+            beside_bias(section, model),
+            _changes(section, model, called),
+            beside_main(section, model),
         )
-        moved = _moved(section, model, section.presentation.called)
-        yield finding(row, head, text, iter(more), rest=moved)
+        yield finding(row, heading(row, **_RIGHT), text, more, rest=moved)
+
+
+def choice_bias_findings(section: Section) -> Iterator[Finding]:
+    """Yield the effect of an option's place, then accuracy where the pronoun fits, and not."""
+    for row in section.contrasts("level").iter_rows(named=True):
+        model = row["model"]
+        first = describe_agreement(section, model) + _position(section, model)
+        more = chain(
+            beside_bias(section, model),
+            beside_main(section, model),
+            describe_answering(section, model),
+        )
+        changes = _clearly(
+            section, model, "baseline", "adjectives clearly change the bias in {}", what="settings"
+        )
+        result = finding(row, heading(row, **_RIGHT), first + _accuracies(row), more, rest=changes)
+        style = describe_style(section, model)
+        yield replace(result, head=style, styled=True) if style else result
 
 
 def preference_findings(section: Section) -> Iterator[Finding]:
@@ -127,10 +147,8 @@ def preference_findings(section: Section) -> Iterator[Finding]:
 
 def beside_main(section: Section, model: str) -> Iterator[str]:
     """Yield what adjectives do alone; whether “they” is understood; who gets fewer answers."""
-    for kind, text in APART.items():
-        rows = of_model(section.contrasts(kind), model)
-        if rows.height:
-            yield how_many_clear(rows, text, what=WHAT)
+    apart = (_clearly(section, model, kind, text) for kind, text in APART.items())
+    yield from filter(None, apart)
     for row in of_model(section.contrasts("they"), model).iter_rows(named=True):
         first, second = (number(row[f"mean_{side}"]) for side in ("first", "second"))
         text = f"accuracy is {first} with “they” and {second} with “{row['second']}”"
@@ -174,20 +192,22 @@ def _trials(section: Section, model: str) -> Iterator[str]:
         )
 
 
+def _clearly(section: Section, model: str, kind: str, sentence: str, *, what: str = WHAT) -> str:
+    """Return how many of the contrasts of a kind exclude 0; empty: there are none."""
+    rows = of_model(section.contrasts(kind), model)
+    return how_many_clear(rows, sentence, what=what) if rows.height else ""
+
+
 def _moved(section: Section, model: str, called: str) -> str:
-    """Return how many adjective settings clearly change the number named ``called``."""
-    against = of_model(section.contrasts("baseline"), model)
-    if not against.height:
-        return ""
-    return how_many_clear(against, f"{{}} clearly change the {called}", what=WHAT)
+    return _clearly(section, model, "baseline", f"{{}} clearly change the {called}")
 
 
 def _changes(section: Section, model: str, called: str) -> Iterator[str]:
-    against = of_model(section.contrasts("trials"), model)
-    if against.height:
-        over = "over repeated trials of these sentences"
-        differ = f"{over}, {{}} clearly differ from the sentences without adjectives"
-        yield how_many_clear(against, differ, what=WHAT)
+    """Yield what adjectives change over repeated trials, and the range of their changes."""
+    over = "over repeated trials of these sentences"
+    differ = f"{over}, {{}} clearly differ from the sentences without adjectives"
+    if trials := _clearly(section, model, "trials", differ):
+        yield trials
     moved = of_model(section.contrasts("baseline"), model).sort("difference")
     if moved.height > 1:
         least, most = (
@@ -219,40 +239,14 @@ def _replies(section: Section, model: str) -> Iterator[str]:
         yield f"Shares of {count:,} replies: {', '.join(parts[:-1])} and {parts[-1]}."
 
 
-def choice_bias_findings(section: Section) -> Iterator[Finding]:
-    """Yield the effect of an option's place, then accuracy where the pronoun fits, and not."""
-    for row in section.contrasts("level").iter_rows(named=True):
-        model = row["model"]
-        head = heading(row, **_RIGHT)
-        text = (
-            f"{describe_agreement(section, model)}{_position(section, model)}Without adjectives, "
-            "accuracy on sentences that fit the "
-            f"stereotype minus accuracy on those that do not: {describe_difference(row)}, over "
-            f"{row['n']} {row['unit']}."
-        )
-        main_sentences = beside_main(section, model)
-        more = (*beside_bias(section, model), *main_sentences, *describe_answering(section, model))
-        rows = of_model(section.contrasts("baseline"), model)
-        sentence = "adjectives clearly change the bias in {}"
-        changes = how_many_clear(rows, sentence, what="settings") if rows.height else ""
-        result = finding(row, head, text, iter(more), rest=changes)
-        style = describe_style(section, model)
-        yield replace(result, head=style, styled=True) if style else result
-
-
 def _position(section: Section, model: str) -> str:
     """Return how often the person listed first is picked, to be said before anything else."""
     for row in of_model(section.contrasts("position"), model).iter_rows(named=True):
-        way = {
-            1: "clearly more than half",
-            -1: "clearly less than half",
-            0: "not clearly different from half",
-        }[direction(row)]
-        if untested(row):
-            way = "not tested against half"
-        interval = (
-            "no interval" if row["low"] is None else ends(row["low"] + 0.5, row["high"] + 0.5)
-        )
+        interval, way = "no interval", "not tested against half"
+        if not untested(row):
+            interval = ends(row["low"] + 0.5, row["high"] + 0.5)
+            ways = {1: "clearly more than half", -1: "clearly less than half"}
+            way = ways.get(direction(row), "not clearly different from half")
         return (
             f"Of the answers that name one of the two people, {number(row['mean_first'])} "
             f"({interval}) name the one listed first, which is {way}. Both orders were asked, so "
@@ -312,13 +306,19 @@ def against_baseline(section: Section) -> Iterator[Figure]:
     rows = with_clear(_ready(section.contrasts("baseline"), "first"))
     if not rows.height:
         return
-    adjusted = section.presentation.quantity == ADJUSTED
+    adjusted, title = section.presentation.quantity == ADJUSTED, "What the adjectives change"
+    if len(section.models()) == 1:
+        clear = rows.filter(pl.col("clear") == "yes").height
+        title = (
+            f"{clear or 'None'} of {rows.height} adjective settings clearly "
+            f"{'changes' if clear <= 1 else 'change'} the {'preference' if adjusted else 'bias'}"
+        )
     yield plot(
         section,
         "against-baseline",
         data(rows.rename({"first": "condition"}), "model", "setting", *ESTIMATE, "n", "condition"),
         estimate_layers(rows, estimate_tip(("setting", "Adjectives")), size=64, leads=True),
-        title=_how_many_change(rows, section),
+        title=title,
         description=(
             "Each setting of adjectives minus the same sentences without any"
             f"{', adjusted for the more frequent pronoun' if adjusted else ''}. "
@@ -330,16 +330,6 @@ def against_baseline(section: Section) -> Iterator[Figure]:
         x=axis_x("Difference from no adjectives", field_="difference"),
         height={"step": 21},
     )
-
-
-def _how_many_change(rows: pl.DataFrame, section: Section) -> str:
-    """Return how many settings clearly change the number, for a title."""
-    if len(section.models()) > 1:
-        return "What the adjectives change"
-    clear = rows.filter(pl.col("clear") == "yes").height
-    does = "changes" if clear <= 1 else "change"
-    quantity = "preference" if section.presentation.quantity == ADJUSTED else "bias"
-    return f"{clear or 'None'} of {rows.height} adjective settings clearly {does} the {quantity}"
 
 
 ALONE = {
@@ -410,13 +400,7 @@ def kinds(section: Section) -> Iterator[Figure]:
     if not rows.height:
         return
     about = tip(("setting", "Adjectives"), ("quantity", "Kind"), ("value", "Share"))
-    x = {
-        "field": "quantity",
-        "type": "nominal",
-        "sort": list(REPLY_KINDS),
-        "title": None,
-        "axis": {"orient": "top", "labelAngle": 0, "grid": False},
-    }
+    x = {"field": "quantity", "type": "nominal", "sort": list(REPLY_KINDS), "title": None}
     yield plot(
         section,
         "kinds",
@@ -429,7 +413,7 @@ def kinds(section: Section) -> Iterator[Figure]:
         ),
         choices=choice("model", "Model", section.models()),
         y=axis_y("setting", None),
-        x=x,
+        x={**x, "axis": {"orient": "top", "labelAngle": 0, "grid": False}},
         height={"step": 21},
     )
 
@@ -439,26 +423,37 @@ def _cells(about: list[Spec]) -> list[Spec]:
     share = {"field": "value", "type": "quantitative"}
     legend = {"title": "Share", "gradientLength": 120}
     colour = {**share, "scale": {"domain": [0, 1], "interpolate": "rgb"}, "legend": legend}
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "rect", "cursor": "pointer"},
-            "encoding": {"color": colour, "tooltip": about},
-        }
-    ]
+    mark = {"type": "rect", "cursor": "pointer"}
+    layers: list[Spec] = [{"mark": mark, "encoding": {"color": colour, "tooltip": about}}]
     for style, test in (("cell-label-strong", "> 0.55"), ("cell-label", "<= 0.55")):
+        mark = {"type": "text", "style": style, "tooltip": None, "aria": False}
         seen = {"condition": {"test": f"datum.value {test}", "value": 1}, "value": 0}
-        layers.append(
-            {
-                "mark": {"type": "text", "style": style, "tooltip": None, "aria": False},
-                "encoding": {"text": {**share, "format": ".2f"}, "opacity": seen},
-            }
-        )
+        text = {**share, "format": ".2f"}
+        layers.append({"mark": mark, "encoding": {"text": text, "opacity": seen}})
     return layers
 
 
 def occupations(section: Section) -> Iterator[Figure]:
     """Yield a figure of accuracy on pro and anti sentences by the occupation that is the answer."""
-    rows = _occupation_accuracy(section)
+    scores = section.scores.filter(
+        pl.col("level") == "prompt",
+        pl.col("quantity") == "correct",
+        pl.col("value").is_not_null(),
+        _AS_IN_THE_STUDY,
+    )
+    answers = section.prompts.select("prompt_id", "answer").drop_nulls()
+    # Means over sentences, settings and trials.
+    means = (
+        scores.join(answers, on="prompt_id")
+        .group_by("model", occupation="answer", side="wording")
+        .agg(pl.col("value").mean(), n=pl.len())
+    )
+    keys = ["model", "occupation"]
+    pro, anti = (means.filter(pl.col("side") == side) for side in ("pro", "anti"))
+    pairs = pro.join(anti.select(*keys, anti="value"), on=keys)
+    apart = pairs.select(*keys, apart=pl.col("value") - pl.col("anti"))
+    rows = section.shown(means.join(apart, on=keys, how="left"))
+    rows = rows.sort(*keys, "side", descending=[False, False, True])
     if not rows.height:
         return
     about = tip(("occupation", "Answer"), ("side", "Sentence"), ("value", "Accuracy"), ("n", "n"))
@@ -484,28 +479,4 @@ def occupations(section: Section) -> Iterator[Figure]:
         y=axis_y("occupation", {"field": "apart", "op": "max", "order": "descending"}),
         x=axis_x("Accuracy", domain=(0, 1)),
         height={"step": 18},
-    )
-
-
-def _occupation_accuracy(section: Section) -> pl.DataFrame:
-    """Return model, occupation, side, value (mean over sentences, settings, trials), n, apart."""
-    scores = section.scores.filter(
-        pl.col("level") == "prompt",
-        pl.col("quantity") == "correct",
-        pl.col("value").is_not_null(),
-        _AS_IN_THE_STUDY,
-    )
-    key = section.prompts.select("prompt_id", "answer").drop_nulls()
-    means = (
-        scores.join(key, on="prompt_id")
-        .group_by("model", occupation="answer", side="wording")
-        .agg(pl.col("value").mean(), n=pl.len())
-    )
-    keys = ["model", "occupation"]
-    pro, anti = (means.filter(pl.col("side") == side) for side in ("pro", "anti"))
-    pairs = pro.join(anti.select(*keys, anti="value"), on=keys)
-    apart = pairs.select(*keys, apart=pl.col("value") - pl.col("anti"))
-    joined = means.join(apart, on=keys, how="left")
-    return section.shown(joined).sort(
-        "model", "occupation", "side", descending=[False, False, True]
     )
