@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import polars as pl
 
@@ -110,82 +110,65 @@ class GenderWords:
             groups = _contrasts(section, "groups", model).to_dicts()
             genders = _contrasts(section, "genders", model)
             alone = genders.filter(pl.col("group") == section.contrast).to_dicts()
-            if not groups and not alone:
-                continue
-            result = (
-                self._compared(section, groups, alone) if groups else self._single(section, alone)
+            if groups or alone:
+                result = self._finding(section, groups, alone)
+                yield presented_first(section, result) if self.style else result
+
+    def _finding(self, section: Section, groups: Sequence[Row], alone: Sequence[Row]) -> Finding:
+        """Return the two groups compared, or women and men in the only group that was asked."""
+        main, *others = groups or alone
+        many, rest = section.noun.many, [_without_names(main, row) for row in others]
+        if groups:
+            first, second = humanize(main["first"]), humanize(main["second"])
+            leans, about = f"{self.leans} more", f"for {first} than for {second} {many}"
+            between, whether = f"between {first} and {second} {many}", f"women for {first}"
+            text = (
+                f"Female minus male is {number(main['mean_first'])} for {first} and "
+                f"{number(main['mean_second'])} for {second} {many}: {describe_difference(main)}."
             )
-            yield presented_first(section, result) if self.style else result
-
-    def _compared(self, section: Section, rows: Sequence[Row], alone: Sequence[Row]) -> Finding:
-        main, *others = rows
-        first, second = humanize(main["first"]), humanize(main["second"])
-        pair = f"for {first} than for {second} {section.noun.many}"
+            rest = [*(self.alone(section, row) for row in alone[:1]), *rest]
+        else:
+            leans, about = self.leans, f"for {humanize(main['group'])} {many}"
+            between, whether = f"between women and men {about}", f"women or men {about}"
+            text = self.alone(section, main)
         head = heading(
             main,
-            more=f"{self.leans} more toward women {pair}",
-            less=f"{self.leans} more toward men {pair}",
-            between=f"between {first} and {second} {section.noun.many}",
-            whether=f"{self.whether} toward women for {first}",
+            more=f"{leans} toward women {about}",
+            less=f"{leans} toward men {about}",
+            between=between,
+            whether=f"{self.whether} toward {whether}",
         )
-        text = (
-            f"Female minus male is {number(main['mean_first'])} for {first} and "
-            f"{number(main['mean_second'])} for {second} {section.noun.many}: "
-            f"{describe_difference(main)}."
-        )
-        sentences = [self.alone(section, row) for row in alone[:1]]
-        sentences += [_without_names(main, row) for row in others]
-        return finding(main, head, text, self._more(section, main), rest=" ".join(sentences))
-
-    def _single(self, section: Section, rows: Sequence[Row]) -> Finding:
-        """Return the finding if only one group was asked: women against men in it."""
-        main, *others = rows
-        about = f"for {humanize(main['group'])} {section.noun.many}"
-        head = heading(
-            main,
-            more=f"{self.leans} toward women {about}",
-            less=f"{self.leans} toward men {about}",
-            between=f"between women and men {about}",
-            whether=f"{self.whether} toward women or men {about}",
-        )
-        sentences = " ".join(_without_names(main, row) for row in others)
-        return finding(
-            main, head, self.alone(section, main), self._more(section, main), rest=sentences
-        )
+        return finding(main, head, text, self._more(section, main), rest=" ".join(rest))
 
     def _more(self, section: Section, main: Row) -> Iterator[str]:
-        yield f"{describe_tested(main, many=section.noun.many)}."
-        yield from self.details(section, main["model"])
-        yield from reliability(section, main["model"])
-        parts = of_model(section.contrasts("genders"), main["model"])
+        model, many = main["model"], section.noun.many
+        yield f"{describe_tested(main, many=many)}."
+        yield from self.details(section, model)
+        yield from reliability(section, model)
+        parts = of_model(section.contrasts("genders"), model)
         parts = parts.filter(pl.col("dimension").is_not_null(), IN_MAIN_VARIANT)
         names = parts["dimension"].unique(maintain_order=True).to_list()
         if len(names) > 1:
             what = f"combinations of subscale ({join_words(names)}) and group"
             yield how_many_clear(parts, "women and men clearly differ in {}", what=what)
-        yield from _one_by_one(section, main["model"])
-
-
-def _one_by_one(section: Section, model: str) -> Iterator[str]:
-    """Yield for how many diagnoses women and men clearly differ, and how many lie apart."""
-    kinds = (LEVEL_OF_CONDITION, REFERENCE)
-    levels, others = (
-        of_model(section.contrasts(kind), model).filter(IN_MAIN_VARIANT) for kind in kinds
-    )
-    if not levels.height:
-        return
-    above, below = (rows.height or "none" for rows in above_and_below(levels))
-    sentence = (
-        f"One by one, female minus male is clearly above 0 for {above} of {levels.height} "
-        f"{section.noun.many} and clearly below 0 for {below}"
-    )
-    if others.height:
-        above, below = (rows.height or "none" for rows in above_and_below(others))
-        sentence += (
-            f"; compared with the {humanize(section.against)} mean, {above} of {others.height} "
-            f"{humanize(section.contrast)} ones clearly above and {below} below"
+        levels, others = (
+            of_model(section.contrasts(kind), model).filter(IN_MAIN_VARIANT)
+            for kind in (LEVEL_OF_CONDITION, REFERENCE)
         )
-    yield f"{sentence}."
+        if not levels.height:
+            return
+        above, below = (rows.height or "none" for rows in above_and_below(levels))
+        sentence = (
+            f"One by one, female minus male is clearly above 0 for {above} of {levels.height} "
+            f"{many} and clearly below 0 for {below}"
+        )
+        if others.height:
+            above, below = (rows.height or "none" for rows in above_and_below(others))
+            sentence += (
+                f"; compared with the {humanize(section.against)} mean, {above} of {others.height} "
+                f"{humanize(section.contrast)} ones clearly above and {below} below"
+            )
+        yield f"{sentence}."
 
 
 def _without_names(main: Row, other: Row) -> str:
@@ -199,31 +182,30 @@ def _without_names(main: Row, other: Row) -> str:
 # Words and phrases that fill a blank.
 
 
-def _counted_words(section: Section, row: Row) -> str:
-    counted = section.presentation.counted
-    about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
-    share = not_counted(section, **about)
-    uncounted = f" Another {number(share)} belongs to {section.presentation.uncounted}."
-    return (
-        f"For {humanize(row['group'])} {section.noun.many}, female {counted} have a total "
-        f"probability of {number(row['mean_first'])}, male {counted} {number(row['mean_second'])}: "
-        f"{verdict_first(row)}{describe_difference(row)}.{_nonbinary(section, row)}"
-        f"{uncounted if share else ''}"
-    )
-
-
 LEAST_SHOWN = 0.005
 """The smallest probability that is not written as none."""
 
 
-def _nonbinary(section: Section, row: Row) -> str:
-    """Return the probability of nonbinary words in the same sentences; empty if not known."""
+def _counted_words(section: Section, row: Row) -> str:
+    counted, model = section.presentation.counted, row["model"]
+    share = not_counted(section, model=model, group=row["group"], variant=row["variant"] or "")
+    # In the same sentences.
     first = pl.col("wording").is_in(section.wordings[:1]) & (pl.col("group") == row["group"])
-    rows = of_model(section.rows("group", "nonbinary"), row["model"]).filter(IN_MAIN_VARIANT, first)
-    texts = (
+    rows = of_model(section.rows("group", "nonbinary"), model).filter(IN_MAIN_VARIANT, first)
+    nonbinary = (
         "practically none" if value < LEAST_SHOWN else number(value) for value in rows["value"]
     )
-    return "".join(f" Nonbinary {section.presentation.counted} have {text}." for text in texts)
+    return (
+        f"For {humanize(row['group'])} {section.noun.many}, female {counted} have a total "
+        f"probability of {number(row['mean_first'])}, male {counted} {number(row['mean_second'])}: "
+        f"{verdict_first(row)}{describe_difference(row)}."
+        + "".join(f" Nonbinary {counted} have {text}." for text in nonbinary)
+        + (
+            f" Another {number(share)} belongs to {section.presentation.uncounted}."
+            if share
+            else ""
+        )
+    )
 
 
 def _fill_details(section: Section, model: str) -> Iterator[str]:
@@ -358,7 +340,9 @@ written_gender_findings = GenderWords(
 def vignette_findings(section: Section) -> Iterator[Finding]:
     """Yield whether descriptions of the first group draw more stigma than those of the second."""
     for row in section.contrasts("groups").iter_rows(named=True):
-        first, second = (_described(section, row, side) for side in ("first", "second"))
+        model, many = row["model"], section.noun.many
+        sides = [_Descriptions.of(section, row, side) for side in ("first", "second")]
+        first, second = (side.called for side in sides)
         head = heading(
             row,
             more=f"More stigma in {first} than in {second}",
@@ -366,69 +350,64 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
             between=f"between {first} and {second}",
             whether=f"there is more stigma in {first} than in {second}",
         )
-        model = row["model"]
         text = (
             f"The mean code of the questions about distance and violence to others is "
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
-            f"{describe_difference(row)}.{_compared_with(section, row)}"
+            f"{describe_difference(row)}.{_compared_with(section, *sides)}"
         )
-        sentences = [_vignettes_counted(section, row), *_by_gender(section, model)]
-        tested = f"{describe_tested(row, many=section.noun.many)}."
-        more = [tested, *describe_answering(section, model), *reliability(section, model)]
-        more += _nonbinary_people(section, model)
-        result = finding(row, head, text, iter(more), rest=" ".join(filter(None, sentences)))
-        yield presented_first(section, result)
+        above = above_reference(section, model)
+        if above and len(sides[1].means) >= LEAST:
+            above += (
+                f" These counts take the {many} as they are; the verdict above also allows for "
+                "others."
+            )
+        # Whether a woman or a man with the same description draws more stigma.
+        genders = [
+            f"With the same {humanize(test['group'])} {section.noun.one}, the mean code is "
+            f"{number(test['mean_first'])} about a woman and {number(test['mean_second'])} about a "
+            f"man ({verdict_first(test)}{describe_difference(test)})."
+            for test in of_model(section.contrasts("genders"), model).iter_rows(named=True)
+        ]
+        more = [f"{describe_tested(row, many=many)}."]
+        for describe in (describe_answering, reliability, _nonbinary_people):
+            more += describe(section, model)
+        rest = " ".join(filter(None, [above, *genders]))
+        yield presented_first(section, finding(row, head, text, iter(more), rest=rest))
 
 
-def _vignettes_counted(section: Section, row: Row) -> str:
-    """Return how many descriptions are above the others' mean; what that does not allow for."""
-    sentence = above_reference(section, row["model"])
-    if not sentence or len(_means(section, row, "second")) < LEAST:
-        return sentence
-    return (
-        f"{sentence} These counts take the {section.noun.many} as they are; the verdict above also "
-        "allows for others."
-    )
+class _Descriptions(NamedTuple):
+    """The descriptions of one side of a contrast."""
+
+    group: str
+    means: list[float]
+    """The mean code of each."""
+    called: str
+
+    @classmethod
+    def of(cls, section: Section, row: Row, side: str) -> Self:
+        rows = of_model(section.rows("condition", "code"), row["model"])
+        means = rows.filter(pl.col("group") == row[side])["value"].drop_nulls().to_list()
+        group = humanize(row[side])
+        only = f"the one {group} {section.noun.one}"
+        return cls(group, means, only if len(means) == 1 else f"{group} {section.noun.many}")
 
 
-def _described(section: Section, row: Row, side: str) -> str:
-    """Return the name of the descriptions of a side, or of its only one."""
-    if len(_means(section, row, side)) == 1:
-        return f"the one {humanize(row[side])} {section.noun.one}"
-    return f"{humanize(row[side])} {section.noun.many}"
-
-
-def _means(section: Section, row: Row, side: str) -> list[float]:
-    """Return the mean code of each description of a side."""
-    rows = of_model(section.rows("condition", "code"), row["model"])
-    return rows.filter(pl.col("group") == row[side])["value"].drop_nulls().to_list()
-
-
-def _compared_with(section: Section, row: Row) -> str:
+def _compared_with(section: Section, first: _Descriptions, second: _Descriptions) -> str:
     """Return the range over the texts compared with, or that interval and p ignore other texts."""
-    means, many = _means(section, row, "second"), section.noun.many
-    which = f"{humanize(row['second'])} {section.noun.one if len(means) == 1 else many}"
-    if len(means) < LEAST:
-        count = "is only one" if len(means) == 1 else f"are only {len(means)}"
-        text = "that text" if len(means) == 1 else "these texts"
+    means, count = second.means, len(second.means)
+    which = f"{second.group} {section.noun.one if count == 1 else section.noun.many}"
+    if count < LEAST:
+        there, text = (
+            ("is only one", "that text") if count == 1 else (f"are only {count}", "these texts")
+        )
         return (
-            f" There {count} {which}, so interval and p say nothing about others: part of the "
+            f" There {there} {which}, so interval and p say nothing about others: part of the "
             f"difference may be due to {text}."
         )
-    first = fmean(_means(section, row, "first"))
-    low, high = first - max(means), first - min(means)
+    mean = fmean(first.means)
+    low, high = mean - max(means), mean - min(means)
     span = number(low) if number(low) == number(high) else ends(low, high)
-    return f" Compared with each of the {len(means)} {which} alone, the difference would be {span}."
-
-
-def _by_gender(section: Section, model: str) -> Iterator[str]:
-    """Yield whether a woman or a man with the same description draws more stigma."""
-    for row in of_model(section.contrasts("genders"), model).iter_rows(named=True):
-        yield (
-            f"With the same {humanize(row['group'])} {section.noun.one}, the mean code is "
-            f"{number(row['mean_first'])} about a woman and {number(row['mean_second'])} about a "
-            f"man ({verdict_first(row)}{describe_difference(row)})."
-        )
+    return f" Compared with each of the {count} {which} alone, the difference would be {span}."
 
 
 WHO = ("female", "male", "unspecified", "nonbinary")
@@ -626,12 +605,19 @@ def differences(*, what: str) -> FigureFn:
     def drawn(section: Section) -> Iterator[Figure]:
         rows = with_clear(_ready(section, section.contrasts("genders")))
         if rows.height:
+            title = "Female minus male, by part of the scale"
+            if len(section.models()) == 1:
+                first = rows["variant"].sort(nulls_last=False)[0]
+                of_first = rows.filter(pl.col("variant").eq_missing(first))
+                clear = of_first.filter(pl.col("clear") == "yes").height
+                among = f"{clear or 'none'} of {of_first.height} rows"
+                title = f"Women and men clearly differ in {among}"
             yield _by_part(
                 section,
                 "disparities",
                 rows,
                 called="Female − male",
-                title=_how_many_clear(rows, section),
+                title=title,
                 description=f"{what}; right of 0: more for women.",
                 choices=choice("words", "Words", list(_words(section).values())),
                 leads=True,
@@ -707,16 +693,6 @@ def _by_part(
         rows=field,
         order=order,
     )
-
-
-def _how_many_clear(rows: pl.DataFrame, section: Section) -> str:
-    """Return in how many rows women and men clearly differ, for a title."""
-    first = rows["variant"].sort(nulls_last=False)[0]
-    rows = rows.filter(pl.col("variant").eq_missing(first))
-    if len(section.models()) > 1:
-        return "Female minus male, by part of the scale"
-    clear = rows.filter(pl.col("clear") == "yes").height
-    return f"Women and men clearly differ in {clear or 'none'} of {rows.height} rows"
 
 
 disparities = differences(what="Female minus male probability")
