@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -78,23 +79,30 @@ NAMED = 3
 
 def above_reference(section: Section, model: str) -> str:
     """Return how many conditions are clearly above the other group's mean, and the farthest."""
-    rows, many = of_model(section.contrasts("reference"), model), section.noun.many
+    rows, noun = of_model(section.contrasts("reference"), model), section.noun
     if not rows.height:
         return ""
     above, below = above_and_below(rows)
+    against = humanize(section.against)
     sentence = (
-        f"{above.height or 'None'} of {rows.height} {humanize(section.contrast)} {many} "
-        f"{_are(above.height)} clearly above the {humanize(section.against)} mean and "
-        f"{below.height or 'none'} clearly below it"
+        f"{above.height or 'None'} of {rows.height} {humanize(section.contrast)} {noun.many} "
+        f"{_are(above.height)} clearly above the {against} mean and {below.height or 'none'} "
+        "clearly below it"
     )
     if untested := rows["p_adjusted"].null_count():
         sentence += f"; {untested} could not be tested"
-    fewer = rows.filter(pl.col("left_out") > 0, pl.col("p_adjusted").is_not_null()).height
-    if fewer:
+    if fewer := rows.filter(pl.col("left_out") > 0, pl.col("p_adjusted").is_not_null()).height:
         sentence += (
             f"; {fewer} {_are(fewer)} compared over fewer questions, because values are missing"
         )
-    parts = [f"{sentence}.", *_own_group(section, model)]
+    parts = [f"{sentence}."]
+    own = of_model(section.contrasts("own-reference"), model)
+    if tested := own["p_adjusted"].count():
+        clear = sum(side.height for side in above_and_below(own))
+        parts.append(
+            f"The same test sets {clear or 'none'} of the {tested} {against} {noun.many} apart "
+            f"from their own mean, so one {noun.one} alone is no sign of stigma."
+        )
     for label, extremes in (
         ("Highest", above.sort("difference", descending=True)),
         ("Lowest", below.sort("difference")),
@@ -119,19 +127,6 @@ def above_and_below(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _are(count: int) -> str:
     return "is" if count < 2 else "are"
-
-
-def _own_group(section: Section, model: str) -> Iterator[str]:
-    """Yield how many of the reference group's own conditions the same test sets apart."""
-    rows = of_model(section.contrasts("own-reference"), model)
-    tested = rows["p_adjusted"].count()
-    if tested:
-        above, below = (clear.height for clear in above_and_below(rows))
-        yield (
-            f"The same test sets {above + below or 'none'} of the {tested} "
-            f"{humanize(section.against)} {section.noun.many} apart from their own mean, so one "
-            f"{section.noun.one} alone is no sign of stigma."
-        )
 
 
 def shortened(section: Section) -> str:
@@ -201,8 +196,8 @@ def _left_out(row: Row, many: str) -> str:
         return ""
     total = count + row["n_first"] + row["n_second"]
     return (
-        f" {count} of {total} {many} {'is' if count == 1 else 'are'} left out of this, because "
-        "not all of their questions have a value."
+        f" {count} of {total} {many} {_are(count)} left out of this, because not all of their "
+        "questions have a value."
     )
 
 
@@ -250,18 +245,25 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
             f"least {number(mass['low'])} in every prompt); {number(rated['value'])} of that is "
             f"rated (at least {number(rated['low'])})."
         )
-    bounds = of_model(section.rows("group", ("lowest", "highest")), model)
-    compared = [section.contrast, section.against]
-    bounds = bounds.filter(pl.col("wording").is_null(), pl.col("group").is_in(compared))
-    ends_of = {
-        (row["group"], row["quantity"]): row["value"] for row in bounds.iter_rows(named=True)
-    }
-    if len(ends_of) == 4:
-        least = ends_of[section.contrast, "lowest"] - ends_of[section.against, "highest"]
-        most = ends_of[section.contrast, "highest"] - ends_of[section.against, "lowest"]
+    for least, most in _bounds(section, model):
         yield (
             "If all words left out were positive in one group and negative in the other, the "
             f"difference would be {number(least)} or {number(most)}."
+        )
+
+
+def _bounds(section: Section, model: str) -> Iterator[tuple[float, float]]:
+    """Yield the least and largest difference over all possible codes of what has none."""
+    rows = of_model(section.rows("group", ("lowest", "highest")), model)
+    value = {
+        (row["group"], row["quantity"]): row["value"]
+        for row in rows.filter(pl.col("wording").is_null()).iter_rows(named=True)
+    }
+    first, second = section.contrast, section.against
+    if {*product((first, second), ("lowest", "highest"))} <= {*value}:
+        yield (
+            value[first, "lowest"] - value[second, "highest"],
+            value[first, "highest"] - value[second, "lowest"],
         )
 
 
@@ -284,7 +286,7 @@ def choice_findings(section: Section) -> Iterator[Finding]:
         more="More stigmatizing answers about {group}",
         whether="answers are more stigmatizing about {group}",
         text="The mean code is {first} for {one} and {second} for {other}",
-        details=in_turn(describe_answering, _bounds, describe_variance),
+        details=in_turn(describe_answering, _unanswered, describe_variance),
     )
     for result in findings(section):
         yield presented_first(section, result)
@@ -307,21 +309,12 @@ def presented_first(section: Section, found: Finding) -> Finding:
     )
 
 
-def _bounds(section: Section, model: str) -> Iterator[str]:
-    """Yield the range of the difference over all possible codes of the missing answers."""
-    rows = of_model(section.rows("group", ("lowest", "highest")), model)
-    groups = [section.contrast, section.against]
-    rows = rows.filter(pl.col("wording").is_null(), pl.col("group").is_in(groups))
-    ends_of = {(row["group"], row["quantity"]): row["value"] for row in rows.iter_rows(named=True)}
-    if len(ends_of) != 4:
-        return
-    first, second = groups
-    least = ends_of[first, "lowest"] - ends_of[second, "highest"]
-    most = ends_of[first, "highest"] - ends_of[second, "lowest"]
-    yield (
-        "Not every question was answered. Depending on the missing answers, the difference over "
-        f"all {section.noun.many} could be {ends(least, most)}."
-    )
+def _unanswered(section: Section, model: str) -> Iterator[str]:
+    for least, most in _bounds(section, model):
+        yield (
+            "Not every question was answered. Depending on the missing answers, the difference "
+            f"over all {section.noun.many} could be {ends(least, most)}."
+        )
 
 
 LEAST_RATED = 0.25
@@ -335,7 +328,8 @@ def if_measurable(finds: FindingsFn) -> FindingsFn:
     """Return a function for the findings, without numbers of models with mostly unrated words."""
 
     def found(section: Section) -> Iterator[Finding]:
-        poor = {model: mass for model, mass in _masses(section) if mass < LEAST_RATED}
+        masses = section.rows("model", "rated-mass").select("model", "value").rows()
+        poor = {model: mass for model, mass in masses if mass < LEAST_RATED}
         yield from (result for result in finds(section) if result.model not in poor)
         for model, mass in poor.items():
             shown, least = told_apart(mass, LEAST_RATED)
@@ -350,11 +344,6 @@ def if_measurable(finds: FindingsFn) -> FindingsFn:
             )
 
     return found
-
-
-def _masses(section: Section) -> Iterator[tuple[str, float]]:
-    rows = section.rows("model", "rated-mass")
-    yield from rows.select("model", "value").rows()
 
 
 def gap_rows(section: Section) -> pl.DataFrame:
@@ -375,7 +364,6 @@ def describe_kinds(section: Section, model: str) -> Iterator[str]:
 
 
 WHAT = {GAP_OF: "gap", INTERACTION: "difference of two gaps"}
-
 
 PART = "identities"
 """The end of the figure's id."""
@@ -437,19 +425,32 @@ def boxes(section: Section) -> Iterator[Figure]:
         over_all = over_all.filter(pl.col("model").is_in(section.models()))
         over_all = over_all.with_columns(wording=pl.lit(EVERY["wording"]))
         rows, wordings = pl.concat([over_all, rows]), [EVERY["wording"], *wordings]
-    groups = section.groups()
-    baseline = rows.filter(pl.col("condition") == BASELINE).height
-    diamond = f" Diamond: the same sentence shortened to name no {section.noun.one}."
+    groups, noun = section.groups(), section.noun
+    box: Spec = {
+        "transform": [{"filter": f"datum.condition !== '{BASELINE}'"}],
+        "mark": {"type": "boxplot", "ticks": False},
+        "encoding": {
+            "color": coloured("group", groups)["color"],
+            "yOffset": {"field": "group", "type": "nominal", "sort": groups},
+        },
+    }
+    layers, description = [box], f"Box: the middle half of a group’s {noun.many}; line: the median."
+    if rows.filter(pl.col("condition") == BASELINE).height:
+        about = tip(("model", "Model"), ("wording", "Wording"), ("value", f"No {noun.one} named"))
+        diamond: Spec = {
+            "transform": [{"filter": f"datum.condition === '{BASELINE}'"}],
+            "mark": {"type": "point", "style": "baseline", "shape": "diamond"},
+            "encoding": {"tooltip": about},
+        }
+        layers.append(diamond)
+        description += f" Diamond: the same sentence shortened to name no {noun.one}."
     yield plot(
         section,
         "wordings",
         data(rows, "model", "wording", "group", "condition", "name", "value"),
-        _boxes(groups, section.noun if baseline else None),
+        layers,
         title=_moved_by(section),
-        description=(
-            f"Box: the middle half of a group’s {section.noun.many}; line: the median."
-            f"{diamond if baseline else ''}"
-        ),
+        description=description,
         y=axis_y("wording", wordings),
         x=axis_x(section.presentation.axis, domain=(0, 1)),
         height=len(wordings) * (16 * len(groups) + 8),
@@ -466,27 +467,6 @@ def _moved_by(section: Section) -> str:
     if len(section.wordings) < 2 or not moved:
         return "Both groups"
     return "The wording matters more than the group" if all(moved) else "Both groups, by wording"
-
-
-def _boxes(groups: list[str], noun: Noun | None) -> list[Spec]:
-    """Return a box for each group, and a diamond for any sentences that name no condition."""
-    box: Spec = {
-        "transform": [{"filter": f"datum.condition !== '{BASELINE}'"}],
-        "mark": {"type": "boxplot", "ticks": False},
-        "encoding": {
-            "color": coloured("group", groups)["color"],
-            "yOffset": {"field": "group", "type": "nominal", "sort": groups},
-        },
-    }
-    if noun is None:
-        return [box]
-    about = tip(("model", "Model"), ("wording", "Wording"), ("value", f"No {noun.one} named"))
-    diamond: Spec = {
-        "transform": [{"filter": f"datum.condition === '{BASELINE}'"}],
-        "mark": {"type": "point", "style": "baseline", "shape": "diamond"},
-        "encoding": {"tooltip": about},
-    }
-    return [box, diamond]
 
 
 def of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -601,10 +581,22 @@ def together(some: tuple[Choice, ...], about: list[Spec], colour: Spec) -> list[
 
 def ranked(section: Section) -> Iterator[Figure]:
     """Yield every condition in order: against the other group or the baseline, or its own value."""
-    for kind, describe in (("reference", _against_group), ("baseline", _against_baseline)):
+    for kind, against, axis in (
+        # Short, because it must fit on a phone; the caption says which group.
+        (
+            "reference",
+            f"the {humanize(section.against)} mean",
+            "Difference from the other group's mean",
+        ),
+        (
+            "baseline",
+            f"sentences that name no {section.noun.one}",
+            "Difference from the baseline",
+        ),
+    ):
         rows = section.contrasts(kind)
         if rows.height:
-            yield _ranked(section, rows, **describe(section))
+            yield _ranked(section, rows, against=against, axis=axis)
             return
     yield from _by_value(section)
 
@@ -638,16 +630,21 @@ def _by_value(
     method = ", pulled toward its group’s mean to allow for noise" if shrunken else ""
     if as_is:
         label, method = section.presentation.called, ", over all models and sentences"
-    rows, models = of_models(section, _with_ranks(section, section.named(rows)))
+    # The middle 95% of the ranks that a condition could have.
+    for end in ("rank-low", "rank-high"):
+        ranks = section.rows("condition", end).select(
+            "model", "condition", pl.col("value").cast(pl.Int64).alias(end)
+        )
+        rows = rows.join(ranks, on=["model", "condition"], how="left", nulls_equal=True)
+    rows = section.named(rows).with_columns(ranks=pl.format("{} to {}", "rank-low", "rank-high"))
+    rows, models = of_models(section, rows)
     if as_is:
         rows, models = rows.filter(pl.col("model") == models[0]), models[:1]
-    choices = choice(
-        "model", "Model", [model for model in models if model in rows["model"].unique()]
-    )
+    shown = [model for model in models if model in rows["model"].unique()]
+    choices = choice("model", "Model", shown)
     row_choices = () if as_is else both_ends(rows, noun)
-    about = tip(
-        ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
-    )
+    first = (("name", noun.headed.one), ("group", "Group"))
+    about = tip(*first, ("value", "Value"), ("ranks", "Ranks"))
     marks = _points(section, about)
     yield plot(
         section,
@@ -678,33 +675,6 @@ def _from_to(rows: pl.DataFrame, section: Section, called: str) -> str:
     low, high = (rows.sort("value").row(place, named=True) for place in (0, -1))
     texts = (f"{number(row['value'])} (“{row['name']}”)" for row in (low, high))
     return f"{called[0].upper()}{called[1:]} is {' to '.join(texts)}"
-
-
-def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with ``ranks``: the middle 95% of the ranks that a condition could have."""
-    for end in ("rank-low", "rank-high"):
-        ranks = section.rows("condition", end).select(
-            "model", "condition", pl.col("value").cast(pl.Int64).alias(end)
-        )
-        rows = rows.join(ranks, on=["model", "condition"], how="left", nulls_equal=True)
-    return rows.with_columns(ranks=pl.format("{} to {}", "rank-low", "rank-high"))
-
-
-def _against_group(section: Section) -> dict[str, str]:
-    """Return the texts for contrasts with the other group's mean."""
-    return {
-        "against": f"the {humanize(section.against)} mean",
-        # Short, because it must fit on a phone; the caption says which group.
-        "axis": "Difference from the other group's mean",
-    }
-
-
-def _against_baseline(section: Section) -> dict[str, str]:
-    """Return the texts for contrasts with the baseline."""
-    return {
-        "against": f"sentences that name no {section.noun.one}",
-        "axis": "Difference from the baseline",
-    }
 
 
 def _how_many_above(rows: pl.DataFrame, section: Section, against: str) -> str:
