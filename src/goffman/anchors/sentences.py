@@ -192,22 +192,30 @@ def describe_shares(one: AnchoredModel) -> tuple[str, str, str]:
     tested = [row for row in overall if row["reason"] != UNANSWERED]
     if any(row["reason"] == INDIFFERENT for row in differences):
         return INDIFFERENT_HEAD, _indifferent(one, tested), ""
+    left_out = [*_left_out(one, overall, differences)]
     if not tested:
         head = "There are too few answers to compare it with people over all questions"
-        reasons = " ".join(_left_out(one, overall, differences))
-        return head if differences else "No question was asked of both", reasons, ""
+        return head if differences else "No question was asked of both", " ".join(left_out), ""
     numbers = "; ".join(
         f"{_both_sides(one, row)} ({_difference(row)}, {describe_corrected(row)})" for row in tested
     )
-    text = " ".join(
-        [
-            f"Over the questions that count as stigma: {numbers}.",
-            *_not_ruled_out(tested),
-            *_left_out(one, overall, differences),
-            *_questions(differences),
-            *_silence(one),
-        ]
-    )
+    sentences = [f"Over the questions that count as stigma: {numbers}."]
+    ends = [abs(end) for row in tested for end in (row["low"], row["high"]) if end is not None]
+    if ends and not any(direction(row) for row in tested):
+        sentences.append(f"Differences of up to {max(ends) * 100:.0f} points are not ruled out.")
+    sentences += left_out
+    if n_tested := sum(row["p"] is not None for row in differences):
+        clear = sum(bool(direction(row)) for row in differences)
+        sentences.append(
+            f"Of the {n_tested} single questions, {clear or 'none'} "
+            f"{'differs' if clear < 2 else 'differ'} clearly."
+        )
+    # People hardly ever gave no answer.
+    unanswered = one.points["unanswered"].drop_nulls().to_list()
+    if any(unanswered):
+        share = percent(sum(unanswered) / len(unanswered))
+        sentences.append(f"“Don't know” or no answer: {share} of its answers; shares are of the rest.")
+    text = " ".join(sentences)
     if all(row["reason"] == FEW_TEXTS for row in tested):
         few_texts = f"There are fewer than three {one.many} of the same, so nothing is tested"
         return few_texts, text, ""
@@ -240,13 +248,6 @@ def _indifferent(one: AnchoredModel, overall: Sequence[Row]) -> str:
         for row in overall
     )
     return f"{text} Over the questions that count as stigma: {shares}." if shares else text
-
-
-def _not_ruled_out(tested: Sequence[Row]) -> Iterator[str]:
-    """Yield how large a difference could be if none is clear."""
-    ends = [abs(end) for row in tested for end in (row["low"], row["high"]) if end is not None]
-    if ends and not any(direction(row) for row in tested):
-        yield f"Differences of up to {max(ends) * 100:.0f} points are not ruled out."
 
 
 def _share_head(one: AnchoredModel, tested: Sequence[Row]) -> str:
@@ -339,24 +340,6 @@ def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) 
         if left_out:
             names = _listed(one, left_out)
             yield f"Over these questions nothing is said about {names}, because {reason}."
-
-
-def _questions(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield how many questions differ clearly."""
-    clear = sum(bool(direction(row)) for row in rows)
-    if tested := sum(row["p"] is not None for row in rows):
-        yield (
-            f"Of the {tested} single questions, {clear or 'none'} "
-            f"{'differs' if clear < 2 else 'differ'} clearly."
-        )
-
-
-def _silence(one: AnchoredModel) -> Iterator[str]:
-    """Yield how much of the model's output is no answer, which people hardly ever gave."""
-    shares = one.points["unanswered"].drop_nulls().to_list()
-    if any(shares):
-        share = percent(sum(shares) / len(shares))
-        yield f"“Don't know” or no answer: {share} of its answers; shares are of the rest."
 
 
 @dataclass(frozen=True, kw_only=True)

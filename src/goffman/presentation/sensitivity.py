@@ -115,20 +115,28 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     if not rows.height:
         in_turn = finding.wording == ONE_WORDING and asked_in_turn(section, finding.model)
         return replace(finding, wording=IN_TURN) if in_turn else finding
-    together = [*_together(rows)]
     spread = spread_of(rows, finding.difference)
     if spread is None:
         turning = len(section.wordings) > 1 and rows["variation"].eq(WITH_PARAPHRASES).all()
-        sentences = [IN_TURN if turning else finding.wording, *together]
+        sentences = [IN_TURN if turning else finding.wording, *_together(rows)]
         return replace(finding, wording=" ".join(filter(None, sentences)))
     about = rows.row(0, named=True)
+    first = _CALLED.get(about["first"]) or f"{humanize(about['first'])} {section.noun.many}"
     # Few sentence templates remain a limit of the main result.
     limits = [finding.wording] if finding.asked else []
-    sentences = [*limits, *_ranges(spread, about, section, mean=finding.styled), *together]
-    finding = replace(finding, wording=" ".join(sentences))
+    ranges = _ranges(spread, about["kind"], first, mean=finding.styled)
+    finding = replace(finding, wording=" ".join([*limits, *ranges, *_together(rows)]))
     if not spread.moves_more or finding.styled:
         return finding
-    return replace(finding, moved=_moved(spread, about, section))
+    span, gap = ends(*spread.levels), number(abs(spread.gap))
+    factor = "gender" if about["kind"] == "genders" else "group"
+    moved = (
+        f"The mean changes more with the wording ({span} for {first}) than with the {factor} (a "
+        f"difference of {gap})."
+    )
+    if about["kind"] == "level":
+        moved = f"The number changes more with the wording ({span}) than it differs from 0 ({gap})."
+    return replace(finding, moved=moved)
 
 
 def _worded_by_item(section: Section) -> bool:
@@ -149,39 +157,20 @@ def asked_in_turn(section: Section, model: str) -> bool:
     return bool((cells["wording"] == 1).all())
 
 
-def _ranges(found: Spread, about: Row, section: Section, *, mean: bool) -> Iterator[str]:
+def _ranges(spread: Spread, kind: str, first: str, *, mean: bool) -> Iterator[str]:
     """Yield the range of the difference, and of the number itself, over the wordings.
 
     ``mean``: yield the latter also if wording moves it more than the group, as said elsewhere.
     """
     beside = ""
-    if found.paraphrases:
-        beside = f" ({found.paraphrases} of them asked only as a check)"
-    across = f"Across {found.wordings} wordings{beside}, the"
-    if about["kind"] == "level":
-        yield f"{across} number ranges {_from_to(found.levels)}."
-        return
-    yield f"{across} difference ranges {_from_to(found.gaps)}."
-    if mean or not found.moves_more:
-        yield f"The mean for {_first(about, section)} ranges {_from_to(found.levels)}."
-
-
-def _moved(found: Spread, about: Row, section: Section) -> str:
-    """Return, in one sentence, that the wording moves the number more than the group does."""
-    span, gap = ends(*found.levels), number(abs(found.gap))
-    if about["kind"] == "level":
-        return f"The number changes more with the wording ({span}) than it differs from 0 ({gap})."
-    factor = "gender" if about["kind"] == "genders" else "group"
-    return (
-        f"The mean changes more with the wording ({span} for {_first(about, section)}) than with "
-        f"the {factor} (a difference of {gap})."
-    )
-
-
-def _first(about: Row, section: Section) -> str:
-    """Return the words for the group or gender that the mean is of."""
-    first = str(about["first"])
-    return _CALLED.get(first) or f"{humanize(first)} {section.noun.many}"
+    if spread.paraphrases:
+        beside = f" ({spread.paraphrases} of them asked only as a check)"
+    number_of, span = "difference", spread.gaps
+    if kind == "level":
+        number_of, span = "number", spread.levels
+    yield f"Across {spread.wordings} wordings{beside}, the {number_of} ranges {_from_to(span)}."
+    if kind != "level" and (mean or not spread.moves_more):
+        yield f"The mean for {first} ranges {_from_to(spread.levels)}."
 
 
 def _together(rows: pl.DataFrame) -> Iterator[str]:
@@ -212,13 +201,20 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
     rows = rows.filter("main", pl.col("model") == finding.model, pl.col("difference").is_not_null())
     if finding.verdict is None or not finding.difference or not rows.height:
         return finding
-    parameters = rows.filter(pl.col("variation") == PARAMETER)
-    sentences = [
-        *_left_out(rows, section),
-        *(
-            f"{row['what'][0].upper()}{row['what'][1:]}, it is {number(row['difference'])}."
-            for row in parameters.iter_rows(named=True)
-        ),
+    sentences = []
+    is_parameter = pl.col("variation") == PARAMETER
+    parts = rows.filter(~is_parameter).sort("difference")
+    if parts.height:
+        ways = parts["variation"].unique(maintain_order=True).sort().to_list()
+        any_one = join_words([part_called(way, section) for way in ways], "or")
+        low, high = (
+            f"{number(row['difference'])} ({_without(row, section)})"
+            for row in (parts.row(0, named=True), parts.row(-1, named=True))
+        )
+        sentences.append(f"With any one {any_one} left out, the difference is {low} to {high}.")
+    sentences += [
+        f"{row['what'][0].upper()}{row['what'][1:]}, it is {number(row['difference'])}."
+        for row in rows.filter(is_parameter).iter_rows(named=True)
     ]
     # The sign of a difference that may be 0 means nothing.
     is_present = finding.verdict in PRESENT_WORDS
@@ -226,37 +222,34 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
     return replace(finding, robust=" ".join(sentences), depends=depends)
 
 
-def _left_out(rows: pl.DataFrame, section: Section) -> Iterator[str]:
-    """Yield the range with any one part left out, and which part lies at either end."""
-    rows = rows.filter(pl.col("variation") != PARAMETER).sort("difference")
-    if not rows.height:
-        return
-    ways = rows["variation"].unique(maintain_order=True).sort().to_list()
-    any_one = join_words([part_called(way, section) for way in ways], "or")
-    low, high = (
-        f"{number(row['difference'])} ({_without(row, section)})"
-        for row in (rows.row(0, named=True), rows.row(-1, named=True))
-    )
-    yield f"With any one {any_one} left out, the difference is {low} to {high}."
-
-
 def _flags(rows: pl.DataFrame, section: Section, difference: float) -> Iterator[str]:
     """Yield what changes the sign of the difference, or takes half of it."""
     share = pl.col("difference") / difference
-    for limit, above, what in ((0.0, None, "changes sign"), (HALF, 0.0, "falls below half")):
-        lost = rows.filter(share < limit if above is None else (share < limit) & (share >= above))
-        if not lost.height:
-            continue
-        first = _without(lost.sort(share.abs()).row(0, named=True), section)
-        more = f", and {lost.height - 1} more" if lost.height > 1 else ""
-        yield f"The difference {what} {first}{more}."
+    for is_lost, what in (
+        (share < 0, "changes sign"),
+        ((share < HALF) & (share >= 0), "falls below half"),
+    ):
+        lost = rows.filter(is_lost).sort(share.abs())
+        if lost.height:
+            more = f", and {lost.height - 1} more" if lost.height > 1 else ""
+            first = _without(lost.row(0, named=True), section)
+            yield f"The difference {what} {first}{more}."
 
 
 def _without(row: Row, section: Section) -> str:
-    """Return which part was left out, or which parameter was set to another value."""
-    if row["variation"] == PARAMETER:
-        return str(row["what"])
-    return f"without the {part_called(row['variation'], section)} {_named(row, section)}"
+    """Return which part was left out, or which parameter was set to another value.
+
+    The name of a part is quoted, because it may hold a comma.
+    """
+    way, what = row["variation"], row["what"]
+    if way == PARAMETER:
+        return str(what)
+    name = printable(what)
+    if way == "condition":
+        name = section.called(what)
+    if way == "item":
+        name = section.names.item(section.instrument, what)
+    return f"without the {part_called(way, section)} “{name}”"
 
 
 def part_called(way: str, section: Section, *, many: bool = False) -> str:
@@ -267,15 +260,6 @@ def part_called(way: str, section: Section, *, many: bool = False) -> str:
     if many:
         return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
     return word
-
-
-def _named(row: Row, section: Section) -> str:
-    """Return the name of the part, quoted, because a name may hold a comma."""
-    if row["variation"] == "condition":
-        return f"“{section.called(row['what'])}”"
-    if row["variation"] == "item":
-        return f"“{section.names.item(section.instrument, row['what'])}”"
-    return f"“{printable(row['what'])}”"
 
 
 BY_MODELS = "made by language models, not by people"
@@ -340,28 +324,29 @@ def describe_changes(section: Section, model: str) -> Iterator[str]:
     ]
     for row in section.shown(rows.filter(measurable)).iter_rows(named=True):
         # The difference with the sentences taken as given stands only in the table.
-        if row["model"] == model and row["kind"] not in GIVEN:
-            yield _change(row)
-
-
-def _change(row: Mapping[str, Any]) -> str:
-    """Return a contrast with each of the two ratings, and the change with its interval."""
-    if row["difference"] is None:
-        return "One of the two ratings gives no value for this difference, so no change is known."
-    between = f"between {humanize(row['first'])} and {humanize(row['second'])}"
-    interval = "no interval"
-    if row["low"] is not None:
-        interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
-    text = (
-        f"The difference {between} is {number(row['shipped'])} with goffman's own ratings and "
-        f"{number(row['given'])} with yours: change {number(row['difference'])} ({interval})."
-    )
-    if row["left_out"]:
-        prompts = "1 prompt has" if row["left_out"] == 1 else f"{row['left_out']:,} prompts have"
-        text += f" {prompts} a value with only one of the two; the change leaves this out."
-    if row["share"] is not None:
-        text += f" Your ratings cover {number(row['share'])} of the words' probability."
-    return text
+        if row["model"] != model or row["kind"] in GIVEN:
+            continue
+        if row["difference"] is None:
+            yield (
+                "One of the two ratings gives no value for this difference, so no change is known."
+            )
+            continue
+        interval = "no interval"
+        if row["low"] is not None:
+            interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
+        text = (
+            f"The difference between {humanize(row['first'])} and {humanize(row['second'])} is "
+            f"{number(row['shipped'])} with goffman's own ratings and {number(row['given'])} with "
+            f"yours: change {number(row['difference'])} ({interval})."
+        )
+        if row["left_out"]:
+            prompts = (
+                "1 prompt has" if row["left_out"] == 1 else f"{row['left_out']:,} prompts have"
+            )
+            text += f" {prompts} a value with only one of the two; the change leaves this out."
+        if row["share"] is not None:
+            text += f" Your ratings cover {number(row['share'])} of the words' probability."
+        yield text
 
 
 _SHOWN = (
@@ -411,20 +396,19 @@ class MultiverseSentences:
 
 def describe_holds(section: Section) -> list[MultiverseSentences]:
     """Return what other analyses say of each model; an empty list if the run was not stressed."""
-    rows = section.shown(section.stress)
-    return [_sentences_of_result(row, section) for row in rows.iter_rows(named=True)]
-
-
-def _sentences_of_result(row: Row, section: Section) -> MultiverseSentences:
-    sentences = (*_not_counted(row, section), *_labels(row, section))
-    if row["analyses"] == 0:
-        head, sentences = f"There are no other analyses: {row['reason']}", ()
-    elif row["holds_in"] is None:
-        head = "This analysis has no choices; only parts were left out"
-    else:
-        head = f"Over {row['analyses']} analyses, the difference is {_analyses_range(row, section)}"
-        sentences = (*_explained(row), *sentences)
-    return MultiverseSentences(model=row["model"], head=head, said=sentences)
+    results = []
+    for row in section.shown(section.stress).iter_rows(named=True):
+        sentences: tuple[str, ...] = (*_not_counted(row, section), *_labels(row, section))
+        if row["analyses"] == 0:
+            head, sentences = f"There are no other analyses: {row['reason']}", ()
+        elif row["holds_in"] is None:
+            head = "This analysis has no choices; only parts were left out"
+        else:
+            span = _analyses_range(row, section)
+            head = f"Over {row['analyses']} analyses, the difference is {span}"
+            sentences = (*_explained(row), *sentences)
+        results.append(MultiverseSentences(model=row["model"], head=head, said=sentences))
+    return results
 
 
 def _analyses_range(row: Row, section: Section) -> str:
@@ -499,7 +483,12 @@ def curve(section: Section) -> Iterator[Figure]:
         for frame in rows.partition_by("model", maintain_order=True)
         for record in _data(frame)
     ]
-    options = _options(rows)
+    # The options of each choice over all models, the audit's own first, as in the table.
+    options: dict[str, list[str]] = {}
+    for text in rows["choices"]:
+        for name, option in json.loads(text).items():
+            options.setdefault(name, []).append(printable(option))
+    options = {name: list(dict.fromkeys(texts)) for name, texts in options.items()}
     models = [model for model in section.models() if model in rows["model"]]
     choices = choice("model", "Model", models)
     most = max(rows.group_by("model").len()["len"])
@@ -515,10 +504,12 @@ def curve(section: Section) -> Iterator[Figure]:
         "spacing": 8,
         "resolve": {"scale": {"color": "shared", "shape": "shared"}},
     }
+    results = describe_holds(section)
+    title = results[0].head if len(results) == 1 else "The main result in other analyses"
     yield figure(
         section,
         PART,
-        title=_title(section),
+        title=title,
         description=(
             "Each column is one analysis: above, its difference and interval; below, its choices. "
             "Blue excludes 0, orange does not."
@@ -526,12 +517,6 @@ def curve(section: Section) -> Iterator[Figure]:
         spec=spec,
         choices=choices,
     )
-
-
-def _title(section: Section) -> str:
-    """Return the number of analyses and the range, if there is one model; else a general title."""
-    results = describe_holds(section)
-    return results[0].head if len(results) == 1 else "The main result in other analyses"
 
 
 def _data(rows: pl.DataFrame) -> list[dict[str, Any]]:
@@ -549,15 +534,6 @@ def _data(rows: pl.DataFrame) -> list[dict[str, Any]]:
     return records
 
 
-def _options(rows: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the options of each choice over all models, the audit's own first, as in the table."""
-    by_choice: dict[str, dict[str, None]] = {}
-    for text in rows["choices"]:
-        for name, option in json.loads(text).items():
-            by_choice.setdefault(name, {})[printable(option)] = None
-    return {name: list(options) for name, options in by_choice.items()}
-
-
 _CLEAR_OR_NOT: Spec = {"field": "clear", "type": "nominal", "legend": None}
 _ORDER = {"domain": [NOT_CLEAR, CLEAR_MARK]}
 
@@ -570,17 +546,6 @@ LONG: Spec = {"condition": {"test": f"datum.clear === '{CLEAR_MARK}'", "value": 
 def _wide(most: int, *, least: float) -> float:
     """Return the width in pixels of a mark if ``most`` stand side by side."""
     return max(least, min(4.5, 0.7 * WIDTH / most))
-
-
-def _tips(choices: Sequence[str]) -> list[Spec]:
-    options = [(name, name[0].upper() + name[1:]) for name in choices]
-    return tip(
-        ("difference", "Difference"),
-        ("low", "Interval from"),
-        ("high", "to"),
-        ("verdict", "Verdict"),
-        *options,
-    )
 
 
 def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> Spec:
@@ -597,6 +562,14 @@ def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> S
     differences = section.stress.filter(pl.col("analyses") > 1)["difference"].drop_nulls()
     audited = [float(differences[0])] if differences.len() == 1 else []
     width = min(3.0, _wide(most, least=1.0))
+    names = [(name, name[0].upper() + name[1:]) for name in choices]
+    about = tip(
+        ("difference", "Difference"),
+        ("low", "Interval from"),
+        ("high", "to"),
+        ("verdict", "Verdict"),
+        *names,
+    )
     size = (1.3 * _wide(most, least=2.5)) ** 2
     return {
         "title": "Difference",
@@ -617,7 +590,7 @@ def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> S
                     "y": y,
                     "color": COLOUR,
                     "shape": SHAPE,
-                    "tooltip": _tips(choices),
+                    "tooltip": about,
                 },
             },
         ],
