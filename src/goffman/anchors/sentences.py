@@ -214,7 +214,9 @@ def describe_shares(one: AnchoredModel) -> tuple[str, str, str]:
     unanswered = one.points["unanswered"].drop_nulls().to_list()
     if any(unanswered):
         share = percent(sum(unanswered) / len(unanswered))
-        sentences.append(f"“Don't know” or no answer: {share} of its answers; shares are of the rest.")
+        sentences.append(
+            f"“Don't know” or no answer: {share} of its answers; shares are of the rest."
+        )
     text = " ".join(sentences)
     if all(row["reason"] == FEW_TEXTS for row in tested):
         few_texts = f"There are fewer than three {one.many} of the same, so nothing is tested"
