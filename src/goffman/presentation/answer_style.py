@@ -108,20 +108,16 @@ def _words(section: Section) -> _Words:
 
 def describe_measured(section: Section) -> str:
     """Return what is asked, what the number is, and in which orders the options were."""
-    return " ".join([section.presentation.claims.measured, *_questions(section), *_orders(section)])
-
-
-def _questions(section: Section) -> Iterator[str]:
-    """Yield an example of a question, and the meaning of the code if there are two options."""
-    if section.presentation.quantity != "code":
-        return
-    example = _SUCH.get(base_of(section.instrument))
-    example = example if example and example.item in section.items else None
-    if example:
-        yield f"One question is {example.question}."
-    if two_options(section):
-        highest = example.highest if example else "the more stigmatizing answers"
-        yield f"Two options count, so the mean code is the share of {highest}."
+    sentences = [section.presentation.claims.measured]
+    if section.presentation.quantity == "code":
+        example = _SUCH.get(base_of(section.instrument))
+        example = example if example and example.item in section.items else None
+        if example:
+            sentences.append(f"One question is {example.question}.")
+        if two_options(section):
+            highest = example.highest if example else "the more stigmatizing answers"
+            sentences.append(f"Two options count, so the mean code is the share of {highest}.")
+    return " ".join([*sentences, *_orders(section)])
 
 
 def two_options(section: Section) -> bool:
@@ -162,10 +158,7 @@ def same_questions(section: Section, model: str, kind: Kind) -> bool:
     column = _COLUMN[kind]
     question = [*_WHOM, "wording"] if kind == "order" else [*_WHOM]
     # All prompts that were asked, with or without a usable answer.
-    names = [
-        name for name in section.scores["model"].unique() if section.names.model(name) == model
-    ]
-    ids = section.scores.filter(pl.col("level") == "prompt", pl.col("model").is_in(names))
+    ids = section.of_model(model).filter(pl.col("level") == "prompt")
     asked = section.prompts.filter(pl.col("condition") != BASELINE).join(
         ids.select("prompt_id").unique(), on="prompt_id", how="semi"
     )
@@ -324,19 +317,14 @@ def describe_answering(section: Section, model: str) -> Iterator[str]:
     if kinds:
         yield f"Of the replies, {', '.join(kinds)}. These count as missing, not as middle answers."
     if "last-listed" in share:
+        both_orders = two_options(section) and section.prompts["order"].drop_nulls().n_unique() > 1
+        by_content = ""
+        if both_orders or same_questions(section, model, "order"):
+            by_content = " Without an effect of place, neither would be far above 0.50."
         yield (
             f"Of the answers, {number(share['first-listed'])} are the {words.listed} first and "
-            f"{number(share['last-listed'])} the one {words.listed.split()[-1]} last."
-            f"{_by_content(section, model)}"
+            f"{number(share['last-listed'])} the one {words.listed.split()[-1]} last.{by_content}"
         )
-
-
-def _by_content(section: Section, model: str) -> str:
-    """Return what these shares would be without an effect of place; empty: unknown."""
-    both_orders = two_options(section) and section.prompts["order"].drop_nulls().n_unique() > 1
-    if both_orders or same_questions(section, model, "order"):
-        return " Without an effect of place, neither would be far above 0.50."
-    return ""
 
 
 def effects(section: Section) -> Iterator[Figure]:

@@ -72,7 +72,11 @@ class Competence:
         can = "can perhaps" if self.unsure else "can" if self.passed else "cannot"
         sentence = f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
         counts = f" {self.counts}" if self.counts else ""
-        return f"{sentence}{counts}{self._unsure()}{self._in_wordings()}"
+        unsure = ""
+        if self.unsure:
+            other = "fail" if self.value >= self.floor else "pass"
+            unsure = f" With {self.n} items, we cannot rule out that it would {other} on others."
+        return f"{sentence}{counts}{unsure}{self._in_wordings()}"
 
     @property
     def mark(self) -> str:
@@ -99,15 +103,6 @@ class Competence:
         if self.low is None or self.high is None:
             return False
         return self.low < self.floor <= self.high
-
-    def _unsure(self) -> str:
-        """Return the caveat for an interval with the floor in it, or nothing."""
-        if not self.unsure:
-            return ""
-        return (
-            f" With {self.n} items, we cannot rule out that it would "
-            f"{'fail' if (self.value or 0.0) >= self.floor else 'pass'} on others."
-        )
 
     def _in_wordings(self) -> str:
         """Return the range over wordings, and the wordings in which the model would not pass."""

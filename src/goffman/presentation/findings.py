@@ -69,13 +69,6 @@ MOST = 0.5
 """The share above which most of the probability is not counted."""
 
 
-def _half_width(finding: Finding) -> float:
-    """Return half the width of the 95% interval: a true difference found half the time."""
-    if finding.low is None or finding.high is None:
-        return 0.0
-    return (finding.high - finding.low) / 2
-
-
 def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
     """Yield the caveats of a finding, the weightiest first."""
     yield from QUICK if section.sample == "quick" else ()
@@ -105,7 +98,9 @@ def _known(finding: Finding, section: Section) -> Iterator[tuple[bool, str, str,
         finding.wording,
     )
     yield (
-        finding.verdict == INCONCLUSIVE and _half_width(finding) > (finding.margin or 0),
+        # Half the width of the 95% interval is a true difference found half the time.
+        finding.verdict == INCONCLUSIVE
+        and ((finding.high or 0.0) - (finding.low or 0.0)) / 2 > (finding.margin or 0.0),
         "low-power",
         "this design often misses so small a difference",
         LOW_POWER,
@@ -325,33 +320,23 @@ def _with_style(section: Section, found: Finding) -> Finding:
 
 def _nothing(section: Section, model: str) -> Finding:
     """Return the finding that there is no contrast, and why."""
-    groups = section.groups()
+    groups, noun = section.groups(), section.noun
     if section.against and section.against not in groups and len(groups) == 1:
-        sentence = (
-            f"Only {humanize(groups[0])} {section.noun.many} were asked, so no groups are compared."
-        )
-        text = " ".join([sentence, *_beside_none(section, model)])
+        text = f"Only {humanize(groups[0])} {noun.many} were asked, so no groups are compared."
+        # The means with and without a condition in the wordings that have both are not tested.
+        rows = of_model(section.rows("prompt", section.presentation.quantity), model)
+        without = rows.filter(pl.col("condition") == BASELINE)
+        worded = pl.col("wording").is_in(without["wording"].unique().to_list())
+        named = rows.filter(pl.col("condition") != BASELINE, worded)
+        if without.height and named.height:
+            means = [number(float(frame["value"].to_numpy().mean())) for frame in (named, without)]
+            text += (
+                f" The {section.presentation.called} is {means[0]} with a {noun.one} named and "
+                f"{means[1]} with none. This difference was not tested."
+            )
         return Finding(model=model, head="There is no other group to compare with", text=text)
     rows = of_model(section.shown(section.estimates), model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
     reason = because(reasons.unique(maintain_order=True).head(3))
     text = f"There is no difference to report{reason}." if reason else "Too few prompts were asked."
     return Finding(model=model, head="Nothing could be compared", text=text)
-
-
-def _beside_none(section: Section, model: str) -> Iterator[str]:
-    """Yield the means with and without a condition in the wordings that have both; not tested."""
-    rows = of_model(section.rows("prompt", section.presentation.quantity), model)
-    without_condition = rows.filter(pl.col("condition") == BASELINE)
-    with_condition = rows.filter(pl.col("condition") != BASELINE)
-    with_condition = with_condition.filter(
-        pl.col("wording").is_in(without_condition["wording"].unique().to_list())
-    )
-    if without_condition.height and with_condition.height:
-        values = [
-            float(frame["value"].to_numpy().mean()) for frame in (with_condition, without_condition)
-        ]
-        yield (
-            f"The {section.presentation.called} is {number(values[0])} with a {section.noun.one} "
-            f"named and {number(values[1])} with none. This difference was not tested."
-        )

@@ -56,18 +56,16 @@ def reliability(section: Section, model: str) -> Iterator[str]:
         if section.presentation.keyed:
             about += " (reverse-keyed)"
             keyed = " The main result is not reverse-keyed, so this is not its reliability."
+        # How reliable the subscales are, from the lowest to the highest.
+        values = scale.filter(pl.col("dimension").is_not_null())["value"].drop_nulls().sort()
+        parts = ""
+        if values.len() > 1:
+            span = f"{number(values[0])} to {number(values[-1])}"
+            parts = f" In the {values.len()} subscales, α is {span}."
         yield (
-            f"Reliability for {about}: {', '.join(coefficients)}.{_parts(scale)}"
+            f"Reliability for {about}: {', '.join(coefficients)}.{parts}"
             f"{_meaning(section, model, g, phi)}{keyed}"
         )
-
-
-def _parts(rows: pl.DataFrame) -> str:
-    """Return how reliable the subscales are, from the lowest to the highest."""
-    values = rows.filter(pl.col("dimension").is_not_null())["value"].drop_nulls().sort()
-    if values.len() < 2:
-        return ""
-    return f" In the {values.len()} subscales, α is {number(values[0])} to {number(values[-1])}."
 
 
 def _meaning(section: Section, model: str, g: float, phi: float | None) -> str:
@@ -81,17 +79,14 @@ def _meaning(section: Section, model: str, g: float, phi: float | None) -> str:
         # One outlier makes G high, whatever the order of the others.
         return ""
     others = "items and wordings" if len(section.wordings) > 1 else "items"
-    sentence = f" With other {others}, the {many} {_again(g, phi)}."
-    return sentence if len(section.wordings) > 1 else f"{sentence} {ONE_WORDING}"
-
-
-def _again(g: float, phi: float | None) -> str:
-    """Return whether ranks and values would be the same."""
+    again = "would rank much the same"
     if g < HIGH:
-        return "could rank quite differently"
+        again = "could rank quite differently"
     # A high Φ does not promise the common level: it is about how far conditions are apart.
-    values = "" if phi is None or phi >= HIGH else ", but their values could change"
-    return f"would rank much the same{values}"
+    elif phi is not None and phi < HIGH:
+        again += ", but their values could change"
+    sentence = f" With other {others}, the {many} {again}."
+    return sentence if len(section.wordings) > 1 else f"{sentence} {ONE_WORDING}"
 
 
 COEFFICIENTS = {"generalizability": "G", "dependability": "Φ", "alpha": "α"}
@@ -110,9 +105,7 @@ def reliability_rows(section: Section) -> list[dict[str, Any]]:
         record = records.setdefault(
             key, dict(zip(names, key, strict=True)) | dict.fromkeys([*COEFFICIENTS, "reason"])
         )
-        # A run of an earlier goffman may have coefficients that are no longer shown.
-        if row["quantity"] in COEFFICIENTS:
-            record[row["quantity"]] = row["value"]
+        record[row["quantity"]] = row["value"]
         record["reason"] = record["reason"] or row["reason"]
     return [
         record | {"dimension": record["dimension"] or "all items"} for record in records.values()

@@ -343,6 +343,11 @@ class Section:
     def _by_level(self) -> dict[str, pl.DataFrame]:
         return {}
 
+    def of_model(self, model: str) -> pl.DataFrame:
+        """Return the scores of a model, by its shown name."""
+        names = [name for name in self.scores["model"].unique() if self.names.model(name) == model]
+        return self.scores.filter(pl.col("model").is_in(names))
+
     def contrasts(self, kind: str) -> pl.DataFrame:
         """Return the kind's estimates that have a difference, with models as they are shown."""
         rows = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
@@ -399,10 +404,7 @@ def not_counted(
     ``model``: as it is shown; None for ``model``, ``group`` or ``variant``: all of them.
     With a group, the mean is of the first wording, as in the group's contrast.
     """
-    scores = section.scores
-    if model is not None:
-        names = [name for name in scores["model"].unique() if section.names.model(name) == model]
-        scores = scores.filter(pl.col("model").is_in(names))
+    scores = section.scores if model is None else section.of_model(model)
     rows = scores.filter(
         pl.col("level") == "prompt",
         pl.col("group") != BASELINE if group is None else pl.col("group") == group,
