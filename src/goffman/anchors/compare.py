@@ -144,11 +144,8 @@ def shares_of(
         of_replies = measure.reads == "replies"
         rows = scores.filter(of_asked(instrument), pl.col("level") == "prompt")
         rows = _as_texts(rows, {value.condition for value in anchor.values})
-        mode = mode_of_rows(rows)
-        no_answers = rows.filter(pl.col("quantity").is_in(NO_ANSWERS)).group_by(
-            "model", "prompt_id"
-        )
-        unanswered = no_answers.agg(unanswered=pl.col("value").sum())
+        no_answers = rows.filter(pl.col("quantity").is_in(NO_ANSWERS))
+        unanswered = no_answers.group_by("model", "prompt_id").agg(unanswered=pl.col("value").sum())
         rows = (
             rows.filter(pl.col("quantity") == SHARE)
             # Sums of floats depend on their order.
@@ -167,22 +164,24 @@ def shares_of(
             # Each prompt counts alike, however many of its replies are answers.
             spread=spread if of_replies else pl.lit(None, dtype=pl.Float64),
         )
-        for (model,), model_rows in (
-            cells.sort(pl.all()).partition_by("model", as_dict=True).items()
-        ):
-            contrast = Contrast(
-                kind=DIFFERENCE,
-                instrument=base_of(instrument),
-                mode=mode,
-                measure=measure.name,
-                quantity=SHARE,
-                model=str(model),
-                first=measure.name,
-                second=anchor.id,
-            )
-            people = _people(anchor.latest(), anchor)
+        contrast = Contrast(
+            kind=DIFFERENCE,
+            instrument=base_of(instrument),
+            mode=mode_of_rows(rows),
+            measure=measure.name,
+            quantity=SHARE,
+            first=measure.name,
+            second=anchor.id,
+        )
+        people = _people(anchor.latest(), anchor)
+        by_model = cells.sort(pl.all()).partition_by("model", as_dict=True)
+        for (model,), model_rows in by_model.items():
             yield Shares(
-                anchor=anchor, instrument=instrument, about=contrast, rows=model_rows, people=people
+                anchor=anchor,
+                instrument=instrument,
+                about=replace(contrast, model=str(model)),
+                rows=model_rows,
+                people=people,
             )
 
 
@@ -205,13 +204,11 @@ def _as_texts(rows: pl.DataFrame, known: Collection[str]) -> pl.DataFrame:
 def _people(values: Iterable[AnchorValue], anchor: Anchor) -> PeopleShares:
     """Return people's shares by item, condition and gender; several years are pooled."""
     by_key: dict[tuple[str, str, str], list[People]] = {}
-    for anchor_value in values:
-        interval, n = interval_of(anchor_value, anchor), anchor_value.n_effective or anchor_value.n
+    for row in values:
+        interval, n = interval_of(row, anchor), row.n_effective or row.n
         if interval is not None and n:
-            people = People(value=anchor_value.value, low=interval[0], high=interval[1], n=n)
-            by_key.setdefault(
-                (anchor_value.item, anchor_value.condition, anchor_value.gender), []
-            ).append(people)
+            people = People(value=row.value, low=interval[0], high=interval[1], n=n)
+            by_key.setdefault((row.item, row.condition, row.gender), []).append(people)
     return {key: pooled(people) for key, people in by_key.items()}
 
 

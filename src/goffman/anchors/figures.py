@@ -114,12 +114,14 @@ def _shares(models: Sequence[AnchoredModel]) -> Figure:
         *choice("name", "About", people_described),
         *choice("model", "Model", [anchored.shown for anchored in models]),
     )
-    n_intervals = points["value_low"].count()
-    columns = ("condition", "name", "model", "item", "people", "low", "high", "value", "label")
-    interval_columns = ("value_low", "value_high") if n_intervals else ()
-    scope = (
-        "" if n_intervals else " of people alone, for there are fewer than three texts about each"
-    )
+    columns = ["condition", "name", "model", "item", "people", "low", "high", "value", "label"]
+    layers, scope = _share_layers(), ""
+    if points["value_low"].count():
+        columns += ["value_low", "value_high"]
+        has_interval = [{"filter": "isValid(datum.value_low)"}]
+        layers.insert(2, _interval("y", "value_low", "value_high", transform=has_interval))
+    else:
+        scope = " of people alone, for there are fewer than three texts about each"
     share: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     unit, grid = f"People: {printable(first.about.unit)}", {**_GRID, "format": "%"}
     axes: Spec = {
@@ -128,8 +130,8 @@ def _shares(models: Sequence[AnchoredModel]) -> Figure:
     }
     return _drawn(
         models,
-        data(points, *columns, *interval_columns),
-        _share_layers(drawn=bool(n_intervals)),
+        data(points, *columns),
+        layers,
         axes,
         choices,
         title="people, question by question",
@@ -180,32 +182,20 @@ def _labels(middle: float, text: Spec) -> Iterator[tuple[Spec, str]]:
         yield {**mark, "align": align, "dx": shift}, expression
 
 
-def _share_layers(*, drawn: bool) -> list[Spec]:
-    """Return the layers of a figure of shares; ``drawn``: models have intervals too."""
+def _share_layers() -> list[Spec]:
     people = {"field": "people", "title": "People", "format": ".0%", "type": "quantitative"}
     model = {"field": "value", "title": "Model", "format": ".0%", "type": "quantitative"}
     equal: Spec = {
         "mark": {"type": "line", "style": "trend", "tooltip": None, "aria": False},
         "data": {"values": [{"people": 0, "value": 0}, {"people": 1, "value": 1}]},
     }
-    has_interval = [{"filter": "isValid(datum.value_low)"}]
-    model_interval = _interval("y", "value_low", "value_high", transform=has_interval)
+    text = {"text": {"field": "label", "type": "nominal"}}
     names = [
-        {
-            "mark": mark,
-            "transform": [{"filter": expression}],
-            "encoding": {"text": {"field": "label", "type": "nominal"}},
-        }
+        {"mark": mark, "transform": [{"filter": expression}], "encoding": text}
         for mark, expression in _labels(0.6, {"dy": -8})
     ]
     points = _point(*tip(("item", "Question"), ("name", "About")), people, model)
-    return [
-        equal,
-        _interval("x", "low", "high"),
-        *([model_interval] if drawn else []),
-        points,
-        *names,
-    ]
+    return [equal, _interval("x", "low", "high"), points, *names]
 
 
 def _profile(models: Sequence[AnchoredModel]) -> Figure:
@@ -221,12 +211,24 @@ def _profile(models: Sequence[AnchoredModel]) -> Figure:
         *choice("model", "Model", [anchored.shown for anchored in models]),
     )
     columns = ("condition", "name", "category", "model", "item", "people", "value", "label")
-    owner = printable(first.about.whose)
+    owner, unit = printable(first.about.whose), printable(first.about.unit)
+    low, high = first.about.lowest, first.about.highest
+    scale: Spec = {"zero": False, "nice": True}
+    people_scale = scale
+    if low is not None and high is not None:
+        people_scale = {"domain": [low, high]}
+        unit = f"{unit}, {tick(low, 0.1)} to {tick(high, 1)}"
+    x: Spec = {"field": "people", "type": "quantitative", "scale": people_scale}
+    y: Spec = {"field": "value", "type": "quantitative", "scale": scale, "axis": _GRID}
+    axes: Spec = {
+        "x": {**x, "title": f"{_whose(first)}: {unit}"},
+        "y": {**y, "title": f"Model: {first.quantity}"},
+    }
     scatter = _drawn(
         models,
         data(points, *columns),
         _layers(first),
-        _axes(first),
+        axes,
         choices,
         title=f"{owner}, {first.one} by {first.one}",
         description=(
@@ -255,22 +257,6 @@ def _points(one: AnchoredModel, item: str) -> pl.DataFrame:
             least=float(np.sqrt((distances**2).mean())),
         )
     return _named(rows, one, labels).with_columns(pl.col("category").fill_null(""))
-
-
-def _axes(one: AnchoredModel) -> Spec:
-    unit = printable(one.about.unit)
-    low, high = one.about.lowest, one.about.highest
-    scale: Spec = {"zero": False, "nice": True}
-    people_scale = scale
-    if low is not None and high is not None:
-        people_scale = {"domain": [low, high]}
-        unit = f"{unit}, {tick(low, 0.1)} to {tick(high, 1)}"
-    x: Spec = {"field": "people", "type": "quantitative"}
-    y: Spec = {"field": "value", "type": "quantitative"}
-    return {
-        "x": {**x, "title": f"{_whose(one)}: {unit}", "scale": people_scale},
-        "y": {**y, "title": f"Model: {one.quantity}", "scale": scale, "axis": _GRID},
-    }
 
 
 def _whose(one: AnchoredModel) -> str:

@@ -408,7 +408,7 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     counted, subject = f"{best['n']}{total} {one.many}", f"Its {one.quantity}"
     item, sign = one.explained(best["dimension"]), direction(best)
     numbers = f"Across {counted}: {_numbers(best)}."
-    checks = " ".join([numbers, *_checks(one, best), *_sides(one)])
+    checks = " ".join([numbers, *_checks(one, best)])
     if sign:
         clear = sum(bool(direction(row)) for row in rows) - 1
         addition = (
@@ -452,16 +452,15 @@ def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
 
 
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
-    """Yield the same correlation by ranks, and with the category held constant."""
+    """Yield the same correlation by ranks, and with the category held constant.
+
+    For occupations, yield the means of both sides too, since opposite patterns can cancel out.
+    """
     if ranks := one.row("anchor-rank", row["dimension"]):
         yield f"By ranks: {_numbers(ranks, 'ρ')}."
     if partial := one.row("anchor-partial", row["dimension"]):
         comparison = _alike(one)
         yield f"{comparison[0].upper()}{comparison[1:]} ({partial['n']}): {_numbers(partial)}."
-
-
-def _sides(one: AnchoredModel) -> Iterator[str]:
-    """Yield for occupations the means of both sides, since opposite patterns can cancel out."""
     groups = one.points.filter(pl.col("item").is_not_null(), pl.col("group").is_not_null())
     means = groups.group_by("group").agg(pl.col("value", "people").mean()).sort("group").rows()
     if one.about.point == "condition" or len(means) < 2:
@@ -493,17 +492,8 @@ def describe_anchors(found: Sequence[AnchoredModel]) -> list[str]:
 
     Models that are not measurable are left out: the terminal reports them elsewhere.
     """
-    entries = [describe_anchor(anchored) for anchored in found if anchored.unmeasurable is None]
-    return [
-        " ".join(
-            filter(
-                None,
-                (
-                    f"{entry.instrument}, {entry.model} ({entry.anchor}): {entry.head}.",
-                    entry.text,
-                    entry.not_covered,
-                ),
-            )
-        )
-        for entry in entries
-    ]
+    lines = []
+    for entry in (describe_anchor(anchored) for anchored in found if not anchored.unmeasurable):
+        head = f"{entry.instrument}, {entry.model} ({entry.anchor}): {entry.head}."
+        lines.append(" ".join(filter(None, (head, entry.text, entry.not_covered))))
+    return lines

@@ -306,12 +306,12 @@ def _sentence(fields: Sequence[Spec]) -> str:
     """Return the expression for names, numbers and an interval as one sentence."""
     names, numbers, ends = [], [], []
     for field in fields:
-        datum = f"datum['{field['field']}']"
+        datum, title = f"datum['{field['field']}']", field["title"].lower()
         if field["field"] in ("low", "high"):
             ends.append(f"format({datum}, '.2~g')")
         elif "format" in field:
-            text = f"'{field['title'].lower()} ' + format({datum}, '{field['format']}')"
-            numbers.append(f"(isValid({datum}) ? {text} : '{field['title'].lower()} unknown')")
+            text = f"'{title} ' + format({datum}, '{field['format']}')"
+            numbers.append(f"(isValid({datum}) ? {text} : '{title} unknown')")
         else:
             prefix = "'ranks ' + " if field["field"] == "ranks" else ""
             names.append(f"(isValid({datum}) ? {prefix}{datum} : '')")
