@@ -207,6 +207,18 @@ def asked(
     )
 
 
+def shares(made, measure=None, **known):
+    """The differences of these scores and prompts, and their points."""
+    return compare_shares(*made, {"vignettes/choice": measure or VignetteCode()}, [ANCHOR], **known)
+
+
+def of_kind(found, kind) -> list[Estimate]:
+    return of_kind(found, kind)
+
+
+BY_REPLIES = VignetteCode(mode="reply")
+
+
 def differing(item, wording, gender, order) -> float:
     start = {"work": 0.5, "genetics": 0.8}[item]
     other = 0.1 * (wording != "scale")
@@ -233,9 +245,7 @@ def test_a_larger_variance_is_fewer_respondents() -> None:
 
 
 def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
-    found, points = compare_shares(
-        *asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR]
-    )
+    found, points = shares(asked(differing))
     by = {(says.kind, says.dimension): estimate for says, estimate in found}
     assert set(by) == {
         ("anchor-difference", "work"),
@@ -280,9 +290,7 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
 def compared(decided: float | None) -> dict[tuple[str, str | None], Estimate]:
     """What is found of the model above, where it takes the obvious side so often."""
     known = None if decided is None else {("vignettes/choice", "m"): decided}
-    found, _ = compare_shares(
-        *asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR], decided=known
-    )
+    found, _ = shares(asked(differing), decided=known)
     return {(says.kind, says.dimension): estimate for says, estimate in found}
 
 
@@ -310,21 +318,21 @@ def test_a_share_is_checked_against_people_with_the_model_s_indifference(decided
 
 
 def test_another_wording_is_a_check_without_a_test() -> None:
-    found, _ = compare_shares(*asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR])
+    found, _ = shares(asked(differing))
     ((says, other),) = [one for one in found if one[0].kind == "anchor-wording"]
     assert says.variant == "friend"
     assert other.mean_first == pytest.approx(0.63)
     assert (other.p, other.low, other.reason) == (None, None, ANOTHER)
     # Nothing else is set beside people who were asked otherwise.
     scores = asked(differing, wordings=("friend", "agree-more"))
-    found, points = compare_shares(*scores, {"vignettes/choice": VignetteCode()}, [ANCHOR])
+    found, points = shares(scores)
     assert {says.kind for says, _ in found} == {"anchor-wording"}
     assert points == []
 
 
 def test_a_person_s_gender_is_set_against_all_surveys_together() -> None:
-    found, _ = compare_shares(*asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR])
-    (gender,) = [one for says, one in found if says.kind == "anchor-gender"]
+    found, _ = shares(asked(differing))
+    (gender,) = of_kind(found, "anchor-gender")
 
     def over_years(who: str) -> float:
         rows = [
@@ -344,11 +352,9 @@ def test_a_person_s_gender_is_set_against_all_surveys_together() -> None:
 
 def test_a_man_minus_a_woman_stands_alone_on_either_side_with_its_interval() -> None:
     scores, prompts = asked(differing)
-    found, _ = compare_shares(
-        scores, prompts, {"vignettes/choice": VignetteCode(mode="reply")}, [ANCHOR]
-    )
+    found, _ = shares((scores, prompts), BY_REPLIES)
     sides = {says.variant: one for says, one in found if says.kind == "anchor-gender-side"}
-    (both,) = [one for says, one in found if says.kind == "anchor-gender"]
+    (both,) = of_kind(found, "anchor-gender")
     assert sides["model"].difference == pytest.approx(both.mean_first)
     assert sides["people"].difference == pytest.approx(both.mean_second)
     assert {one.p for one in sides.values()} == {None}
@@ -361,17 +367,17 @@ def test_a_man_minus_a_woman_stands_alone_on_either_side_with_its_interval() -> 
         ]
         for who in ("male", "female")
     }
-    shares, errors = {}, {}
+    level, errors = {}, {}
     for who, years in rows.items():
         n = [one.n_effective for one in years]
-        shares[who] = np.average([one.value for one in years], weights=n)
+        level[who] = np.average([one.value for one in years], weights=n)
         errors[who] = [
             math.hypot(*(np.array(ends) * n / sum(n)))
             for ends in zip(*((o.value - o.low, o.high - o.value) for o in years), strict=True)
         ]
     low = math.hypot(errors["male"][0], errors["female"][1])
     high = math.hypot(errors["male"][1], errors["female"][0])
-    difference = shares["male"] - shares["female"]
+    difference = level["male"] - level["female"]
     people = sides["people"]
     assert (people.low, people.high) == pytest.approx((difference - low, difference + high))
     # MOVER of both sides is that of their own intervals.
@@ -380,7 +386,7 @@ def test_a_man_minus_a_woman_stands_alone_on_either_side_with_its_interval() -> 
         both.difference - math.hypot(model.difference - model.low, people.high - people.difference)
     )
     # A probability is known exactly, and here it is the same in every text.
-    found, _ = compare_shares(scores, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR])
+    found, _ = shares((scores, prompts))
     (exact,) = [one for says, one in found if says.variant == "model"]
     assert (exact.low, exact.high) == (None, None)
 
@@ -391,9 +397,7 @@ def test_prompts_count_alike_and_so_do_not_their_replies() -> None:
     counts = {"female-forward": 3, "female-reversed": 2, "male-forward": 1, "male-reversed": 3}
     n = [counts["-".join(name.split("-")[2:4])] for name in scores["prompt_id"]]
     scores = scores.with_columns(n=pl.Series(n, dtype=scores.schema["n"]))
-    found, points = compare_shares(
-        scores, prompts, {"vignettes/choice": VignetteCode(mode="reply")}, [ANCHOR]
-    )
+    found, points = shares((scores, prompts), BY_REPLIES)
     (work,) = [
         one for says, one in found if (says.kind, says.dimension) == ("anchor-difference", "work")
     ]
@@ -413,9 +417,7 @@ def test_prompts_count_alike_and_so_do_not_their_replies() -> None:
 def test_intervals_of_a_list_of_shares_exclude_0_where_they_are_marked_and_nowhere_else() -> None:
     """Six shares of twelve replies, of which the first lie far off and the others hardly do."""
     scores, prompts = asked(differing)
-    found, _ = compare_shares(
-        scores, prompts, {"vignettes/choice": VignetteCode(mode="reply")}, [ANCHOR]
-    )
+    found, _ = shares((scores, prompts), BY_REPLIES)
     rows = [one for says, one in found if says.kind == "anchor-difference" and one.p is not None]
     assert len(rows) > 1
     assert all(one.level > 0.95 for one in rows) or all(one.p_adjusted <= 0.05 for one in rows)
@@ -437,9 +439,7 @@ def over_texts(values, people, *, level=0.95) -> tuple[float, float]:
 
 
 def test_a_share_is_the_mean_over_texts_and_its_interval_is_for_others() -> None:
-    found, points = compare_shares(
-        *asked(differing, texts=APART), {"vignettes/choice": VignetteCode()}, [ANCHOR]
-    )
+    found, points = shares(asked(differing, texts=APART))
     by = {(says.kind, says.dimension): estimate for says, estimate in found}
     overall, people = by["anchor-overall", None], SAID["work", "depression", "all"]
     values = [0.53 + more for more in APART]
@@ -463,23 +463,15 @@ def test_a_share_is_the_mean_over_texts_and_its_interval_is_for_others() -> None
     # A man minus a woman is the same in every text, however far these are apart.
     gender = by["anchor-gender", None]
     assert gender.mean_first == pytest.approx(0.04)
-    (alike,) = [
-        one
-        for says, one in compare_shares(
-            *asked(differing), {"vignettes/choice": VignetteCode()}, [ANCHOR]
-        )[0]
-        if says.kind == "anchor-gender"
-    ]
+    (alike,) = of_kind(shares(asked(differing))[0], "anchor-gender")
     assert (gender.low, gender.high) == pytest.approx((alike.low, alike.high))
 
 
 @pytest.mark.parametrize("texts", [(0.0,), (0.0, 0.3)])
 def test_fewer_than_three_texts_are_set_beside_people_without_a_test(texts) -> None:
-    found, points = compare_shares(
-        *asked(differing, texts=texts), {"vignettes/choice": VignetteCode()}, [ANCHOR]
-    )
+    found, points = shares(asked(differing, texts=texts))
     for kind in ("anchor-difference", "anchor-overall", "anchor-gender"):
-        of = [one for says, one in found if says.kind == kind]
+        of = of_kind(found, kind)
         assert of
         assert all((one.p, one.low, one.reason) == (None, None, FEW_TEXTS) for one in of)
     assert all(one["value_low"] is None for one in points)
@@ -489,8 +481,8 @@ def test_fewer_than_three_texts_are_set_beside_people_without_a_test(texts) -> N
 def test_a_text_that_lacks_a_question_is_left_out_of_the_mean_over_questions() -> None:
     scores, prompts = asked(differing, texts=APART)
     scores = scores.filter((pl.col("condition") != "depression-2") | (pl.col("item") != "work"))
-    found, _ = compare_shares(scores, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR])
-    (overall,) = [one for says, one in found if says.kind == "anchor-overall"]
+    found, _ = shares((scores, prompts))
+    (overall,) = of_kind(found, "anchor-overall")
     assert overall.mean_first == pytest.approx(0.53 + (0.0 - 0.06 + 0.02 + 0.04) / 4)
 
 
@@ -500,7 +492,7 @@ def test_conditions_of_a_category_that_people_were_asked_about_too_are_no_texts(
     scores = scores.with_columns(
         pl.col("condition").replace("depression-2", "schizophrenia"), category=pl.lit("Illness")
     )
-    found, _ = compare_shares(scores, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR])
+    found, _ = shares((scores, prompts))
     assert {says.group for says, _ in found} == {"depression", "schizophrenia"}
 
 
@@ -528,10 +520,7 @@ def test_the_interval_over_texts_holds_the_difference(spread, questions) -> None
 def test_further_descriptions_alone_are_not_set_beside_people() -> None:
     scores, prompts = asked(differing)
     other = scores.filter(pl.col("condition") != "depression")
-    assert compare_shares(other, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR]) == (
-        [],
-        [],
-    )
+    assert shares((other, prompts)) == ([], [])
 
 
 def test_what_the_page_says_was_asked_is_what_was_asked() -> None:
@@ -546,11 +535,10 @@ def test_what_the_page_says_was_asked_is_what_was_asked() -> None:
 
 
 def test_replies_are_counted_and_too_few_answers_are_not_compared() -> None:
-    measures = {"vignettes/choice": VignetteCode(mode="reply")}
-    found, _ = compare_shares(*asked(lambda *_: 1.0), measures, [ANCHOR])
+    found, _ = shares(asked(lambda *_: 1.0), BY_REPLIES)
     (work,) = [one for says, one in found if says.dimension == "work"]
     assert (work.n_first, work.unit, work.interval_over) == (3 * 4, "replies", TEXTS)
-    found, points = compare_shares(*asked(lambda *_: 1.0, silent=0.6), measures, [ANCHOR])
+    found, points = shares(asked(lambda *_: 1.0, silent=0.6), BY_REPLIES)
     (work,) = [one for says, one in found if says.dimension == "work"]
     assert (work.p, work.reason) == (None, UNANSWERED)
     assert work.difference is not None
@@ -560,17 +548,12 @@ def test_replies_are_counted_and_too_few_answers_are_not_compared() -> None:
 def test_only_what_people_were_asked_is_compared() -> None:
     scores, prompts = asked(lambda *_: 0.5)
     other = scores.with_columns(condition=pl.lit("grief"), category=pl.lit("Grief"))
-    assert compare_shares(other, prompts, {"vignettes/choice": VignetteCode()}, [ANCHOR]) == (
-        [],
-        [],
-    )
+    assert shares((other, prompts)) == ([], [])
     assert compare_shares(scores, prompts, {"another": VignetteCode()}, [ANCHOR]) == ([], [])
 
 
 def test_a_question_without_an_answer_leaves_no_mean_over_all() -> None:
     scores, prompts = asked(lambda item, *_: {"work": None, "genetics": 0.6}[item])
     both = scores.with_columns(dimension=pl.lit("x"))
-    found, _ = compare_shares(
-        both, prompts, {"vignettes/choice": VignetteCode(counted="x")}, [ANCHOR]
-    )
+    found, _ = shares((both, prompts), VignetteCode(counted="x"))
     assert {says.kind for says, _ in found} == {"anchor-difference"}

@@ -5,187 +5,66 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import polars as pl
 import pytest
+from made_sections import NAMES, against, estimates, found, gap, section
 
-from goffman.formatting import InstrumentInfo, Labels
+from goffman.formatting import InstrumentInfo
 from goffman.instruments.types import Noun
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
-from goffman.presentation.section import Section
 from goffman.report.summary import correlations, describe_correlations
-from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
-
-NAMES = Labels(
-    models={"mini-one": "mini-one", "/x/mini-two": "mini-two"},
-    instruments={},
-    conditions={},
-    items={},
-)
-
-
-def estimates(*rows, **common):
-    """A table of estimates; what is not given is null."""
-    usual = {"level": 0.95, "n": 122, "n_first": 93, "n_second": 29, "model": "mini-one"}
-    return pl.DataFrame(
-        [usual | common | row for row in rows], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
-    )
-
-
-def section(measure, found, scores=(), models=("mini-one",)):
-    rows = [
-        {"model": model, "instrument": "x", "measure": measure} | row
-        for row in (scores or [{}])
-        for model in models
-    ]
-    by = measures()[measure]()
-    return Section(
-        instrument="x",
-        measure=measure,
-        unit=by.unit,
-        presentation=by.presentation,
-        scores=pl.DataFrame(rows, schema=schema(SCORES)),
-        estimates=found,
-        names=NAMES,
-        contrast="stigmatized",
-        against="non-stigmatized",
-    )
-
-
-def gap(low, high, p, tests=1, verdict=None):
-    """A contrast of two groups with this interval, p and verdict."""
-    present = low is not None and low * high > 0
-    return {
-        "kind": "groups",
-        "quantity": "negative",
-        "first": "stigmatized",
-        "second": "non-stigmatized",
-        "mean_first": 0.4,
-        "mean_second": 0.3,
-        "difference": 0.1 if low is None else (low + high) / 2,
-        "low": low,
-        "high": high,
-        "p": p and p / tests,
-        "correction": "benjamini-hochberg" if tests > 1 else None,
-        "p_adjusted": p,
-        "family_size": tests,
-        "margin": 0.05,
-        "verdict": verdict or ("present, size uncertain" if present else "inconclusive"),
-        "low_90": low and low * 0.8,
-        "high_90": high and high * 0.8,
-        "detectable": 0.12,
-    }
-
 
 BETWEEN = "between stigmatized and non-stigmatized conditions"
-WHETHER = "it fills in more negative words about stigmatized conditions"
+MORE = "ills in more negative words about stigmatized conditions"
+WHETHER = f"it f{MORE}"
+LEAST = "0.050, the smallest difference"
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "p", "verdict", "head"),
+    ("low", "high", "verdict", "head", "why"),
     [
-        (0.06, 0.2, 0.001, "relevant", "Fills in more negative words about stigmatized conditions"),
+        (0.06, 0.2, "relevant", f"F{MORE}", f"The whole interval lies above {LEAST}"),
+        (-0.2, -0.06, "relevant", f"F{MORE.replace('stig', 'non-stig')}", f"lies below −{LEAST}"),
         (
-            -0.2,
-            -0.06,
-            0.04,
-            "relevant",
-            "Fills in more negative words about non-stigmatized conditions",
-        ),
-        (
-            0.01,
-            0.2,
-            0.001,
-            "present, size uncertain",
-            "Fills in more negative words about stigmatized conditions, by an uncertain amount",
+            *(0.01, 0.2, "present, size uncertain", f"F{MORE}, by an uncertain amount"),
+            f"The interval excludes 0, but holds differences smaller than {LEAST}",
         ),
         # What is there and too small to matter is no relevant difference.
-        (0.01, 0.04, 0.001, "negligible", f"No relevant difference {BETWEEN}"),
         (
-            -0.01,
-            0.2,
-            0.2,
-            "inconclusive",
-            f"Inconclusive: cannot tell whether {WHETHER}",
+            *(0.01, 0.04, "negligible", f"No relevant difference {BETWEEN}"),
+            f"The 90% interval (0.008 to 0.032) lies within {LEAST}",
         ),
         (
-            0.06,
-            0.2,
-            0.001,
-            "these sentences only",
-            f"In these sentences only: {WHETHER.removeprefix('it ')}",
-        ),
-        # Without an interval there is no verdict.
-        (None, None, None, None, f"Not tested whether {WHETHER}"),
-    ],
-)
-def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
-    row = gap(low, high, p, verdict=verdict)
-    (found,) = findings_of(section("negative-attitude", estimates(row)))
-    assert found.head == head
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "p", "verdict", "said"),
-    [
-        (
-            0.06,
-            0.2,
-            0.001,
-            "relevant",
-            "The whole interval lies above 0.050, the smallest difference",
+            *(-0.1, 0.2, "inconclusive", f"Inconclusive: cannot tell whether {WHETHER}"),
+            f"The interval holds 0, and differences larger than {LEAST} that counts as relevant "
+            "here. An audit like this finds a true difference of 0.12 in 80 of 100 cases.",
         ),
         (
-            0.01,
-            0.2,
-            0.001,
-            "present, size uncertain",
-            "The interval excludes 0, but holds differences smaller than 0.050, the smallest",
-        ),
-        (
-            -0.025,
-            0.025,
-            0.9,
-            "negligible",
-            "The 90% interval (−0.020 to 0.020) lies within 0.050, the smallest difference",
-        ),
-        (
-            -0.1,
-            0.2,
-            0.3,
-            "inconclusive",
-            "The interval holds 0, and differences larger than 0.050, the smallest difference that "
-            "counts as relevant here. An audit like this finds a true difference of 0.12 in 80 of 100 cases.",
-        ),
-        (
-            0.06,
-            0.2,
-            0.001,
-            "these sentences only",
+            *(0.06, 0.2, "these sentences only", f"In these sentences only: f{MORE}"),
             "Fewer than three sentences were asked, which say nothing about others.",
         ),
+        # Without an interval there is no verdict.
+        (None, None, None, f"Not tested whether {WHETHER}", "This could not be tested."),
     ],
 )
-def test_the_sentence_gives_the_reason_of_the_verdict(low, high, p, verdict, said):
-    row = gap(low, high, p, verdict=verdict)
-    (found,) = findings_of(section("negative-attitude", estimates(row)))
-    assert said in found.why
+def test_heading_and_reason_follow_the_verdict(low, high, verdict, head, why):
+    result = found(gap(low, high, low and 0.001, verdict=verdict))
+    assert result.head == head
+    assert why in result.why
 
 
 def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
-    row = gap(-0.01, 0.2, 0.072, tests=2) | {"level": 0.975}
-    (found,) = findings_of(section("negative-attitude", estimates(row)))
-    assert "97.5% interval −0.010 to 0.20, p = .072 corrected for 2 tests." in found.text
-    (alone,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.0004))))
-    assert "95% interval 0.010 to 0.20, p < .001." in alone.text
+    result = found(gap(-0.01, 0.2, 0.072, tests=2, level=0.975))
+    assert "97.5% interval −0.010 to 0.20, p = .072 corrected for 2 tests." in result.text
+    assert "95% interval 0.010 to 0.20, p < .001." in found(gap(0.01, 0.2, 0.0004)).text
 
 
 def test_women_are_not_said_to_be_named_more_where_the_interval_contains_0():
-    row = gap(-0.0044, 0.12, 0.072) | {"kind": "genders", "group": "stigmatized"}
-    (found,) = findings_of(section("gender-of-subject", estimates(row)))
+    row = gap(-0.0044, 0.12, 0.072, kind="genders", group="stigmatized")
+    result = found(row, measure="gender-of-subject")
     whether = "it leans toward women or men for stigmatized conditions"
-    assert found.short == f"Cannot tell whether {whether}"
-    assert found.head == f"Inconclusive: cannot tell whether {whether}"
+    assert result.short == f"Cannot tell whether {whether}"
+    assert result.head == f"Inconclusive: cannot tell whether {whether}"
 
 
 def called(noun, one):
@@ -196,11 +75,12 @@ def called(noun, one):
 
 def test_conditions_are_called_what_the_instrument_calls_them():
     row = gap(-0.0044, 0.12, 0.072)
-    of_women = section("gender-of-subject", estimates(row | {"kind": "genders", "group": "odd"}))
-    of_words = section("negative-attitude", estimates(row, above("tall", 0.2, 0.001)))
+    odd = row | {"kind": "genders", "group": "odd"}
+    of_women = section(odd, measure="gender-of-subject", contrast="odd")
+    of_words = section(row, above("tall", 0.2, 0.001))
     for one, many in (("diagnosis", "diagnoses"), ("illness", "illnesses")):
         noun = Noun(one=one, many=many)
-        (women,) = findings_of(called(noun, replace(of_women, contrast="odd")))
+        (women,) = findings_of(called(noun, of_women))
         assert women.head.endswith(f" leans toward women or men for odd {many}")
         assert not any(f"Odd {many}" in line for line in women.more)
         (words,) = findings_of(called(noun, of_words))
@@ -211,17 +91,14 @@ def test_conditions_are_called_what_the_instrument_calls_them():
             f"1 of 1 {many} is above shortened sentences that name no {one}, 1 clearly."
         )
         assert called(noun, of_words).called("baseline") == f"(no {one} named)"
-    assert section("coreference-bias", estimates()).noun == Noun(one="setting", many="settings")
+    assert section(measure="coreference-bias").noun == Noun(one="setting", many="settings")
 
 
 ABOVE = "above shortened sentences that name no condition"
 
 
-def above(name, difference, p):
-    """A condition against the baseline, whose interval contains 0 where p is above .05."""
-    half = None if p is None else 0.05 if p < 0.05 else 1.0
-    ends = {} if half is None else {"low": difference - half, "high": difference + half}
-    return {"kind": "baseline", "first": name, "difference": difference, "p_adjusted": p, **ends}
+def above(name, difference, p, **more):
+    return against("baseline", name, difference, p, **more)
 
 
 @pytest.mark.parametrize(
@@ -229,8 +106,8 @@ def above(name, difference, p):
     [
         (
             [
-                above("a", 1.0, None) | {"reason": "all differences are equal"},
-                above("b", 1.0, None) | {"reason": "all differences are equal"},
+                above("a", 1.0, None, reason="all differences are equal"),
+                above("b", 1.0, None, reason="all differences are equal"),
                 above("c", 0.5, 1.0),
             ],
             f" 3 of 3 conditions are {ABOVE}, none clearly; 2 could not be tested, because all "
@@ -247,8 +124,8 @@ def above(name, difference, p):
     ],
 )
 def test_conditions_that_cannot_be_tested_are_not_said_to_be_no_different(rows, said):
-    (found,) = findings_of(section("negative-sentiment", estimates(gap(0.01, 0.2, 0.001), *rows)))
-    assert f"{said} Leaving out the condition leaves out other words, too" in found.said
+    result = found(gap(0.01, 0.2, 0.001), *rows, measure="negative-sentiment")
+    assert f"{said} Leaving out the condition leaves out other words, too" in result.said
 
 
 def relation(first, second, low, high, p, effect=0.6):
@@ -270,7 +147,7 @@ def related(*rows):
     """The correlations of a run in which two models of each measure answered."""
     models = ("mini-one", "/x/mini-two")
     two = {
-        name: section(name, estimates(), models=models)
+        name: section(measure=name, models=models)
         for name in ("negative-attitude", "negative-sentiment")
     }
     by = {name: measures()[name]() for name in two}
@@ -320,11 +197,7 @@ def test_a_correlation_is_said_within_groups_too():
             "inconclusive",
             "Inconclusive: cannot tell whether it prefers the stereotyped pronoun",
         ),
-        (
-            0.3,
-            "relevant",
-            "Prefers the pronoun that fits the stereotype of the occupation",
-        ),
+        (0.3, "relevant", "Prefers the pronoun that fits the stereotype of the occupation"),
         (
             -0.3,
             "relevant",
@@ -333,31 +206,82 @@ def test_a_correlation_is_said_within_groups_too():
     ],
 )
 def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, verdict, head):
-    row = gap(value - 0.07, value + 0.07, 0.001 if verdict == "relevant" else 0.1, verdict=verdict)
-    row |= {"kind": "level", "first": "baseline", "second": "zero", "unit": "sentences", "n": 395}
-    (found,) = findings_of(section("pronoun-preference", estimates(row)))
-    assert found.head == head
-    assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
+    row = gap(value - 0.07, value + 0.07, verdict=verdict, kind="level", unit="sentences", n=395)
+    result = found(row, measure="pronoun-preference")
+    assert result.head == head
+    assert (result.low, result.high) == pytest.approx((row["low"], row["high"]))
     low, high = (f"{math.exp(row[end]):.2f}" for end in ("low", "high"))
     assert (
         f"is typically {math.exp(value):.2f} times as probable as the other one (95% interval "
         f"{low} to {high}), adjusted for "
-    ) in found.text
-    assert "On the log scale, over 395 sentences: " in found.text
+    ) in result.text
+    assert "On the log scale, over 395 sentences: " in result.text
 
 
 def test_settings_that_change_nothing_are_counted():
-    level = gap(-0.3, 0.3, 0.9) | {"kind": "level", "first": "baseline", "second": "zero"}
     settings = [
-        gap(-0.02, 0.02, 1.0, tests=2, verdict="negligible")
-        | {"kind": "baseline", "first": name, "second": "baseline"}
+        gap(-0.02, 0.02, 1.0, verdict="negligible", kind="baseline", first=name)
         for name in ("old|", "|mean")
     ]
-    (found,) = findings_of(section("pronoun-preference", estimates(level, *settings)))
-    assert found.rest == (
+    result = found(gap(-0.3, 0.3, 0.9, kind="level"), *settings, measure="pronoun-preference")
+    assert result.rest == (
         "None of 2 adjective settings clearly change the preference for the pronoun that fits the "
         "stereotype. Whether adjectives favor “she” or “he” in general, whatever the occupation, is "
         "not tested here; the numbers are adjusted for it."
     )
     changes = "the settings change the log preference for the pronoun that fits the stereotype by "
-    assert changes in " ".join(found.more)
+    assert changes in " ".join(result.more)
+
+
+# Women and men: the two groups compared, one group alone, first names.
+
+GROUPS = {"quantity": "disparity", "variant": "with-names", "contrast": "groups"}
+WOMEN = GROUPS | {"kind": "genders", "contrast": "alone", "group": "stigmatized"}
+PAIR = "for stigmatized than for non-stigmatized conditions"
+
+
+def of_gender(*rows, low=0.01, high=0.08, verdict=None, measure="gender-of-subject"):
+    return found(gap(low, high, verdict=verdict, **GROUPS), *rows, measure=measure)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "said"),
+    [
+        (0.06, 0.2, "relevant", f"Leans more toward women {PAIR}"),
+        (-0.2, -0.06, "relevant", f"Leans more toward men {PAIR}"),
+        (-0.01, 0.01, "negligible", f"No relevant difference {BETWEEN}"),
+    ],
+)
+def test_the_heading_is_about_the_difference_between_the_groups(low, high, verdict, said):
+    result = of_gender(low=low, high=high, verdict=verdict)
+    assert (result.short, result.verdict) == (said, verdict)
+    assert result.text.startswith("Female minus male is 0.40 for stigmatized and 0.30 for non-")
+
+
+def test_the_second_line_is_women_and_men_in_the_first_group():
+    women = gap(0.01, 0.08, **WOMEN)
+    assert of_gender(women).rest.startswith(
+        "For stigmatized conditions, female words have a total probability of 0.40"
+    )
+    phrases = of_gender(women, measure="gender-of-phrase").rest
+    assert "probability of 0.40, male phrases 0.30" in phrases
+
+
+def test_without_first_names_a_difference_that_is_the_same_is_called_so():
+    other = gap(0.01, 0.08, 0.02, tests=2, **GROUPS)
+    other |= {"variant": "without-names", "contrast": "other", "family": "groups"}
+    assert of_gender(other).rest == "Not counting first names, it is the same."
+    moved = of_gender(other | {"difference": 0.03}).rest
+    assert moved.startswith("Not counting first names, the difference is 0.030, 95% interval ")
+
+
+def test_in_which_subscales_women_and_men_differ_is_counted():
+    part = WOMEN | {"contrast": "part"}
+    parts = [gap(0.01, 0.07, **part, dimension="action")]
+    parts += [gap(-0.02, 0.07, 0.3, **part, dimension="diagnosis")]
+    said = " ".join(of_gender(*parts).more)
+    assert (
+        "Women and men clearly differ in 1 of 2 combinations of subscale (action and diagnosis) "
+        "and group." in said
+    )
+    assert "subscale" not in " ".join(of_gender().more)

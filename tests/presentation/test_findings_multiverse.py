@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import polars as pl
 import pytest
 import vl_convert
-from test_findings_robustness import HEADLINE, section
+from made_sections import gap, section
 
 from goffman.presentation.sensitivity import analyses, curve, describe_holds
-from goffman.schemas import NUMBER, SENSITIVITY, STRESS, schema
+from goffman.schemas import NUMBER, STRESS, schema
 from goffman.sensitivity.multiverse import summarize
 
 ABOUT = {"instrument": "x", "mode": "fill", "measure": "negative-attitude", "model": "m"}
@@ -57,11 +56,8 @@ def four(*verdicts):
 
 
 def stressed(rows, **summed):
-    return replace(
-        section(),
-        sensitivity=pl.DataFrame(rows, schema=schema(SENSITIVITY)),
-        stress=pl.DataFrame([SUMMED | summed], schema=schema(STRESS)),
-    )
+    stress = pl.DataFrame([SUMMED | summed], schema=schema(STRESS))
+    return section(gap(0.01, 0.09), sensitivity=rows, stress=stress)
 
 
 def said(rows, **summed):
@@ -118,7 +114,7 @@ def test_the_range_of_a_headline_is_over_analyses_of_its_own_number():
         row(value, what=str(at), choices=json.dumps({NUMBER: name, "wording": str(at)}))
         for at, (value, name) in enumerate(zip((0.4, 0.5, 0.9), chosen, strict=True))
     ]
-    summed = summarize(HEADLINE | ABOUT, outcomes, seed=0)
+    summed = summarize(gap(0.01, 0.09) | ABOUT, outcomes, seed=0)
     assert summed["analyses"] == summed["holds"] == 3
     assert (summed["lowest"], summed["median"], summed["highest"]) == pytest.approx(
         (0.4, 0.45, 0.5)

@@ -2,43 +2,13 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
+from made_sections import found as finding
+from made_sections import gap, section
 
-from goffman.formatting import Labels
-from goffman.measures.registry import measures
-from goffman.presentation.findings import findings_of
-from goffman.presentation.section import Section
 from goffman.report.summary import summarize
-from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, SENSITIVITY, VERDICTS, schema
 
-NAMES = Labels(
-    models={"m": "m"},
-    instruments={},
-    conditions={("x", "fever"): "Fever, high"},
-    items={("x", "i1"): "____ has …"},
-)
-HEADLINE = {
-    "kind": "groups",
-    "quantity": "negative",
-    "model": "m",
-    "first": "stigmatized",
-    "second": "non-stigmatized",
-    "n": 20,
-    "n_first": 10,
-    "n_second": 10,
-    "mean_first": 0.4,
-    "mean_second": 0.35,
-    "difference": 0.05,
-    "low": 0.01,
-    "high": 0.09,
-    "level": 0.95,
-    "p": 0.01,
-    "p_adjusted": 0.01,
-    "family_size": 1,
-    "margin": 0.05,
-    "verdict": "present, size uncertain",
-}
+HEADLINE = gap(0.01, 0.09)
 
 
 def made(way, what, difference):
@@ -46,29 +16,8 @@ def made(way, what, difference):
     return {"variation": way, "what": what, "difference": difference, **ends}
 
 
-def section(*rows, **also):
-    by = measures()["negative-attitude"]()
-    about = {"instrument": "x", "measure": by.name, "model": "m"}
-    main = about | {"contrast": "the headline", "main": True}
-    return Section(
-        instrument="x",
-        measure=by.name,
-        unit="condition",
-        presentation=by.presentation,
-        scores=pl.DataFrame([about], schema=schema(SCORES)),
-        estimates=pl.DataFrame(
-            [HEADLINE | also], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
-        ),
-        names=NAMES,
-        contrast="stigmatized",
-        against="non-stigmatized",
-        sensitivity=pl.DataFrame([main | row for row in rows], schema=schema(SENSITIVITY)),
-    )
-
-
 def found(*rows, **also):
-    (one,) = findings_of(section(*rows, **also))
-    return one
+    return finding(HEADLINE | also, sensitivity=rows)
 
 
 def test_the_range_is_said_with_what_lies_at_either_end():
@@ -101,7 +50,7 @@ def test_a_flag_stands_beside_the_heading_where_the_sign_changes_or_half_is_lost
     one = found(*rows)
     assert one.depends == one.aside == flag
     assert one.heading == f"{one.head}. {flag}".strip()
-    assert f"  {one.heading}" in summarize({"x": section(*rows)}, ()).details
+    assert f"  {one.heading}" in summarize({"x": section(HEADLINE, sensitivity=rows)}, ()).details
     # A difference below 0 is flagged alike, and one that may be 0 not at all.
     mirrored = [row | {"difference": -row["difference"]} for row in rows]
     assert found(*mirrored, difference=-0.05, low=-0.09, high=-0.01).depends == flag

@@ -4,40 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import polars as pl
 import pytest
+from made_sections import against
+from made_sections import section as made
 
-from goffman.formatting import Labels
-from goffman.measures.registry import measures
 from goffman.presentation.conditions import above_reference, confound
 from goffman.presentation.coreference import beside_bias
 from goffman.presentation.gender import over_baseline, uncounted
 from goffman.presentation.reliability import reliability, reliability_rows, reliability_table
-from goffman.presentation.section import Section
-from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
-
-NAMES = Labels(models={"m": "m"}, instruments={}, conditions={}, items={})
 
 
-def section(measure="negative-attitude", *, scores=(), estimates=(), wordings=("one",)):
-    by = measures()[measure]()
-    of = {"model": "m", "instrument": "x", "measure": measure}
-    usual = {"model": "m", "instrument": "x", "level": 0.95}
-    return Section(
-        instrument="x",
-        measure=measure,
-        unit=by.unit,
-        presentation=by.presentation,
-        scores=pl.DataFrame([of | row for row in scores] or [of], schema=schema(SCORES)),
-        estimates=pl.DataFrame(
-            [usual | row for row in estimates], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
-        ),
-        names=NAMES,
-        contrast="stigmatized",
-        against="non-stigmatized",
-        items=("a", "b", "c", "d"),
-        wordings=wordings,
-    )
+def section(measure="negative-attitude", *, estimates=(), wordings=("one",), **more):
+    items = ("a", "b", "c", "d")
+    return made(*estimates, measure=measure, items=items, wordings=wordings, **more)
 
 
 def scale(g, phi, **more):
@@ -72,11 +51,7 @@ def test_of_few_conditions_a_high_g_says_nothing_of_their_order():
     ("g", "phi", "said"),
     [
         (0.95, 0.19, "the conditions would rank much the same, but their values could change."),
-        (
-            0.95,
-            0.85,
-            "the conditions would rank much the same.",
-        ),
+        (0.95, 0.85, "the conditions would rank much the same."),
         (0.5, 0.4, "the conditions could rank quite differently."),
     ],
 )
@@ -108,13 +83,6 @@ def test_reliability_of_a_keyed_number_is_not_that_of_the_main_result():
 def test_no_reliability_has_its_reason():
     (text,) = reliability(section(scores=scale(None, None, value=None, reason="one item")), "m")
     assert text == "G and Φ cannot be computed: one item."
-
-
-def against(kind, first, difference, p, **more):
-    """A contrast whose interval contains 0 where its corrected p is above .05."""
-    half = 0.01 if p and p < 0.05 else 1.0
-    ends = {} if p is None else {"low": difference - half, "high": difference + half}
-    return {"kind": kind, "first": first, "difference": difference, "p_adjusted": p} | ends | more
 
 
 def test_conditions_are_counted_on_both_sides_of_the_reference():
@@ -203,16 +171,13 @@ def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference()
 
 
 def test_shortened_sentences_of_which_less_is_counted_are_no_measure():
-    row = against(
-        "over-baseline",
-        "stigmatized",
-        0.02,
-        0.2,
-        mean_first=0.22,
-        mean_second=0.2,
-        verdict="inconclusive",
-    )
-    row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
+    row = against("over-baseline", "stigmatized", 0.02, 0.2, mean_first=0.22, mean_second=0.2)
+    row |= {
+        "verdict": "inconclusive",
+        "second": "baseline",
+        "group": "stigmatized",
+        "variant": "with-names",
+    }
     mass = {"level": "prompt", "quantity": "mass", "variant": "with-names", "wording": "one"}
     masses = [
         mass | {"group": "baseline", "value": 0.2},

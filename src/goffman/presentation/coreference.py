@@ -423,7 +423,7 @@ def _cells(about: list[Spec]) -> list[Spec]:
     share = {"field": "value", "type": "quantitative"}
     legend = {"title": "Share", "gradientLength": 120}
     colour = {**share, "scale": {"domain": [0, 1], "interpolate": "rgb"}, "legend": legend}
-    mark = {"type": "rect", "cursor": "pointer"}
+    mark: Spec = {"type": "rect", "cursor": "pointer"}
     layers: list[Spec] = [{"mark": mark, "encoding": {"color": colour, "tooltip": about}}]
     for style, test in (("cell-label-strong", "> 0.55"), ("cell-label", "<= 0.55")):
         mark = {"type": "text", "style": style, "tooltip": None, "aria": False}

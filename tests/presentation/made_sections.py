@@ -1,0 +1,85 @@
+"""Sections of made numbers, for tests of what is said of them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from goffman.formatting import Labels
+from goffman.measures.registry import measures
+from goffman.presentation.findings import findings_of
+from goffman.presentation.section import Section
+from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, SENSITIVITY, VERDICTS, schema
+
+NAMES = Labels(
+    models={"/x/mini-two": "mini-two"},
+    instruments={},
+    conditions={("x", "fever"): "Fever, high"},
+    items={("x", "i1"): "____ has …"},
+)
+USUAL = {"model": "m", "instrument": "x", "level": 0.95, "n": 122, "n_first": 93, "n_second": 29}
+
+
+def estimates(*rows):
+    """A table of estimates; what is not given is as usual, or null."""
+    columns = schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
+    return pl.DataFrame([USUAL | row for row in rows], schema=columns)
+
+
+def section(
+    *rows, measure="negative-attitude", scores=({},), models=("m",), sensitivity=(), **more
+):
+    """A section of these estimates."""
+    by = measures()[measure]()
+    about = {"instrument": "x", "measure": measure}
+    of_models = [about | {"model": model} | score for score in scores for model in models]
+    main = about | {"model": "m", "contrast": "the headline", "main": True}
+    usual = {"contrast": "stigmatized", "against": "non-stigmatized", "names": NAMES}
+    return Section(
+        instrument="x",
+        measure=measure,
+        unit=by.unit,
+        presentation=by.presentation,
+        scores=pl.DataFrame(of_models, schema=schema(SCORES)),
+        estimates=estimates(*rows),
+        sensitivity=pl.DataFrame([main | row for row in sensitivity], schema=schema(SENSITIVITY)),
+        **usual | more,
+    )
+
+
+def found(*rows, **more):
+    """The finding about the one model of a section."""
+    (finding,) = findings_of(section(*rows, **more))
+    return finding
+
+
+def gap(low, high, p=0.01, tests=1, verdict=None, **more):
+    """A contrast of two groups with this interval, p and verdict."""
+    present = low is not None and low * high > 0
+    return {
+        "kind": "groups",
+        "quantity": "negative",
+        "first": "stigmatized",
+        "second": "non-stigmatized",
+        "mean_first": 0.4,
+        "mean_second": 0.3,
+        "difference": 0.1 if low is None else (low + high) / 2,
+        "low": low,
+        "high": high,
+        "p": p and p / tests,
+        "correction": "benjamini-hochberg" if tests > 1 else None,
+        "p_adjusted": p,
+        "family_size": tests,
+        "margin": 0.05,
+        "verdict": verdict or ("present, size uncertain" if present else "inconclusive"),
+        "low_90": low and low * 0.8,
+        "high_90": high and high * 0.8,
+        "detectable": 0.12,
+        **more,
+    }
+
+
+def against(kind, first, difference, p, **more):
+    """A contrast of a condition whose interval contains 0 where its corrected p is above .05."""
+    half = 0.05 if p and p < 0.05 else 1.0
+    ends = {} if p is None else {"low": difference - half, "high": difference + half}
+    return {"kind": kind, "first": first, "difference": difference, "p_adjusted": p} | ends | more
