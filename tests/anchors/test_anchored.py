@@ -1,20 +1,27 @@
-"""Models beside people: which numbers are set against which, and what comes out."""
+"""Models beside people: which numbers are set against which, what comes out and what is said.
+
+Plainly is said only what every check shows too.
+"""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.anchors.compare import compare_with_people
+from goffman.anchors.compare import compare_with_people, entry_of
 from goffman.anchors.loader import load_anchor
+from goffman.anchors.sentences import AnchoredModel, AnchorSentences, describe_anchor
 from goffman.contrasts.correlations import base_of, by_condition, by_occupation
+from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.pronoun_preference import PronounPreference
+from goffman.runs.manifest import UsedAnchor
 from goffman.schemas import (
     ANCHOR_POINTS,
     CONTRASTS,
@@ -28,16 +35,19 @@ from goffman.schemas import (
 
 ANCHOR = load_anchor("pachankis2018")
 PERIL = {one.condition: one.value for one in ANCHOR.values if one.item == "peril"}
-CATEGORIES = ("a", "b", "c")
+COURSE = {one.condition: one.value for one in ANCHOR.values if one.item == "course"}
+MEASURES = {"social-distance": NegativeAttitude()}
 
 
-def scores_of(values: dict[str, np.ndarray], *, model: str = "m") -> pl.DataFrame:
+def scores_of(
+    values: dict[str, np.ndarray], *, category=lambda place: "abc"[place % 3]
+) -> pl.DataFrame:
     """SCORES as a measure makes them: of conditions, and of prompts of items and wordings."""
     rows = []
-    about = {"model": model, "instrument": "social-distance", "measure": "negative-attitude"}
+    about = {"model": "m", "instrument": "social-distance", "measure": "negative-attitude"}
     about |= {"quantity": "negative", "n": 1, "missing": 0}
     for place, (condition, table) in enumerate(values.items()):
-        ids = {"condition": condition, "group": "stigmatized", "category": CATEGORIES[place % 3]}
+        ids = {"condition": condition, "group": "stigmatized", "category": category(place)}
         rows.append(about | ids | {"level": "condition", "value": float(table.mean())})
         for (item, wording), value in np.ndenumerate(table):
             cell = {"item": f"i{item}", "wording": f"w{wording}", "value": float(value)}
@@ -58,9 +68,7 @@ NO_PROMPTS = pl.DataFrame(schema=schema(PROMPT_TABLE))
 
 
 def test_every_item_has_its_correlations_and_one_family_a_kind(tables) -> None:
-    found, points = compare_with_people(
-        scores_of(tables), NO_PROMPTS, {"social-distance": NegativeAttitude()}, [ANCHOR]
-    )
+    found, points = compare_with_people(scores_of(tables), NO_PROMPTS, MEASURES, [ANCHOR])
     assert not complaints(found, (*CONTRASTS, *ESTIMATES, *VERDICTS))
     assert not complaints(points, ANCHOR_POINTS)
     assert found.group_by("kind").len().sort("kind").rows() == [
@@ -85,21 +93,18 @@ def test_every_item_has_its_correlations_and_one_family_a_kind(tables) -> None:
 
 def test_a_condition_that_is_far_off_stands_out_alone(tables) -> None:
     tables["blind"] = tables["blind"] + 2
-    _, points = compare_with_people(
-        scores_of(tables), NO_PROMPTS, {"social-distance": NegativeAttitude()}, [ANCHOR]
-    )
+    _, points = compare_with_people(scores_of(tables), NO_PROMPTS, MEASURES, [ANCHOR])
     assert points.filter(pl.col("p_adjusted") < 0.05)["condition"].to_list() == ["blind"]
 
 
 def test_missing_values_are_left_out_and_too_few_say_nothing(tables) -> None:
-    measures = {"social-distance": NegativeAttitude()}
     some = dict(list(tables.items())[:40])
-    found, _ = compare_with_people(scores_of(some), NO_PROMPTS, measures, [ANCHOR])
+    found, _ = compare_with_people(scores_of(some), NO_PROMPTS, MEASURES, [ANCHOR])
     of_items = found.filter(pl.col("kind") == "anchor")
     assert set(of_items["n"]) == {40}
     assert set(of_items["left_out"]) == {53}
     few = dict(list(tables.items())[:9])
-    found, points = compare_with_people(scores_of(few), NO_PROMPTS, measures, [ANCHOR])
+    found, points = compare_with_people(scores_of(few), NO_PROMPTS, MEASURES, [ANCHOR])
     assert found.is_empty()
     assert points["residual"].null_count() == points.height
 
@@ -125,56 +130,44 @@ def test_a_part_of_the_wordings_still_gives_a_table_of_items(tables) -> None:
     assert answers.table is None
 
 
+def of_occupations(measure, quantity: str, cells, **mode: str):
+    """The numbers of occupations, from cells of item, answer, category, side and values by trial."""
+    prompts, scores = [], []
+    for place, (item, who, category, side, *values) in enumerate(cells):
+        prompt = {"prompt_id": f"p{place}", "instrument": "coreference", "item": item} | mode
+        prompt |= {"wording": side, "condition": "baseline"}
+        texts = {"answer": who, "group": "baseline", "text": "", "keyed": "plain"}
+        prompts.append(prompt | texts | {"category": category})
+        number = {"model": "m", "measure": measure.name, "quantity": quantity, "level": "prompt"}
+        number |= {"n": 1, "missing": 0}
+        for trial, value in enumerate(values, start=1):
+            scores.append(prompt | number | {"trial": trial, "value": value})
+    (answers,) = by_occupation(
+        pl.DataFrame(scores, schema=schema(SCORES)),
+        pl.DataFrame(prompts, schema=schema(PROMPT_TABLE)),
+        "/".join(["coreference", *mode.values()]),
+        measure,
+    )
+    return answers, dict(zip(answers.conditions, answers.values.tolist(), strict=True))
+
+
 def test_of_an_occupation_the_number_is_her_pronoun_over_his() -> None:
     """Two sentences about a nurse and one about a driver; the side pro has her pronoun, then his."""
-    prompts = pl.DataFrame(
-        [
-            {"prompt_id": f"p{n}", "instrument": "coreference", "mode": "pronouns", "item": f"{n}", "wording": "pro", "answer": who, "category": side, "condition": "baseline", "group": "baseline", "text": "", "keyed": "plain"}
-            for n, (who, side) in enumerate([("nurse", "female-referent"), ("nurse", "female-referent"), ("driver", "male-referent")])
-        ],
-        schema=schema(PROMPT_TABLE),
-    )  # fmt: skip
-    scores = pl.DataFrame(
-        [
-            {"model": "m", "instrument": "coreference", "mode": "pronouns", "measure": "pronoun-preference", "quantity": "preference", "level": "prompt", "prompt_id": f"p{n}", "item": f"{n}", "wording": "pro", "condition": "baseline", "value": value, "n": 1, "missing": 0}
-            for n, value in enumerate([1.0, 2.0, 0.5])
-        ],
-        schema=schema(SCORES),
-    )  # fmt: skip
-    (answers,) = by_occupation(scores, prompts, "coreference/pronouns", PronounPreference())
-    assert answers.quantity == "she-over-he"
-    assert dict(zip(answers.conditions, answers.values.tolist(), strict=True)) == {
-        "nurse": 1.5,
-        "driver": -0.5,
-    }
-    assert answers.errors is None
+    nurse, driver = ("nurse", "female-referent", "pro"), ("driver", "male-referent", "pro")
+    cells = [("0", *nurse, 1.0), ("1", *nurse, 2.0), ("2", *driver, 0.5)]
+    answers, values = of_occupations(PronounPreference(), "preference", cells, mode="pronouns")
+    assert (answers.quantity, answers.errors) == ("she-over-he", None)
+    assert values == {"nurse": 1.5, "driver": -0.5}
 
 
 def test_an_accuracy_with_her_pronoun_minus_his_needs_both_sides() -> None:
-    from goffman.measures.coreference import CoreferenceBias
-
-    cells = [("nurse", "female-referent", "pro", 1.0), ("nurse", "female-referent", "anti", 0.0)]
-    cells += [("driver", "male-referent", "pro", 1.0), ("driver", "male-referent", "anti", 0.0)]
-    prompts = pl.DataFrame(
-        [
-            {"prompt_id": f"p{n}", "instrument": "coreference", "item": who, "wording": way, "answer": who, "category": side, "condition": "baseline", "group": "baseline", "text": "", "keyed": "plain"}
-            for n, (who, side, way, _) in enumerate(cells)
-        ],
-        schema=schema(PROMPT_TABLE),
-    )  # fmt: skip
-    scores = pl.DataFrame(
-        [
-            {"model": "m", "instrument": "coreference", "measure": "coreference-bias", "quantity": "correct", "level": "prompt", "prompt_id": f"p{n}", "item": who, "wording": way, "condition": "baseline", "value": value, "trial": trial, "n": 1, "missing": 0}
-            for n, (who, _, way, value) in enumerate(cells)
-            for trial in (1, 2)
-        ],
-        schema=schema(SCORES),
-    )  # fmt: skip
-    (answers,) = by_occupation(scores, prompts, "coreference", CoreferenceBias())
-    assert dict(zip(answers.conditions, answers.values.tolist(), strict=True)) == {
-        "nurse": 1.0,
-        "driver": -1.0,
-    }
+    cells = [
+        (who, who, referent, side, value, value)
+        for who, referent in (("nurse", "female-referent"), ("driver", "male-referent"))
+        for side, value in (("pro", 1.0), ("anti", 0.0))
+    ]
+    _, values = of_occupations(CoreferenceBias(), "correct", cells)
+    assert values == {"nurse": 1.0, "driver": -1.0}
 
 
 def test_the_files_hold_what_the_loader_reads() -> None:
@@ -185,3 +178,92 @@ def test_the_files_hold_what_the_loader_reads() -> None:
     with (folder / "values.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["item"] == "peril"]
     assert {row["condition"]: float(row["value"]) for row in rows} == PERIL
+
+
+SECTION = SimpleNamespace(
+    instrument="social-distance",
+    noun=SimpleNamespace(one="condition", many="conditions"),
+    names=SimpleNamespace(model=str),
+    presentation=SimpleNamespace(called="P(negative)", style=None),
+    unmeasurable=dict,
+    called=str,
+)
+"""What of a section the sentences need: its words."""
+
+
+def said_of(
+    values: dict[str, float], *, items: int = 7, section=SECTION, **categories
+) -> AnchorSentences:
+    """What is said of a model with these means, asked so many items."""
+    rng = np.random.default_rng(5)
+    noise = {name: rng.standard_normal((items, 1)) * 0.01 for name in values}
+    tables = {name: value + noise[name] - noise[name].mean() for name, value in values.items()}
+    scores = scores_of(tables, **categories)
+    estimates, points = compare_with_people(scores, NO_PROMPTS, MEASURES, [ANCHOR])
+    one = AnchoredModel(
+        anchor=ANCHOR.id,
+        about=UsedAnchor.of(entry_of(ANCHOR)),
+        section=section,
+        model="m",
+        estimates=estimates,
+        points=points,
+    )
+    return describe_anchor(one)
+
+
+@pytest.fixture
+def noise() -> dict[str, float]:
+    rng = np.random.default_rng(6)
+    return {name: float(rng.standard_normal()) for name in COURSE}
+
+
+def test_what_every_check_shows_is_said_plainly(noise) -> None:
+    said = said_of({name: 0.2 * value + 0.1 * noise[name] for name, value in COURSE.items()})
+    assert said.head == (
+        "Its P(negative) rises as “course” (how long it lasts) rises; r is also clear for 3 other "
+        "dimensions"
+    )
+    assert said.text.startswith("Across 93 conditions: r = 0.")
+    for check in ("By ranks: ρ = 0.", "Among conditions of the same category (93): r = "):
+        assert check in said.text
+    assert said.not_covered == "The intervals say nothing about other wordings."
+
+
+def test_what_categories_make_by_themselves_is_said_with_a_doubt(noise) -> None:
+    """A model that only knows categories, which here are those of lasting and passing conditions."""
+    order = sorted(COURSE, key=COURSE.__getitem__)
+    rank = {name: order.index(name) // 31 for name in COURSE}
+    places = list(COURSE)
+    said = said_of(
+        {name: rank[name] + 0.2 * noise[name] for name in COURSE},
+        category=lambda place: f"third {rank[places[place]]}",
+    )
+    assert said.head == (
+        "Its P(negative) rises as “course” (how long it lasts) rises, but not clearly among "
+        "conditions of the same category; r is also clear for 2 other dimensions"
+    )
+
+
+def test_two_items_are_said_to_be_two(noise) -> None:
+    said = said_of({name: 0.2 * value + noise[name] for name, value in COURSE.items()}, items=2)
+    assert said.not_covered == (
+        "Only 2 items were asked, so the intervals say nothing about other sentences."
+    )
+
+
+def test_where_nothing_is_clear_the_strongest_is_called_the_strongest(noise) -> None:
+    said = said_of(noise)
+    assert said.head == "Its P(negative) has no clear relation with any of 6 dimensions"
+    assert "the strongest correlation is with “" in said.text
+
+
+def test_a_way_of_answering_that_heeds_nothing_comes_first(noise) -> None:
+    styled = SimpleNamespace(called="mean code", style=lambda *_: "Always picks the first option")
+    section = SimpleNamespace(**{**vars(SECTION), "presentation": styled})
+    values = {name: 0.2 * value + 0.1 * noise[name] for name, value in COURSE.items()}
+    said = said_of(values, section=section)
+    assert said.head == "Always picks the first option"
+    assert said.text.startswith(
+        "So what it answers says little, also compared with people. Its mean code rises as “course” (how "
+        "long it lasts) rises; r is also clear for 3 other dimensions. Across 93 conditions: r = "
+    )
