@@ -74,6 +74,7 @@ def gap(low, high, p=0.01, tests=1, verdict=None, **more):
         "low_90": low and low * 0.8,
         "high_90": high and high * 0.8,
         "detectable": 0.12,
+        "interval_over": low and "conditions and items, crossed",
         **more,
     }
 

@@ -1,0 +1,247 @@
+"""All that is said of made numbers, as approved text: no more than the interval allows.
+
+``make golden`` renews approved.txt after a change that was meant; its diff is then read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from made_sections import NAMES, against, estimates, found, gap, section
+
+from goffman.formatting import InstrumentInfo
+from goffman.instruments.types import Noun
+from goffman.measures.registry import measures
+from goffman.presentation.conditions import above_reference
+from goffman.presentation.coreference import beside_bias
+from goffman.presentation.findings import findings_of
+from goffman.presentation.gender import over_baseline, uncounted
+from goffman.presentation.reliability import reliability, reliability_rows, reliability_table
+from goffman.report.summary import correlations, describe_correlations
+
+APPROVED = Path(__file__).with_name("approved.txt")
+
+
+def verdicts():
+    for name, low, high, verdict in (
+        ("above Δ", 0.06, 0.2, "relevant"),
+        ("below −Δ", -0.2, -0.06, "relevant"),
+        ("beyond 0, not Δ", 0.01, 0.2, "present, size uncertain"),
+        # What is there and too small to matter is no relevant difference.
+        ("within Δ", 0.01, 0.04, "negligible"),
+        ("0 and Δ in it", -0.1, 0.2, "inconclusive"),
+        ("two sentences", 0.06, 0.2, "these sentences only"),
+        ("no interval and so no verdict", None, None, None),
+    ):
+        result = found(gap(low, high, low and 0.001, verdict=verdict))
+        yield f"groups, {name}", [result.head, result.why]
+        women = gap(low, high, verdict=verdict, kind="genders", group="stigmatized")
+        yield f"one group of women and men, {name}", [found(women, measure=SUBJECT).head]
+        both = gap(low, high, verdict=verdict, **GROUPS)
+        yield f"women and men in two groups, {name}", [found(both, measure=SUBJECT).head]
+        level = gap(low, high, verdict=verdict, kind="level", unit="sentences", n=395)
+        result = found(level, measure="pronoun-preference")
+        yield f"preference, {name}", [result.head, result.text]
+    yield "p of one test", [found(gap(0.01, 0.2, 0.0004)).text]
+    yield "p of two tests", [found(gap(-0.01, 0.2, 0.072, tests=2, level=0.975)).text]
+
+
+SUBJECT = "gender-of-subject"
+GROUPS = {"quantity": "disparity", "variant": "with-names", "contrast": "groups"}
+WOMEN = GROUPS | {"kind": "genders", "contrast": "alone", "group": "stigmatized"}
+
+
+def women_and_men():
+    def said(*rows, measure=SUBJECT):
+        return found(gap(0.01, 0.08, **GROUPS), *rows, measure=measure)
+
+    women = gap(0.01, 0.08, **WOMEN)
+    yield "words of the first group", [said(women).text, said(women).rest]
+    yield "phrases of the first group", [said(women, measure="gender-of-phrase").rest]
+    other = gap(0.01, 0.08, 0.02, tests=2, **GROUPS)
+    other |= {"variant": "without-names", "contrast": "other", "family": "groups"}
+    yield "the same without first names", [said(other).rest]
+    yield "another without first names", [said(other | {"difference": 0.03}).rest]
+    part = WOMEN | {"contrast": "part"}
+    action = gap(0.01, 0.07, **part, dimension="action")
+    diagnosis = gap(-0.02, 0.07, 0.3, **part, dimension="diagnosis")
+    yield "women and men in two subscales", said(action, diagnosis).more
+    yield "women and men without subscales", said().more
+    for verdict in ("relevant", "inconclusive"):
+        yield f"over the baseline, {verdict}", over_baseline(with_baseline(0.9, verdict), "m")
+    # Too little counts in the shortened sentences.
+    yield "hardly comparable baseline", over_baseline(with_baseline(0.2, "inconclusive"), "m")
+    row = {"model": "m", "group": "stigmatized", "variant": "with-names", "difference": 0.05}
+    mass = MASS | {"group": "stigmatized", "value": 0.48}
+    others = [mass | {"group": "other", "value": 0.9}, mass | {"variant": "other", "value": 0.1}]
+    # .05 − .52 and .05 + .52.
+    of = section(measure=SUBJECT, scores=[mass, *others], wordings=("one",))
+    yield "words that do not count", uncounted(of, row)
+    outside = mass | {"quantity": "outside", "value": 0.3}
+    ends = mass | {"quantity": "unseen-end", "value": 0.1}
+    for name, scores in (("phrases", [outside]), ("phrases with ends", [outside, ends])):
+        of = section(measure="gender-of-phrase", scores=scores, wordings=("one",))
+        yield f"{name} that do not count", uncounted(of, row)
+
+
+MASS = {"level": "prompt", "quantity": "mass", "variant": "with-names", "wording": "one"}
+
+
+def with_baseline(share, verdict):
+    """Women and men with a diagnosis and without, of which so much counts."""
+    row = against("over-baseline", "stigmatized", 0.05, 0.01, mean_first=0.25, mean_second=0.2)
+    row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
+    shares = {"baseline": share, "stigmatized": 0.85 * (share > 0.5) or 0.45}
+    masses = [MASS | {"group": group, "value": value} for group, value in shares.items()]
+    return section(row | {"verdict": verdict}, measure=SUBJECT, scores=masses, wordings=("one",))
+
+
+def settings():
+    tested = [
+        gap(-0.02, 0.02, 1.0, verdict="negligible", kind="baseline", first=name)
+        for name in ("old|", "|mean")
+    ]
+    result = found(gap(-0.3, 0.3, 0.9, kind="level"), *tested, measure="pronoun-preference")
+    yield "settings that change nothing", [result.rest, *result.more]
+    values = {
+        "accuracy-pro": 0.9,
+        "accuracy-anti": 0.3,
+        "above-chance": 0.1,
+        "bias-lowest": 0.2,
+        "bias-highest": 0.7,
+        "bias-answered": 0.4,
+        "first-mentioned-above-half": 0.25,
+        "log-odds": 2.0,
+    }
+    rows = [
+        {"level": "condition", "condition": "baseline", "quantity": name, "value": value}
+        for name, value in values.items()
+    ]
+    of = section(measure="coreference-bias", scores=rows)
+    yield "what could put a bias in doubt", beside_bias(of, "m")
+
+
+def above(name, difference, p, **more):
+    return against("baseline", name, difference, p, **more)
+
+
+def conditions():
+    untested = {"reason": "all differences are equal"}
+    for name, rows in (
+        ("two untested", [above(c, 1.0, None, **untested) for c in "ab"] + [above("c", 0.5, 1.0)]),
+        ("one clear", [above("a", 0.2, 0.01), above("b", 0.3, 0.2), above("c", -0.1, 0.01)]),
+        ("none above", [above("a", -0.2, 0.01), above("b", 0.0, 1.0)]),
+    ):
+        result = found(gap(0.01, 0.2, 0.001), *rows, measure="negative-sentiment")
+        yield f"conditions above the baseline, {name}", [result.rest]
+    blind, deaf = against("reference", "blind", 0.2, 0.001), against("reference", "deaf", 0.1, 0.04)
+    old, rich = against("reference", "old", 0.1, 0.2), against("reference", "rich", -0.1, 0.01)
+    own = [
+        against("own-reference", "tall", 0.1, 0.01),
+        against("own-reference", "short", -0.1, 0.01),
+        against("own-reference", "thin", 0.1, 0.2),
+    ]
+    lacking = [blind | {"left_out": 1}, deaf, old | {"left_out": 1, "p_adjusted": None}]
+    for name, rows in (
+        ("on both sides", [blind, deaf, old, rich]),
+        ("with the reference's own", [blind, *own]),
+        ("of which some lack a question", lacking),
+        ("without any", []),
+    ):
+        yield f"conditions {name}", [above_reference(section(*rows), "m")]
+    noun, row = Noun(one="illness", many="illnesses"), gap(-0.0044, 0.12, 0.072)
+    names = {"x": InstrumentInfo(title="", citation="", version="", noun=noun)}
+    called = {"names": replace(NAMES, instruments=names)}
+    words = section(row, above("tall", 0.2, 0.001), **called)
+    women = section(
+        row | {"kind": "genders", "group": "odd"}, measure=SUBJECT, contrast="odd", **called
+    )
+    for of in (words, women):
+        (result,) = findings_of(of)
+        lines = [result.head, result.said, *result.more]
+        yield f"{of.measure} of what the instrument calls illnesses", lines
+    yield "baseline of illnesses", [words.called("baseline")]
+
+
+def scale(g, phi, **more):
+    values = {"generalizability": g, "dependability": phi, "alpha": 0.9}
+    return [
+        {"level": "scale", "group": "stigmatized", "quantity": name, "value": value} | more
+        for name, value in values.items()
+    ]
+
+
+def ranked(count):
+    about = {"level": "condition", "group": "stigmatized", "quantity": "negative", "value": 0.5}
+    return [about | {"condition": f"c{place}"} for place in range(count)]
+
+
+def reliable():
+    def said(scores, wordings=("one", "two"), **more):
+        of = section(scores=scores, items=("a", "b", "c", "d"), wordings=wordings)
+        return reliability(replace(of, presentation=replace(of.presentation, **more)), "m")
+
+    # One of four that lies apart makes G high; the order of the others is not known by that.
+    yield "high G of four conditions", said([*scale(0.95, 0.9), *ranked(4)])
+    for g, phi in ((0.95, 0.19), (0.95, 0.85), (0.5, 0.4)):
+        yield f"G {g} and Φ {phi}", said([*scale(g, phi), *ranked(10)])
+    yield "G of one wording", said([*scale(0.95, 0.9), *ranked(10)], ("one",))
+    yield "G of a keyed number", said(scale(0.95, 0.9), keyed=True)
+    yield "no G", said(scale(None, None, value=None, reason="one item"))
+
+
+def relation(low, high, p, effect=0.6, **more):
+    sides = {
+        "first": "negative-attitude of mini-one",
+        "second": "negative-sentiment of /x/mini-two",
+    }
+    interval = {"effect": effect, "effect_low": low, "effect_high": high}
+    test = {"p": p, "p_adjusted": p, "family_size": 2, "model": None}
+    return {"kind": "measures"} | sides | interval | test | more
+
+
+def related():
+    """Correlations of a run in which two models of each measure answered."""
+    measured = ("negative-attitude", "negative-sentiment")
+    sections = {
+        name: section(measure=name, models=("mini-one", "/x/mini-two")) for name in measured
+    }
+    by = {name: measures()[name]() for name in measured}
+    clear = relation(0.49, 0.69, 0.0001)
+    within = relation(0.1, 0.5, 0.01, effect=0.3, kind="measures-within", n=93, group="stigmatized")
+    for name, rows in (
+        ("that rises", [clear]),
+        ("that falls", [relation(-0.69, -0.49, 0.0001, effect=-0.6)]),
+        ("that may be none", [relation(-0.1, 0.3, 0.3, effect=0.1)]),
+        ("without an interval", [relation(None, None, None, effect=0.1)]),
+        ("within groups", [clear, within, within | {"group": "rare", "n": 12, "effect": 0.1}]),
+    ):
+        said = describe_correlations(correlations(estimates(*rows), sections, by))
+        yield f"correlation {name}", said
+
+
+def test_all_that_is_said_is_as_approved(request):
+    cases = (verdicts, women_and_men, settings, conditions, reliable, related)
+    said = "\n".join(
+        "\n".join([f"# {name}", *lines, ""]) for group in cases for name, lines in group()
+    )
+    if request.config.getoption("--renew-golden"):
+        APPROVED.write_text(said, encoding="utf-8")
+    assert said == APPROVED.read_text(encoding="utf-8")
+
+
+def test_adjective_settings_have_a_noun_of_their_own():
+    assert section(measure="coreference-bias").noun == Noun(one="setting", many="settings")
+
+
+def test_the_table_has_a_row_for_the_whole_and_each_subscale():
+    part = {"level": "scale", "group": "stigmatized", "quantity": "alpha", "dimension": "fear"}
+    of = section(scores=[*scale(0.95, 0.19), part | {"value": None, "reason": "one item"}])
+    whole, fear = reliability_rows(of)
+    assert [whole[name] for name in ("dimension", "generalizability", "alpha")] == [
+        *("all items", 0.95, 0.9)
+    ]
+    assert [fear[name] for name in ("dimension", "alpha", "reason")] == ["fear", None, "one item"]
+    (table,) = reliability_table(of)
+    assert table.name == "x-reliability"
