@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from made_sections import NAMES, against, estimates, found, gap, section
 
 from goffman.formatting import InstrumentInfo
@@ -18,6 +19,8 @@ from goffman.presentation.coreference import beside_bias
 from goffman.presentation.findings import findings_of
 from goffman.presentation.gender import over_baseline, uncounted
 from goffman.presentation.reliability import reliability, reliability_rows, reliability_table
+from goffman.presentation.section import Finding
+from goffman.presentation.sensitivity import ONE_WORDING, spread_of, with_wordings
 from goffman.report.summary import correlations, describe_correlations
 
 APPROVED = Path(__file__).with_name("approved.txt")
@@ -221,8 +224,79 @@ def related():
         yield f"correlation {name}", said
 
 
+def worded(wording, level, difference, **more):
+    """The numbers of one wording, or with the paraphrases."""
+    variation = "wording alone" if wording else "with the paraphrases"
+    about = {"kind": "groups", "first": "stigmatized", "variation": variation, "what": wording}
+    return about | {"mean_first": level, "difference": difference, **more}
+
+
+def over_wordings(*rows, difference=0.05, wordings=("a", "b"), asked=(), **finding):
+    """The finding after what its wordings do; ``asked``: item and wording of prompts."""
+    prompt = {"level": "prompt", "quantity": "code", "value": 0.5, "n": 1, "condition": "c"}
+    scores = [prompt | {"item": item, "wording": wording} for item, wording in asked]
+    of = section(measure="mean-code", scores=scores, wordings=wordings, sensitivity=rows)
+    one = Finding(model="m", head="More of it", text="", difference=difference, **finding)
+    return with_wordings(one, of)
+
+
+def wordings():
+    same = [worded("a", 0.30, 0.04), worded("b", 0.33, 0.06)]
+    far = [worded("a", 0.07, 0.04), worded("b", 0.40, 0.06)]
+    third = worded("c", 0.41, 0.03) | {"variation": "paraphrase alone"}
+    every = worded("", 0.35, 0.043)
+    tested = every | {"low": -0.01, "high": 0.08, "verdict": "inconclusive"}
+    lacks = "the paraphrases were not asked of the same items and conditions"
+    unknown = worded("", None, None, reason=lacks)
+    women = {"kind": "genders", "first": "female"}
+    level = {"kind": "level", "first": "baseline"}
+    levels = [worded("a", -0.1, -0.1, **level), worded("b", 0.1, 0.1, **level)]
+    turning = {"asked": [("i", "a"), ("j", "b"), ("k", "a")], "wording": ONE_WORDING}
+    for name, result in (
+        ("move it less", over_wordings(*same)),
+        ("move it more", over_wordings(*far)),
+        ("move it more, under a style of answering", over_wordings(*far, styled=True)),
+        ("and a paraphrase", over_wordings(*same, third, tested)),
+        ("of women", over_wordings(*(row | women for row in far))),
+        ("of a level", over_wordings(*levels, difference=-0.02)),
+        ("that are one", over_wordings(worded("a", 0.3, 0.04), wording="Only one.")),
+        # Questions asked in turn say nothing of wordings but something with paraphrases.
+        ("in turn, with paraphrases", over_wordings(every, wording="Only one.")),
+        (
+            "that are one, paraphrases unknown",
+            over_wordings(unknown, wordings=("a",), wording="Only one."),
+        ),
+        # Without paraphrases there is no row by wording: what was asked says it.
+        ("in turn", over_wordings(**turning)),
+        (
+            "that are one, of two items",
+            over_wordings(**turning | {"asked": [("i", "a"), ("j", "a")], "wordings": ("a",)}),
+        ),
+        ("that both were asked", over_wordings(**turning | {"asked": [("i", "a"), ("i", "b")]})),
+        # What a measure says itself stays.
+        ("in turn, of few sentences", over_wordings(**turning | {"wording": "Few sentences."})),
+    ):
+        yield f"wordings {name}", [result.heading, result.wording]
+
+
+@pytest.mark.parametrize("gap", [-0.2, -0.1, -0.05, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("levels", [(0.1, 0.2), (0.1, 0.15), (0.5, 0.1, 0.2), (0.3, 0.3)])
+def test_wordings_move_it_more_when_and_only_when_their_range_exceeds_the_gap(levels, gap):
+    rows = [worded(f"w{place}", level, gap) for place, level in enumerate(levels)]
+    result = over_wordings(*rows, difference=gap)
+    assert bool(result.moved) is (max(levels) - min(levels) > abs(gap))
+    assert result.moved in result.heading
+
+
+def test_a_row_of_all_wordings_together_is_no_wording():
+    rows = [worded("a", 0.30, 0.04), worded("b", 0.33, 0.06), worded("", 0.35, 0.043)]
+    rows.append(worded("c", 0.41, 0.03) | {"variation": "paraphrase alone"})
+    spread = spread_of(section(sensitivity=rows).sensitivity, 0.05)
+    assert (spread.wordings, spread.paraphrases) == (3, 1)
+
+
 def test_all_that_is_said_is_as_approved(request):
-    cases = (verdicts, women_and_men, settings, conditions, reliable, related)
+    cases = (verdicts, women_and_men, settings, conditions, reliable, related, wordings)
     said = "\n".join(
         "\n".join([f"# {name}", *lines, ""]) for group in cases for name, lines in group()
     )
