@@ -213,7 +213,7 @@ def shares(made, measure=None, **known):
 
 
 def of_kind(found, kind) -> list[Estimate]:
-    return of_kind(found, kind)
+    return [one for says, one in found if says.kind == kind]
 
 
 BY_REPLIES = VignetteCode(mode="reply")
