@@ -206,26 +206,13 @@ class Executors:
             ModelWork(
                 spec=pair.model,
                 size=parameters_of(pair.model, kind=pair.kind, options=self.options),
-                sentences=sentences_left(pair, run.manifest),
+                sentences=_sentences_left(pair, run.manifest),
                 ask=partial(asked, pair),
             )
             for pair in pairs
         ]
         results = run_concurrently(self._crew, works)
         return dict(zip((pair.model for pair in pairs), results, strict=True))
-
-
-def sentences_left(pair: Assignment, manifest: Manifest) -> int:
-    """Return about how many sentences a model is still to be asked."""
-    entries = manifest.answers.get(pair.model, {})
-    count = 0
-    for question in pair.questions:
-        entry = entries.get(question.instrument.id)
-        if entry is None or entry.parts is None:
-            masks = question.settings
-            steps = sum(masks.width**step for step in range(masks.depth)) if masks else 1
-            count += len(question.prompts) * question.trials * steps
-    return count
 
 
 def _devices(given: str) -> tuple[str, ...]:
@@ -249,80 +236,84 @@ def _devices(given: str) -> tuple[str, ...]:
     return devices
 
 
-def known_digest(
-    manifest: Manifest,
-    question: Question,
-    *,
-    model: str,
-    options: LoadOptions,
-    batch_size: int | None,
-) -> str | None:
-    """Return a digest of all that the sentences to ask depend on, beside the model's files.
-
-    None: it is unknown, as the code of other packages and of models is, and the files of workers.
-    """
-    record = manifest.models.get(model)
-    row = model_kinds().get(record.kind) if record else None
-    is_elsewhere = options.workers is not None or not options.weights
-    if row is None or row.takes is not None or options.trust_remote_code or is_elsewhere:
-        return None
-    content: list[Any] = [
-        code_digest(),
-        asker_of(manifest, model=model, instrument=question.instrument.id),
-        repr(question.settings),
-        repr(question.prompts),
-        [options.device, options.precision, options.labels, batch_size],
-    ]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def _sentences_left(pair: Assignment, manifest: Manifest) -> int:
+    """Return about how many sentences a model is still to be asked."""
+    entries = manifest.answers.get(pair.model, {})
+    return sum(
+        question.expected
+        for question in pair.questions
+        if (entry := entries.get(question.instrument.id)) is None or entry.parts is None
+    )
 
 
-def is_answered(
-    manifest: Manifest, pair: Assignment, *, options: LoadOptions, batch_size: int | None
-) -> bool:
-    """Return whether the manifest says that all is answered; do not look at files and answers."""
-    for question in pair.questions:
-        entry = manifest.answers.get(pair.model, {}).get(question.instrument.id)
-        if entry is None or entry.known is None or entry.parts is None:
-            return False
-        if entry.known != known_digest(
-            manifest, question, model=pair.model, options=options, batch_size=batch_size
-        ):
-            return False
-    return True
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a manifest says is answered by models that are loaded and asked in this way."""
 
+    manifest: Manifest
+    loading: LoadOptions
+    batch_size: int | None
 
-def all_answered(
-    run: Path, manifest: Manifest, pair: Assignment, *, options: LoadOptions, batch_size: int | None
-) -> Sequence[Collected] | None:
-    """Return summaries of the answers if nothing is left to ask; None: the model must be loaded.
+    def digest(self, question: Question, *, model: str) -> str | None:
+        """Return a digest of all that the sentences to ask depend on, beside the model's files.
 
-    The same code would come to the same sentences from the same files.
-    """
-    if not is_answered(manifest, pair, options=options, batch_size=batch_size):
-        return None
-    record = manifest.models[pair.model]
-    if any(
-        getattr(record, name) != value for name, value in checksums(pair.model, options).items()
-    ):
-        return None
-    if manifest.tables.get(PROMPTS) != [checksum(Folder(run).read(PROMPTS) or b"")]:
-        return None
-    collected = []
-    for question in pair.questions:
-        name = question.instrument.id
-        entry = manifest.answers[pair.model][name]
-        folder = answers_folder(run, entry.table, model=pair.model, instrument=name)
-        if not as_noted(folder, parts=entry.parts, sha256=entry.sha256):
+        None: it is unknown, as the code of other packages and of models is, and the files of
+        workers.
+        """
+        record, loading = self.manifest.models.get(model), self.loading
+        row = model_kinds().get(record.kind) if record else None
+        is_elsewhere = loading.workers is not None or not loading.weights
+        if row is None or row.takes is not None or loading.trust_remote_code or is_elsewhere:
             return None
-        collected.append(
-            Collected(
-                model=pair.model,
-                instrument=name,
-                sentences=entry.sentences or 0,
-                rows=entry.rows or 0,
-                asked_now=0,
-                damaged=(),
-                not_one_token=entry.not_one_token or (),
+        content: list[Any] = [
+            code_digest(),
+            asker_of(self.manifest, model=model, instrument=question.instrument.id),
+            repr(question.settings),
+            repr(question.prompts),
+            [loading.device, loading.precision, loading.labels, self.batch_size],
+        ]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def has(self, pair: Assignment) -> bool:
+        """Return whether all is answered by the manifest; do not look at files and answers."""
+        entries = self.manifest.answers.get(pair.model, {})
+        for question in pair.questions:
+            entry = entries.get(question.instrument.id)
+            if entry is None or entry.known is None or entry.parts is None:
+                return False
+            if entry.known != self.digest(question, model=pair.model):
+                return False
+        return True
+
+    def collected(self, run: Path, pair: Assignment) -> Sequence[Collected] | None:
+        """Return summaries of the answers if nothing is left to ask; None: load the model.
+
+        The same code would come to the same sentences from the same files.
+        """
+        if not self.has(pair):
+            return None
+        record = self.manifest.models[pair.model]
+        sums = checksums(pair.model, self.loading)
+        if any(getattr(record, name) != value for name, value in sums.items()):
+            return None
+        if self.manifest.tables.get(PROMPTS) != [checksum(Folder(run).read(PROMPTS) or b"")]:
+            return None
+        collected = []
+        for question in pair.questions:
+            name = question.instrument.id
+            entry = self.manifest.answers[pair.model][name]
+            folder = answers_folder(run, entry.table, model=pair.model, instrument=name)
+            if not as_noted(folder, parts=entry.parts, sha256=entry.sha256):
+                return None
+            collected.append(
+                Collected(
+                    model=pair.model,
+                    instrument=name,
+                    sentences=entry.sentences or 0,
+                    rows=entry.rows or 0,
+                    asked_now=0,
+                    damaged=(),
+                    not_one_token=entry.not_one_token or (),
+                )
             )
-        )
-    return collected
+        return collected

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.anchors.loader import anchors_with
 from goffman.errors import ModelError
-from goffman.execution import Executor, Executors, all_answered, is_answered, known_digest
+from goffman.execution import Asked, Executor, Executors
 from goffman.forecast import describe_parts, forecast, forecast_text, sum_of
 from goffman.instruments.renderer import carried_phrases
 from goffman.instruments.types import MASK, is_control
@@ -34,7 +34,6 @@ from goffman.planning import (
     counted,
     lexicon_uses,
     options_without_effect,
-    table_of,
 )
 from goffman.report.load import current_report, current_summary
 from goffman.report.summary import Summary
@@ -115,21 +114,18 @@ def audit(
     folder = output or default_folder(models)
     check_place(folder)
     words, people = words_for(pairs, folder, measuring), anchors_with(measuring.anchors)
-    manifest, batch_size = read_manifest(folder) or Manifest(), options.batch_size
+    manifest = read_manifest(folder) or Manifest()
+    asked = Asked(manifest=manifest, loading=loading, batch_size=options.batch_size)
     for pair in pairs:
-        if not is_answered(manifest, pair, options=loading, batch_size=batch_size):
+        if not asked.has(pair):
             check(pair.model, kind=pair.kind, options=loading)
     notes += [*options_without_effect(pairs, options), *describe_parts(pairs, loading, options)]
     for note in (*notes, *(cost for extra in extras for cost in extra.describe())):
         listener.note(note)
     if options.dry_run:
-        # A user who asks only for this wants every line of it.
-        listener = replace(listener, detail=listener.note)
         _tell(pairs, folder, options, listener)
         for extra in extras:
-            extra_listener = extra.listener(listener)
-            extra_listener = replace(extra_listener, detail=extra_listener.note)
-            _tell(extra.pairs, folder / extra.name, options, extra_listener)
+            _tell(extra.pairs, folder / extra.name, options, extra.listener(listener))
         return Audit(folder=folder, asked=())
     groups: list[tuple[Sequence[Assignment], Callable[[str], str]]] = [(pairs, str)]
     groups += [(extra.pairs, extra.called) for extra in extras]
@@ -138,7 +134,7 @@ def audit(
             (pair.model, name(question.instrument.id)): question.expected
             for group, name in groups
             for pair in group
-            if not is_answered(manifest, pair, options=loading, batch_size=batch_size)
+            if not asked.has(pair)
             for question in pair.questions
         }
     )
@@ -146,9 +142,8 @@ def audit(
         work = _Work(run=run, place=places.here, options=options, listener=listener)
         with closing(places):
             collected = _ask_all(work, places, pairs)
-            collected += [
-                answers for extra in extras for answers in _ask_further(work, places, extra)
-            ]
+            for extra in extras:
+                collected += _ask_further(work, places, extra)
         listener.stage("Measuring the answers")
         summary = current_summary(
             run, words, seed=options.seed, pairs=measuring.pairs, note=listener.note, anchors=people
@@ -187,13 +182,15 @@ def _tell(
     pairs: Sequence[Assignment], folder: Path, options: AskOptions, listener: Listener
 ) -> None:
     """Tell the user what would be asked."""
+    # A user who asks only for this wants every line of it.
+    listener = replace(listener, detail=listener.note)
     for pair in pairs:
         for question in pair.questions:
             count, settings = counted(question.prompts), question.settings
             is_recursive = settings is not None and settings.depth > 1
             addition = ", and further sentences that depend on the answers" if is_recursive else ""
             listener.note(f"{question.instrument.id}, {pair.model}: {count}{addition}.")
-        _tell_requests(pair.model, folder, _chat_questions(pair), options, listener)
+        _tell_requests(pair, folder, options, listener)
 
 
 def words_for(pairs: Sequence[Assignment], folder: Path, measuring: MeasureOptions) -> Lexicons:
@@ -215,9 +212,10 @@ class _Work:
     listener: Listener
 
     @property
-    def told(self) -> dict[str, Any]:
-        """Return the options for loading and asking on which the sentences to ask depend."""
-        return {"options": self.place.options, "batch_size": self.options.batch_size}
+    def asked(self) -> Asked:
+        """Return what is answered."""
+        loading, batch_size = self.place.options, self.options.batch_size
+        return Asked(manifest=self.run.manifest, loading=loading, batch_size=batch_size)
 
 
 def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
@@ -269,7 +267,7 @@ def _ask_model(work: _Work, pair: Assignment) -> Iterator[Collected]:
 def _ask_local(work: _Work, pair: Assignment) -> Iterator[Collected]:
     """Yield summaries of the answers of a model that computes here, or in workers."""
     row, run = model_kinds()[pair.kind], work.run
-    stored = all_answered(run.folder, run.manifest, pair, **work.told)
+    stored = work.asked.collected(run.folder, pair)
     if stored is not None:
         for note in run.manifest.models[pair.model].notes:
             work.listener.detail(f"{pair.model}: {note}")
@@ -298,7 +296,7 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
         limits=limits,
         watch=work.listener.progress,
         team=work.place.team,
-        known=known_digest(work.run.manifest, question, model=name, **work.told),
+        known=work.asked.digest(question, model=name),
         first=[*question.parts.values()],
         phrases=carried_phrases(instrument, question.prompts, parts=question.parts.values())
         if question.measure and question.measure.adjusts
@@ -340,15 +338,14 @@ def _deviation(work: _Work, pair: Assignment, low: object) -> Entry | None:
 def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
     """Yield summaries of a chat model's answers: next words and options, then replies."""
     run, place, options = work.run, work.place, work.options
-    questions = _chat_questions(pair)
-    model = _load_chat(work, pair, questions)
+    model = _load_chat(work, pair)
     place.enter(run)
     limits = limits_for(model.identity.device, batch_size=options.batch_size)
     local_kinds = () if behind_server(pair.model) else model_kinds()[pair.kind].here
     for question in pair.questions:
         if question.instrument.kind in local_kinds:
             yield _ask_question(work, question, model, limits)
-    for question in questions:
+    for question in pair.in_text:
         instrument = question.instrument
         keep_prompts(run, instrument.id, question.prompts)
         job = ChatJob(
@@ -363,10 +360,10 @@ def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
             team=place.team,
         )
         yield ask_replies(job, model)
-        yield from _with_replies(work, pair, instrument.id)
+        yield from _with_replies(work, pair, question)
 
 
-def _load_chat(work: _Work, pair: Assignment, questions: Sequence[Question]) -> Any:
+def _load_chat(work: _Work, pair: Assignment) -> Any:
     """Return the model, entered in the run, which may refuse it; tell what asking will take."""
     run, name, options, listener = work.run, pair.model, work.options, work.listener
     sampling = options.chats.sampling
@@ -378,7 +375,7 @@ def _load_chat(work: _Work, pair: Assignment, questions: Sequence[Question]) -> 
     entry = model_entry(model.identity, **how)
     old_manifest = run.manifest
     run.manifest = with_model(old_manifest, run.folder, name=name, entry=entry)
-    if _tell_requests(name, run.folder, questions, options, listener) and isinstance(model, Serves):
+    if _tell_requests(pair, run.folder, options, listener) and isinstance(model, Serves):
         try:
             model.meet()
         except ModelError:
@@ -388,17 +385,11 @@ def _load_chat(work: _Work, pair: Assignment, questions: Sequence[Question]) -> 
     return model
 
 
-def _tell_requests(
-    model: str,
-    run: Path,
-    questions: Sequence[Question],
-    options: AskOptions,
-    listener: Listener,
-) -> bool:
+def _tell_requests(pair: Assignment, run: Path, options: AskOptions, listener: Listener) -> bool:
     """Return whether anything is left to ask a chat model; tell the user what that will take."""
     forecasts = {}
-    manifest = read_manifest(run) or Manifest()
-    for question in questions:
+    model, manifest = pair.model, read_manifest(run) or Manifest()
+    for question in pair.in_text:
         name = question.instrument.id
         replies = replies_of(run, manifest, model=model, instrument=name)
         stored = known_questions(replies, question.prompts, trials=question.trials)
@@ -413,30 +404,16 @@ def _tell_requests(
     return bool(forecasts)
 
 
-def _with_replies(work: _Work, pair: Assignment, said: str) -> Iterator[Collected]:
+def _with_replies(work: _Work, pair: Assignment, asked: Question) -> Iterator[Collected]:
     """Yield the options' probabilities that a server gave with its replies, if any."""
-    question = pair.beside.get(said)
+    question = pair.beside.get(asked.instrument.id)
     if question is None:
         return
-    run, note = work.run, work.listener.note
-    (text_prompts,) = (
-        text_question.prompts
-        for text_question in pair.questions
-        if text_question.instrument.id == said
-    )
+    run, model, note = work.run, pair.model, work.listener.note
     options = options_of_replies(
-        run.folder, text_prompts, question.prompts, model=pair.model, note=note
+        run.folder, asked.prompts, question.prompts, model=model, note=note
     )
     if options is not None:
-        enter_instrument(run, question, [pair.model])
+        enter_instrument(run, question, [model])
         keep_prompts(run, question.instrument.id, question.prompts)
         yield keep_options(run, options, instrument=question.instrument.id)
-
-
-def _chat_questions(pair: Assignment) -> list[Question]:
-    """Return the questions that a chat model answers in text."""
-    return [
-        question
-        for question in pair.questions
-        if table_of(pair.model, pair.kind, question.instrument) == "replies"
-    ]

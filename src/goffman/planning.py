@@ -349,6 +349,15 @@ class Assignment:
     """By the id of a question answered in text: the same question for the options' probabilities,
     which a server may give with its replies."""
 
+    @property
+    def in_text(self) -> list[Question]:
+        """Return the questions that a chat model answers in text."""
+        return [
+            question
+            for question in self.questions
+            if table_of(self.model, self.kind, question.instrument) == "replies"
+        ]
+
 
 def assign(
     models: Sequence[str],
