@@ -41,7 +41,6 @@ TOGETHER = {
     "tests/lexicons/test_page.py": "warm",
     "tests/lexicons/test_rate.py": "warm",
     "tests/runs/test_killed.py": "warm",
-    "tests/runs/test_killed_choices.py": "warm",
     "tests/runs/test_workers.py": "warm",
     "tests/test_audit_chat.py": "warm",
     "tests/test_docs.py": "warm",

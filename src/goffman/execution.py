@@ -15,7 +15,7 @@ from goffman.errors import InputError, ModelError, RunError
 from goffman.models.base import Calling, LoadOptions
 from goffman.models.files import checksums
 from goffman.models.registry import Loading, Sample, model_kinds
-from goffman.models.resolve import load
+from goffman.models.resolve import float32_deviation, load
 from goffman.models.server_address import behind_server
 from goffman.runs.answers import answers_folder, as_noted
 from goffman.runs.code_digest import code_digest
@@ -124,11 +124,7 @@ class Executor:
         """Return how far the model is from itself in float32; None: its kind cannot say."""
         if self.team is not None:
             return self.team.deviation(sample)
-        compare = model_kinds()[kind].deviation
-        if compare is None:
-            return None
-        exact_model = load(spec, kind=kind, options=replace(self.options, precision="float32"))
-        return compare(low, exact_model, sample)
+        return float32_deviation(low, spec, kind=kind, options=self.options, sample=sample)
 
     def enter(self, run: Run) -> None:
         """Enter the workers in the run; raise RunError if it refuses their hardware."""

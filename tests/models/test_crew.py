@@ -1,7 +1,7 @@
 """Who gets which part, what becomes of a lost worker's, and which workers may not work together.
 
 The workers are scripted: no two kinds of hardware and no dying at a chosen part can be had here. Real
-ones are killed in test_workers.py, test_workers_spread.py and test_ray_workers.py.
+ones are killed in test_workers.py and test_ray_workers.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from goffman.workers.scheduler import Task
+from goffman.workers.scheduler import Cancelled, Task
 
 SAID = contextvars.ContextVar("SAID", default="nothing")
 
@@ -36,7 +36,7 @@ def test_they_go_on_when_they_are_told_and_end_with_what_they_found():
     for turn in (one, other, one, other, one):
         turn.go_on()
     assert log == ["a0", "b0", "a1", "b ends", "a ends"]
-    assert (one.ended, one.value, other.ended, other.value) == (True, "a", True, "b")
+    assert [turn.result.result(timeout=0) for turn in (one, other)] == ["a", "b"]
 
 
 def test_an_error_is_raised_where_the_work_was_told_to_go_on():
@@ -46,7 +46,7 @@ def test_an_error_is_raised_where_the_work_was_told_to_go_on():
     turn = Task(work)
     with pytest.raises(KeyboardInterrupt, match="it"):
         turn.go_on()
-    assert turn.ended
+    assert turn.result.done()
 
 
 def test_stopped_work_ends_where_it_waits_and_cleans_up():
@@ -57,7 +57,7 @@ def test_stopped_work_ends_where_it_waits_and_cleans_up():
     never.stop()
     assert log == ["b0", "b ends"]
     assert threading.active_count() == before
-    assert never.value is None
+    assert isinstance(never.result.exception(timeout=0), Cancelled)
 
 
 def test_work_is_done_in_the_context_of_whoever_began_it():
@@ -65,4 +65,4 @@ def test_work_is_done_in_the_context_of_whoever_began_it():
     turn = Task(SAID.get)
     SAID.reset(token)
     turn.go_on()
-    assert turn.value == "this"
+    assert turn.result.result(timeout=0) == "this"

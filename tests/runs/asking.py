@@ -1,4 +1,4 @@
-"""Prompts, and a job on a run folder, for tests that ask a model."""
+"""Prompts, and a job on a run folder, for tests that ask a model; and two runs compared."""
 
 from __future__ import annotations
 
@@ -30,3 +30,16 @@ def asking(folder, model, prompts, *, limits=LIMITS, watch=lambda _: None):
         entry = model_entry(model.identity, limits, **labels)
         run.manifest = with_model(run.manifest, folder, name=model.identity.name, entry=entry)
         yield Job(run=run, instrument="scale", prompts=prompts, limits=limits, watch=watch)
+
+
+def parts(folder):
+    """Every part's name in its folder, and with it the checksum of its bytes."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("answers/**/*.parquet"))
+
+
+def assert_same(folder, whole):
+    """Two runs have the same parts and tables to the byte; no file was left unfinished."""
+    assert parts(folder) == parts(whole)
+    for name in (*parts(whole), "prompts.parquet", "scores.parquet", "estimates.parquet"):
+        assert (folder / name).read_bytes() == (whole / name).read_bytes(), name
+    assert not list(folder.rglob("*.tmp"))

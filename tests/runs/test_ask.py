@@ -327,15 +327,6 @@ def test_answers_without_a_manifest_are_no_one_s(model, undisturbed, tmp_path):
     )
 
 
-def test_a_folder_that_is_no_run_is_told(tmp_path):
-    with pytest.raises(RunError) as refusal:
-        read_answers(tmp_path, "fills")
-    assert str(refusal.value) == (
-        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
-        "audit wrote."
-    )
-
-
 def test_another_model_under_the_same_name_is_refused(model, undisturbed):
     other = Renamed(model, weights_sha256="0" * 64, precision="bf16")
     with pytest.raises(RunError) as refusal:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import goffman
+from asking import parts
 from goffman.errors import AskingError, InputError
 from goffman.models.base import LoadOptions
 from goffman.options import AskOptions, Listener
@@ -23,10 +24,6 @@ from processes import kill
 from ray_here import Cluster
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
-
-
-def parts(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("answers/**/*.parquet"))
 
 
 def run(folder, *models, workers=None, listener=None, limit=60):

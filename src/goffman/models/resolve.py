@@ -12,7 +12,7 @@ import os
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,14 @@ from goffman.errors import GoffmanError, ModelError
 from goffman.models.base import Calling, Identity, LoadOptions, Sampling, check_precision
 from goffman.models.files import files_of, read_object, tokenizer_settings
 from goffman.models.pypi_download import FETCHABLE
-from goffman.models.registry import Loading, ModelKind, model_in_memory, model_kinds, plugged_kind
+from goffman.models.registry import (
+    Loading,
+    ModelKind,
+    Sample,
+    model_in_memory,
+    model_kinds,
+    plugged_kind,
+)
 from goffman.models.server_address import behind_server, parse_address
 
 WRAPPED = ("_orig_mod", "module")
@@ -209,6 +216,17 @@ def in_memory(
     )
     loading = Loading(options=LoadOptions(labels=labels))
     return model_in_memory(identity, model, tokenizer, loading, own_code=False)
+
+
+def float32_deviation(
+    low: Any, spec: str, *, kind: str, options: LoadOptions, sample: Sample
+) -> Mapping[str, Any] | None:
+    """Return how far a model is from itself in float32; None: its kind cannot say."""
+    compare = model_kinds()[kind].deviation
+    if compare is None:
+        return None
+    float32 = load(spec, kind=kind, options=replace(options, precision="float32"))
+    return compare(low, float32, sample)
 
 
 @contextmanager

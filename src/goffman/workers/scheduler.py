@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +33,8 @@ class Task:
         self._work = work
         self._may_go_on, self._waits = threading.Semaphore(0), threading.Semaphore(0)
         self._stopped = False
-        self._error: BaseException | None = None
-        self.ended = False
-        self.value: Any = None
-        """The result of the work, once it has ended."""
+        self.result: Future[Any] = Future()
+        """What the work returns, or its error, once it has ended."""
         # In the context of the caller, which tells notebooks where to show things. A second Ctrl-C
         # ends the process, whatever the work is doing.
         run_in_context = contextvars.copy_context().run
@@ -45,18 +44,17 @@ class Task:
     def _run(self) -> None:
         try:
             self._go_on_when_told()
-            self.value = self._work()
+            self.result.set_result(self._work())
         except BaseException as error:  # noqa: BLE001 - raised where the work is told to go on
-            self._error = error
-        self.ended = True
+            self.result.set_exception(error)
         self._waits.release()
 
     def go_on(self) -> None:
         """Let the work go on until it has to wait, or ends; raise its error."""
         self._may_go_on.release()
         self._waits.acquire()
-        if self._error is not None:
-            raise self._error
+        if self.result.done():
+            self.result.result()
 
     def wait(self) -> None:
         """Let the others go on in the meantime; called by the work itself."""
@@ -169,8 +167,8 @@ class _Scheduler:
     def _go_on(self, team: ModelGroup) -> None:
         number, task = self._going[team]
         task.go_on()
-        if task.ended:
-            self._found[number] = task.value
+        if task.result.done():
+            self._found[number] = task.result.result()
             del self._going[team]
 
     def _occupy_all(self) -> None:

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -95,15 +95,13 @@ class Worker:
         identity: Identity = self._model.identity
         return identity
 
-    def _deviation(self, sample: Sample) -> Any:
-        from goffman.models.registry import model_kinds
-        from goffman.models.resolve import load
+    def _deviation(self, sample: Sample) -> Mapping[str, Any] | None:
+        from goffman.models.resolve import float32_deviation
 
-        if self._load is None or (compare := model_kinds()[self._load.kind].deviation) is None:
+        if self._load is None:
             return None
-        options = replace(self._load.loading.options, precision="float32")
-        exact = load(self._load.spec, kind=self._load.kind, options=options)
-        return compare(self._model, exact, sample)
+        spec, kind, options = self._load.spec, self._load.kind, self._load.loading.options
+        return float32_deviation(self._model, spec, kind=kind, options=options, sample=sample)
 
 
 def _processor() -> str:
