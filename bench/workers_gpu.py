@@ -40,7 +40,7 @@ def main() -> None:
         lengths = [len(one) for one in encoded]
         batches = plan_batches(lengths, max_tokens=tokens, max_size=size)
         parts = {n: [[encoded[i] for i in batch]] for n, batch in enumerate(batches)}
-        call = Call(method="fill_batch", told={"top_k": 50, "targets": []})
+        call = Call(method="fill_batch", arguments={"top_k": 50, "targets": []})
         call.of(model, parts[0][0])
         start = time.perf_counter()
         alone = {n: [call.of(model, batch) for batch in part] for n, part in parts.items()}

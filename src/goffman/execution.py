@@ -83,7 +83,7 @@ class Executor:
 
     options: LoadOptions
     """How a model is loaded in this process."""
-    team: ModelGroup | None = None
+    group: ModelGroup | None = None
     """The workers that have the model's weights; None: this process has them."""
     threads: int = 1
     """Number of CPU threads with which workers compute."""
@@ -92,17 +92,17 @@ class Executor:
         """Return the model, ready to be asked; if workers have its weights, its tokenizer alone."""
         loading = Loading(options=self.options, **chat)
         model = load(spec, kind=kind, **vars(loading))
-        if self.team is not None:
-            self._hand_over(spec, kind, loading, model, self.team)
+        if self.group is not None:
+            self._hand_over(spec, kind, loading, model, self.group)
         return model
 
     def _hand_over(
-        self, spec: str, kind: str, loading: Loading, model: Any, team: ModelGroup
+        self, spec: str, kind: str, loading: Loading, model: Any, group: ModelGroup
     ) -> None:
         """Load the model in every worker; the model here asks them, and has their identity."""
         # No server's key leaves this process.
         keyless = replace(loading, calling=Calling(batch_size=loading.calling.batch_size))
-        identity = team.load(Load(spec=spec, kind=kind, loading=keyless, threads=self.threads))
+        identity = group.load(Load(spec=spec, kind=kind, loading=keyless, threads=self.threads))
         if identity.tokenizer_sha256 != model.identity.tokenizer_sha256:
             raise ModelError(
                 f"The tokenizer of '{spec}' is not the same here and for the workers. Copy the "
@@ -113,7 +113,7 @@ class Executor:
 
             def answers(batches: Any) -> Any:
                 requests = ((number, [batch]) for number, batch in enumerate(batches))
-                for number, (replies,) in team.ask(Call(method="reply_batch"), requests):
+                for number, (replies,) in group.ask(Call(method="reply_batch"), requests):
                     yield number, replies
 
             model.answers = answers
@@ -122,14 +122,14 @@ class Executor:
         self, spec: str, *, kind: str, low: Any, sample: Sample
     ) -> Mapping[str, Any] | None:
         """Return how far the model is from itself in float32; None: its kind cannot say."""
-        if self.team is not None:
-            return self.team.deviation(sample)
+        if self.group is not None:
+            return self.group.deviation(sample)
         return float32_deviation(low, spec, kind=kind, options=self.options, sample=sample)
 
     def enter(self, run: Run) -> None:
         """Enter the workers in the run; raise RunError if it refuses their hardware."""
-        if self.team is not None:
-            cards = self.team.crew.cards.values()
+        if self.group is not None:
+            cards = self.group.pool.cards.values()
             mixed = self.options.mixed_hardware
             run.manifest = with_workers(run.manifest, run.folder, cards, mixed=mixed)
 
@@ -146,7 +146,7 @@ class Executors:
         self._given, self._note = given, note
         self._devices = (given.device,) if given.workers else _devices(given.device)
         self._elsewhere = len(self._devices) > 1 or given.workers is not None
-        self._crew: WorkerPool | None = None
+        self._pool: WorkerPool | None = None
         self.options = given
         """How models are loaded in this process."""
         if given.device == ALL_GPUS or self._elsewhere:
@@ -155,8 +155,8 @@ class Executors:
 
     def close(self) -> None:
         """End the workers."""
-        if self._crew is not None:
-            self._crew.close()
+        if self._pool is not None:
+            self._pool.close()
 
     @property
     def here(self) -> Executor:
@@ -187,16 +187,16 @@ class Executors:
         from goffman.workers.worker import LocalBackend
 
         options, threads = self._given, torch.get_num_threads()
-        if self._crew is None:
+        if self._pool is None:
             backend: WorkerBackend
             if options.workers is None:
                 backend = LocalBackend(self._devices)
             else:
                 backend = RayBackend(options.workers, device=options.device, threads=threads)
-            self._crew = WorkerPool(backend, note=self._note, mixed=options.mixed_hardware)
+            self._pool = WorkerPool(backend, note=self._note, mixed=options.mixed_hardware)
 
-        def asked(pair: Assignment, team: ModelGroup) -> Found:
-            return ask(Executor(options=self.options, team=team, threads=threads), pair)
+        def asked(pair: Assignment, group: ModelGroup) -> Found:
+            return ask(Executor(options=self.options, group=group, threads=threads), pair)
 
         works = [
             ModelWork(
@@ -207,7 +207,7 @@ class Executors:
             )
             for pair in pairs
         ]
-        results = run_concurrently(self._crew, works)
+        results = run_concurrently(self._pool, works)
         return dict(zip((pair.model for pair in pairs), results, strict=True))
 
 

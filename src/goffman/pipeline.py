@@ -295,7 +295,7 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
         prompts=asked_prompts(question, note),
         limits=limits,
         watch=work.listener.progress,
-        team=work.place.team,
+        group=work.place.group,
         known=work.asked.digest(question, model=name),
         first=[*question.parts.values()],
         phrases=carried_phrases(instrument, question.prompts, parts=question.parts.values())
@@ -357,7 +357,7 @@ def _ask_chat(work: _Work, pair: Assignment) -> Iterator[Collected]:
             watch=work.listener.progress,
             words=instrument.kind == "complete",
             options=instrument.kind == "say",
-            team=place.team,
+            group=place.group,
         )
         yield ask_replies(job, model)
         yield from _with_replies(work, pair, question)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from goffman.models.masked import Masked
 
-CALL = Call(method="fill_batch", told={"top_k": 20})
+CALL = Call(method="fill_batch", arguments={"top_k": 20})
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def contents(folder):
 def test_three_more_batches_are_begun_before_one_is_fetched(model):
     encoded = model.encode(TEXTS)
     batches = [encoded[:3], encoded[3:7], encoded[7:8], encoded[8:9], encoded[9:11]]
-    call = Call(method="fill_batch", told={"top_k": 5, "targets": [7]})
+    call = Call(method="fill_batch", arguments={"top_k": 5, "targets": [7]})
     gpu = OnGPU(model)
     found = [answer() for answer in call.each(gpu, batches)]
     begun = [f"begun {number}" for number in range(5)]
@@ -85,7 +85,7 @@ def test_answers_that_are_there_are_fetched_before_the_next_batch_is_begun(model
     """The second is done, but waits for the first: answers come in the order of their batches."""
     gpu = OnGPU(model, done={1, 2, 3})
     batches = [[one] for one in model.encode(TEXTS[:5])]
-    for answer in Call(method="fill_batch", told={"top_k": 5}).each(gpu, batches):
+    for answer in Call(method="fill_batch", arguments={"top_k": 5}).each(gpu, batches):
         answer()
     begun = [f"begun {number}" for number in range(5)]
     fetched = [f"fetched {number}" for number in range(5)]
@@ -97,7 +97,7 @@ def test_a_cpu_calculates_a_batch_only_when_its_answers_are_fetched(model):
     gpu = OnGPU(model)
     gpu.identity = model.identity
     batches = [model.encode(TEXTS[:1]), model.encode(TEXTS[1:2])]
-    answers = list(Call(method="fill_batch", told={"top_k": 5}).each(gpu, batches))
+    answers = list(Call(method="fill_batch", arguments={"top_k": 5}).each(gpu, batches))
     assert len(answers) == 2
     assert gpu.noted == []
 

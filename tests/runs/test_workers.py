@@ -224,7 +224,7 @@ def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
     folder = str(tiny("roberta"))
     model = load(folder, kind="masked")
     batch = model.encode(["It is <mask> for me.", "She is <mask>."])
-    call = Call(method="fill_batch", told={"top_k": 5, "targets": [7]})
+    call = Call(method="fill_batch", arguments={"top_k": 5, "targets": [7]})
     hands = LocalBackend(["cpu"])
     try:
         loading = Loading(calling=Calling(openai_key=None))
@@ -235,7 +235,9 @@ def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
         expected = call.of(model, batch)
         for name in ("token_ids", "probabilities", "targets"):
             assert (getattr(found, name) == getattr(expected, name)).all()
-        hands.give(0, Ask(call=Call(method="fill_batch", told={"top_k": 10**9}), batches=[batch]))
+        hands.give(
+            0, Ask(call=Call(method="fill_batch", arguments={"top_k": 10**9}), batches=[batch])
+        )
         outcome = hands.take()
         assert outcome.value is None
         assert outcome.failure.startswith("top_k is 1000000000, but the vocabulary of")

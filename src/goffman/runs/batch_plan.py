@@ -294,7 +294,7 @@ class BlockPart:
 
 
 def prefetched(
-    voice: ModeAdapter,
+    adapter: ModeAdapter,
     nodes: Sequence[Node],
     limits: BatchLimits,
     *,
@@ -314,7 +314,7 @@ def prefetched(
     blocks = [block for group in groups for block in split(group, limits.first_block)]
     number, waiting = 0, sum(len({node.text for node in block}) for block in blocks)
     with ThreadPoolExecutor(max_workers=1) as preparer:
-        plans = (preparer.submit(_planned, voice, block, limits) for block in blocks)
+        plans = (preparer.submit(_planned, adapter, block, limits) for block in blocks)
         for block, future in ahead(zip(blocks, plans, strict=True)):
             names, text_count, plan = future.result()
             waiting -= text_count
@@ -323,11 +323,11 @@ def prefetched(
 
 
 def _planned(
-    voice: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits
+    adapter: ModeAdapter, nodes: Sequence[Node], limits: BatchLimits
 ) -> tuple[list[str], int, Plan]:
     """Return the nodes' names, the number of their distinct texts, and the plan for these."""
     texts, positions = distinct([node.text for node in nodes])
-    encoded = voice.encode(texts)
+    encoded = adapter.encode(texts)
     plan = make_plan([encoded[position] for position in positions], limits)
     return [f"{node.prompt_id}/{node.parent}" for node in nodes], len(texts), plan
 

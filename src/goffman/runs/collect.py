@@ -57,7 +57,7 @@ class Asking:
     """The instrument's id."""
     prompts: Sequence[Prompt]
     watch: Watch
-    team: ModelGroup | None = None
+    group: ModelGroup | None = None
     """The workers that answer for the model; None: it answers in this process or on a server."""
 
 
@@ -247,18 +247,18 @@ class _Step:
         self, parts: Iterable[BlockPart]
     ) -> Iterator[tuple[BlockPart, Iterable[tuple[Callable[[], Any], Sequence[Sequence[int]]]]]]:
         """Yield each part and its batches, each with a function that returns its answers."""
-        model, call, team = self.adapter.model, self.adapter.call, self._job.team
+        model, call, group = self.adapter.model, self.adapter.call, self._job.group
         takes_arrays = getattr(type(model), "takes_arrays", False)
         batches_of = attrgetter("arrays" if takes_arrays else "batches")
-        if team is None:
+        if group is None:
             to_ask, to_match = tee((part, batch) for part in parts for batch in batches_of(part))
             pairs = zip(call.each(model, (batch for _, batch in to_ask)), to_match, strict=True)
-            for part, group in groupby(pairs, key=lambda pair: pair[1][0]):
-                yield part, ((get, batch) for get, (_, batch) in group)
+            for part, asked in groupby(pairs, key=lambda pair: pair[1][0]):
+                yield part, ((get, batch) for get, (_, batch) in asked)
             return
         to_workers = {part.number: (part, batches_of(part)) for part in parts}
         numbered = ((number, batches) for number, (_, batches) in to_workers.items())
-        for number, values in team.ask(call, numbered):
+        for number, values in group.ask(call, numbered):
             part, batches = to_workers[number]
             answers = [partial(itemgetter(0), [value]) for value in values]
             yield part, zip(answers, batches, strict=True)
@@ -274,7 +274,7 @@ class _Step:
                 steps=self.adapter.steps,
                 done=self.sentences - self.asked + self._answered,
                 total=self.sentences + self._waiting,
-                note=describe_workers(self._job.team),
+                note=describe_workers(self._job.group),
             )
         )
 
@@ -302,7 +302,7 @@ def _finished(
 
 def note_finished(
     run: Run,
-    shelf: AnswerStore,
+    store: AnswerStore,
     answers: Collected,
     table: AnswerTable,
     *,
@@ -317,8 +317,8 @@ def note_finished(
         table=table,
         sentences=answers.sentences,
         rows=answers.rows,
-        parts=len(shelf.parts),
-        sha256=shelf.sha256,
+        parts=len(store.parts),
+        sha256=store.sha256,
         **more,
     )
     manifest = with_answers(

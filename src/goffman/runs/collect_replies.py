@@ -224,7 +224,7 @@ class ReplySink:
         if not last and now - self._shown < WATCH_S:
             return
         self._shown = now
-        note = describe_workers(self._job.team)
+        note = describe_workers(self._job.group)
         if self._server and (service := self._server.service).timeouts:
             # A server that does not keep up.
             note = f"{service.timeouts:,} timed out, {service.at_once} at once"
@@ -335,8 +335,8 @@ def seed_of(seed: int, key: str, trial: int) -> int:
 def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int) -> Questions:
     """Return the questions, with those marked whose replies are on disk; change nothing there."""
     questions = Questions(prompts, trials)
-    shelf = verify_chunks(replies.folder, model=replies.model, clear=False)
-    if shelf.is_whole(asked=replies.digest(prompts, trials)):
+    store = verify_chunks(replies.folder, model=replies.model, clear=False)
+    if store.is_whole(asked=replies.digest(prompts, trials)):
         questions.answered[:] = True
     else:
         _known(questions, replies)
@@ -348,13 +348,13 @@ def ask_replies(job: ChatJob, model: Chats) -> Collected:
     name = model.identity.name
     job.run.expect(name, job.instrument, table="replies")
     replies = job.replies(name)
-    shelf = verify_chunks(replies.folder, model=name, clear=True)
+    store = verify_chunks(replies.folder, model=name, clear=True)
     digest = replies.digest(job.prompts, job.trials)
     findings = _Found()
-    if not shelf.is_whole(asked=digest):
+    if not store.is_whole(asked=digest):
         findings = _ask_rest(job, model, replies)
-        shelf.write_whole(reply_rows(job, replies), asked=digest)
-    return _finished(job, shelf, replies, findings)
+        store.write_whole(reply_rows(job, replies), asked=digest)
+    return _finished(job, store, replies, findings)
 
 
 def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
@@ -450,10 +450,10 @@ def _known(questions: Questions, replies: Replies) -> _Found:
     return _Found(served_by=served_by, lost=tuple(lost), others=other_lines)
 
 
-def _finished(job: ChatJob, shelf: AnswerStore, of_model: Replies, found: _Found) -> Collected:
+def _finished(job: ChatJob, store: AnswerStore, of_model: Replies, found: _Found) -> Collected:
     """Return a summary of the replies; note it, and what the server said of itself."""
     model = of_model.model
-    replies = read_chunks(shelf.folder, shelf.parts.values(), "replies")
+    replies = read_chunks(store.folder, store.parts.values(), "replies")
     ids = {prompt.asked: prompt.id for prompt in job.prompts}
     paid = replies.filter(pl.col("prompt_id").is_in(list(ids.values())))
     entry = job.run.manifest.answers[model][job.instrument]
@@ -466,12 +466,12 @@ def _finished(job: ChatJob, shelf: AnswerStore, of_model: Replies, found: _Found
         sentences=len(ids) * job.trials,
         rows=replies.height,
         asked_now=found.asked_now,
-        damaged=(*shelf.damaged, *(f"journal, line {number}" for number in found.lost)),
+        damaged=(*store.damaged, *(f"journal, line {number}" for number in found.lost)),
         remarks=(*((OTHERS.format(found.others),) if found.others else ()), *remarks),
     )
     return note_finished(
         job.run,
-        shelf,
+        store,
         answers,
         "replies",
         served_by=tuple(sorted(replies["served_by"].drop_nulls().unique())),

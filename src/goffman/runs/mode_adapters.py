@@ -127,7 +127,7 @@ class FillMask(ModeAdapter):
         token_ids, self.not_one_token = model.single_tokens(settings.targets)
         self._targets = sorted(set(token_ids.values()))
         parameters = {"top_k": settings.top_k, "targets": self._targets}
-        self.call = Call(method="fill_batch", told=parameters)
+        self.call = Call(method="fill_batch", arguments=parameters)
 
     # Both are made when first needed: a GPU is at work by then.
     @cached_property
@@ -213,7 +213,7 @@ class PhraseTokens(ModeAdapter):
                 self._encoded[text] = ids
                 self._nodes.append(Node(prompt_id, f"{place}/{token}", text))
         self._targets = sorted({int(node.parent.split("/")[1]) for node in self._nodes})
-        self.call = Call(method="phrase_batch", told={"targets": self._targets})
+        self.call = Call(method="phrase_batch", arguments={"targets": self._targets})
 
     def nodes(self, prompts: Sequence[Prompt]) -> list[Node]:
         """Return a sentence for each token of each phrase."""
@@ -324,7 +324,7 @@ class NextWord(_BegunReply):
     def __init__(self, model: Continues, settings: Settings) -> None:
         super().__init__(model)
         self.settings = {"top_k": settings.top_k}
-        self.call = Call(method="next_word.words", told=self.settings)
+        self.call = Call(method="next_word.words", arguments=self.settings)
 
     def arrays(self, answer: list[NextWords]) -> Sequence[NDArray[np.float32]]:
         """Return the probabilities of each text's words."""
@@ -363,7 +363,7 @@ class OptionProbability(_BegunReply):
         super().__init__(model)
         self._options = options
         self._labels = sorted({option.label for choices in options.values() for option in choices})
-        self.call = Call(method="next_word.options", told={"labels": self._labels})
+        self.call = Call(method="next_word.options", arguments={"labels": self._labels})
 
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int

@@ -58,8 +58,8 @@ def options_of_replies(
     """
     instrument = asked_as(said[0].instrument, said[0].mode)
     folder = answers_folder(run, "replies", model=model, instrument=instrument)
-    shelf = verify_chunks(folder, model=model, clear=False)
-    replies = read_chunks(folder, shelf.parts.values(), "replies")
+    store = verify_chunks(folder, model=model, clear=False)
+    replies = read_chunks(folder, store.parts.values(), "replies")
     texts = {prompt.id: prompt.asked for prompt in said}
     rivals_by_text: dict[str, list[Rivals]] = {}
     for prompt_id, next_words in replies.select("prompt_id", "next_words").iter_rows():
@@ -81,7 +81,7 @@ def options_of_replies(
     rows = [
         row for prompt in answered for row in _rows(prompt, rivals_by_text[prompt.asked], model)
     ]
-    questions = [shelf.sha256, [[prompt.id, prompt.asked] for prompt in prompts]]
+    questions = [store.sha256, [[prompt.id, prompt.asked] for prompt in prompts]]
     return FromReplies(
         model=model,
         sentences=len({prompt.asked for prompt in answered}),
@@ -90,10 +90,10 @@ def options_of_replies(
     )
 
 
-def _rows(prompt: Prompt, told: Sequence[Rivals], model: str) -> list[tuple[object, ...]]:
+def _rows(prompt: Prompt, trials: Sequence[Rivals], model: str) -> list[tuple[object, ...]]:
     """Return CHOICES of one prompt: means over its trials, which differ by the server's chance."""
-    trials = [_of_token(rivals, prompt.options) for rivals in told]
-    *probabilities, unseen = [sum(values) / len(trials) for values in zip(*trials, strict=True)]
+    by_trial = [_of_token(rivals, prompt.options) for rivals in trials]
+    *probabilities, unseen = [sum(values) / len(trials) for values in zip(*by_trial, strict=True)]
     elsewhere = min(max(1 - sum(probabilities), 0.0), 1.0)
     return [
         (prompt.id, model, option.label, option.code, probability, elsewhere, unseen)
@@ -115,18 +115,18 @@ def _of_token(rivals: Rivals, options: Sequence[Option]) -> list[float]:
 def keep_options(run: Run, found: FromReplies, *, instrument: str) -> Collected:
     """Write the part with the options, note it in the manifest, and return a summary."""
     folder = answers_folder(run.place, "choices", model=found.model, instrument=instrument)
-    shelf = verify_chunks(folder, model=found.model, clear=True)
-    if not shelf.is_whole(asked=found.asked):
-        shelf.write_whole(found.rows, asked=found.asked)
+    store = verify_chunks(folder, model=found.model, clear=True)
+    if not store.is_whole(asked=found.asked):
+        store.write_whole(found.rows, asked=found.asked)
     answers = Collected(
         model=found.model,
         instrument=instrument,
         sentences=found.sentences,
-        rows=shelf.rows,
+        rows=store.rows,
         asked_now=0,
-        damaged=shelf.damaged,
+        damaged=store.damaged,
     )
-    return note_finished(run, shelf, answers, "choices", not_one_token=())
+    return note_finished(run, store, answers, "choices", not_one_token=())
 
 
 AROUND = " \n\"“'"
@@ -160,13 +160,13 @@ def fills_of_replies(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFra
     return pl.DataFrame(rows, schema=schema(FILLS), orient="row")
 
 
-def _of_trial(text: str, told: str | None, *, prefill: str) -> dict[str, float]:
+def _of_trial(text: str, next_words: str | None, *, prefill: str) -> dict[str, float]:
     """Return the words of one reply at the blank, each with its probability."""
-    if told is None:
+    if next_words is None:
         # The text after the beginning, if a reply repeats it.
         word = WORD.search(text[_length(text, prefill) :])
         return {word.group(): 1.0} if word else {}
-    tokens = json.loads(told)
+    tokens = json.loads(next_words)
     length = _length("".join(token for token, _ in tokens), prefill)
     starts = [0, *accumulate(len(token) for token, _ in tokens)][:-1]
     if length not in starts:

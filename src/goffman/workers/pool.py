@@ -28,9 +28,9 @@ SAME = ("weights_sha256", "tokenizer_sha256", "revision")
 class ModelGroup:
     """A group of workers that ask one model, without regard to groups that ask others."""
 
-    def __init__(self, crew: WorkerPool, wait: Callable[[], None]) -> None:
+    def __init__(self, pool: WorkerPool, wait: Callable[[], None]) -> None:
         """Begin with no workers; ``wait`` returns when one of them did something, or is lost."""
-        self.crew, self._wait = crew, wait
+        self.pool, self._wait = pool, wait
         self.workers: list[int] = []
         """All workers that are to have the model, including those that still load it."""
         self.task: Load | None = None
@@ -62,7 +62,7 @@ class ModelGroup:
             if self._settled:
                 self._check()
         self._check()
-        return self.crew.identity(next(iter(self.identities.values())))
+        return self.pool.identity(next(iter(self.identities.values())))
 
     @property
     def _settled(self) -> bool:
@@ -70,7 +70,7 @@ class ModelGroup:
 
     def recall(self, worker: int) -> None:
         """Note the model's identity if the worker has it from before."""
-        loaded = self.crew.has.get(worker)
+        loaded = self.pool.has.get(worker)
         if loaded is not None and loaded[0] == self.task:
             self.identities[worker] = loaded[1]
 
@@ -102,7 +102,7 @@ class ModelGroup:
             if outcome.failure is not None:
                 # The model failed, not the worker: it would fail for the others, too.
                 kept = "" if outcome.failure.endswith(ASK_AGAIN) else f" {ASK_AGAIN}"
-                name = self.crew.names[outcome.worker]
+                name = self.pool.names[outcome.worker]
                 raise AskingError(f"{name} failed: {outcome.failure}{kept}")
             yield number, outcome.value
 
@@ -126,7 +126,7 @@ class ModelGroup:
 
     def _check(self) -> None:
         """Raise ModelError if not every worker has the same model."""
-        spec, names = self.task.spec if self.task else "", self.crew.names
+        spec, names = self.task.spec if self.task else "", self.pool.names
         if self.refused:
             whys = " ".join(f"{names[worker]}: {why}" for worker, why in self.refused.items())
             count = len(self.refused)
@@ -141,11 +141,11 @@ class ModelGroup:
                     )
 
 
-def describe_workers(team: ModelGroup | None) -> str:
+def describe_workers(group: ModelGroup | None) -> str:
     """Return how many workers ask, as it is shown beside the progress."""
-    if team is None:
+    if group is None:
         return ""
-    return "1 worker" if len(team) == 1 else f"{len(team)} workers"
+    return "1 worker" if len(group) == 1 else f"{len(group)} workers"
 
 
 AHEAD = 2
@@ -177,11 +177,11 @@ class WorkerBackend(Protocol):
 class WorkerPool:
     """All workers, told apart by their numbers."""
 
-    def __init__(self, hands: WorkerBackend, *, note: Callable[[str], None], mixed: bool) -> None:
+    def __init__(self, backend: WorkerBackend, *, note: Callable[[str], None], mixed: bool) -> None:
         """Meet all workers; ``mixed``: whether they may be on unlike hardware."""
-        self._hands, self._note = hands, note
-        self.names = hands.names
-        self.living = list(range(len(hands.names)))
+        self._backend, self._note = backend, note
+        self.names = backend.names
+        self.living = list(range(len(backend.names)))
         self.has: dict[int, tuple[Load, Identity]] = {}
         """By worker: the model that it has, and how it was loaded."""
         self._given: dict[int, deque[tuple[ModelGroup, int, Task]]] = {
@@ -190,10 +190,10 @@ class WorkerPool:
         self.cards: dict[int, WorkerInfo] = {}
         """By worker: its description; workers lost at the start are left out."""
         for worker in self.living:
-            self._hands.give(worker, Handshake())
+            self._backend.give(worker, Handshake())
         failures, silent = [], {*self.living}
         while silent:
-            outcome = self._hands.take()
+            outcome = self._backend.take()
             silent.discard(outcome.worker)
             if outcome.lost is not None:
                 self._forget(outcome, parts=0)
@@ -227,60 +227,60 @@ class WorkerPool:
                     "digits. Choose workers that are alike, or allow it: --allow-mixed-hardware"
                 )
 
-    def identity(self, of_one: Identity) -> Identity:
+    def identity(self, identity: Identity) -> Identity:
         """Return a model's identity for the run, in which any of the workers may get the model."""
         hardware = sorted({card.hardware for card in self.cards.values()})
         if len(hardware) == 1:
-            return of_one
+            return identity
         device = " + ".join(sorted({card.called for card in self.cards.values()}))
         return replace(
-            of_one, device=device, notes=(*of_one.notes, MIXED.format(", ".join(hardware)))
+            identity, device=device, notes=(*identity.notes, MIXED.format(", ".join(hardware)))
         )
 
     def idle(self, worker: int) -> bool:
         """Return whether the worker has nothing to do."""
         return not self._given[worker]
 
-    def step(self, teams: Collection[ModelGroup]) -> ModelGroup | None:
+    def step(self, groups: Collection[ModelGroup]) -> ModelGroup | None:
         """Return the group whose worker has done something or is lost, once one has.
 
         Before, give all groups the tasks that there are. None: the lost worker was in no group.
         """
-        for team in teams:
-            self._give_out(team)
-        outcome = self._hands.take()
+        for group in groups:
+            self._give_out(group)
+        outcome = self._backend.take()
         queue = self._given[outcome.worker]
         if outcome.lost is None:
-            team, number, task = queue.popleft()
+            group, number, task = queue.popleft()
             if isinstance(task, Load) and outcome.failure is None:
                 self.has[outcome.worker] = (task, outcome.value)
-            team.hear(number, task, outcome)
-            return team
-        owner = next((team for team in teams if outcome.worker in team.workers), None)
-        tasks = [(number, task) for team, number, task in queue if team is owner]
+            group.hear(number, task, outcome)
+            return group
+        owner = next((group for group in groups if outcome.worker in group.workers), None)
+        tasks = [(number, task) for group, number, task in queue if group is owner]
         if owner is not None:
             owner.lose(outcome.worker, tasks)
         self._forget(outcome, parts=sum(not isinstance(task, Load) for _, task in tasks))
         return owner
 
-    def _give_out(self, team: ModelGroup) -> None:
+    def _give_out(self, group: ModelGroup) -> None:
         """Have the group's workers load the model, then give each a part before any gets two."""
-        if team.task is None:
+        if group.task is None:
             return
-        for worker in team.workers:
-            informed = worker in team.identities or worker in team.refused
+        for worker in group.workers:
+            informed = worker in group.identities or worker in group.refused
             if not informed and self.idle(worker):
                 self.has.pop(worker, None)
-                self._give(worker, team, 0, team.task)
+                self._give(worker, group, 0, group.task)
         for worker in sorted(
-            [*team.identities] * AHEAD, key=lambda number: len(self._given[number])
+            [*group.identities] * AHEAD, key=lambda number: len(self._given[number])
         ):
-            if team.waiting and len(self._given[worker]) < AHEAD:
-                self._give(worker, team, *team.waiting.popleft())
+            if group.waiting and len(self._given[worker]) < AHEAD:
+                self._give(worker, group, *group.waiting.popleft())
 
-    def _give(self, worker: int, team: ModelGroup, number: int, task: Task) -> None:
-        self._given[worker].append((team, number, task))
-        self._hands.give(worker, task)
+    def _give(self, worker: int, group: ModelGroup, number: int, task: Task) -> None:
+        self._given[worker].append((group, number, task))
+        self._backend.give(worker, task)
 
     def _forget(self, outcome: TaskResult, *, parts: int) -> None:
         """Give a lost worker nothing more; raise AskingError if it was the last."""
@@ -298,4 +298,4 @@ class WorkerPool:
 
     def close(self) -> None:
         """End all workers."""
-        self._hands.close()
+        self._backend.close()

@@ -28,11 +28,11 @@ class Call:
 
     method: str
     """As in base.py: fill_batch, next_word.options …"""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, model: Any, batch: Sequence[Any]) -> Any:
         """Return the model's answers to the batch."""
-        return attrgetter(self.method)(model)(batch, **self.told)
+        return attrgetter(self.method)(model)(batch, **self.arguments)
 
     def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
         """Return for each batch a function that gives its answers; begin the next ones early."""
@@ -90,7 +90,7 @@ class Call:
         if later is None or model.identity.device == "cpu":
             return partial(self.of, model, batch)
         try:
-            return later(model, batch, **self.told)  # type: ignore[no-any-return]
+            return later(model, batch, **self.arguments)  # type: ignore[no-any-return]
         except Exception as error:  # noqa: BLE001 - raised where the answers are wanted
             future: Future[Any] = Future()
             future.set_exception(error)

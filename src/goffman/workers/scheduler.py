@@ -92,9 +92,9 @@ class ModelWork:
         return self.size * self.sentences
 
 
-def run_concurrently(crew: WorkerPool, works: Sequence[ModelWork]) -> list[Any]:
+def run_concurrently(pool: WorkerPool, works: Sequence[ModelWork]) -> list[Any]:
     """Return the result of each work, in their order."""
-    return _Scheduler(crew, works).done()
+    return _Scheduler(pool, works).done()
 
 
 def shares(weights: Sequence[float], workers: int) -> list[int]:
@@ -115,8 +115,8 @@ class _Scheduler:
     If there is none, it helps with the model that has the most left.
     """
 
-    def __init__(self, crew: WorkerPool, works: Sequence[ModelWork]) -> None:
-        self._crew, self._works = crew, works
+    def __init__(self, pool: WorkerPool, works: Sequence[ModelWork]) -> None:
+        self._pool, self._works = pool, works
         self._todo = sorted(range(len(works)), key=lambda number: -works[number].weight)
         self._going: dict[ModelGroup, tuple[int, Task]] = {}
         self._found: dict[int, Any] = {}
@@ -125,9 +125,9 @@ class _Scheduler:
         try:
             self._begin()
             while self._todo or self._going:
-                team = self._crew.step(self._going)
-                if team in self._going:
-                    self._go_on(team)
+                group = self._pool.step(self._going)
+                if group in self._going:
+                    self._go_on(group)
                 self._occupy_all()
         finally:
             for _, task in self._going.values():
@@ -136,18 +136,18 @@ class _Scheduler:
 
     def _free(self) -> list[tuple[int, str | None]]:
         """Return the workers without a group, each with the model that it has from before."""
-        busy = {worker for team in self._going for worker in team.workers}
-        models = {worker: task.spec for worker, (task, _) in self._crew.has.items()}
+        busy = {worker for group in self._going for worker in group.workers}
+        models = {worker: task.spec for worker, (task, _) in self._pool.has.items()}
         return [
             (worker, models.get(worker))
-            for worker in self._crew.living
-            if worker not in busy and self._crew.idle(worker)
+            for worker in self._pool.living
+            if worker not in busy and self._pool.idle(worker)
         ]
 
     def _begin(self) -> None:
         """Give every worker a model: if there are fewer models, the larger have several workers."""
-        first = self._todo[: len(self._crew.living)]
-        sizes = shares([self._works[number].weight for number in first], len(self._crew.living))
+        first = self._todo[: len(self._pool.living)]
+        sizes = shares([self._works[number].weight for number in first], len(self._pool.living))
         for number, size in zip(first, sizes, strict=True):
             spec = self._works[number].spec
             awaited = {self._works[work].spec for work in self._todo}
@@ -158,18 +158,18 @@ class _Scheduler:
 
     def _start(self, number: int, workers: Sequence[int]) -> None:
         self._todo.remove(number)
-        task = Task(lambda: self._works[number].ask(team))
-        team = ModelGroup(self._crew, task.wait)
-        team.workers.extend(workers)
-        self._going[team] = (number, task)
-        self._go_on(team)
+        task = Task(lambda: self._works[number].ask(group))
+        group = ModelGroup(self._pool, task.wait)
+        group.workers.extend(workers)
+        self._going[group] = (number, task)
+        self._go_on(group)
 
-    def _go_on(self, team: ModelGroup) -> None:
-        number, task = self._going[team]
+    def _go_on(self, group: ModelGroup) -> None:
+        number, task = self._going[group]
         task.go_on()
         if task.result.done():
             self._found[number] = task.result.result()
-            del self._going[team]
+            del self._going[group]
 
     def _occupy_all(self) -> None:
         while any(self._occupy(worker, spec) for worker, spec in self._free()):
@@ -177,25 +177,25 @@ class _Scheduler:
 
     def _occupy(self, worker: int, spec: str | None) -> bool:
         """Give an idle worker something to do; return whether there was something."""
-        candidates = [team for team in self._going if not team.workers]
+        candidates = [group for group in self._going if not group.workers]
         if not candidates and self._todo:
             same_model = [number for number in self._todo if self._works[number].spec == spec]
             self._start((same_model or self._todo)[0], [worker])
             return True
         # A model is loaded once more only if every worker then has a part to ask.
         candidates = candidates or [
-            team for team in self._going if len(team.waiting) > len(team.workers)
+            group for group in self._going if len(group.waiting) > len(group.workers)
         ]
         if not candidates:
             return False
 
-        def left_to_each(team: ModelGroup) -> float:
-            number, _ = self._going[team]
-            return self._works[number].size * team.sentences / max(1, len(team.workers))
+        def left_to_each(group: ModelGroup) -> float:
+            number, _ = self._going[group]
+            return self._works[number].size * group.sentences / max(1, len(group.workers))
 
-        team = max(candidates, key=left_to_each)
-        team.workers.append(worker)
-        team.recall(worker)
+        group = max(candidates, key=left_to_each)
+        group.workers.append(worker)
+        group.recall(worker)
         return True
 
 
