@@ -294,13 +294,29 @@ def replies_of(run: Path | Folder, manifest: Manifest, *, model: str, instrument
 
 
 class Questions:
-    """The texts that are asked, in which trials, and which of these questions are answered."""
+    """The texts that are asked, in which trials, and what the journal holds of the replies."""
 
     def __init__(self, prompts: Sequence[Prompt], trials: int) -> None:
         self.texts = list(dict.fromkeys(prompt.asked for prompt in prompts))
         self.keys = [key_of(text) for text in self.texts]
         self._place = {key: place for place, key in enumerate(self.keys)}
         self.answered: NDArray[np.bool_] = np.zeros((trials, len(self.texts)), dtype=bool)
+        self.served_by: str | None = None
+        """The server's name for the model that answered so far."""
+        self.lost: list[int] = []
+        """Numbers of the journal's damaged lines."""
+        self.others = 0
+        """Number of its lines from another model, or from this one asked in another way."""
+
+    def read(self, replies: Replies) -> None:
+        """Mark what is answered in the journal, and note what else it holds."""
+        for number, line in enumerate(read_journal(replies.folder), start=1):
+            if line is None:
+                self.lost.append(number)
+            elif line.asker != replies.asker:
+                self.others += 1
+            elif self.take(line.key, line.trial):
+                self.served_by = self.served_by or line.reply.served_by
 
     def take(self, key: str, trial: int) -> bool:
         """Mark a question as answered; return whether it is one of these, yet unanswered."""
@@ -339,7 +355,7 @@ def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int)
     if store.is_whole(asked=replies.digest(prompts, trials)):
         questions.answered[:] = True
     else:
-        _known(questions, replies)
+        questions.read(replies)
     return questions
 
 
@@ -350,24 +366,23 @@ def ask_replies(job: ChatJob, model: Chats) -> Collected:
     replies = job.replies(name)
     store = verify_chunks(replies.folder, model=name, clear=True)
     digest = replies.digest(job.prompts, job.trials)
-    findings = _Found()
+    questions, asked_now = Questions(job.prompts, job.trials), 0
     if not store.is_whole(asked=digest):
-        findings = _ask_rest(job, model, replies)
+        asked_now = _ask_rest(job, model, replies, questions)
         store.write_whole(reply_rows(job, replies), asked=digest)
-    return _finished(job, store, replies, findings)
+    return _finished(job, store, questions, model=name, asked_now=asked_now)
 
 
-def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
-    """Ask all that is missing in the journal, add it there, and return what was found in it."""
-    questions = Questions(job.prompts, job.trials)
+def _ask_rest(job: ChatJob, model: Chats, replies: Replies, questions: Questions) -> int:
+    """Ask all that is missing in the journal, add it there, and return how much that was."""
     job.run.bind()
     with open_journal(replies.folder) as journal:
-        findings = _known(questions, replies)
+        questions.read(replies)
         turns = questions.turns(job.seed, words=job.words, options=job.options)
         if turns:
             job.run.begin()
         sink = ReplySink(
-            job, model, journal, turns=turns, served_by=findings.served_by, asker=replies.asker
+            job, model, journal, turns=turns, served_by=questions.served_by, asker=replies.asker
         )
         sink.watch(last=True)
         try:
@@ -381,7 +396,7 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
             f"{job.instrument}. All answers so far are kept. To resume, run the same command "
             "again."
         )
-    return replace(findings, asked_now=len(turns))
+    return len(turns)
 
 
 def _note_service(job: ChatJob, model: Chats) -> None:
@@ -424,50 +439,26 @@ def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
     return rows.with_columns(model=pl.lit(replies.model)).select(schema(REPLIES).names())
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Found:
-    """What a journal holds beside replies, and what was missing in it."""
-
-    served_by: str | None = None
-    """The server's name for the model that answered so far."""
-    lost: tuple[int, ...] = ()
-    """Numbers of the damaged lines."""
-    others: int = 0
-    """Number of lines from another model, or from this one asked in another way."""
-    asked_now: int = 0
-
-
-def _known(questions: Questions, replies: Replies) -> _Found:
-    """Return what the journal holds; mark the questions that are answered there."""
-    served_by, lost, other_lines = None, [], 0
-    for number, line in enumerate(read_journal(replies.folder), start=1):
-        if line is None:
-            lost.append(number)
-        elif line.asker != replies.asker:
-            other_lines += 1
-        elif questions.take(line.key, line.trial):
-            served_by = served_by or line.reply.served_by
-    return _Found(served_by=served_by, lost=tuple(lost), others=other_lines)
-
-
-def _finished(job: ChatJob, store: AnswerStore, of_model: Replies, found: _Found) -> Collected:
+def _finished(
+    job: ChatJob, store: AnswerStore, questions: Questions, *, model: str, asked_now: int
+) -> Collected:
     """Return a summary of the replies; note it, and what the server said of itself."""
-    model = of_model.model
     replies = read_chunks(store.folder, store.parts.values(), "replies")
     ids = {prompt.asked: prompt.id for prompt in job.prompts}
     paid = replies.filter(pl.col("prompt_id").is_in(list(ids.values())))
     entry = job.run.manifest.answers[model][job.instrument]
     record = job.run.manifest.models.get(model)
     asked_as = record.asked_as if record else None
+    others = [OTHERS.format(questions.others)] if questions.others else []
     remarks = tuple(remarks_on(replies, job.prompts, entry, asked_as=asked_as))
     answers = Collected(
         model=model,
         instrument=job.instrument,
         sentences=len(ids) * job.trials,
         rows=replies.height,
-        asked_now=found.asked_now,
-        damaged=(*store.damaged, *(f"journal, line {number}" for number in found.lost)),
-        remarks=(*((OTHERS.format(found.others),) if found.others else ()), *remarks),
+        asked_now=asked_now,
+        damaged=(*store.damaged, *(f"journal, line {number}" for number in questions.lost)),
+        remarks=(*others, *remarks),
     )
     return note_finished(
         job.run,
