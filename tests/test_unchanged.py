@@ -37,7 +37,7 @@ def again(finished, masked, tmp_path, monkeypatch):
     """An audit of a copy: how often it loaded the model, planned a step and measured; its return."""
     folder = shutil.copytree(finished[0], tmp_path / "run")
     made = {"measured": 0, "steps": 0, "loaded": 0}
-    measure, step, load_model = load.measure_run, collect._ask_step, Executor.load
+    measure, step, load_model = load.measure_run, collect._Step.ask, Executor.load
 
     def measuring(*given, **told):
         made["measured"] += 1
@@ -53,7 +53,7 @@ def again(finished, masked, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Executor, "load", loading)
     monkeypatch.setattr(load, "measure_run", measuring)
-    monkeypatch.setattr(collect, "_ask_step", stepping)
+    monkeypatch.setattr(collect._Step, "ask", stepping)
 
     def run(*, options=FEW, **told):
         made.update(measured=0, steps=0, loaded=0)
