@@ -357,13 +357,13 @@ def test_a_worker_killed_while_models_are_asked_at_once(models, in_turn, given, 
 
 @pytest.mark.slow
 def test_with_no_worker_left_a_run_of_several_models_resumes_without(models, in_turn, tmp_path):
-    before, folder = children(os.getpid()), tmp_path / "run"
+    before, folder, killed = children(os.getpid()), tmp_path / "run", []
 
     def seen(progress):
-        if progress.step == 2 and progress.done >= 64:
-            for pid in children(os.getpid()):
-                if pid not in before:
-                    os.kill(pid, signal.SIGKILL)
+        if not killed and progress.step == 2 and progress.done >= 64:
+            killed.extend(pid for pid in children(os.getpid()) if pid not in before)
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
 
     with pytest.raises(AskingError, match=r"^No worker is left\. "):
         spread(folder, models, loading=TWO, listener=Listener(progress=seen))
