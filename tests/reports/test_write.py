@@ -192,22 +192,6 @@ def test_what_stands_out_has_its_numbers_from_the_estimates(measured, sections):
     assert len(measured.correlations) == 2
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.1234, "0.12"),
-        (-0.0956, "−0.10"),
-        (0.0123, "0.012"),
-        (-0.000043, "−0.000043"),
-        (0, "0.00"),
-        (-2.8e-17, "0.00"),
-        (3.14e-9, "3.1e−09"),
-    ],
-)
-def test_numbers_as_they_are_printed(value, text):
-    assert number(value) == text
-
-
 def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart():
     assert short_names(["/a/b/mini", "roberta-base", "org/name"]) == {
         "/a/b/mini": "mini",

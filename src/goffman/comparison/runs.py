@@ -141,14 +141,9 @@ def _flat(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return an instrument's entry with its settings and measure as entries at the top level."""
     flat: dict[str, Any] = {}
     for name, value in entry.items():
-        if name in REMARKS:
-            continue
-        inner = value.items() if isinstance(value, dict) else None
-        flat |= (
-            {name: value}
-            if inner is None
-            else {f"{name}: {key}": setting for key, setting in inner}
-        )
+        if name not in REMARKS:
+            parts = value if isinstance(value, dict) else {"": value}
+            flat |= {f"{name}: {key}".removesuffix(": "): part for key, part in parts.items()}
     return flat
 
 

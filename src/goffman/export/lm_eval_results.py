@@ -92,10 +92,7 @@ def _numbers(
     run: MeasuredRun, model: str
 ) -> Iterator[tuple[str, str, str, float | None, float | None, str]]:
     """Yield instrument, metric, its filter, value, standard error, and why there is no value."""
-    wording_counts = run.prompts.group_by(asked_ids().alias("asked")).agg(
-        pl.col("wording").n_unique()
-    )
-    wordings = dict(wording_counts.rows())
+    wordings = dict(run.prompts.group_by(asked_ids()).agg(pl.col("wording").n_unique()).rows())
     for row in run.scores.filter(
         pl.col("wording").is_null() | (pl.col("over") != "conditions"), model=model, level=LEVEL
     ).iter_rows(named=True):
@@ -114,15 +111,8 @@ def _numbers(
         # From the estimate's t, if there is one.
         error = abs(difference / statistic) if difference and statistic else None
         why = estimate.row["reason"] or "the method gives none"
-        filter_name = estimate.variant or NO_FILTER
-        yield (
-            asked_id(estimate.row),
-            estimate.short_path,
-            filter_name,
-            estimate.value("value"),
-            error,
-            why,
-        )
+        instrument, filter_name = asked_id(estimate.row), estimate.variant or NO_FILTER
+        yield instrument, estimate.short_path, filter_name, estimate.value("value"), error, why
 
 
 def _crossed(scores: pl.DataFrame, mean: Mapping[str, Any]) -> float | None:

@@ -208,10 +208,9 @@ def contrast_rows(section: Section) -> list[dict[str, Any]]:
     """Return the contrasts between groups, genders and models as tables with title and rows."""
     tables = []
     # Models and identities are compared for every measure; all other kinds are the measure's own.
-    kinds = dict.fromkeys([*section.presentation.main, *BY_IDENTITY, "models"])
     # The main figure has the contrasts with the baseline, with their numbers.
-    kinds = {kind: None for kind in kinds if kind != "baseline"}
-    for kind in [*(kind for kind in TITLES if kind in kinds), *({*kinds} - {*TITLES})]:
+    kinds = {*section.presentation.main, *BY_IDENTITY, "models"} - {"baseline"}
+    for kind in [*(kind for kind in TITLES if kind in kinds), *sorted(kinds - {*TITLES})]:
         rows = section.contrasts(kind).filter(pl.col("dimension").is_null())
         if rows.height:
             several = rows["quantity"].n_unique() > 1
