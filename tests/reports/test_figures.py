@@ -6,22 +6,22 @@ import functools
 import html
 import math
 import re
+from collections import Counter
 from dataclasses import replace
 
 import altair as alt
 import numpy as np
 import polars as pl
 import pytest
+from small_runs import SETTINGS, coreference_run
 
 from goffman.contrasts.engine import estimates
-from goffman.formatting import Labels, describe_variant, number
+from goffman.formatting import describe_variant, number
 from goffman.instruments.loader import load_instrument
 from goffman.lexicons.attitude import KINDS
-from goffman.measures.coreference import CoreferenceBias
 from goffman.presentation.conditions import ranked
-from goffman.presentation.section import Section
 from goffman.report.figures import figures_of, svg_of
-from goffman.schemas import KIND, PROMPT_TABLE, REPLIES, REPLY_KINDS, schema
+from goffman.schemas import REPLY_KINDS
 from goffman.scoring import measures_of, wordings_of
 
 VARIANTS = {describe_variant(one): one for one in ("with-names", "without-names")}
@@ -417,87 +417,45 @@ def test_each_choice_can_be_drawn_without_controls(figures):
     assert without != ""
 
 
-PROMPTS = [
-    (f"{item}-{side}-{setting}", "coreference", item, side, setting, answer)
-    for item, answer in (("p1", "nurse"), ("p2", "cook"))
-    for side in ("pro", "anti")
-    for setting in ("baseline", "tough,gentle", "old,")
-]
+def kind_of(pair, side, setting, trial):
+    return REPLY_KINDS[(pair + trial * len(setting) + (side == "anti")) % 5]
 
 
 @pytest.fixture(scope="module")
-def coreference():
-    """The figures of a chat model, its part, and the replies that they are of."""
-    group = {"baseline": "baseline", "tough,gentle": "contrasting-pair", "old,": "single-adjective"}
-    prompts = pl.DataFrame(
-        [
-            {
-                "prompt_id": id_,
-                "instrument": instrument,
-                "item": item,
-                "wording": side,
-                "condition": setting,
-                "group": group[setting],
-                "text": "…",
-                "answer": answer,
-                "other": "driver",
-                "pronoun": "he",
-                "keyed": "plain",
-            }
-            for id_, instrument, item, side, setting, answer in PROMPTS
-        ],
-        schema=schema(PROMPT_TABLE),
-    )
-    rows = []
-    for place, (id_, *_) in enumerate(PROMPTS):
-        for trial in (1, 2, 3):
-            kind = REPLY_KINDS[(place * trial + place // 2) % 5] if place % 3 else "correct"
-            row = {"prompt_id": id_, "model": "chat", "trial": trial, "text": "nurse", "kind": kind}
-            rows.append(row)
-    replies = pl.DataFrame(rows, schema=schema((*REPLIES, *KIND)))
-    measure = CoreferenceBias()
-    scores = measure(replies, prompts)
-    found = estimates(
-        scores,
-        {"coreference": measure},
-        wordings={"coreference": ["pro", "anti"]},
-    )
-    names = Labels(models={"chat": "chat"}, instruments={}, conditions={}, items={})
-    section = Section(
-        instrument="coreference",
-        measure="coreference-bias",
-        unit="setting",
-        presentation=measure.presentation,
-        scores=scores,
-        estimates=found,
-        names=names,
-        wordings=["pro", "anti"],
-        prompts=prompts,
-    )
-    drawn = [one for draw in measure.presentation.figures for one in draw(section)]
+def coreference(tmp_path_factory):
+    """The figures of a chat model, its section, and its replies, each with its prompt."""
+    section = coreference_run(tmp_path_factory.mktemp("chat"), kind_of).sections["coreference"]
+    items = [*dict.fromkeys(section.prompts["item"])]
+    replies = [
+        row | {"kind": kind_of(items.index(row["item"]), row["wording"], row["condition"], trial)}
+        for row in section.prompts.to_dicts()
+        for trial in (1, 2, 3)
+    ]
+    drawn = [one for draw in section.presentation.figures for one in draw(section)]
     return {one.id: one for one in drawn}, section, replies
+
+
+def share_of(kind, replies, **ids):
+    kinds = [reply["kind"] for reply in replies if ids.items() <= reply.items()]
+    return kinds.count(kind) / len(kinds)
 
 
 def test_the_heat_map_has_the_share_of_each_kind(coreference):
     figures, _, replies = coreference
     rows = values(figures["coreference-kinds"])
-    assert len(rows) == 3 * 5
+    assert len(rows) == len(SETTINGS) * 5
     for row in rows:
-        ids = [p[0] for p in PROMPTS if p[4] == row["condition"]]
-        of = replies.filter(pl.col("prompt_id").is_in(ids))
-        share = of.filter(kind=row["quantity"]).height / of.height
-        assert near(row["value"], share)
+        assert near(row["value"], share_of(row["quantity"], replies, condition=row["condition"]))
 
 
 def test_occupations_have_their_accuracy_on_either_side(coreference):
     figures, _, replies = coreference
     rows = values(figures["coreference-occupations"])
-    assert len(rows) == 4
+    sides = Counter((reply["answer"], reply["wording"]) for reply in replies)
+    assert {(row["occupation"], row["side"]): row["n"] for row in rows} == sides
     for row in rows:
-        ids = [p[0] for p in PROMPTS if p[5] == row["occupation"] and p[3] == row["side"]]
-        of = replies.filter(pl.col("prompt_id").is_in(ids))
-        assert row["n"] == of.height
-        assert near(row["value"], of.filter(kind="correct").height / of.height)
+        ids = {"answer": row["occupation"], "wording": row["side"]}
+        assert near(row["value"], share_of("correct", replies, **ids))
 
 
 def test_what_settings_change_are_estimates(coreference):
@@ -506,7 +464,7 @@ def test_what_settings_change_are_estimates(coreference):
     found = {
         row["first"]: row for row in section.estimates.filter(kind="baseline").iter_rows(named=True)
     }
-    assert {row["condition"] for row in changes} == set(found) == {"tough,gentle", "old,"}
+    assert {row["condition"] for row in changes} == set(found) == {*SETTINGS[1:]}
     for row in changes:
         assert near(row["difference"], found[row["condition"]]["difference"])
     for figure in figures.values():

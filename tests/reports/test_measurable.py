@@ -17,6 +17,7 @@ from goffman.export.lm_eval_results import lm_eval_results
 from goffman.export.model_card import model_card_text
 from goffman.export.paper import write_figures
 from goffman.pipeline import AskOptions, audit
+from goffman.presentation.competence import Competence
 from goffman.presentation.findings import findings_of
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
@@ -331,40 +332,49 @@ def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
     assert able.returncode == 0
 
 
-def test_a_score_just_below_the_floor_is_not_rounded_up_to_it():
-    from goffman.presentation.competence import Competence
-
+@pytest.mark.parametrize(
+    ("value", "ends", "passed", "sentence"),
+    [
+        (0.8975, (None, None), False, "cannot see (AUC 0.897; at least 0.900 is needed)."),
+        (0.9, (None, None), True, "can see (AUC 0.90; at least 0.90 is needed)."),
+        (
+            0.97,
+            (0.91, 1.0),
+            True,
+            "can see (AUC 0.97, 95% interval 0.91 to 1.00, 20 items; at least 0.90 is needed).",
+        ),
+        (
+            0.95,
+            (0.77, 1.0),
+            True,
+            "can perhaps see (AUC 0.95, 95% interval 0.77 to 1.00, 20 items; at least 0.90 is "
+            "needed). With 20 items, we cannot rule out that it would fail on others.",
+        ),
+        (
+            0.85,
+            (0.7, 0.95),
+            True,
+            "can perhaps see (AUC 0.85, 95% interval 0.70 to 0.95, 20 items; at least 0.90 is "
+            "needed). With 20 items, we cannot rule out that it would pass on others.",
+        ),
+        (
+            0.8,
+            (0.7, 0.89),
+            False,
+            "cannot see (AUC 0.80, 95% interval 0.70 to 0.89, 20 items; at least 0.90 is needed).",
+        ),
+    ],
+)
+def test_a_score_is_not_rounded_across_the_floor(value, ends, passed, sentence):
     about = {"name": "m", "model": "m", "task": "see", "score": "AUC", "n": 20, "missing": 0}
-    below = Competence(**about, value=0.8975, floor=0.9)
-    assert not below.passed
-    assert below.sentence == "Control items: m cannot see (AUC 0.897; at least 0.900 is needed)."
-    at = Competence(**about, value=0.9, floor=0.9)
-    assert at.passed
-    assert at.sentence == "Control items: m can see (AUC 0.90; at least 0.90 is needed)."
+    about |= {"value": value, "low": ends[0], "high": ends[1], "floor": 0.9}
+    competence = Competence(**about)
+    assert competence.passed is passed
+    assert competence.sentence == f"Control items: m {sentence}"
+    assert competence.unsure == ("perhaps" in sentence)
     counts = "Control items count every word."
-    counting = Competence(**about, value=0.9, floor=0.9, counts=counts)
-    assert counting.sentence == f"{at.sentence} {counts}"
-    ends = {"low": 0.77, "high": 1.0}
-    unsure = Competence(**about, value=0.95, floor=0.9, **ends)
-    assert unsure.passed
-    assert unsure.sentence == (
-        "Control items: m can perhaps see (AUC 0.95, 95% interval 0.77 to 1.00, 20 items; at "
-        "least 0.90 is needed). With 20 items, we cannot rule out that it would fail on others."
-    )
-    near = Competence(**about, value=0.85, floor=0.9, low=0.7, high=0.95)
-    assert near.passed
-    assert near.sentence.startswith("Control items: m can perhaps see (AUC 0.85, ")
-    assert near.sentence.endswith(
-        " With 20 items, we cannot rule out that it would pass on others."
-    )
-    below = Competence(**about, value=0.8, floor=0.9, low=0.7, high=0.89)
-    assert not below.passed
-    assert below.sentence == (
-        "Control items: m cannot see (AUC 0.80, 95% interval 0.70 to 0.89, 20 items; at "
-        "least 0.90 is needed)."
-    )
-    assert not Competence(**about, value=0.97, floor=0.9, low=0.91, high=1.0).unsure
-    none = Competence(**about, value=None, floor=0.9, reason="nobody answered")
+    assert counts in Competence(**about, counts=counts).sentence
+    none = Competence(**about | {"value": None, "reason": "nobody answered"})
     assert not none.passed
     assert none.sentence == (
         "Control items: it is not known whether m can see, because nobody answered."
