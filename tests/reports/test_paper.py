@@ -18,7 +18,6 @@ import in_process
 from goffman.export.paper import (
     IDS,
     KEY,
-    PaperData,
     bibtex,
     main_table,
     methods_text,
@@ -451,7 +450,7 @@ def files(folder: Path):
     return (path for path in folder.rglob("*") if path.is_file())
 
 
-def test_numbers_without_a_known_meaning_are_still_told(run) -> None:
-    told = {column.name: column.meaning for _, column in PaperData(run=run).columns()}
+def test_numbers_are_told_with_their_variant(paper) -> None:
+    told = {row["column"]: row["meaning"] for row in read(paper / "codebook.csv")}
     assert told["negative"].startswith("P(negative)") or "label" in told["negative"]
     assert told["female_with_names"].endswith("(with names)")

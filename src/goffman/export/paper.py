@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.resources import files
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
@@ -347,7 +346,7 @@ def _files(run: MeasuredRun) -> Iterator[tuple[str, bytes]]:
     yield README, _ABOUT.encode()
     yield "methods.txt", methods_text(run).encode()
     yield "references.bib", bibtex(references_of(run)).encode()
-    for name, text in PaperData(run=run).texts():
+    for name, text in data_files(run):
         yield name, text.encode()
     yield "refit.R", files("goffman.export").joinpath("for_paper", "refit.R").read_bytes()
     for section in run.sections.values():
@@ -535,100 +534,74 @@ OWN = (
 """The columns of estimates.csv."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaperData:
-    """A run's data as files for other programs."""
+def data_files(run: MeasuredRun) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of every file of rows, and of a codebook of all their columns."""
+    models, columns = short_names(run.manifest.models), []
+    for name, section in run.sections.items():
+        file, rows = f"data-{slug_of(name)}.csv", prompt_rows(section, models)
+        yield file, _csv(rows)
+        columns += [(file, column) for column in _described(section, rows.columns)]
+    yield "estimates.csv", _csv(estimate_rows(run, models))
+    columns += [("estimates.csv", column) for column in OWN]
+    kinds = {"text": "text", "int": "whole number", "bool": "True or False"}
+    codebook = [
+        {
+            "file": file,
+            "column": column.name,
+            "type": kinds.get(column.type, "number"),
+            "may_be_empty": "yes" if column.nullable else "no",
+            "meaning": column.meaning,
+        }
+        for file, column in columns
+    ]
+    yield "codebook.csv", _csv(pl.DataFrame(codebook))
 
-    run: MeasuredRun
 
-    @cached_property
-    def models(self) -> dict[str, str]:
-        """Return the name of a model as given → its name in a paper, without local folders."""
-        return short_names(self.run.manifest.models)
-
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and text of every file."""
-        for name, section in self.run.sections.items():
-            yield f"data-{slug_of(name)}.csv", _csv(self.prompts(section))
-        yield "estimates.csv", _csv(self.estimates)
-        kinds = {"text": "text", "int": "whole number", "bool": "True or False"}
-        codebook = [
-            {
-                "file": file,
-                "column": column.name,
-                "type": kinds.get(column.type, "number"),
-                "may_be_empty": "yes" if column.nullable else "no",
-                "meaning": column.meaning,
-            }
-            for file, column in self.columns()
-        ]
-        yield "codebook.csv", _csv(pl.DataFrame(codebook))
-
-    def prompts(self, section: Section) -> pl.DataFrame:
-        """Return a row for each prompt, model and trial, with a column for each of its numbers."""
-        scores = section.scores.filter(level="prompt").with_columns(
-            column=pl.struct("quantity", "variant").map_elements(
-                lambda names: column_name(names["quantity"], names["variant"]),
-                return_dtype=pl.String,
-            )
+def prompt_rows(section: Section, models: Mapping[str, str]) -> pl.DataFrame:
+    """Return a row for each prompt, model and trial, with a column for each of its numbers."""
+    scores = section.scores.filter(level="prompt").with_columns(
+        column=pl.struct("quantity", "variant").map_elements(
+            lambda names: column_name(names["quantity"], names["variant"]),
+            return_dtype=pl.String,
         )
-        values = scores.pivot(on="column", index=KEY, values="value", aggregate_function="first")
-        ids = scores.group_by(KEY, maintain_order=True).agg(pl.col(IDS).first())
-        order = section.prompts.with_row_index("place")
-        shown = [name for name in SHOWN if order[name].drop_nulls().n_unique() > (name != "text")]
-        rows = (
-            ids.join(values, on=KEY, nulls_equal=True)
-            .join(order.select("prompt_id", "place", *shown), on="prompt_id", how="left")
-            .sort("model", "place", "trial")
-            .drop("place")
-        )
-        texts = rows.select(*shown)
-        rows = rows.drop(shown)
-        numbers = sorted(name for name in rows.columns if name not in {*KEY, *IDS})
-        empty = [n for n in (*KEY, *IDS) if rows[n].null_count() == rows.height]
-        rows = rows.select(*(n for n in (*KEY, *IDS) if n not in empty), *numbers).hstack(texts)
-        return rows.with_columns(pl.col("model").replace(self.models))
+    )
+    values = scores.pivot(on="column", index=KEY, values="value", aggregate_function="first")
+    ids = scores.group_by(KEY, maintain_order=True).agg(pl.col(IDS).first())
+    order = section.prompts.with_row_index("place")
+    shown = [name for name in SHOWN if order[name].drop_nulls().n_unique() > (name != "text")]
+    rows = (
+        ids.join(values, on=KEY, nulls_equal=True)
+        .join(order.select("prompt_id", "place", *shown), on="prompt_id", how="left")
+        .sort("model", "place", "trial")
+        .drop("place")
+    )
+    texts = rows.select(*shown)
+    rows = rows.drop(shown)
+    numbers = sorted(name for name in rows.columns if name not in {*KEY, *IDS})
+    filled = [name for name in (*KEY, *IDS) if rows[name].null_count() < rows.height]
+    rows = rows.select(*filled, *numbers).hstack(texts)
+    return rows.with_columns(pl.col("model").replace(models))
 
-    @cached_property
-    def estimates(self) -> pl.DataFrame:
-        """Return every estimate once, with its name."""
-        run = self.run
-        estimates = with_doubts(named_estimates(run.every_estimate, run.manifest), run)
-        rows = []
-        for estimate in estimates:
-            # Models have their short names wherever they occur in a row.
-            name = replace(estimate, model=self._short(estimate.model)).name
-            row = {column: self._short(value) for column, value in estimate.row.items()}
-            doubts = {
-                "not_measurable": estimate.not_measurable,
-                "caveats": " ".join(estimate.caveats),
-            }
-            rows.append({"name": name, **row, **doubts})
-        return pl.DataFrame(rows, schema=[column.name for column in OWN], infer_schema_length=None)
 
-    def _short(self, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        for name, shown in self.models.items():
+def estimate_rows(run: MeasuredRun, models: Mapping[str, str]) -> pl.DataFrame:
+    """Return every estimate once, with its name; ``models``: their short names."""
+
+    def short(value: Any) -> Any:
+        """Return a value in which models have their short names, wherever they occur."""
+        for name, shown in models.items() if isinstance(value, str) else ():
             value = value.replace(name, shown) if name != shown else value
         return value
 
-    def columns(self) -> Iterator[tuple[str, Column]]:
-        """Yield every column of every file of rows, with its meaning."""
-        schema_columns = {column.name: column for column in (*PROMPT_TABLE, *SCORES)}
-        meanings = quantities()
-        for name, section in self.run.sections.items():
-            number_columns = quantity_columns(section)
-            for column_title in self.prompts(section).columns:
-                described = schema_columns.get(column_title)
-                if column_title in number_columns:
-                    described = quantity_column(
-                        column_title, number_columns[column_title], section.measure, meanings
-                    )
-                if described is not None:
-                    yield f"data-{slug_of(name)}.csv", described
-        for column in OWN:
-            yield "estimates.csv", column
+    rows = [
+        {
+            "name": replace(estimate, model=short(estimate.model)).name,
+            **{column: short(value) for column, value in estimate.row.items()},
+            "not_measurable": estimate.not_measurable,
+            "caveats": " ".join(estimate.caveats),
+        }
+        for estimate in with_doubts(named_estimates(run.every_estimate, run.manifest), run)
+    ]
+    return pl.DataFrame(rows, schema=[column.name for column in OWN], infer_schema_length=None)
 
 
 def _csv(frame: pl.DataFrame) -> str:
@@ -641,29 +614,25 @@ def column_name(quantity: str, variant: str | None) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", whole)
 
 
-def quantity_columns(section: Section) -> dict[str, tuple[str, str | None]]:
-    """Return by column the quantity and variant of the numbers in it."""
-    pairs = section.scores.filter(level="prompt").select("quantity", "variant").unique()
-    return {
-        column_name(quantity, variant): (quantity, variant) for quantity, variant in pairs.rows()
-    }
-
-
-def quantity_column(
-    name: str,
-    of: tuple[str, str | None],
-    measure: str,
-    meanings: Mapping[str, Mapping[str, str]],
-) -> Column:
-    """Return the column of a number, with its meaning."""
-    quantity, variant = of
-    meaning = meanings.get(measure, {}).get(quantity) or meanings["every"].get(quantity)
-    if meaning is None and quantity.startswith("says-"):
-        meaning = f"of the answers, the share of the label {quantity.removeprefix('says-')}"
-    meaning = meaning or f"the number {quantity} of the measure {measure}"
-    if variant is not None:
-        meaning += f" ({variant.replace('-', ' ')})"
-    return Column(name, "float64", meaning, nullable=True)
+def _described(section: Section, names: Sequence[str]) -> Iterator[Column]:
+    """Yield the columns of these names, with their meanings."""
+    columns = {column.name: column for column in (*PROMPT_TABLE, *SCORES)}
+    scores = section.scores.filter(level="prompt").select("quantity", "variant").unique()
+    numbers = {column_name(*pair): pair for pair in scores.rows()}
+    by_measure = quantities()
+    meanings = by_measure["every"] | by_measure.get(section.measure, {})
+    for name in names:
+        if name not in numbers:
+            yield columns[name]
+            continue
+        quantity, variant = numbers[name]
+        meaning = meanings.get(quantity)
+        if meaning is None and quantity.startswith("says-"):
+            meaning = f"of the answers, the share of the label {quantity.removeprefix('says-')}"
+        meaning = meaning or f"the number {quantity} of the measure {section.measure}"
+        if variant is not None:
+            meaning += f" ({variant.replace('-', ' ')})"
+        yield Column(name, "float64", meaning, nullable=True)
 
 
 def quantities() -> dict[str, dict[str, str]]:
