@@ -68,10 +68,6 @@ class ChangeSentences:
         parts = (*self.doubts, self.text, self.why, self.groups, self.items)
         return (f"{self.head}.", *(part for part in (*parts, self.conditions) if part))
 
-    def entry(self) -> dict[str, Any]:
-        """Return the sentences for JSON."""
-        return asdict(self)
-
 
 def change_sentences(one: Comparison) -> ChangeSentences:
     """Return the sentences on a comparison that was not refused."""
@@ -243,8 +239,6 @@ ITEMS_DIFFER = Caveat(
     text="The change of the gap differs from item to item, so its size depends on the items.",
 )
 
-_WHO = ("reference", "run", "reference_model", "run_model")
-
 _SHOWN = (
     ColumnSpec(header="run", keys=("run",)),
     ColumnSpec(header="model", keys=("run_model",)),
@@ -268,14 +262,20 @@ _SHOWN = (
 )
 
 
+def _who(comparison: Comparison) -> dict[str, str]:
+    return {
+        "reference": str(comparison.reference),
+        "run": str(comparison.run),
+        "reference_model": comparison.models[0],
+        "run_model": comparison.models[1],
+    }
+
+
 def comparison_table(found: Sequence[Comparison]) -> Table:
     """Return every row of every comparison, for files."""
     rows = [
         {
-            "reference": str(comparison.reference),
-            "run": str(comparison.run),
-            "reference_model": comparison.models[0],
-            "run_model": comparison.models[1],
+            **_who(comparison),
             "marks": "; ".join([*comparison.unmeasurable, *comparison.verdict.marks]) or None,
             "caveats": " ".join(change_result(comparison).caveats),
             **row,
@@ -290,7 +290,7 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
         f"{VERDICTS_SAID}"
     )
     names = [column.name for column in (*CONTRASTS, *ESTIMATES, *VERDICTS)]
-    columns = tuple(rows[0]) if rows else (*_WHO, "marks", "caveats", *names)
+    columns = ("reference", "run", "reference_model", "run_model", "marks", "caveats", *names)
     return as_table("comparison", caption, rows, shown=_SHOWN, columns=columns)
 
 
@@ -353,11 +353,8 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return one object for each instrument and pair of models."""
     return [
         {
-            "reference": str(comparison.reference),
-            "run": str(comparison.run),
+            **_who(comparison),
             "instrument": comparison.instrument,
-            "reference_model": comparison.models[0],
-            "run_model": comparison.models[1],
             "compared": not comparison.verdict.refusals,
             "refusals": list(comparison.verdict.refusals),
             "marks": list(comparison.verdict.marks),
@@ -368,7 +365,7 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
             "verdict": None if comparison.verdict.refusals else change_result(comparison).verdict,
             "caveats": change_result(comparison).caveats,
             "model_item_group": comparison.by_item and _interaction_entry(comparison.by_item),
-            "said": None if comparison.verdict.refusals else change_sentences(comparison).entry(),
+            "said": None if comparison.verdict.refusals else asdict(change_sentences(comparison)),
             "estimates": comparison.estimates.to_dicts(),
         }
         for comparison in found

@@ -118,21 +118,21 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
                 "deviation": entry.deviation,
             }
         )
-    instruments = [
-        {
+    instruments = []
+    for name, part in run.sections.items():
+        asked = manifest.instruments[name]
+        facts = {
             "id": name,
             "title": part.names.title(name),
-            "version": printable(entry.version),
+            "version": printable(asked.version),
             "prompts": _asked(part.prompts),
             # None: all prompts were asked.
-            "in_all": None if entry.in_all == entry.prompts else entry.in_all,
-            "sample": entry.sample,
+            "in_all": None if asked.in_all == asked.prompts else asked.in_all,
+            "sample": asked.sample,
             "controls": controls.filter(of_asked(name)).height,
             "models": part.models(),
         }
-        for name, part in run.sections.items()
-        for entry in [manifest.instruments[name]]
-    ]
+        instruments.append(facts)
     last = manifest.sessions[-1] if manifest.sessions else None
     return {
         "models": models,
@@ -357,19 +357,15 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         "evidence": [evidence.instrument for evidence in drawn.evidence],
     }
     first = first_screen(run.sections)
-    anchors = list(anchor_sections(run))
+    anchors: dict[str, list[dict[str, Any]]] = {}
+    for anchor in anchor_sections(run):
+        id_ = slug_of(f"{anchor['instrument']}-{PART}-{anchor['id']}")
+        figures = [figure for figure in drawn.figures if figure.id == id_]
+        of_instrument = anchors.setdefault(anchor["instrument"], [])
+        of_instrument.append({**anchor, "figures": figures_shown(figures, drawn)})
     sections = [
         _section(section, drawn)
-        | {
-            "results": results_of(section, run.sections),
-            "anchors": [
-                {**anchor, "figures": figures_shown(figures, drawn)}
-                for anchor in anchors
-                if anchor["instrument"] == name
-                for id_ in [slug_of(f"{name}-{PART}-{anchor['id']}")]
-                for figures in [[figure for figure in drawn.figures if figure.id == id_]]
-            ],
-        }
+        | {"results": results_of(section, run.sections), "anchors": anchors.get(name, [])}
         for name, section in run.sections.items()
     ]
     # As on the first screen; other modes of an instrument come after its main one.
