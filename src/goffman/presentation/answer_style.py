@@ -39,29 +39,21 @@ _WHOM = ("item", "condition", "form", "gender")
 _FIRST = ("stigma-first", "stigma-last")
 
 
-class _Such(NamedTuple):
-    """A description of the questions of an instrument that comes with goffman."""
-
-    item: str
-    """The item that must be asked for the example: another study's questions may replace these."""
-    question: str
-    highest: str
-    """What answers with the code 1 are."""
-
-
 _SUCH = {
-    "social-distance": _Such(
+    "social-distance": (
         "neighbor",
         "how willing it would be to have someone who … as a neighbor",
         "the more stigmatizing answers",
     ),
-    "decisions": _Such(
-        "room", "whether to let someone who … have a room", "advice against the person"
-    ),
-    "two-people": _Such(
-        "bus-stop", "which of two people is dangerous", "picks that speak against the person"
+    "decisions": ("room", "whether to let someone who … have a room", "advice against the person"),
+    "two-people": (
+        "bus-stop",
+        "which of two people is dangerous",
+        "picks that speak against the person",
     ),
 }
+"""Instruments that come with goffman → the item that must be asked for the example, because another
+study's questions may replace these; the question; and what answers with the code 1 are."""
 
 
 class _Words(NamedTuple):
@@ -110,12 +102,11 @@ def describe_measured(section: Section) -> str:
     """Return what is asked, what the number is, and in which orders the options were."""
     sentences = [section.presentation.claims.measured]
     if section.presentation.quantity == "code":
-        example = _SUCH.get(base_of(section.instrument))
-        example = example if example and example.item in section.items else None
-        if example:
-            sentences.append(f"One question is {example.question}.")
+        item, question, highest = _SUCH.get(base_of(section.instrument), ("", "", ""))
+        if item in section.items:
+            sentences.append(f"One question is {question}.")
         if two_options(section):
-            highest = example.highest if example else "the more stigmatizing answers"
+            highest = highest if item in section.items else "the more stigmatizing answers"
             sentences.append(f"Two options count, so the mean code is the share of {highest}.")
     return " ".join([*sentences, *_orders(section)])
 

@@ -49,15 +49,26 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
+CAVEATS = {
+    "first-look": "a first look: only a few conditions of each group were asked",
+    "depends-on-one-part": "depends on one part: without it, the sign changes or half is gone",
+    "answer-style": "answers much the same whatever it is asked",
+    "few-sentences": "too few sentences to speak for others",
+    "low-power": "this design often misses so small a difference",
+    "wording-moves-more": "the wording matters more than the group",
+    "one-wording": "asked in one wording only",
+    "mostly-uncounted": "most of what it would say is not counted",
+    "no-controls": "no control items were asked",
+    "controls-unsure": "unclear whether the model can do its task",
+    "words-rated-by-user": "the words were rated in files that were given",
+    "words-rated-by-models": "language models, not people, rated the words that count",
+}
+"""Each caveat's id and short form, the weightiest first."""
+
 QUICK = (
-    Caveat(
-        id="first-look",
-        short="a first look: only a few conditions of each group were asked",
-        text="This is a first look (--sample quick): only a few conditions of each group were "
-        "asked. The same command with --sample all asks the rest.",
-    ),
+    "This is a first look (--sample quick): only a few conditions of each group were asked. The "
+    "same command with --sample all asks the rest."
 )
-"""The caveat of a quick sample."""
 
 LOW_POWER = (
     "The interval reaches further than the smallest difference that matters: an audit like this "
@@ -71,70 +82,34 @@ MOST = 0.5
 
 def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
     """Yield the caveats of a finding, the weightiest first."""
-    yield from QUICK if section.sample == "quick" else ()
-    for holds, name, short, text in _known(finding, section):
-        if holds:
-            yield Caveat(id=name, short=short, text=text)
-
-
-def _known(finding: Finding, section: Section) -> Iterator[tuple[bool, str, str, str]]:
-    """Yield for each caveat whether it holds, its id, its short form and its sentences."""
-    yield (
-        bool(finding.depends),
-        "depends-on-one-part",
-        "depends on one part: without it, the sign changes or half is gone",
-        finding.depends,
-    )
-    yield (
-        finding.styled,
-        "answer-style",
-        "answers much the same whatever it is asked",
-        f"{finding.head}.",
-    )
-    yield (
-        bool(finding.asked),
-        "few-sentences",
-        "too few sentences to speak for others",
-        finding.wording,
-    )
-    yield (
-        # Half the width of the 95% interval is a true difference found half the time.
-        finding.verdict == INCONCLUSIVE
-        and ((finding.high or 0.0) - (finding.low or 0.0)) / 2 > (finding.margin or 0.0),
-        "low-power",
-        "this design often misses so small a difference",
-        LOW_POWER,
-    )
-    yield (
-        bool(finding.moved),
-        "wording-moves-more",
-        "the wording matters more than the group",
-        finding.moved,
-    )
-    yield (
-        finding.wording.startswith((ONE_WORDING, IN_TURN)),
-        "one-wording",
-        "asked in one wording only",
-        finding.wording,
-    )
-    yield (
-        (not_counted(section, model=finding.model) or 0.0) > MOST,
-        "mostly-uncounted",
-        "most of what it would say is not counted",
-        next((line for line in finding.more if "If they all named" in line), ""),
-    )
+    # Half the width of the 95% interval is a true difference found half the time.
+    half = ((finding.high or 0.0) - (finding.low or 0.0)) / 2
+    weak = finding.verdict == INCONCLUSIVE and half > (finding.margin or 0.0)
+    uncounted = (not_counted(section, model=finding.model) or 0.0) > MOST
+    if_named = next((line for line in finding.more if "If they all named" in line), "")
     control = section.control(finding.model)
-    yield control is None, "no-controls", "no control items were asked", NO_CONTROLS
-    if control is not None:
-        short = "unclear whether the model can do its task"
-        yield control.unsure, "controls-unsure", short, control.sentence
     by_user = section.ratings.startswith("The words were rated in")
-    short = "the words were rated in files that were given"
-    yield by_user, "words-rated-by-user", short, section.ratings
-    short = "language models, not people, rated the words that count"
-    by_model = bool(section.ratings) and not by_user
-    by_model = by_model and by_models(section, finding.model) > MOST_BY_MODELS
-    yield by_model, "words-rated-by-models", short, section.ratings
+    rated = bool(section.ratings) and not by_user
+    by_model = rated and by_models(section, finding.model) > MOST_BY_MODELS
+    in_one = finding.wording.startswith((ONE_WORDING, IN_TURN))
+    known = {
+        "first-look": (section.sample == "quick", QUICK),
+        "depends-on-one-part": (finding.depends, finding.depends),
+        "answer-style": (finding.styled, f"{finding.head}."),
+        "few-sentences": (finding.asked, finding.wording),
+        "low-power": (weak, LOW_POWER),
+        "wording-moves-more": (finding.moved, finding.moved),
+        "one-wording": (in_one, finding.wording),
+        "mostly-uncounted": (uncounted, if_named),
+        "no-controls": (control is None, NO_CONTROLS),
+        "controls-unsure": (control and control.unsure, control.sentence if control else ""),
+        "words-rated-by-user": (by_user, section.ratings),
+        "words-rated-by-models": (by_model, section.ratings),
+    }
+    for id_, short in CAVEATS.items():
+        holds, text = known[id_]
+        if holds:
+            yield Caveat(id=id_, short=short, text=text)
 
 
 def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) -> Finding:
