@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from itertools import product
+
 import polars as pl
 
 from goffman.formatting import Labels
 from goffman.measures.registry import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, SENSITIVITY, VERDICTS, schema
+from goffman.schemas import CONTRASTS, ESTIMATES, SCORES, SENSITIVITY, STRESS, VERDICTS, schema
 
 NAMES = Labels(
     models={"/x/mini-two": "mini-two"},
@@ -84,3 +87,54 @@ def against(kind, first, difference, p, **more):
     half = 0.05 if p and p < 0.05 else 1.0
     ends = {} if p is None else {"low": difference - half, "high": difference + half}
     return {"kind": kind, "first": first, "difference": difference, "p_adjusted": p} | ends | more
+
+
+SUMMED = {
+    "instrument": "x",
+    "mode": "fill",
+    "measure": "negative-attitude",
+    "model": "m",
+    "difference": 0.05,
+    "verdict": "relevant",
+    "analyses": 4,
+    "tested": 4,
+    "holds": 4,
+    "holds_in": 1.0,
+    "median": 0.055,
+    "lowest": 0.04,
+    "highest": 0.07,
+    "seed": 0,
+    "matters_most": "wording",
+    "explained": json.dumps({"test": 0.0, "rater": 0.1, "wording": 0.8}),
+}
+
+
+def analysis(difference, *, way="analysis", what="1", choices=None, **more):
+    """A headline in another analysis."""
+    return {
+        "mode": "fill",
+        "variation": way,
+        "what": what,
+        "difference": difference,
+        "low": difference - 0.03,
+        "high": difference + 0.03,
+        "verdict": "relevant",
+        "holds": True,
+        "choices": choices and json.dumps(choices),
+        **more,
+    }
+
+
+FOUR = [
+    analysis(0.04 + 0.01 * place, what=str(place + 1), choices={"wording": wording, "test": test})
+    for place, (wording, test) in enumerate(
+        product(("all wordings", "say alone"), ("every", "few"))
+    )
+]
+"""Four analyses, with two choices of two options."""
+
+
+def stressed(rows, **summed):
+    """A section with these other analyses, and their summary."""
+    stress = pl.DataFrame([SUMMED | summed], schema=schema(STRESS))
+    return section(gap(0.01, 0.09), sensitivity=rows, stress=stress)

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_sections import NAMES, against, estimates, found, gap, section
+from made_sections import FOUR, NAMES, against, analysis, estimates, found, gap, section, stressed
 
 from goffman.formatting import InstrumentInfo
 from goffman.instruments.types import Noun
@@ -20,8 +21,9 @@ from goffman.presentation.findings import findings_of
 from goffman.presentation.gender import over_baseline, uncounted
 from goffman.presentation.reliability import reliability, reliability_rows, reliability_table
 from goffman.presentation.section import Finding
-from goffman.presentation.sensitivity import ONE_WORDING, spread_of, with_wordings
+from goffman.presentation.sensitivity import ONE_WORDING, describe_holds, spread_of, with_wordings
 from goffman.report.summary import correlations, describe_correlations
+from goffman.schemas import NUMBER
 
 APPROVED = Path(__file__).with_name("approved.txt")
 
@@ -295,8 +297,40 @@ def test_a_row_of_all_wordings_together_is_no_wording():
     assert (spread.wordings, spread.paraphrases) == (3, 1)
 
 
+def other_analyses():
+    words = [analysis(of, way="word", what=f"w{of}", share=0.1) for of in (0.05, -0.01, 0.045)]
+    labels = [
+        analysis(of, way="labels", rate=rate)
+        for rate, pair in ((0.2, (0.05, 0.01)), (0.5, (0.05, -0.04)))
+        for of in pair
+    ]
+    numbers = [
+        analysis(value, what=str(value), choices={NUMBER: name, "wording": wording})
+        for name, wording, value in (
+            *(("probability", "w1", 0.4), ("probability", "w2", 0.5)),
+            *(("share of labels", "w1", 0.9), ("share of labels", "w2", 0.8)),
+        )
+    ]
+    none = {"analyses": 0, "holds_in": None, "reason": "the model is not measurable: x"}
+    for name, rows, summed in (
+        ("and what matters most", FOUR, {}),
+        # A single choice always explains all the variance.
+        ("of a single choice", FOUR, {"explained": json.dumps({"wording": 1.0})}),
+        ("without words", [*FOUR, *words, analysis(0.9, way="item", what="i1")], {}),
+        ("with wrong labels", [*FOUR, *labels], {}),
+        ("in two numbers", numbers, {}),
+        ("without choices", [analysis(0.05), *words[:2]], {"holds_in": None}),
+        ("that there are not", [], none),
+    ):
+        (result,) = describe_holds(stressed(rows, **summed))
+        yield f"analyses {name}", [result.head, *result.said]
+
+
 def test_all_that_is_said_is_as_approved(request):
-    cases = (verdicts, women_and_men, settings, conditions, reliable, related, wordings)
+    cases = (
+        *(verdicts, women_and_men, settings, conditions, reliable, related, wordings),
+        other_analyses,
+    )
     said = "\n".join(
         "\n".join([f"# {name}", *lines, ""]) for group in cases for name, lines in group()
     )
