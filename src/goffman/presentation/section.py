@@ -85,8 +85,6 @@ class Finding:
     """How much depends on the wording; empty: nothing can."""
     robust: str = ""
     """The range of the difference with one part left out, or a parameter set to another value."""
-    caveat: str = ""
-    """A sentence without which the heading would mislead; it stands beside it."""
     styled: bool = False
     """Whether the heading is a style of answering: what the model does whatever it is asked."""
     moved: str = ""
@@ -123,7 +121,7 @@ class Finding:
     @property
     def aside(self) -> str:
         """Return what must be known beside the heading, and what its verdict depends on."""
-        return " ".join(part for part in (self.moved, self.caveat, self.depends) if part)
+        return " ".join(part for part in (self.moved, self.depends) if part)
 
     @property
     def value(self) -> str:
