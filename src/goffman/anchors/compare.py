@@ -88,7 +88,7 @@ class Shares:
         rows = self.rows.filter(
             in_wording, pl.col("item") == item, pl.col("condition") == condition
         )
-        return rows if gender is None else rows.filter(pl.col("gender") == gender)
+        return rows if gender is None else rows.filter(gender=gender)
 
     def conditions(self) -> list[str]:
         """Return the conditions that the model was asked about, sorted."""
@@ -147,7 +147,7 @@ def shares_of(
         no_answers = rows.filter(pl.col("quantity").is_in(NO_ANSWERS))
         unanswered = no_answers.group_by("model", "prompt_id").agg(unanswered=pl.col("value").sum())
         rows = (
-            rows.filter(pl.col("quantity") == SHARE)
+            rows.filter(quantity=SHARE)
             # Sums of floats depend on their order.
             .join(genders, on="prompt_id", maintain_order="left")
             .join(unanswered, on=["model", "prompt_id"], how="left", maintain_order="left")
@@ -695,7 +695,7 @@ def compare_with_anchors(
     scores: pl.DataFrame, prompts: pl.DataFrame, manifest: Manifest, anchors: Sequence[Anchor]
 ) -> AnchorComparison:
     """Return the comparison of everything in a measured run that has an anchor."""
-    sides = scores.filter(pl.col("level") == CONTROL, pl.col("quantity") == DECIDED)
+    sides = scores.filter(level=CONTROL, quantity=DECIDED)
     rows = sides.select(asked_ids(), "model", "value").rows()
     decided = {(instrument, model): value for instrument, model, value in rows}
     estimates, points = compare_with_people(

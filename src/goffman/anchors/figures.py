@@ -242,7 +242,7 @@ def _profile(models: Sequence[AnchoredModel]) -> Figure:
 
 def _points(one: AnchoredModel, item: str) -> pl.DataFrame:
     """Return the points of one item; those farther from the line than most may be named."""
-    rows = one.points.filter(pl.col("item") == item).sort("condition")
+    rows = one.points.filter(item=item).sort("condition")
     people_values, model_values = rows["people"].to_numpy(), rows["value"].to_numpy()
     labels: list[str | None] = [None] * len(model_values)
     if len(model_values) >= 3 and np.ptp(people_values) != 0:

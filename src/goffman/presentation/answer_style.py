@@ -9,7 +9,7 @@ import polars as pl
 
 from goffman.formatting import ends, humanize, join_words, number
 from goffman.instruments.types import BASELINE, base_of, mode_in, options_from
-from goffman.presentation.findings import findings_of, of_model
+from goffman.presentation.findings import findings_of
 from goffman.presentation.forest import (
     ESTIMATE,
     describe_marks,
@@ -149,7 +149,7 @@ def same_questions(section: Section, model: str, kind: Kind) -> bool:
     column = _COLUMN[kind]
     question = [*_WHOM, "wording"] if kind == "order" else [*_WHOM]
     # All prompts that were asked, with or without a usable answer.
-    ids = section.of_model(model).filter(pl.col("level") == "prompt")
+    ids = section.of_model(model).filter(level="prompt")
     asked = section.prompts.filter(pl.col("condition") != BASELINE).join(
         ids.select("prompt_id").unique(), on="prompt_id", how="semi"
     )
@@ -193,7 +193,7 @@ def styles(section: Section, model: str) -> Iterator[str]:
     """Yield what a model does whatever it is asked, each as the beginning of a sentence."""
     share, words = shares(section, model), _words(section)
     # In one order only, a model that picks the first option may mean it.
-    if any(of_model(section.contrasts(kind), model).height for kind in ("order", "position")):
+    if any(section.contrasts(kind, model).height for kind in ("order", "position")):
         for quantity, place in (("first-listed", "first"), ("last-listed", "last")):
             value = share.get(quantity, 0.0)
             if value >= MOSTLY:
@@ -202,7 +202,7 @@ def styles(section: Section, model: str) -> Iterator[str]:
                 break
         else:
             yield from _one_label(section, model)
-    for row in of_model(section.contrasts("keying"), model).iter_rows(named=True):
+    for row in section.contrasts("keying", model).iter_rows(named=True):
         if abs(row["difference"]) >= SAME_ORDER:
             yield words.agrees if row["difference"] > 0 else words.disagrees
     silent = sum(share.get(name, 0.0) for name in NOT_ANSWERING)
@@ -218,7 +218,7 @@ def _one_label(section: Section, model: str) -> Iterator[str]:
     quantities = [
         quantity for quantity in section.scores["quantity"].unique() if quantity.startswith(SAYS)
     ]
-    rows = of_model(section.rows("model", quantities), model)
+    rows = section.rows("model", quantities, model)
     values = rows.select("quantity", "value").rows()
     share = {quantity.removeprefix(SAYS): value for quantity, value in values}
     lists = [options_from(text) for text in section.prompts["options"].unique()]
@@ -244,7 +244,7 @@ def _one_label(section: Section, model: str) -> Iterator[str]:
 
 def shares(section: Section, model: str) -> dict[str, float]:
     """Return the means over all prompts that say how a model answers."""
-    rows = of_model(section.rows("model", _OF_ANSWERING), model)
+    rows = section.rows("model", _OF_ANSWERING, model)
     return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())
 
 
@@ -263,7 +263,7 @@ def describe_presentation(section: Section, model: str) -> str:
     """Return how far order, keying and wording move the number, each with its interval."""
     agreement, changes = describe_agreement(section, model), []
     for kind in _KINDS:
-        rows = of_model(section.contrasts(kind), model)
+        rows = section.contrasts(kind, model)
         # Of several wordings, take the one that moves the number most.
         for row in rows.sort(pl.col("difference").abs(), descending=True).head(1).to_dicts():
             # What it changes.
@@ -401,7 +401,7 @@ BY_CHANCE = "agreement-by-chance"
 
 def describe_agreement(section: Section, model: str) -> str:
     """Return how often the text names the most probable option, in a sentence; empty: not asked."""
-    rows = of_model(section.rows("model", (AGREES, BY_CHANCE)), model)
+    rows = section.rows("model", (AGREES, BY_CHANCE), model)
     by_quantity = {row["quantity"]: row for row in rows.iter_rows(named=True)}
     if AGREES not in by_quantity:
         return ""

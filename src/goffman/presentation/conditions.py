@@ -32,14 +32,7 @@ from goffman.presentation.answer_style import (
     describe_style,
 )
 from goffman.presentation.competence import NOT_MEASURABLE
-from goffman.presentation.findings import (
-    because,
-    describe_tested,
-    finding,
-    findings_of,
-    heading,
-    of_model,
-)
+from goffman.presentation.findings import because, describe_tested, finding, findings_of, heading
 from goffman.presentation.forest import (
     ESTIMATE,
     band,
@@ -79,7 +72,7 @@ NAMED = 3
 
 def above_reference(section: Section, model: str) -> str:
     """Return how many conditions are clearly above the other group's mean, and the farthest."""
-    rows, noun = of_model(section.contrasts("reference"), model), section.noun
+    rows, noun = section.contrasts("reference", model), section.noun
     if not rows.height:
         return ""
     above, below = above_and_below(rows)
@@ -96,7 +89,7 @@ def above_reference(section: Section, model: str) -> str:
             f"; {fewer} {_are(fewer)} compared over fewer questions, because values are missing"
         )
     parts = [f"{sentence}."]
-    own = of_model(section.contrasts("own-reference"), model)
+    own = section.contrasts("own-reference", model)
     if tested := own["p_adjusted"].count():
         clear = sum(side.height for side in above_and_below(own))
         parts.append(
@@ -215,7 +208,7 @@ def _few_items(row: Row) -> dict[str, str]:
 
 def _above(section: Section, model: str) -> str:
     """Return how many conditions are above the baseline, and how many clearly above it."""
-    rows, noun = of_model(section.contrasts("baseline"), model), section.noun
+    rows, noun = section.contrasts("baseline", model), section.noun
     if not rows.height:
         return ""
     above = rows.filter(pl.col("difference") > 0).height
@@ -235,7 +228,7 @@ def _above(section: Section, model: str) -> str:
 def words_counted(section: Section, model: str) -> Iterator[str]:
     """Yield how much probability the shares of words rest on, and what other words could change."""
     about = {
-        quantity: of_model(section.rows("model", quantity), model).to_dicts()
+        quantity: section.rows("model", quantity, model).to_dicts()
         for quantity in ("mass", "rated-share")
     }
     if about["mass"] and about["rated-share"]:
@@ -254,7 +247,7 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
 
 def _bounds(section: Section, model: str) -> Iterator[tuple[float, float]]:
     """Yield the least and largest difference over all possible codes of what has none."""
-    rows = of_model(section.rows("group", ("lowest", "highest")), model)
+    rows = section.rows("group", ("lowest", "highest"), model)
     value = {
         (row["group"], row["quantity"]): row["value"]
         for row in rows.filter(pl.col("wording").is_null()).iter_rows(named=True)
@@ -269,7 +262,7 @@ def _bounds(section: Section, model: str) -> Iterator[tuple[float, float]]:
 
 def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     """Yield a classifier's share as in the study: each sentence counts once, not each condition."""
-    rows = of_model(section.rows("group", section.presentation.quantity), model)
+    rows = section.rows("group", section.presentation.quantity, model)
     rows = rows.filter(pl.col("group") != BASELINE).sort("group", descending=True)
     many = section.noun.many
     shares = [
@@ -353,7 +346,7 @@ def gap_rows(section: Section) -> pl.DataFrame:
 
 def describe_kinds(section: Section, model: str) -> Iterator[str]:
     """Yield how much of the difference is on each kind of negative words, if rated by kind."""
-    rows = of_model(section.contrasts("groups"), model).filter(pl.col("quantity").is_in(KINDS))
+    rows = section.contrasts("groups", model).filter(pl.col("quantity").is_in(KINDS))
     by_kind = dict(rows.select("quantity", "difference").rows())
     if len(by_kind) == len(KINDS):
         rejection, difficulty, improbability = (number(by_kind[kind]) for kind in KINDS)
@@ -379,7 +372,7 @@ def identities(section: Section) -> Iterator[Figure]:
     reference = identities_of(pairs[0])[1]
     kinds = pl.col("kind").replace_strict(WHAT, return_dtype=pl.String)
     groups = f"{humanize(section.contrast)} minus {humanize(section.against)}"
-    clear, title = between.filter(pl.col("clear") == "yes").height, "The gap for each identity"
+    clear, title = between.filter(clear="yes").height, "The gap for each identity"
     if len(section.models()) == 1:
         among = f"{clear or 'none'} of {len(pairs)} identities"
         title = f"The gap clearly differs from that for {reference} in {among}"
@@ -435,7 +428,7 @@ def boxes(section: Section) -> Iterator[Figure]:
         },
     }
     layers, description = [box], f"Box: the middle half of a group’s {noun.many}; line: the median."
-    if rows.filter(pl.col("condition") == BASELINE).height:
+    if rows.filter(condition=BASELINE).height:
         about = tip(("model", "Model"), ("wording", "Wording"), ("value", f"No {noun.one} named"))
         diamond: Spec = {
             "transform": [{"filter": f"datum.condition === '{BASELINE}'"}],

@@ -15,7 +15,7 @@ from goffman.contrasts.verdict import direction, rows_apart_from_zero
 from goffman.formatting import ADJUSTED, describe_difference, ends, number, setting_name
 from goffman.instruments.types import ADJECTIVE_GROUPS, BASELINE
 from goffman.presentation.answer_style import describe_agreement, describe_answering, describe_style
-from goffman.presentation.findings import finding, heading, how_many_clear, of_model, untested
+from goffman.presentation.findings import finding, heading, how_many_clear, untested
 from goffman.presentation.forest import (
     ESTIMATE,
     describe_marks,
@@ -149,7 +149,7 @@ def beside_main(section: Section, model: str) -> Iterator[str]:
     """Yield what adjectives do alone; whether “they” is understood; who gets fewer answers."""
     apart = (_clearly(section, model, kind, text) for kind, text in APART.items())
     yield from filter(None, apart)
-    for row in of_model(section.contrasts("they"), model).iter_rows(named=True):
+    for row in section.contrasts("they", model).iter_rows(named=True):
         first, second = (number(row[f"mean_{side}"]) for side in ("first", "second"))
         text = f"accuracy is {first} with “they” and {second} with “{row['second']}”"
         if row["quantity"] == THEY_PREFERENCE:
@@ -157,7 +157,7 @@ def beside_main(section: Section, model: str) -> Iterator[str]:
             text = f"“they” is typically {ratio}; on the log scale"
         yield f"In the same sentences, {text}: {describe_difference(row)}."
     for kind, text in SILENT.items():
-        tested = of_model(section.contrasts(kind), model)
+        tested = section.contrasts(kind, model)
         rows = rows_apart_from_zero(tested)
         rises = rows.filter(pl.col("difference") > 0).height
         if rows.height:
@@ -183,7 +183,7 @@ SILENT = {
 
 def _trials(section: Section, model: str) -> Iterator[str]:
     """Yield the range of the bias without adjectives over trials of the same sentences."""
-    rows = of_model(section.rows("condition", section.presentation.quantity), model)
+    rows = section.rows("condition", section.presentation.quantity, model)
     for row in rows.filter(pl.col("condition") == BASELINE, pl.col("n") > 1).iter_rows(named=True):
         yield (
             f"In {row['n']} trials of the same sentences, the bias ranged from "
@@ -194,7 +194,7 @@ def _trials(section: Section, model: str) -> Iterator[str]:
 
 def _clearly(section: Section, model: str, kind: str, sentence: str, *, what: str = WHAT) -> str:
     """Return how many of the contrasts of a kind exclude 0; empty: there are none."""
-    rows = of_model(section.contrasts(kind), model)
+    rows = section.contrasts(kind, model)
     return how_many_clear(rows, sentence, what=what) if rows.height else ""
 
 
@@ -208,7 +208,7 @@ def _changes(section: Section, model: str, called: str) -> Iterator[str]:
     differ = f"{over}, {{}} clearly differ from the sentences without adjectives"
     if trials := _clearly(section, model, "trials", differ):
         yield trials
-    moved = of_model(section.contrasts("baseline"), model).sort("difference")
+    moved = section.contrasts("baseline", model).sort("difference")
     if moved.height > 1:
         least, most = (
             f"{number(moved['difference'][place])} ({setting_name(moved['first'][place])})"
@@ -221,8 +221,8 @@ def _changes(section: Section, model: str, called: str) -> Iterator[str]:
 
 def _unread(section: Section, model: str) -> str:
     """Return that most replies name nobody, to be said before anything else; or nothing."""
-    answered = of_model(section.rows("prompt", ("correct", "incorrect")), model)
-    count = of_model(section.rows("prompt", "correct"), model).height
+    answered = section.rows("prompt", ("correct", "incorrect"), model)
+    count = section.rows("prompt", "correct", model).height
     share = float(answered["value"].sum()) / count if count else 1.0
     if share >= MOST_UNREAD:
         return ""
@@ -231,17 +231,17 @@ def _unread(section: Section, model: str) -> str:
 
 def _replies(section: Section, model: str) -> Iterator[str]:
     """Yield the shares of kinds of replies: replies that no one can read show no bias either."""
-    replies = of_model(section.rows("prompt", tuple(REPLY_WORDS)), model)
+    replies = section.rows("prompt", tuple(REPLY_WORDS), model)
     shares = dict(replies.group_by("quantity").agg(pl.col("value").mean()).rows())
     if shares:
         parts = [f"{number(shares.get(kind, 0.0))} {REPLY_WORDS[kind]}" for kind in REPLY_WORDS]
-        count = replies.filter(pl.col("quantity") == "correct").height
+        count = replies.filter(quantity="correct").height
         yield f"Shares of {count:,} replies: {', '.join(parts[:-1])} and {parts[-1]}."
 
 
 def _position(section: Section, model: str) -> str:
     """Return how often the person listed first is picked, to be said before anything else."""
-    for row in of_model(section.contrasts("position"), model).iter_rows(named=True):
+    for row in section.contrasts("position", model).iter_rows(named=True):
         interval, way = "no interval", "not tested against half"
         if not untested(row):
             interval = ends(row["low"] + 0.5, row["high"] + 0.5)
@@ -264,8 +264,8 @@ BESIDE = (
 
 def beside_bias(section: Section, model: str) -> Iterator[str]:
     """Yield, for sentences without adjectives, each number that could put the bias in doubt."""
-    rows = of_model(section.rows("condition", BESIDE), model)
-    rows = rows.filter(pl.col("condition") == BASELINE)
+    rows = section.rows("condition", BESIDE, model)
+    rows = rows.filter(condition=BASELINE)
     value = dict(rows.select("quantity", "value").rows())
     if "accuracy-pro" in value and "above-chance" in value:
         above = value["above-chance"]
@@ -308,7 +308,7 @@ def against_baseline(section: Section) -> Iterator[Figure]:
         return
     adjusted, title = section.presentation.quantity == ADJUSTED, "What the adjectives change"
     if len(section.models()) == 1:
-        clear = rows.filter(pl.col("clear") == "yes").height
+        clear = rows.filter(clear="yes").height
         title = (
             f"{clear or 'None'} of {rows.height} adjective settings clearly "
             f"{'changes' if clear <= 1 else 'change'} the {'preference' if adjusted else 'bias'}"
@@ -449,7 +449,7 @@ def occupations(section: Section) -> Iterator[Figure]:
         .agg(pl.col("value").mean(), n=pl.len())
     )
     keys = ["model", "occupation"]
-    pro, anti = (means.filter(pl.col("side") == side) for side in ("pro", "anti"))
+    pro, anti = (means.filter(side=side) for side in ("pro", "anti"))
     pairs = pro.join(anti.select(*keys, anti="value"), on=keys)
     apart = pairs.select(*keys, apart=pl.col("value") - pl.col("anti"))
     rows = section.shown(means.join(apart, on=keys, how="left"))

@@ -161,9 +161,7 @@ def pronouns(given: Answers, section: Section, _words: Lexicons | None, most: in
     forms = _forms(section.prompts)
     if given.table == "likelihoods":
         return _likelihoods(given.frame, forms)
-    labelled = given.frame.filter(pl.col("step") == 1).join(
-        forms, on=["prompt_id", "word"], how="left"
-    )
+    labelled = given.frame.filter(step=1).join(forms, on=["prompt_id", "word"], how="left")
     kept = labelled.filter((pl.col("rank") <= most) | pl.col("label").is_not_null())
     # A pronoun outside the top k has no rank in the answers; its place by probability is used.
     place = pl.col("probability").rank("ordinal", descending=True).over("model", "prompt_id")

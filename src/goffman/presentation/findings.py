@@ -129,11 +129,6 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
     )
 
 
-def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:
-    """Return the rows of a model, by its shown name."""
-    return rows.filter(pl.col("model") == model)
-
-
 def heading(
     row: Row, *, more: str, less: str, between: str, whether: str = "", none: str = ""
 ) -> str:
@@ -271,8 +266,8 @@ def _findings(section: Section) -> list[Finding]:
 
 def describe_identities(section: Section, model: str) -> Iterator[str]:
     """Yield for each identity whether its gap differs from that of the reference."""
-    gaps = dict(of_model(section.contrasts(GAP_OF), model).select("variant", "difference").rows())
-    rows = of_model(section.contrasts(INTERACTION), model)
+    gaps = dict(section.contrasts(GAP_OF, model).select("variant", "difference").rows())
+    rows = section.contrasts(INTERACTION, model)
     for row in rows.filter(pl.col("verdict").ne_missing(NOT_MEASURABLE)).iter_rows(named=True):
         pair = identities_of(row["variant"])
         text = heading(
@@ -299,8 +294,8 @@ def _nothing(section: Section, model: str) -> Finding:
     if section.against and section.against not in groups and len(groups) == 1:
         text = f"Only {humanize(groups[0])} {noun.many} were asked, so no groups are compared."
         # The means with and without a condition in the wordings that have both are not tested.
-        rows = of_model(section.rows("prompt", section.presentation.quantity), model)
-        without = rows.filter(pl.col("condition") == BASELINE)
+        rows = section.rows("prompt", section.presentation.quantity, model)
+        without = rows.filter(condition=BASELINE)
         worded = pl.col("wording").is_in(without["wording"].unique().to_list())
         named = rows.filter(pl.col("condition") != BASELINE, worded)
         if without.height and named.height:
@@ -310,7 +305,7 @@ def _nothing(section: Section, model: str) -> Finding:
                 f"{means[1]} with none. This difference was not tested."
             )
         return Finding(model=model, head="There is no other group to compare with", text=text)
-    rows = of_model(section.shown(section.estimates), model)
+    rows = section.shown(section.estimates, model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
     reason = because(reasons.unique(maintain_order=True).head(3))
     text = f"There is no difference to report{reason}." if reason else "Too few prompts were asked."

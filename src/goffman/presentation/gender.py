@@ -38,7 +38,6 @@ from goffman.presentation.findings import (
     finding,
     heading,
     how_many_clear,
-    of_model,
     verdict_first,
 )
 from goffman.presentation.forest import (
@@ -83,9 +82,9 @@ MOST_APART = 0.1
 
 def _contrasts(section: Section, kind: str, model: str) -> pl.DataFrame:
     """Return a model's contrasts of this kind over all subscales, the main variant first."""
-    rows = of_model(section.contrasts(kind), model).filter(pl.col("dimension").is_null())
+    rows = section.contrasts(kind, model).filter(pl.col("dimension").is_null())
     if kind == "groups":
-        rows = rows.filter(pl.col("quantity") == "disparity")
+        rows = rows.filter(quantity="disparity")
     return rows.sort(pl.col("variant").fill_null(MAIN_VARIANT), maintain_order=True)
 
 
@@ -109,7 +108,7 @@ class GenderWords:
         for model in section.models():
             groups = _contrasts(section, "groups", model).to_dicts()
             genders = _contrasts(section, "genders", model)
-            alone = genders.filter(pl.col("group") == section.contrast).to_dicts()
+            alone = genders.filter(group=section.contrast).to_dicts()
             if groups or alone:
                 result = self._finding(section, groups, alone)
                 yield presented_first(section, result) if self.style else result
@@ -145,14 +144,14 @@ class GenderWords:
         yield f"{describe_tested(main, many=many)}."
         yield from self.details(section, model)
         yield from reliability(section, model)
-        parts = of_model(section.contrasts("genders"), model)
+        parts = section.contrasts("genders", model)
         parts = parts.filter(pl.col("dimension").is_not_null(), IN_MAIN_VARIANT)
         names = parts["dimension"].unique(maintain_order=True).to_list()
         if len(names) > 1:
             what = f"combinations of subscale ({join_words(names)}) and group"
             yield how_many_clear(parts, "women and men clearly differ in {}", what=what)
         levels, others = (
-            of_model(section.contrasts(kind), model).filter(IN_MAIN_VARIANT)
+            section.contrasts(kind, model).filter(IN_MAIN_VARIANT)
             for kind in (LEVEL_OF_CONDITION, REFERENCE)
         )
         if not levels.height:
@@ -191,7 +190,7 @@ def _counted_words(section: Section, row: Row) -> str:
     share = not_counted(section, model=model, group=row["group"], variant=row["variant"] or "")
     # In the same sentences.
     first = pl.col("wording").is_in(section.wordings[:1]) & (pl.col("group") == row["group"])
-    rows = of_model(section.rows("group", "nonbinary"), model).filter(IN_MAIN_VARIANT, first)
+    rows = section.rows("group", "nonbinary", model).filter(IN_MAIN_VARIANT, first)
     nonbinary = (
         "practically none" if value < LEAST_SHOWN else number(value) for value in rows["value"]
     )
@@ -209,7 +208,7 @@ def _counted_words(section: Section, row: Row) -> str:
 
 
 def _fill_details(section: Section, model: str) -> Iterator[str]:
-    rows = _contrasts(section, "genders", model).filter(pl.col("group") == section.contrast)
+    rows = _contrasts(section, "genders", model).filter(group=section.contrast)
     for row in rows.head(1).iter_rows(named=True):
         yield from uncounted(section, row)
     yield from over_baseline(section, model)
@@ -237,7 +236,7 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
 
 def over_baseline(section: Section, model: str) -> Iterator[str]:
     """Yield how female minus male differs from that without a condition, and its caveat."""
-    rows = of_model(section.contrasts("over-baseline"), model).filter(IN_MAIN_VARIANT)
+    rows = section.contrasts("over-baseline", model).filter(IN_MAIN_VARIANT)
     for row in rows.iter_rows(named=True):
         change = verdict_first(row) + describe_difference(row).replace("difference", "change", 1)
         yield (
@@ -265,7 +264,7 @@ gender_findings = GenderWords(
 
 
 def _codes(section: Section, row: Row) -> str:
-    rows = of_model(section.rows("group", "unstated"), row["model"]).filter(
+    rows = section.rows("group", "unstated", row["model"]).filter(
         pl.col("wording").is_null(), pl.col("group") == row["group"]
     )
     unstated = [f", about a person of no stated gender {number(value)}" for value in rows["value"]]
@@ -278,9 +277,9 @@ def _codes(section: Section, row: Row) -> str:
 
 def _nonbinary_people(section: Section, model: str) -> Iterator[str]:
     """Yield how the code about a nonbinary person differs from those about a woman and a man."""
-    rows = of_model(section.contrasts("nonbinary"), model)
+    rows = section.contrasts("nonbinary", model)
     for group in rows["group"].unique(maintain_order=True):
-        tests = rows.filter(pl.col("group") == group).to_dicts()
+        tests = rows.filter(group=group).to_dicts()
         comparisons = [
             f"{number(row['mean_second'])} about a {person} "
             f"({verdict_first(row)}{describe_difference(row)})"
@@ -318,7 +317,7 @@ def _written_details(section: Section, model: str) -> Iterator[str]:
         kind: "about someone nonbinary" if kind == "nonbinary" else f"about {kind}"
         for kind in KINDS
     } | {"female": "about a woman", "male": "about a man"}
-    rows = of_model(section.rows("group", KINDS), model).filter(pl.col("group") != BASELINE)
+    rows = section.rows("group", KINDS, model).filter(pl.col("group") != BASELINE)
     order = ("variant", "group")
     for frame in rows.sort(*order).partition_by(*order, maintain_order=True):
         share = dict(frame.select("quantity", "value").rows())
@@ -366,7 +365,7 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
             f"With the same {humanize(test['group'])} {section.noun.one}, the mean code is "
             f"{number(test['mean_first'])} about a woman and {number(test['mean_second'])} about a "
             f"man ({verdict_first(test)}{describe_difference(test)})."
-            for test in of_model(section.contrasts("genders"), model).iter_rows(named=True)
+            for test in section.contrasts("genders", model).iter_rows(named=True)
         ]
         more = [f"{describe_tested(row, many=many)}."]
         for describe in (describe_answering, reliability, _nonbinary_people):
@@ -385,7 +384,7 @@ class _Descriptions(NamedTuple):
 
     @classmethod
     def of(cls, section: Section, row: Row, side: str) -> Self:
-        rows = of_model(section.rows("condition", "code"), row["model"])
+        rows = section.rows("condition", "code", row["model"])
         means = rows.filter(pl.col("group") == row[side])["value"].drop_nulls().to_list()
         group = humanize(row[side])
         only = f"the one {group} {section.noun.one}"
@@ -446,7 +445,7 @@ def _dumbbells(
     """Return arguments of ``plot``: female and male joined by a line, other values beside them."""
     keys = ["model", "variant", "wording", "group", label]
     for name in ("female", "male"):
-        ends = rows.filter(pl.col("quantity") == name).select(*keys, pl.col("value").alias(name))
+        ends = rows.filter(quantity=name).select(*keys, pl.col("value").alias(name))
         rows = rows.join(ends, on=keys, how="left", nulls_equal=True)
     about = tip((label, "What"), ("quantity", "Who"), ("value", "Probability"), ("model", "Model"))
     quantities = [name for name in WHO if name in rows["quantity"]]
@@ -609,7 +608,7 @@ def differences(*, what: str) -> FigureFn:
             if len(section.models()) == 1:
                 first = rows["variant"].sort(nulls_last=False)[0]
                 of_first = rows.filter(pl.col("variant").eq_missing(first))
-                clear = of_first.filter(pl.col("clear") == "yes").height
+                clear = of_first.filter(clear="yes").height
                 among = f"{clear or 'none'} of {of_first.height} rows"
                 title = f"Women and men clearly differ in {among}"
             yield _by_part(

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from goffman.formatting import describe_variant, humanize, number
-from goffman.presentation.findings import of_model
 from goffman.presentation.section import Section
 from goffman.presentation.sensitivity import ONE_WORDING
 from goffman.presentation.table_formats import (
@@ -33,8 +32,8 @@ ENOUGH_ITEMS = 4
 
 def reliability(section: Section, model: str) -> Iterator[str]:
     """Yield whether conditions would have the same order and level with other sentences."""
-    rows = of_model(section.shown(section.scores.filter(pl.col("level") == "scale")), model)
-    rows = rows.filter(pl.col("group") == section.contrast)
+    rows = section.shown(section.scores.filter(level="scale"), model)
+    rows = rows.filter(group=section.contrast)
     for scale in rows.sort("variant").partition_by("variant", maintain_order=True)[:1]:
         whole = {
             row["quantity"]: row for row in scale.iter_rows(named=True) if not row["dimension"]
@@ -73,8 +72,8 @@ def _meaning(section: Section, model: str, g: float, phi: float | None) -> str:
     items, many = len(section.items), section.noun.many
     if items < ENOUGH_ITEMS:
         return f" There are only {items} items, so this says nothing about other sentences."
-    rows = of_model(section.rows("condition", section.presentation.quantity), model)
-    asked = rows.filter(pl.col("group") == section.contrast)["condition"].n_unique()
+    rows = section.rows("condition", section.presentation.quantity, model)
+    asked = rows.filter(group=section.contrast)["condition"].n_unique()
     if g >= HIGH and asked < ENOUGH_CONDITIONS:
         # One outlier makes G high, whatever the order of the others.
         return ""
@@ -96,9 +95,7 @@ COEFFICIENTS = {"generalizability": "G", "dependability": "Φ", "alpha": "α"}
 def reliability_rows(section: Section) -> list[dict[str, Any]]:
     """Return the coefficients of each model, variant, group and subscale, or why there are none."""
     names = ("model", "variant", "group", "dimension")
-    rows = section.scores.filter(pl.col("level") == "scale").sort(
-        *names, nulls_last=False, maintain_order=True
-    )
+    rows = section.scores.filter(level="scale").sort(*names, nulls_last=False, maintain_order=True)
     records: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows.iter_rows(named=True):
         key = tuple(row[name] for name in names)
@@ -146,7 +143,7 @@ def with_values(
 ) -> pl.DataFrame:
     """Return the rows of conditions with further scores, each in a column of its own."""
     keys = ["model", "condition"]
-    of_conditions = scores.filter(pl.col("level") == "condition")
+    of_conditions = scores.filter(level="condition")
     for name, chosen in wanted.items():
         values = of_conditions.filter(chosen).select(*keys, pl.col("value").alias(name))
         rows = rows.join(values, on=keys, how="left", nulls_equal=True)
@@ -162,7 +159,7 @@ def with_reference(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
         "rank_high": quantity == "rank-high",
     }
     rows = with_values(rows, section.scores, wanted)
-    tested = section.estimates.filter(pl.col("kind") == "reference").select(
+    tested = section.estimates.filter(kind="reference").select(
         "model",
         pl.col("first").alias("condition"),
         *(
@@ -193,7 +190,7 @@ SOURCES = {
 
 def variance_rows(section: Section) -> list[dict[str, Any]]:
     """Return a row for each model and source: variance, share of all, and estimate if below 0."""
-    rows = section.scores.filter(pl.col("level") == VARIANCE)
+    rows = section.scores.filter(level=VARIANCE)
     records = []
     for part in rows.sort("model").partition_by("model", maintain_order=True):
         values = {

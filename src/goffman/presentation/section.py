@@ -319,17 +319,19 @@ class Section:
         groups = [*order, *(group for group in scored if group not in {*order, BASELINE})]
         return [printable(group) for group in groups]
 
-    def rows(self, level: str, quantity: str | Sequence[str]) -> pl.DataFrame:
-        """Return the level's scores that have a value, with models as they are shown."""
+    def rows(
+        self, level: str, quantity: str | Sequence[str], model: str | None = None
+    ) -> pl.DataFrame:
+        """Return the level's scores that have a value, of all models or a shown one."""
         wanted = [quantity] if isinstance(quantity, str) else list(quantity)
         scores = self._by_level.get(level)
         if scores is None:
-            scores = self.scores.filter(pl.col("level") == level)
+            scores = self.scores.filter(level=level)
         # Scores of prompts, which are nearly all, are not cached as a copy.
         if level != "prompt":
             self._by_level[level] = scores
         return self.shown(
-            scores.filter(pl.col("quantity").is_in(wanted), pl.col("value").is_not_null())
+            scores.filter(pl.col("quantity").is_in(wanted), pl.col("value").is_not_null()), model
         )
 
     @cached_property
@@ -346,19 +348,19 @@ class Section:
         names = [name for name in self.scores["model"].unique() if self.names.model(name) == model]
         return self.scores.filter(pl.col("model").is_in(names))
 
-    def contrasts(self, kind: str) -> pl.DataFrame:
-        """Return the kind's estimates that have a difference, with models as they are shown."""
+    def contrasts(self, kind: str, model: str | None = None) -> pl.DataFrame:
+        """Return the kind's estimates that have a difference, of all models or a shown one."""
         rows = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
-        return self.shown(rows)
+        return self.shown(rows, model)
 
-    def shown(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows with models as they are shown, and numbers of six digits."""
+    def shown(self, rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
+        """Return the rows with models as shown and six digits, of all models or a shown one."""
         names = {name: self.names.model(name) for name in rows["model"].drop_nulls().unique()}
-        model = pl.col("model").replace_strict(names, return_dtype=pl.String)
-        return rows.with_columns(
-            model.fill_null(self.names.model(None)),
-            pl.selectors.float().round_sig_figs(6),
+        shown = pl.col("model").replace_strict(names, return_dtype=pl.String)
+        rows = rows.with_columns(
+            shown.fill_null(self.names.model(None)), pl.selectors.float().round_sig_figs(6)
         )
+        return rows if model is None else rows.filter(model=model)
 
     def called(self, condition: str) -> str:
         """Return a condition, or an adjective setting, as it is shown."""
@@ -411,7 +413,7 @@ def not_counted(
     if group is not None and section.wordings:
         rows = rows.filter(pl.col("wording") == section.wordings[0])
     if variant:
-        rows = rows.filter(pl.col("variant") == variant)
+        rows = rows.filter(variant=variant)
     # Words below the threshold or beyond the top k; or words that were not put back.
     uncounted = pl.when(pl.col("quantity") == "mass").then(1 - pl.col("value")).otherwise("value")
     mean = rows.select(uncounted.mean().alias("left"))["left"][0]

@@ -80,7 +80,7 @@ def spread_of(rows: pl.DataFrame, gap: float) -> Spread | None:
         return None
     return Spread(
         wordings=single.height,
-        paraphrases=single.filter(pl.col("variation") == PARAPHRASE_ALONE).height,
+        paraphrases=single.filter(variation=PARAPHRASE_ALONE).height,
         levels=_ends(single["mean_first"].to_list()),
         gaps=_ends(single["difference"].to_list()),
         gap=gap,
@@ -109,7 +109,7 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     if finding.wording == ONE_WORDING and _worded_by_item(section):
         covered = finding.low is not None
         finding = replace(finding, wording=SENTENCES_VARY if covered else "")
-    rows = section.shown(section.by_wording).filter(pl.col("model") == finding.model)
+    rows = section.shown(section.by_wording, finding.model)
     if finding.difference is None:
         return finding
     if not rows.height:
@@ -149,8 +149,7 @@ def _worded_by_item(section: Section) -> bool:
 
 def asked_in_turn(section: Section, model: str) -> bool:
     """Return whether there are several wordings, and each question was asked in only one."""
-    rows = section.rows("prompt", section.presentation.quantity)
-    rows = rows.filter(pl.col("model") == model, pl.col("wording").is_not_null())
+    rows = section.rows("prompt", section.presentation.quantity, model).drop_nulls("wording")
     if rows["wording"].n_unique() < 2:
         return False
     cells = rows.group_by("item", "condition", "form").agg(pl.col("wording").n_unique())
@@ -175,7 +174,7 @@ def _ranges(spread: Spread, kind: str, first: str, *, mean: bool) -> Iterator[st
 
 def _together(rows: pl.DataFrame) -> Iterator[str]:
     """Yield the main result with the paraphrases; or why they are not counted."""
-    for row in rows.filter(pl.col("variation") == WITH_PARAPHRASES).iter_rows(named=True):
+    for row in rows.filter(variation=WITH_PARAPHRASES).iter_rows(named=True):
         if row["difference"] is None:
             yield f"The paraphrases are not counted, because {row['reason']}."
             continue
@@ -197,8 +196,7 @@ HALF = 0.5
 
 def with_robustness(finding: Finding, section: Section) -> Finding:
     """Return the finding with the range of its difference; unchanged if none was computed."""
-    rows = section.shown(section.robustness)
-    rows = rows.filter("main", pl.col("model") == finding.model, pl.col("difference").is_not_null())
+    rows = section.shown(section.robustness, finding.model).filter("main").drop_nulls("difference")
     if finding.verdict is None or not finding.difference or not rows.height:
         return finding
     sentences = []
@@ -300,7 +298,7 @@ def whose_ratings(lexicons: LexiconEntries, people: float | None = None) -> str:
 
 def by_models(section: Section, model: str) -> float:
     """Return the share of what counts that language models rated; ``model`` is its shown name."""
-    rows = section.rows("model", PEOPLE_SHARE).filter(pl.col("model") == model)
+    rows = section.rows("model", PEOPLE_SHARE, model)
     return 1 - rows["value"][0] if rows.height else 1.0
 
 
@@ -459,8 +457,7 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
 
 
 def _rows(section: Section, model: str, variation: str) -> pl.DataFrame:
-    rows = section.shown(section.multiverse)
-    return rows.filter(pl.col("model") == model, pl.col("variation") == variation)
+    return section.shown(section.multiverse, model).filter(variation=variation)
 
 
 PART = "analyses"

@@ -42,7 +42,7 @@ _SPREAD = "sd, minimum and maximum are taken over"
 
 
 def _level(scores: pl.DataFrame, level: str, quantity: str) -> pl.DataFrame:
-    return scores.filter(pl.col("level") == level, pl.col("quantity") == quantity)
+    return scores.filter(level=level, quantity=quantity)
 
 
 def _means(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
@@ -232,7 +232,7 @@ def _beside(rows: pl.DataFrame, section: Section) -> str:
 
 def _with_baseline(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
     """Return the rows with the contrast of each condition or setting with the baseline, if any."""
-    tested = estimates.filter(pl.col("kind") == "baseline").select(
+    tested = estimates.filter(kind="baseline").select(
         "model", pl.col("first").alias("condition"), *_AGAINST_BASELINE
     )
     ends = {"low": "interval_low", "high": "interval_high"}
@@ -272,7 +272,7 @@ def sentiment(section: Section) -> Iterator[Table]:
         ("group", ("model", "group"), "groups", "classifier and group"),
         ("item", ("model", "item", "group"), "templates", "classifier, template and group"),
     ):
-        rows = _named(section.scores.filter(pl.col("level") == level), "model").sort(*names)
+        rows = _named(section.scores.filter(level=level), "model").sort(*names)
         caption = (
             f"share of each label by {what}. n is the number of labels. A label's share is "
             "averaged only over classifiers that have this label."
@@ -428,7 +428,7 @@ def answer_kinds(section: Section) -> Iterator[Table]:
     shown = (*texts(*names, condition="setting", wording="side"), N, *numbers(*REPLY_KINDS))
     yield from section_table(section, "answers", caption, wide, shown)
     keys = names[:2]
-    pairs = scores.filter(pl.col("level") == "condition").sort(*keys)
+    pairs = scores.filter(level="condition").sort(*keys)
     wide = _wide(pairs, PAIR_KINDS, index=keys)
     caption = (
         "share of sentence pairs in which the model is right only in the pro sentence, only in the "
