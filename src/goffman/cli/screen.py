@@ -36,11 +36,11 @@ def print_screen(
     about: Sequence[str] = (),
 ) -> None:
     """Print the main results of a run, where the report is, and possible next commands."""
-    from goffman.presentation.findings import QUICK
+    from goffman.presentation.findings import FIRST_LOOK
     from goffman.report.summary import WIDTH, screen
 
     where = str(folder)
-    quick = any(note in QUICK for result in results for note in result.finding.caveats)
+    quick = any(note.id == FIRST_LOOK for result in results for note in result.finding.caveats)
     first_look = ["first look"] if quick else []
     head = " · ".join([f"goffman {version('goffman')}", *about, *first_look])
     lines = [*textwrap.wrap(head, WIDTH), "", *screen(results), ""]

@@ -49,8 +49,11 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
+FIRST_LOOK = "first-look"
+"""The id of the caveat of a quick sample."""
+
 CAVEATS = {
-    "first-look": "a first look: only a few conditions of each group were asked",
+    FIRST_LOOK: "a first look: only a few conditions of each group were asked",
     "depends-on-one-part": "depends on one part: without it, the sign changes or half is gone",
     "answer-style": "answers much the same whatever it is asked",
     "few-sentences": "too few sentences to speak for others",
@@ -93,7 +96,7 @@ def caveats_of(finding: Finding, section: Section) -> Iterator[Caveat]:
     by_model = rated and by_models(section, finding.model) > MOST_BY_MODELS
     in_one = finding.wording.startswith((ONE_WORDING, IN_TURN))
     known = {
-        "first-look": (section.sample == "quick", QUICK),
+        FIRST_LOOK: (section.sample == "quick", QUICK),
         "depends-on-one-part": (finding.depends, finding.depends),
         "answer-style": (finding.styled, f"{finding.head}."),
         "few-sentences": (finding.asked, finding.wording),

@@ -41,10 +41,6 @@ _MEAN_COLUMNS = (N, *numbers("mean", "sd", "minimum", "maximum"))
 _SPREAD = "sd, minimum and maximum are taken over"
 
 
-def _level(scores: pl.DataFrame, level: str, quantity: str) -> pl.DataFrame:
-    return scores.filter(level=level, quantity=quantity)
-
-
 def _means(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
     """Return the rows sorted by these names, with the columns of a table of means."""
     columns = (*names, "n", "missing", "value", "sd", "low", "high", "reason")
@@ -60,14 +56,16 @@ def groups_of_conditions(section: Section) -> Iterator[Table]:
     """Yield a table of groups × models × wordings, and one of the gaps between the groups."""
     scores, quantity, many = section.scores, section.presentation.quantity, section.noun.many
     names = ("model", "wording", "group")
-    rows = _means(_named(_level(scores, "group", quantity), "model", "wording"), *names)
+    rows = _means(
+        _named(scores.filter(level="group", quantity=quantity), "model", "wording"), *names
+    )
     caption = (
         f"{section.presentation.called} by model, wording and group of {many}. n counts {many}; "
         f"{_SPREAD} them."
     )
     shown = (*texts(*names), *_MEAN_COLUMNS)
     yield from section_table(section, "groups", caption, rows, shown)
-    gaps = _named(_level(scores, "model", f"{quantity}-gap"), "model", "wording")
+    gaps = _named(scores.filter(level="model", quantity=f"{quantity}-gap"), "model", "wording")
     rows = gaps.sort("model", "wording").select("model", "wording", "n", "value", "reason")
     caption = "the gap between the groups, by model and wording."
     shown = (*texts("model", "wording"), N, *numbers("value", value="gap"))
@@ -77,7 +75,7 @@ def groups_of_conditions(section: Section) -> Iterator[Table]:
 def gaps_by_item(section: Section) -> Iterator[Table]:
     """Yield a table of each item's mean in both groups and the gap, over all wordings."""
     sides = (section.contrast, section.against)
-    means = _level(section.scores, "item", section.presentation.quantity)
+    means = section.scores.filter(level="item", quantity=section.presentation.quantity)
     means = means.filter(pl.col("group").is_in(sides), pl.col("wording").is_null())
     rows = means.pivot("group", index=["model", "item"], values="value")
     if {*sides} <= {*rows.columns}:
@@ -105,7 +103,7 @@ def words_counted(section: Section) -> Iterator[Table]:
 def ranked_conditions(section: Section) -> Iterator[Table]:
     """Yield a table of all conditions, highest first, with their distance from the baseline."""
     noun = section.noun.one
-    rows = _level(section.scores, "condition", section.presentation.quantity).select(
+    rows = section.scores.filter(level="condition", quantity=section.presentation.quantity).select(
         "model", "condition", "group", "category", "n", "missing", "value", "sd", "low", "high",
         "over", "reason",
     )  # fmt: skip
@@ -143,7 +141,7 @@ COUNTS = {
 
 def _of_conditions(section: Section) -> pl.DataFrame:
     """Return the number of each condition that has one, for each model and all together."""
-    rows = _level(section.scores, "condition", section.presentation.quantity)
+    rows = section.scores.filter(level="condition", quantity=section.presentation.quantity)
     return rows.filter(pl.col("value").is_not_null(), pl.col("condition") != BASELINE)
 
 
@@ -366,7 +364,7 @@ def genders(section: Section) -> Iterator[Table]:
 def settings(section: Section) -> Iterator[Table]:
     """Yield a table of each adjective setting's score, and its difference from the baseline."""
     scores, quantity = section.scores, section.presentation.quantity
-    rows = _level(scores, "condition", quantity).select(
+    rows = scores.filter(level="condition", quantity=quantity).select(
         "model", "condition", "group", "n", "missing", "value", "sd", "over", "reason"
     )
     if not rows.height:
