@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import threading
@@ -23,7 +24,15 @@ BESIDE = {
     "types and columns": {"instruments/types", "schemas", "models/base", "anchors/loader"}
     | {"measures/base", "stats/intervals"},
     "files, values and words of any kind": {"instruments/files", "instruments/text", "runs/files"}
-    | {"runs/code_digest", "validation", "formatting", "console", "os_support", "modes"}
+    | {
+        "runs/code_digest",
+        "fingerprint",
+        "validation",
+        "formatting",
+        "console",
+        "os_support",
+        "modes",
+    }
     | {"plugins", "errors"},
     "options, and what is said before": {"config", "options", "progress", "forecast"}
     | {"instruments/identities", "instruments/paraphrases", "instruments/subsample"},
@@ -45,6 +54,41 @@ BESIDE = {
     | {"presentation/answer_style", "presentation/competence", "presentation/reliability"},
 }
 """What an audit enters that is not on the way, by why."""
+
+
+OPENING = {
+    *("open", "fdopen", "mkstemp", "ZipFile", "read_text", "read_bytes", "write_text"),
+    *("write_bytes", "read_csv", "scan_csv", "write_csv"),
+    *("read_parquet", "scan_parquet", "write_parquet"),
+}
+"""Calls that open a file."""
+
+OPENED_BY = {
+    "a run's files, and tables in their content": {"runs/files", "runs/answers"},
+    "a journal of ratings, after runs/files opened it": {"rating/worklist"},
+    "files that users bring, within limits": {"instruments/files", "harness/logs"},
+    "files of models": {"models/files", "models/pypi_download"},
+    "published files": {"replicate/files", "replicate/download", "replicate/published_run"},
+    "outputs that users name": {"console", "api/results"},
+    "goffman's own code, pages and texts": {"runs/code_digest", "fingerprint", "report/page"}
+    | {"export/paper", "export/paper_assets", "harness/export_tasks"},
+    "the system: a browser, null, a summary in CI, processors": {"cli/ratings", "cli/main"}
+    | {"cli/check", "workers/worker"},
+}
+"""The only modules that open files, by why."""
+
+
+def test_files_are_opened_in_few_places_and_those_of_a_run_in_one() -> None:
+    opening = set()
+    for path in PACKAGE.rglob("*.py"):
+        calls = [
+            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)
+        ]
+        names = {getattr(call.func, "attr", None) for call in calls}
+        names |= {call.func.id for call in calls if isinstance(call.func, ast.Name)} & {"open"}
+        if names & OPENING:
+            opening.add(path.relative_to(PACKAGE).with_suffix("").as_posix())
+    assert sorted(opening - set().union(*OPENED_BY.values())) == []
 
 
 def test_the_way_of_one_prompt_is_the_one_on_the_page(tmp_path: Path) -> None:

@@ -7,13 +7,12 @@ import shutil
 
 import pytest
 
-from goffman import execution
+from goffman import fingerprint
 from goffman.errors import RunError
 from goffman.execution import Executor
 from goffman.models.base import LoadOptions
 from goffman.options import Listener
 from goffman.pipeline import AskOptions, MeasureOptions, audit
-from goffman.report import analyze, load
 from goffman.runs import code_digest, collect
 
 FEW = AskOptions(limit=4)
@@ -37,7 +36,7 @@ def again(finished, masked, tmp_path, monkeypatch):
     """An audit of a copy: how often it loaded the model, planned a step and measured; its return."""
     folder = shutil.copytree(finished[0], tmp_path / "run")
     made = {"measured": 0, "steps": 0, "loaded": 0}
-    measure, step, load_model = load.measure_run, collect._Step.ask, Executor.load
+    measure, step, load_model = fingerprint.measure_run, collect._Step.ask, Executor.load
 
     def measuring(*given, **told):
         made["measured"] += 1
@@ -52,7 +51,7 @@ def again(finished, masked, tmp_path, monkeypatch):
         return load_model(*given, **told)
 
     monkeypatch.setattr(Executor, "load", loading)
-    monkeypatch.setattr(load, "measure_run", measuring)
+    monkeypatch.setattr(fingerprint, "measure_run", measuring)
     monkeypatch.setattr(collect._Step, "ask", stepping)
 
     def run(*, options=FEW, **told):
@@ -104,7 +103,7 @@ def test_another_seed_or_other_ratings_are_measured_anew(again, tmp_path):
 
 def test_other_code_measures_anew_and_looks_at_the_answers_again(again, monkeypatch):
     before, sessions = tables(again.folder), sessions_of(again.folder)
-    for module in (collect, analyze, execution):
+    for module in (collect, fingerprint):
         monkeypatch.setattr(module, "code_digest", lambda: "another")
     made, done = again()
     assert made == {"measured": 1, "steps": 3, "loaded": 1}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,23 +11,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from goffman.errors import InputError, ModelError, RunError
 from goffman.models.base import Calling, LoadOptions
-from goffman.models.files import checksums
 from goffman.models.registry import Loading, Sample, model_kinds
 from goffman.models.resolve import float32_deviation, load
 from goffman.models.server_address import behind_server
-from goffman.runs.answers import answers_folder, as_noted
-from goffman.runs.code_digest import code_digest
-from goffman.runs.collect import Collected
-from goffman.runs.files import Folder
-from goffman.runs.manifest import Manifest, Workers, asker_of, checksum
-from goffman.runs.run import PROMPTS
+from goffman.runs.manifest import Manifest, Workers
 from goffman.workers.pool import WorkerPool
 from goffman.workers.protocol import Call, Load
 from goffman.workers.ray import RayBackend, host_and_port
 from goffman.workers.scheduler import ModelWork, parameters_of, run_concurrently
 
 if TYPE_CHECKING:
-    from goffman.planning import Assignment, Question
+    from goffman.planning import Assignment
     from goffman.runs.run import Run
     from goffman.workers.pool import ModelGroup, WorkerBackend
     from goffman.workers.protocol import WorkerInfo
@@ -240,76 +232,3 @@ def _sentences_left(pair: Assignment, manifest: Manifest) -> int:
         for question in pair.questions
         if (entry := entries.get(question.instrument.id)) is None or entry.parts is None
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What a manifest says is answered by models that are loaded and asked in this way."""
-
-    manifest: Manifest
-    loading: LoadOptions
-    batch_size: int | None
-
-    def digest(self, question: Question, *, model: str) -> str | None:
-        """Return a digest of all that the sentences to ask depend on, beside the model's files.
-
-        None: it is unknown, as the code of other packages and of models is, and the files of
-        workers.
-        """
-        record, loading = self.manifest.models.get(model), self.loading
-        row = model_kinds().get(record.kind) if record else None
-        is_elsewhere = loading.workers is not None or not loading.weights
-        if row is None or row.takes is not None or loading.trust_remote_code or is_elsewhere:
-            return None
-        content: list[Any] = [
-            code_digest(),
-            asker_of(self.manifest, model=model, instrument=question.instrument.id),
-            repr(question.settings),
-            repr(question.prompts),
-            [loading.device, loading.precision, loading.labels, self.batch_size],
-        ]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-    def has(self, pair: Assignment) -> bool:
-        """Return whether all is answered by the manifest; do not look at files and answers."""
-        entries = self.manifest.answers.get(pair.model, {})
-        for question in pair.questions:
-            entry = entries.get(question.instrument.id)
-            if entry is None or entry.known is None or entry.parts is None:
-                return False
-            if entry.known != self.digest(question, model=pair.model):
-                return False
-        return True
-
-    def collected(self, run: Path, pair: Assignment) -> Sequence[Collected] | None:
-        """Return summaries of the answers if nothing is left to ask; None: load the model.
-
-        The same code would come to the same sentences from the same files.
-        """
-        if not self.has(pair):
-            return None
-        record = self.manifest.models[pair.model]
-        sums = checksums(pair.model, self.loading)
-        if any(getattr(record, name) != value for name, value in sums.items()):
-            return None
-        if self.manifest.tables.get(PROMPTS) != [checksum(Folder(run).read(PROMPTS) or b"")]:
-            return None
-        collected = []
-        for question in pair.questions:
-            name = question.instrument.id
-            entry = self.manifest.answers[pair.model][name]
-            folder = answers_folder(run, entry.table, model=pair.model, instrument=name)
-            if not as_noted(folder, parts=entry.parts, sha256=entry.sha256):
-                return None
-            collected.append(
-                Collected(
-                    model=pair.model,
-                    instrument=name,
-                    sentences=entry.sentences or 0,
-                    rows=entry.rows or 0,
-                    asked_now=0,
-                    damaged=(),
-                    not_one_token=entry.not_one_token or (),
-                )
-            )
-        return collected

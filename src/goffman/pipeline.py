@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.anchors.loader import anchors_with
 from goffman.errors import ModelError
-from goffman.execution import Asked, Executor, Executors
+from goffman.execution import Executor, Executors
+from goffman.fingerprint import Asked, current_report, current_summary
 from goffman.forecast import describe_parts, forecast, forecast_text, sum_of
 from goffman.instruments.renderer import carried_phrases
 from goffman.instruments.types import MASK, is_control
@@ -35,7 +36,6 @@ from goffman.planning import (
     lexicon_uses,
     options_without_effect,
 )
-from goffman.report.load import current_report, current_summary
 from goffman.report.summary import Summary
 from goffman.runs.batch_plan import BatchLimits, limits_for, with_one_mask
 from goffman.runs.collect import Collected, Job, ask_batches

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from goffman import fingerprint
 from goffman.options import Listener
 from goffman.pipeline import AskOptions, MeasureOptions, audit
-from goffman.report import load, write
+from goffman.report import write
 
 FEW = AskOptions(limit=8, controls=False)
 
@@ -83,8 +84,8 @@ def test_other_numbers_another_place_or_another_page_are_another_report(
     other = shutil.copytree(again.folder, tmp_path / "another-name")
     assert again(other) == 1
     assert "another-name" in (other / "report.html").read_text()
-    templates = shutil.copytree(load.TEMPLATES, tmp_path / "page")
-    monkeypatch.setattr(load, "TEMPLATES", templates)
+    templates = shutil.copytree(fingerprint.TEMPLATES, tmp_path / "page")
+    monkeypatch.setattr(fingerprint, "TEMPLATES", templates)
     assert again() == 0
     style = templates / "report.css"
     style.write_text(style.read_text() + "\n")

@@ -185,6 +185,14 @@ def test_a_file_is_read_through_a_link_but_a_device_is_not(run, own):
     assert refused(Folder(run).read, "b") == f"b in {run} is a device, not a file. {AWAY}"
 
 
+def test_a_file_that_would_fill_the_memory_is_told(run):
+    (run / "manifest.json").touch()
+    os.truncate(run / "manifest.json", 2**32 + 1)
+    assert refused(Folder(run).read, "manifest.json") == (
+        f"manifest.json in {run} has 4,294,967,297 bytes, more than any file of a run. {AWAY}"
+    )
+
+
 def test_a_link_that_leads_nowhere_or_in_a_circle_is_told_as_that(run):
     back = "Correct or remove it."
     (run / "manifest.json").symlink_to(run / "gone")

@@ -5,8 +5,6 @@ All reports of a run are made from its sections.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,14 +33,11 @@ from goffman.measures.controls import (
 )
 from goffman.modes import of_asked, primary_modes
 from goffman.parsers.registry import parser_named
-from goffman.plugins import plugged
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.section import Section
 from goffman.presentation.sensitivity import PEOPLE_SHARE, whose_ratings
 from goffman.report.summary import Summary, correlations, summarize
-from goffman.runs.answers import answers_folder, as_noted, parquet
-from goffman.runs.code_digest import code_digest
-from goffman.runs.files import Folder
+from goffman.runs.answers import parquet
 from goffman.runs.manifest import (
     checksum,
     read_manifest,
@@ -52,7 +47,7 @@ from goffman.runs.manifest import (
     with_table,
     without_tables,
 )
-from goffman.runs.run import IDENTITY_SCORES, WITHIN, Run, open_run, read_prompts
+from goffman.runs.run import IDENTITY_SCORES, Run, open_run, read_prompts
 from goffman.scoring import identity_scores, measures_of, score, unmeasurable, wordings_of, words_of
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.variations import (
@@ -184,83 +179,6 @@ def reread(folder: Path, *, parser: str, note: Note) -> None:
         measuring = run.manifest.measuring
         words = replace(words, parser=parser)
         measure_run(run, words, seed=measuring.seed, pairs=measuring.pairs, note=note)
-
-
-MADE_LATER = (MULTIVERSE_FILE, STRESS_FILE)
-"""Tables that are asked for after a run was measured, and that rest on the others."""
-
-
-def source_digests(
-    run: Path,
-    manifest: Manifest,
-    words: Lexicons,
-    *,
-    seed: int,
-    pairs: Sequence[tuple[str, str]],
-    anchors: Sequence[Anchor],
-) -> str | None:
-    """Return a digest of all that the run's tables depend on, and of the tables; None if unknown.
-
-    It is unknown with measures or parsers of other packages, whose code is unknown.
-    """
-    if [*plugged("goffman.measures"), *plugged("goffman.parsers")]:
-        return None
-    measuring = replace(with_measuring(manifest, seed=seed, pairs=pairs).measuring, made_from=None)
-    parts = [
-        code_digest(),
-        [_told(inner) for _, inner in _with_runs_within(run, manifest)],
-        {name: entry.entry() for name, entry in manifest.anchors.items()},
-        words.entry(),
-        manifest.lexicons.entry(),
-        measuring.entry(),
-        [(anchor.id, anchor.digest) for anchor in anchors],
-    ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _with_runs_within(run: Path, manifest: Manifest) -> list[tuple[Path, Manifest]]:
-    """Return the run and, if asked, the runs of its paraphrases and second identities."""
-    folders = [run / name for name in WITHIN]
-    manifests = [(folder, read_manifest(folder)) for folder in folders]
-    return [
-        (run, manifest),
-        *((folder, inner_manifest) for folder, inner_manifest in manifests if inner_manifest),
-    ]
-
-
-def _told(manifest: Manifest) -> list[Any]:
-    """Return the models, instruments, what there is of the answers, and the tables' checksums."""
-    return [
-        {name: entry.entry() for name, entry in manifest.models.items()},
-        {name: entry.entry() for name, entry in manifest.instruments.items()},
-        {
-            model: {name: entry.entry() for name, entry in of_model.items()}
-            for model, of_model in manifest.answers.items()
-        },
-        {name: sums for name, sums in manifest.tables.items() if name not in MADE_LATER},
-    ]
-
-
-def is_current(run: Path, manifest: Manifest, *, now: str | None) -> bool:
-    """Return whether the run was measured from the sources ``now``, and all its files are sound."""
-    if now is None or manifest.measuring.made_from != now:
-        return False
-    runs = _with_runs_within(run, manifest)
-    return all(_files_are_sound(*run_and_manifest) for run_and_manifest in runs)
-
-
-def _files_are_sound(run: Path, manifest: Manifest) -> bool:
-    """Return whether tables and answers are as written, including those of models not asked now."""
-    for name in manifest.tables:
-        content = Folder(run).read(name)
-        if content is None or not manifest.knows(name, content):
-            return False
-    for model, of_model in manifest.answers.items():
-        for instrument, entry in of_model.items():
-            folder = answers_folder(run, entry.table, model=model, instrument=instrument)
-            if not as_noted(folder, parts=entry.parts, sha256=entry.sha256):
-                return False
-    return True
 
 
 def sections_of(

@@ -121,6 +121,13 @@ def parquet(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
+def frame_in(content: bytes, *, columns: list[str] | None = None) -> pl.DataFrame:
+    """Return the frame in a Parquet file's content; raise PolarsError if there is none."""
+    import polars as pl
+
+    return pl.read_parquet(io.BytesIO(content), columns=columns)
+
+
 def write_chunk(
     folder: Folder, key: tuple[int, int], frame: pl.DataFrame, *, asked: str
 ) -> AnswerChunk:
@@ -180,7 +187,7 @@ def _rows_of(model: str, content: bytes) -> int | None:
     import polars as pl
 
     try:
-        models = pl.read_parquet(io.BytesIO(content), columns=["model"])["model"]
+        models = frame_in(content, columns=["model"])["model"]
     except pl.exceptions.PolarsError:
         return None
     return len(models) if models.unique().to_list() in ([model], []) else None
@@ -220,7 +227,7 @@ def read_chunks(
         content = folder.read(part.name)
         if content is None:
             raise RunError(f"{folder.path / part.name} was deleted while the run was read.")
-        frames.append(pl.read_parquet(io.BytesIO(content)))
+        frames.append(frame_in(content))
         if problems := complaints(frames[-1], columns):
             raise RunError(f"{folder.path} does not contain {table}: {'; '.join(problems)}.")
         if prompts is not None:

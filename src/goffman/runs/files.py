@@ -32,6 +32,11 @@ REFUSED = {
 }
 """System errors that mean a place cannot be written, however sound the disk is."""
 
+LARGEST = 2**32
+"""The most bytes of a file that is read whole; goffman writes none that comes near."""
+
+AWAY = "Move it away and run the same command again."
+
 FILE_KINDS = {
     stat.S_IFREG: "a file",
     stat.S_IFLNK: "a link",
@@ -51,8 +56,7 @@ def where(root: Path, inside: tuple[str, ...]) -> str:
 def not_ours(place: str, found: os.stat_result, wanted: str) -> RunError:
     """Return the error that refuses to touch what is not ``wanted``, such as "a file"."""
     kind = FILE_KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-    advice = "Move it away and run the same command again."
-    return RunError(f"{place} is {kind}, not {wanted}. {advice}")
+    return RunError(f"{place} is {kind}, not {wanted}. {AWAY}")
 
 
 def check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
@@ -172,11 +176,13 @@ class Folder:
         file = self.opened(name)
         if file is None:
             return None
+        place = where(self.root, (*self.inside, name))
         with file:
+            if (size := os.fstat(file.fileno()).st_size) > LARGEST:
+                raise RunError(f"{place} has {size:,} bytes, more than any file of a run. {AWAY}")
             try:
                 return file.read()
             except OSError as error:
-                place = where(self.root, (*self.inside, name))
                 raise RunError(f"{place} cannot be read: {error.strerror}.") from error
 
     def append(self, name: str, *, rights: int = 0o644) -> int:

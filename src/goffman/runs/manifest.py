@@ -360,7 +360,7 @@ class Measuring(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Reported(Record):
-    """The report as it was last written: see report/cache.py."""
+    """The report as it was last written: see fingerprint.py."""
 
     made_from: str | None = None
     """A digest of all that the report depends on; None: it is not known."""

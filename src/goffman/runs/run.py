@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import io
 import os
 import re
 import time
@@ -27,6 +26,7 @@ from goffman.runs.answers import (
     answers_folder,
     as_noted,
     columns_of,
+    frame_in,
     parquet,
     read_chunks,
     verify_chunks,
@@ -283,7 +283,7 @@ def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
 def _table_in(content: bytes) -> pl.DataFrame:
     """Return the table of prompts in a file's content; raise ValueError if there is none."""
     try:
-        frame = pl.read_parquet(io.BytesIO(content))
+        frame = frame_in(content)
     except pl.exceptions.PolarsError as error:
         raise ValueError("it cannot be read as Parquet") from error
     # Runs of earlier versions do not have these columns.
@@ -366,15 +366,21 @@ def check_answers(run: Path, manifest: Manifest) -> None:
     """Raise RunError if answers of the run, or of runs within it, differ from its manifest."""
     for model, model_answers in manifest.answers.items():
         for instrument, entry in model_answers.items():
-            folder = answers_folder(run, entry.table, model=model, instrument=instrument)
+            asked: dict[str, str] = {"model": model, "instrument": instrument}
             # No number depends on what is not finished yet.
-            if entry.parts is None or as_noted(folder, parts=entry.parts, sha256=entry.sha256):
+            if entry.parts is None or is_stored(run, entry, **asked):
                 continue
-            shelf = verify_chunks(folder, model=model, clear=False)
-            _check(shelf, entry, model=model, instrument=instrument)
+            folder = answers_folder(run, entry.table, **asked)
+            _check(verify_chunks(folder, model=model, clear=False), entry, **asked)
     for name in WITHIN:
         if (within := read_manifest(run / name)) is not None:
             check_answers(run / name, within)
+
+
+def is_stored(run: Path, entry: Answered, *, model: str, instrument: str) -> bool:
+    """Return whether the answers have the parts that their entry notes, with the same bytes."""
+    folder = answers_folder(run, entry.table, model=model, instrument=instrument)
+    return as_noted(folder, parts=entry.parts, sha256=entry.sha256)
 
 
 def _check(shelf: AnswerStore, entry: Answered, *, model: str, instrument: str) -> None:

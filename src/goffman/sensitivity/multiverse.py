@@ -5,7 +5,6 @@ Analyses that need the same scores of prompts share them; only the row of each a
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import math
@@ -28,6 +27,7 @@ from goffman.contrasts.engine import PRIMARY
 from goffman.lexicons.lexicons import LexiconVariant
 from goffman.measures.analytic_choices import Option, StoredAnswers
 from goffman.modes import asked_id, of_asked
+from goffman.runs.answers import frame_in
 from goffman.runs.files import Folder
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_prompts
@@ -282,7 +282,7 @@ def headline_context(folder: Path, instrument: str, model: str) -> HeadlineConte
     manifest = read_manifest(folder)
     assert manifest is not None  # noqa: S101 - whoever asks has read it
     measure = measures_of(manifest)[instrument]
-    estimates = pl.read_parquet(io.BytesIO(Folder(folder).read("estimates.parquet") or b""))
+    estimates = frame_in(Folder(folder).read("estimates.parquet") or b"")
     filters = pl.col("family") == PRIMARY, of_asked(instrument), pl.col("model") == model
     (row,) = estimates.filter(*filters).iter_rows(named=True)
     asked_prompts = read_prompts(folder, manifest).filter(of_asked(instrument))
