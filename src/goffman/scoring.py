@@ -64,7 +64,7 @@ def words_of(manifest: Manifest) -> Lexicons:
         words = load_words(files, parser=parser_of(manifest), shipped=not files)
     except (GoffmanError, OSError) as error:
         raise RunError(str(error)) from error
-    if entries != LexiconEntries() and LexiconEntries.of(words.entry()) != entries:
+    if entries != LexiconEntries() and words.files != entries:
         raise RunError(
             "The lists of ratings or gender words have changed since the run was scored."
         )

@@ -1,14 +1,26 @@
-"""What a run never mixes changes by whom its parts and replies are known."""
+"""A manifest keeps what it does not know, and knows by whom a run's parts and replies are."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
+from goffman.errors import RunError
 from goffman.models.base import Identity, Sampling
+from goffman.options import AskOptions
+from goffman.pipeline import audit
 from goffman.runs.batch_plan import BatchLimits
-from goffman.runs.manifest import Manifest, Model, asker_of, model_entry
+from goffman.runs.manifest import (
+    LexiconEntries,
+    Manifest,
+    Model,
+    asker_of,
+    model_entry,
+    read_manifest,
+    write_manifest,
+)
 
 IDENTITY = Identity(
     name="m",
@@ -22,6 +34,9 @@ IDENTITY = Identity(
     device="cpu",
 )
 LIMITS = BatchLimits(max_tokens=9, max_size=2, part_size=3)
+LABELS = ("negative", "positive")
+ENTRY = model_entry(IDENTITY, LIMITS, labels=LABELS)
+CHAT = model_entry(IDENTITY, sampling=Sampling(), seed=0)
 
 
 def asker(entry, *, model="m", instrument="scale", settings=None):
@@ -29,44 +44,88 @@ def asker(entry, *, model="m", instrument="scale", settings=None):
     return asker_of(manifest, model=model, instrument=instrument, settings=settings)
 
 
-def classifier(identity=IDENTITY, limits=LIMITS, labels=("negative", "positive")):
-    return model_entry(identity, limits, labels=labels)
-
-
-ENTRY = classifier()
-CHAT = model_entry(IDENTITY, sampling=Sampling(), seed=0)
-
 OTHERS = {
     **{
-        name: lambda name=name, value=value: asker(classifier(replace(IDENTITY, **{name: value})))
+        name: {**ENTRY, name: value}
         for name, value in {
             "weights_sha256": "c" * 64,
             "tokenizer_sha256": "c" * 64,
             "precision": "bf16",
             "revision": "abc",
             "device": "NVIDIA H200",
+            "labels": LABELS[::-1],
         }.items()
     },
-    "labels": lambda: asker(classifier(labels=("positive", "negative"))),
-    "batches": lambda: asker(classifier(limits=replace(LIMITS, max_size=3))),
-    "name": lambda: asker(ENTRY, model="n"),
-    "instrument": lambda: asker(ENTRY, instrument="other"),
-    "settings": lambda: asker(ENTRY, settings={"top_k": 5}),
-    "chat": lambda: asker(CHAT),
-    "temperature": lambda: asker({**CHAT, "sampling": Sampling(temperature=0.0)}),
-    "seed": lambda: asker({**CHAT, "seed": 1}),
-    "address": lambda: asker({**CHAT, "address": "http://localhost/v1"}),
+    "batches": model_entry(IDENTITY, replace(LIMITS, max_size=3), labels=LABELS),
+    "chat": CHAT,
+    "temperature": {**CHAT, "sampling": Sampling(temperature=0.0)},
+    "seed": {**CHAT, "seed": 1},
+    "address": {**CHAT, "address": "http://localhost/v1"},
 }
 
 
-@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_another_asker_is_known_as_another(other):
-    own = asker(ENTRY), asker(CHAT)
-    assert len(other()) == 16
-    assert other() not in (own[:1] if other is OTHERS["chat"] else own)
+def test_another_asker_is_known_as_another():
+    askers = [asker(ENTRY), *map(asker, OTHERS.values())]
+    askers += [asker(ENTRY, model="n"), asker(ENTRY, instrument="other")]
+    askers.append(asker(ENTRY, settings={"top_k": 5}))
+    assert {len(one) for one in askers} == {16}
+    assert len({*askers}) == len(askers)
 
 
-def test_remarks_change_nothing():
+def test_askers_are_known_as_ever():
+    """Parts and replies of a run bear these: another digest would be another model's."""
+    assert (asker(ENTRY), asker(CHAT)) == ("f03032f5208adcee", "a1fb204ef179d927")
+
+
+def test_remarks_and_when_sentences_are_prepared_change_nothing():
     noted = replace(IDENTITY, notes=("The mask was repaired.",))
-    entry = classifier(noted)
+    entry = model_entry(noted, replace(LIMITS, first_block=7, enough=8), labels=LABELS)
     assert asker({**entry, "deviation": {"largest_difference": 0.1}}) == asker(ENTRY)
+
+
+@pytest.fixture(scope="module")
+def run(tiny, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("entries") / "run"
+    models = [str(tiny("bert")), str(tiny("bert", labels=("NEG", "POS")))]
+    audit(models, output=folder, options=AskOptions(controls=False, limit=25))
+    return folder
+
+
+@pytest.fixture
+def content(run):
+    return json.loads((run / "manifest.json").read_text())
+
+
+def rewritten(content, folder):
+    """The content of a manifest after it was read and written."""
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(content))
+    write_manifest(folder, read_manifest(folder))
+    return json.loads(path.read_text())
+
+
+def test_a_manifest_is_written_as_it_was_read_with_what_a_later_goffman_wrote(content, tmp_path):
+    assert rewritten(content, tmp_path) == content
+    content["tomorrow"] = [1, {"a": None}]
+    for entry in content["models"].values():
+        entry["aura"] = "green"
+    for entry in content["instruments"].values():
+        entry["called"]["nickname"] = "x"
+    assert rewritten(content, tmp_path) == content
+
+
+def test_an_entry_that_lacks_a_field_or_has_an_unknown_setting_is_refused(content, tmp_path):
+    entry = next(entry for entry in content["instruments"].values() if "settings" in entry)
+    # Who does not know a setting does not know how the answers came about.
+    entry["settings"]["beam"] = 1
+    with pytest.raises(RunError, match=r"was damaged or edited \(TypeError: .* argument 'beam'\)"):
+        rewritten(content, tmp_path)
+    del entry["settings"]["beam"], entry["version"]
+    with pytest.raises(RunError, match=r"was damaged or edited \(KeyError: 'version'\)"):
+        rewritten(content, tmp_path)
+
+
+def test_records_lie_within_records():
+    lexicons = {"attitudes": [{"file": "a.csv", "sha256": "1", "ratings": 3}], "parser": "v1"}
+    assert LexiconEntries.of(lexicons).attitudes[0].ratings == 3
+    assert LexiconEntries.of(lexicons).entry() == lexicons

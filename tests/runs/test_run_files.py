@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from goffman.errors import AskingError, RunError
+from goffman.errors import RunError
 from goffman.runs.files import Folder, write_whole
 
 AWAY = "Move it away and run the same command again."
@@ -261,37 +261,33 @@ Folder(pathlib.Path(sys.argv[1])).write("a", b"1")
 """
 
 
-def test_what_another_process_is_writing_is_not_swept(run):
+@pytest.fixture
+def writing(run):
+    """A process that is about to give a file its name."""
     with subprocess.Popen(
         [sys.executable, "-c", WRITES, run],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    ) as writer:
-        assert writer.stdout.readline() == "held\n"
-        Folder(run).sweep()
+    ) as process:
+        assert process.stdout.readline() == "held\n"
         assert len(list(run.glob(".goffman-*.tmp"))) == 1
-        writer.stdin.write("\n")
-        writer.stdin.flush()
-        assert writer.wait(timeout=20) == 0
-    assert (run / "a").read_bytes() == b"1"
-    with subprocess.Popen(
-        [sys.executable, "-c", WRITES, run],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as writer:
-        assert writer.stdout.readline() == "held\n"
-        writer.kill()
-    assert len(list(run.glob(".goffman-*.tmp"))) == 1
+        yield process
+
+
+def test_what_another_process_is_writing_is_not_swept(run, writing):
     Folder(run).sweep()
+    writing.communicate("\n", timeout=20)
+    assert writing.returncode == 0
+    assert (run / "a").read_bytes() == b"1"
     assert [path.name for path in run.iterdir()] == ["a"]
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(small_disk):
-    with pytest.raises(AskingError, match="The disk is full"):
-        Folder(small_disk).write("large", bytes(4_000_000))
-    assert list(small_disk.iterdir()) == []
+def test_what_a_killed_process_was_writing_is_swept(run, writing):
+    writing.kill()
+    writing.wait()
+    Folder(run).sweep()
+    assert list(run.iterdir()) == []
 
 
 READS = """

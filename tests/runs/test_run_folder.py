@@ -99,14 +99,14 @@ def test_prompts_that_are_gone_are_told_and_come_back(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_run_of_an_earlier_goffman_is_read_as_it_is(tmp_path):
+def test_prompts_that_the_manifest_does_not_know_are_refused_and_written_again(tmp_path):
     ask(tmp_path, "first")
-    manifest = read_manifest(tmp_path)
-    text = manifest.as_json().replace("prompts.parquet", "other.parquet")
+    text = read_manifest(tmp_path).as_json().replace("prompts.parquet", "other.parquet")
     (tmp_path / "manifest.json").write_text(text)
-    assert read_prompts(tmp_path).height == 5
+    with pytest.raises(RunError, match="was damaged or edited after goffman wrote it"):
+        read_prompts(tmp_path)
     ask(tmp_path, "first")
-    assert list(read_manifest(tmp_path).tables)[-1] == "prompts.parquet"
+    assert read_prompts(tmp_path).height == 5
 
 
 EACH = """

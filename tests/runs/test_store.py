@@ -13,7 +13,7 @@ from goffman.errors import AskingError, RunError
 from goffman.runs import answers
 from goffman.runs.files import Folder, write_whole
 from goffman.runs.run import locked
-from goffman.schemas import FILLS, LABELS, REPLIES, schema
+from goffman.schemas import FILLS, LABELS, schema
 
 
 def fills(count: int = 3) -> pl.DataFrame:
@@ -48,15 +48,6 @@ def test_a_part_is_read_back_with_exactly_its_columns(tmp_path):
         "'token' is not declared; column 'word' is not declared; column 'probability' is not "
         "declared."
     )
-
-
-def test_a_part_of_replies_that_lacks_a_column_is_refused(tmp_path):
-    row = {"prompt_id": "p", "model": "m", "trial": 1, "text": "x"}
-    rows = pl.DataFrame([row], schema=schema(REPLIES))
-    folder = Folder(tmp_path)
-    part = answers.write_chunk(folder, (1, 0), rows.drop("text"), asked="0" * 16)
-    with pytest.raises(RunError, match="does not contain replies"):
-        answers.read_chunks(folder, [part], "replies")
 
 
 def test_the_same_rows_are_the_same_bytes(tmp_path):
@@ -149,11 +140,17 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(small_disk):
     assert sound(small_disk).parts == {(1, 0): part}
 
 
-LIMITED = """
-import pathlib, resource, sys
+WRITES = """
+import os, pathlib, resource, sys
 from goffman.errors import AskingError
 from goffman.runs.files import write_whole
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+resource.setrlimit(getattr(resource, sys.argv[2]), (64, 64))
+opened = []
+try:
+    while sys.argv[2] == "RLIMIT_NOFILE":
+        opened.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
 try:
     write_whole(pathlib.Path(sys.argv[1]), bytes(2000))
 except AskingError as failure:
@@ -161,47 +158,30 @@ except AskingError as failure:
 """
 
 
-def test_a_limit_on_files_is_told_like_a_full_disk(tmp_path):
+@pytest.mark.parametrize(
+    ("limit", "problem", "strerror", "advice"),
+    [
+        ("RLIMIT_FSIZE", "The disk is full", "File too large", "Free some space"),
+        (
+            "RLIMIT_NOFILE",
+            "This process has too many files open",
+            "Too many open files",
+            "Allow more open files (ulimit -n 4096)",
+        ),
+    ],
+)
+def test_limits_on_files_are_told_as_such(tmp_path, limit, problem, strerror, advice):
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED, tmp_path / "large"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith(f"The disk is full: {tmp_path / 'large'} could not be written (")
-    assert list(tmp_path.iterdir()) == []
-
-
-CROWDED = """
-import os, pathlib, resource, sys
-from goffman.errors import AskingError
-from goffman.runs.files import write_whole
-resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-opened = []
-try:
-    while True:
-        opened.append(os.open(os.devnull, os.O_RDONLY))
-except OSError:
-    pass
-try:
-    write_whole(pathlib.Path(sys.argv[1]), b"a")
-except AskingError as failure:
-    print(failure)
-"""
-
-
-def test_too_many_open_files_are_told_as_such(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", CROWDED, tmp_path / "a"],
+        [sys.executable, "-c", WRITES, tmp_path / "large", limit],
         capture_output=True,
         text=True,
         check=True,
     )
     assert done.stdout == (
-        f"This process has too many files open: {tmp_path / 'a'} could not be written (Too many "
-        "open files). All answers so far are kept. Allow more open files (ulimit -n 4096), then "
-        "run the same command again to resume.\n"
+        f"{problem}: {tmp_path / 'large'} could not be written ({strerror}). All answers so far "
+        f"are kept. {advice}, then run the same command again to resume.\n"
     )
+    assert list(tmp_path.iterdir()) == []
 
 
 HOLD = """

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from goffman.errors import LexiconError, RunError
 from goffman.instruments.files import Faults, Row, read_plain, read_table
 from goffman.instruments.types import Attitude
+from goffman.runs.manifest import RatingsFile
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,27 +58,13 @@ _MARKED = re.compile(r"##.+|.+@@|</?[a-z]+\d*>|\[[a-z ]+\d*\]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
-    """A file of ratings that was used."""
-
-    file: str
-    """A name of BUILT_IN, or the path as the user gave it."""
-    sha256: str
-    ratings: int
-
-    def entry(self) -> dict[str, Any]:
-        """Return the source as it stands in a manifest."""
-        return {"file": self.file, "sha256": self.sha256, "ratings": self.ratings}
-
-
-@dataclass(frozen=True, kw_only=True)
 class Attitudes:
     """Ratings from several files, and the files that they are from."""
 
     table: pl.DataFrame
     """word, item, wording, label, kind, place, rater: the greater the place, the stronger the
     rating; ``rater``: MODELS, RATERS, or USER."""
-    sources: tuple[Source, ...]
+    sources: tuple[RatingsFile, ...]
     """The files, each of which overrides those before it."""
 
     def label(self, fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -165,12 +152,12 @@ def raters_of(path: Path) -> list[str]:
 
 
 @cache
-def _built_in(name: str, by: str) -> tuple[pl.DataFrame, Source]:
+def _built_in(name: str, by: str) -> tuple[pl.DataFrame, RatingsFile]:
     """Return goffman's ratings of this name, read once: all audits of a process share them."""
     return _file_of(BUILT_IN[name], by, name=name)
 
 
-def _file_of(path: Path, by: str, *, name: str = "") -> tuple[pl.DataFrame, Source]:
+def _file_of(path: Path, by: str, *, name: str = "") -> tuple[pl.DataFrame, RatingsFile]:
     """Return the ratings of a file, with ``place`` for how specific each is, and their source."""
     import polars as pl
 
@@ -187,7 +174,7 @@ def _file_of(path: Path, by: str, *, name: str = "") -> tuple[pl.DataFrame, Sour
         "rater": [MODELS if path == SHIPPED else RATERS if name else USER] * len(rows),
     }
     digest = hashlib.sha256(read_plain(path)).hexdigest()
-    source = Source(file=name or str(path), sha256=digest, ratings=len(rows))
+    source = RatingsFile(file=name or str(path), sha256=digest, ratings=len(rows))
     return pl.DataFrame(columns, schema=_columns()), source
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goffman.lexicons.attitude import ATTITUDES, BUILT_IN, USER, fold, load_attitudes, raters_of
+from goffman.runs.manifest import GenderFile, LexiconEntries
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,14 +33,15 @@ class Lexicons:
     parser: str
     """The parser of replies."""
 
-    def entry(self) -> dict[str, Any]:
-        """Return the lexicons and the parser as they stand in a manifest."""
-        words = {"sha256": self.gender.digest, "words": len(self.gender.words)}
-        return {
-            "attitudes": [source.entry() for source in self.attitudes.sources],
-            "gender": {"file": self.gender_file, **words},
-            "parser": self.parser,
-        }
+    @property
+    def files(self) -> LexiconEntries:
+        """Return the files and the parser as they stand in a manifest."""
+        words, digest = len(self.gender.words), self.gender.digest
+        return LexiconEntries(
+            attitudes=self.attitudes.sources,
+            gender=GenderFile(file=self.gender_file, sha256=digest, words=words),
+            parser=self.parser,
+        )
 
 
 OPPOSITE = {"female": "male", "male": "female"}

@@ -38,15 +38,7 @@ from goffman.presentation.section import Section
 from goffman.presentation.sensitivity import PEOPLE_SHARE, whose_ratings
 from goffman.report.summary import Summary, correlations, summarize
 from goffman.runs.answers import parquet
-from goffman.runs.manifest import (
-    checksum,
-    read_manifest,
-    with_anchors,
-    with_lexicons,
-    with_measuring,
-    with_table,
-    without_tables,
-)
+from goffman.runs.manifest import checksum, read_manifest, with_anchors, with_measuring
 from goffman.runs.run import IDENTITY_SCORES, Run, open_run, read_prompts
 from goffman.scoring import identity_scores, measures_of, score, unmeasurable, wordings_of, words_of
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
@@ -109,7 +101,7 @@ def measure_run(
     tables |= {IDENTITY_SCORES: parquet(scores_by_identity)} if scores_by_identity.height else {}
     tables |= people.tables()
     tables |= {file: parquet(frame) for file, frame in rating_tables.items()}
-    manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
+    manifest = replace(with_anchors(run.manifest, people.anchors), lexicons=words.files)
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
     manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
     sections = sections_of(
@@ -154,13 +146,14 @@ def keep_tables(
     # run is told that they are not there.
     for name, content in tables.items():
         run.place.write_changed(name, content)
-        manifest = with_table(manifest, name, checksum(content))
     removed = {*maybe} - tables.keys()
-    run.manifest = manifest = without_tables(manifest, *removed)
+    sums = {name: old for name, old in manifest.tables.items() if name not in removed}
+    sums |= {name: [checksum(content)] for name, content in tables.items()}
+    run.manifest = replace(manifest, tables=sums)
     run.keep()
     for name in removed.intersection(run.place.names()):
         run.place.remove(name)
-    return manifest
+    return run.manifest
 
 
 def reread(folder: Path, *, parser: str, note: Note) -> None:

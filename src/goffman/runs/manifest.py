@@ -496,8 +496,8 @@ class Manifest(Record):
     """The workers that computed in place of the process that writes, if any did."""
 
     def knows(self, table: str, content: bytes) -> bool:
-        """Return whether a table's file is as it was written, or nothing is noted about it."""
-        return table not in self.tables or checksum(content) in self.tables[table]
+        """Return whether a table's file is as it was written."""
+        return checksum(content) in self.tables.get(table, ())
 
     def as_json(self) -> str:
         """Return the text of manifest.json."""
@@ -662,11 +662,6 @@ def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Answ
     return replace(manifest, answers={**manifest.answers, model: model_answers})
 
 
-def with_lexicons(manifest: Manifest, lexicons: Entry) -> Manifest:
-    """Return the manifest with the lexicons that scores are now made with."""
-    return replace(manifest, lexicons=LexiconEntries.of(lexicons))
-
-
 def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, str]]) -> Manifest:
     """Return the manifest with what else scores and estimates are now made with."""
     measuring = Measuring(seed=seed, pairs=tuple(pairs), goffman=__version__, versions=_versions())
@@ -683,12 +678,6 @@ def with_anchors(manifest: Manifest, anchors: Mapping[str, Entry]) -> Manifest:
 def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:
     """Return the manifest with the checksums of all contents that a table's file may have."""
     return replace(manifest, tables={**manifest.tables, table: list(checksums)})
-
-
-def without_tables(manifest: Manifest, *tables: str) -> Manifest:
-    """Return the manifest without tables that the run no longer has."""
-    remaining = {name: sums for name, sums in manifest.tables.items() if name not in tables}
-    return replace(manifest, tables=remaining)
 
 
 def checksum(content: bytes) -> str:

@@ -286,9 +286,6 @@ def _table_in(content: bytes) -> pl.DataFrame:
         frame = frame_in(content)
     except pl.exceptions.PolarsError as error:
         raise ValueError("it cannot be read as Parquet") from error
-    # Runs of earlier versions do not have these columns.
-    missing = [column for column in ("family", "source") if column not in frame.columns]
-    frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in missing)
     if problems := complaints(frame, PROMPT_TABLE):
         raise ValueError("; ".join(problems))
     return frame
