@@ -100,6 +100,6 @@ def test_prompts_of_two_samples_have_the_name_of_the_larger(tmp_path) -> None:
     manifest = Manifest()
     asked = (("quick", "quick"), ("balanced", "balanced"), ("quick", "balanced"), (None, None))
     for sample, known in (*asked, ("balanced", None)):
-        entry = {**instrument_entry(form, prompts, None), "in_all": 25280, "sample": sample}
+        entry = instrument_entry(form, prompts, None, in_all=25280, sample=sample)
         manifest = with_instrument(manifest, tmp_path, name=form.id, entry=entry, models=["m"])
         assert manifest.instruments[form.id].sample == known

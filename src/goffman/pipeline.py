@@ -222,17 +222,21 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     """Enter the instrument in the run, which refuses one that differs from its own."""
     instrument = question.instrument
     has_trials = answers_to(instrument.kind) == "replies" or question.trials > 1
-    trials = {"trials": question.trials} if has_trials else {}
     main_count = sum(not is_control(prompt) for prompt in question.prompts)
     sample = question.chosen.sample if question.in_all not in {None, main_count} else None
-    details = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
-    if factor := question.identities:
-        details["identities"] = {
-            "factor": factor.id,
-            "levels": [level.name for level in factor.levels],
-        }
+    factor = question.identities
+    levels = [level.name for level in factor.levels] if factor else []
     entry, *parts = (
-        {**instrument_entry(instrument, prompts, question.settings), **details, "sample": sample}
+        instrument_entry(
+            instrument,
+            prompts,
+            question.settings,
+            trials=question.trials if has_trials else None,
+            measured=measure_entry(question.measure),
+            in_all=question.in_all,
+            identities={"factor": factor.id, "levels": levels} if factor else None,
+            sample=sample,
+        )
         for prompts in (question.prompts, *map(question.part, question.parts))
     )
     run.manifest = with_instrument(

@@ -20,7 +20,6 @@ from goffman.pipeline import audit
 from goffman.presentation.competence import Competence
 from goffman.report.anchors import anchor_sections, anchor_tables
 from goffman.report.load import MeasuredRun, read_run
-from goffman.runs.manifest import with_anchors
 from tiny_chat import make_causal
 
 pytestmark = pytest.mark.slow
@@ -69,7 +68,7 @@ def run(asked) -> MeasuredRun:
     scores = scores.with_columns(value=pl.when(silent).then(0.05).otherwise("value"))
     people = compare_with_anchors(scores, measured.prompts, measured.manifest, every_anchor())
     assert list(people.anchors) == ["gss-vignettes"]
-    manifest = with_anchors(measured.manifest, people.anchors)
+    manifest = replace(measured.manifest, anchors=people.anchors)
     return replace(
         measured,
         scores=scores,

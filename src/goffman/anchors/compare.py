@@ -20,6 +20,7 @@ from goffman.instruments.types import CONTROL, base_of
 from goffman.measures.controls import DECIDED
 from goffman.modes import asked_ids, mode_of_rows, of_asked
 from goffman.runs.answers import parquet
+from goffman.runs.manifest import UsedAnchor
 from goffman.schemas import ANCHOR_POINTS, CONTRASTS, VERDICTS, schema
 from goffman.scoring import measures_of, without_controls
 from goffman.stats.intervals import Estimate, Z
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from goffman.anchors.loader import Anchor, AnchorValue
     from goffman.contrasts.correlations import Answers
     from goffman.measures.base import Measure
-    from goffman.runs.manifest import Entry, Manifest
+    from goffman.runs.manifest import Manifest
 
 SHARE = "share-endorsing"
 """The measure's quantity that is the share of answers of the same kind as those counted for
@@ -681,7 +682,7 @@ class AnchorComparison:
     """The columns CONTRASTS, ESTIMATES and VERDICTS."""
     points: pl.DataFrame
     """The columns ANCHOR_POINTS."""
-    anchors: Mapping[str, Entry]
+    anchors: Mapping[str, UsedAnchor]
     """By id, for the manifest: the anchors that something of the run could be compared with."""
 
     def tables(self) -> dict[str, bytes]:
@@ -706,8 +707,8 @@ def compare_with_anchors(
     return AnchorComparison(estimates=estimates, points=points, anchors=entries)
 
 
-def entry_of(anchor: Anchor) -> dict[str, Any]:
+def entry_of(anchor: Anchor) -> UsedAnchor:
     """Return what the manifest says of an anchor."""
     fields = {name: value for name in _SAID if (value := getattr(anchor, name)) is not None}
     items = {item.id: {"name": item.name, "meaning": item.meaning} for item in anchor.items}
-    return fields | {"point": anchor.of, "items": items}
+    return UsedAnchor(**fields, point=anchor.of, items=items)

@@ -38,7 +38,7 @@ from goffman.presentation.section import Section
 from goffman.presentation.sensitivity import PEOPLE_SHARE, whose_ratings
 from goffman.report.summary import Summary, correlations, summarize
 from goffman.runs.answers import parquet
-from goffman.runs.manifest import checksum, read_manifest, with_anchors, with_measuring
+from goffman.runs.manifest import checksum, read_manifest, with_measuring
 from goffman.runs.run import IDENTITY_SCORES, Run, open_run, read_prompts
 from goffman.scoring import identity_scores, measures_of, score, unmeasurable, wordings_of, words_of
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
@@ -101,7 +101,7 @@ def measure_run(
     tables |= {IDENTITY_SCORES: parquet(scores_by_identity)} if scores_by_identity.height else {}
     tables |= people.tables()
     tables |= {file: parquet(frame) for file, frame in rating_tables.items()}
-    manifest = replace(with_anchors(run.manifest, people.anchors), lexicons=words.files)
+    manifest = replace(run.manifest, anchors=people.anchors, lexicons=words.files)
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
     manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
     sections = sections_of(

@@ -25,7 +25,7 @@ from goffman.report.summary import Summary, describe_counts, main_results, summa
 from goffman.report.table_files import results_table
 from goffman.runs.answers import parquet
 from goffman.runs.files import README, Folder
-from goffman.runs.manifest import read_manifest, with_anchors
+from goffman.runs.manifest import read_manifest
 from goffman.runs.run import open_run
 from goffman.scoring import measures_of, words_of
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE, stress_tables
@@ -129,7 +129,7 @@ def renew_anchors(folder: Path, anchors: Sequence[Path], *, note: Callable[[str]
     if not people.anchors:
         return
     with open_run(folder) as run:
-        manifest = with_anchors(run.manifest, people.anchors)
+        manifest = replace(run.manifest, anchors=people.anchors)
         keep_tables(run, manifest, people.tables(), maybe=ANCHOR_FILES)
 
 

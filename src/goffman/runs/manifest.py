@@ -584,56 +584,59 @@ def model_entry(identity: Identity, limits: BatchLimits | None = None, **further
 
 
 def instrument_entry(
-    instrument: Instrument, prompts: Sequence[Prompt], settings: Settings | None
-) -> Entry:
+    instrument: Instrument, prompts: Sequence[Prompt], settings: Settings | None, **further: Any
+) -> AskedInstrument:
     """Return the manifest's entry of an instrument; ``settings``: how its masks are asked."""
     controls = [prompt for prompt in prompts if is_control(prompt)]
     main_prompts = [prompt for prompt in prompts if not is_control(prompt)]
-    entry: dict[str, Any] = {
-        "version": instrument.version,
-        "digest": instrument.digest,
-        "prompts": len(main_prompts),
-        "prompts_sha256": ids_sha256(main_prompts),
-        "called": _called(instrument),
-    }
+    asked_controls = None
     if controls and (control_set := instrument.controls):
-        entry["controls"] = {
-            "control_prompts": len(controls),
-            "control_ids_sha256": ids_sha256(controls),
-            "score": control_set.score,
-            "task": control_set.task,
-            "floor": control_set.floor,
-        }
-    return entry if settings is None else entry | {"settings": settings}
+        asked_controls = AskedControls(
+            control_prompts=len(controls),
+            control_ids_sha256=ids_sha256(controls),
+            score=control_set.score,
+            task=control_set.task,
+            floor=control_set.floor,
+        )
+    return AskedInstrument(
+        version=instrument.version,
+        digest=instrument.digest,
+        prompts=len(main_prompts),
+        prompts_sha256=ids_sha256(main_prompts),
+        called=_called(instrument),
+        settings=settings,
+        controls=asked_controls,
+        **further,
+    )
 
 
 def ids_sha256(prompts: Sequence[Prompt]) -> str:
     """Return a checksum of which prompts these are, whatever their order."""
-    ids = "".join(sorted(prompt.id for prompt in prompts))
-    return hashlib.sha256(ids.encode()).hexdigest()
+    return checksum("".join(sorted(prompt.id for prompt in prompts)).encode())
 
 
-def _called(instrument: Instrument) -> Entry:
-    """Return the names of things in texts for people, so that its files are not needed for them."""
-    names: dict[str, Any] = {
-        "title": instrument.title,
-        "citation": instrument.citation,
-        "language": instrument.language,
-        "limits": list(instrument.limits),
-        "nouns": {"condition": [instrument.noun.one, instrument.noun.many]},
-    }
-    if isinstance(instrument.content, Questionnaire):
-        conditions, items = instrument.content.conditions, instrument.content.items
-        names["conditions"] = {condition.id: condition.name for condition in conditions}
-        if grouped := {
-            condition.id: condition.study_category
-            for condition in conditions
-            if condition.study_category
-        }:
-            names["categories"] = grouped
-        # The first of an item's wordings stands for the item.
-        names["items"] = {item.id: item.text for item in reversed(items)}
-    return names
+def _called(instrument: Instrument) -> Called:
+    content, names = instrument.content, {}
+    if isinstance(content, Questionnaire):
+        conditions = content.conditions
+        names = {
+            "conditions": {condition.id: condition.name for condition in conditions},
+            "categories": {
+                condition.id: condition.study_category
+                for condition in conditions
+                if condition.study_category
+            },
+            # The first of an item's wordings stands for the item.
+            "items": {item.id: item.text for item in reversed(content.items)},
+        }
+    return Called(
+        title=instrument.title,
+        citation=instrument.citation,
+        language=instrument.language,
+        limits=tuple(instrument.limits),
+        nouns={"condition": (instrument.noun.one, instrument.noun.many)},
+        **names,
+    )
 
 
 def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Manifest:
@@ -668,13 +671,6 @@ def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, 
     return replace(manifest, measuring=measuring)
 
 
-def with_anchors(manifest: Manifest, anchors: Mapping[str, Entry]) -> Manifest:
-    """Return the manifest with what people said, by id, that the run is now compared with."""
-    return replace(
-        manifest, anchors={name: UsedAnchor.of(entry) for name, entry in anchors.items()}
-    )
-
-
 def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:
     """Return the manifest with the checksums of all contents that a table's file may have."""
     return replace(manifest, tables={**manifest.tables, table: list(checksums)})
@@ -690,9 +686,9 @@ def with_instrument(
     run: Path,
     *,
     name: str,
-    entry: Entry,
+    entry: AskedInstrument,
     models: Sequence[str],
-    parts: Sequence[Entry] = (),
+    parts: Sequence[AskedInstrument] = (),
 ) -> Manifest:
     """Return the manifest with this instrument; raise RunError if another one has its name.
 
@@ -701,7 +697,7 @@ def with_instrument(
     the run has one of ``parts``, the smaller samples of them. ``models``: the models that are asked
     now.
     """
-    new, old = AskedInstrument.of(entry), manifest.instruments.get(name)
+    new, old = entry, manifest.instruments.get(name)
     if old is None:
         return replace(manifest, instruments={**manifest.instruments, name: new})
     answered = {
@@ -712,7 +708,7 @@ def with_instrument(
     new_trials, old_trials = new.trials or 0, old.trials or 0
     unfinished = any(answers.parts is None for answers in answered.values())
     grows = new_trials >= old_trials and any(
-        not differ(old, replace(AskedInstrument.of(part), trials=old.trials)) for part in parts
+        not differ(old, replace(part, trials=old.trials)) for part in parts
     )
     if grows and differ(old, replace(new, trials=old.trials)):
         amount = f"a {old.sample} sample" if old.sample else f"{old.prompts:,} prompts"
