@@ -65,7 +65,6 @@ OPENING = {
 
 OPENED_BY = {
     "a run's files, and tables in their content": {"runs/files", "runs/answers"},
-    "a journal of ratings, after runs/files opened it": {"rating/worklist"},
     "files that users bring, within limits": {"instruments/files", "harness/logs"},
     "files of models": {"models/files", "models/pypi_download"},
     "published files": {"replicate/files", "replicate/download", "replicate/published_run"},

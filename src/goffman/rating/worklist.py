@@ -20,7 +20,7 @@ from goffman.instruments.types import ENGLISH, MASK, Attitude, primary_language
 from goffman.lexicons.attitude import ATTITUDES
 from goffman.modes import asked_ids
 from goffman.os_support import hold
-from goffman.runs.files import FULL, Folder, disk_error, make_folder
+from goffman.runs.files import FULL, Folder, append_whole, disk_error, make_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -337,17 +337,9 @@ class Journal:
 
     def add(self, event: Event) -> None:
         """Write the event to disk; raise AskingError if that fails."""
-        size = os.fstat(self._descriptor).st_size
         try:
-            line = event.line()
-            while line:
-                line = line[os.write(self._descriptor, line) :]
-            os.fsync(self._descriptor)
+            append_whole(self._descriptor, event.line(), sync=True)
         except OSError as error:
-            # Half a line must not stay before the next one. If even this fails, the first error is
-            # the one to report.
-            with suppress(OSError):
-                os.ftruncate(self._descriptor, size)
             what = "the disk is full" if error.errno in FULL else "the disk failed"
             raise AskingError(
                 f"Not saved: {what} ({self.path}: {error.strerror}). All earlier ratings are "
@@ -373,8 +365,7 @@ def open_journal(path: Path, *, run: Path | None = None) -> Iterator[Journal]:
                 f"{path} is open in another process. End that process with Ctrl-C, or rate under "
                 "another name with --rater."
             ) from None
-        with open(descriptor, "rb", closefd=False) as file:
-            content = file.read()
+        content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
         whole = _without_torn_line(path, content)
         record = _record(path, whole)
         with disk_error(path):

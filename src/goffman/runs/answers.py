@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goffman.errors import AskingError, RunError
 from goffman.models.base import Reply
-from goffman.runs.files import Folder, disk_error
+from goffman.runs.files import Folder, append_whole, disk_error
 from goffman.schemas import CHOICES, FILLS, LABELS, LIKELIHOODS, REPLIES, Column, complaints
 from goffman.validation import check_types, fits
 
@@ -279,22 +279,13 @@ class Journal:
 
         Raise AskingError if the disk fails, or if the journal has ended.
         """
-        content = line_of(line)
         with self._line, disk_error(self._path):
             # A user who stops twice does not wait for open requests: the descriptor may soon be
             # that of another file, into which no reply may come.
             if self._ending:
                 raise AskingError(f"{self._path} is closed: a reply came after the end.")
             self._check_disk()
-            size = os.fstat(self._descriptor).st_size
-            try:
-                while content:
-                    content = content[os.write(self._descriptor, content) :]
-            except OSError:
-                # Half a line must not stay before the next one.
-                with suppress(OSError):
-                    os.ftruncate(self._descriptor, size)
-                raise
+            append_whole(self._descriptor, line_of(line))
         self._written.set()
 
     def end(self) -> None:

@@ -287,6 +287,22 @@ def write_whole(path: Path, content: bytes) -> None:
     Folder(path.parent).write(path.name, content)
 
 
+def append_whole(descriptor: int, content: bytes, *, sync: bool = False) -> None:
+    """Write the whole content to the end of a file, and with ``sync`` to the disk, or nothing."""
+    size = os.fstat(descriptor).st_size
+    try:
+        while content:
+            content = content[os.write(descriptor, content) :]
+        if sync:
+            os.fsync(descriptor)
+    except OSError:
+        # Half a line must not stay before the next one. If even this fails, the first error is the
+        # one to report.
+        with suppress(OSError):
+            os.ftruncate(descriptor, size)
+        raise
+
+
 def _temporary(folder: int) -> tuple[str, int]:
     """Return the name and descriptor of a new file that no one can foresee, held until closed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
