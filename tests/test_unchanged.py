@@ -35,24 +35,20 @@ def finished(masked, tmp_path_factory):
 def again(finished, masked, tmp_path, monkeypatch):
     """An audit of a copy: how often it loaded the model, planned a step and measured; its return."""
     folder = shutil.copytree(finished[0], tmp_path / "run")
-    made = {"measured": 0, "steps": 0, "loaded": 0}
-    measure, step, load_model = fingerprint.measure_run, collect._Step.ask, Executor.load
+    made = {}
 
-    def measuring(*given, **told):
-        made["measured"] += 1
-        return measure(*given, **told)
+    def count(what, where, name):
+        real = getattr(where, name)
 
-    def stepping(*given, **told):
-        made["steps"] += 1
-        return step(*given, **told)
+        def counting(*given, **told):
+            made[what] += 1
+            return real(*given, **told)
 
-    def loading(*given, **told):
-        made["loaded"] += 1
-        return load_model(*given, **told)
+        monkeypatch.setattr(where, name, counting)
 
-    monkeypatch.setattr(Executor, "load", loading)
-    monkeypatch.setattr(fingerprint, "measure_run", measuring)
-    monkeypatch.setattr(collect._Step, "ask", stepping)
+    count("measured", fingerprint, "measure_run")
+    count("steps", collect._Step, "ask")
+    count("loaded", Executor, "load")
 
     def run(*, options=FEW, **told):
         made.update(measured=0, steps=0, loaded=0)
@@ -79,14 +75,14 @@ def test_nothing_is_made_again_where_nothing_changed_and_the_same_is_said(again,
     assert (again.folder / "manifest.json").read_bytes() == manifest
 
 
-def test_a_table_that_is_gone_or_damaged_is_made_again(again):
+def test_a_table_or_prompts_that_are_gone_or_damaged_are_made_again(again):
     before = tables(again.folder)
-    (again.folder / "estimates.parquet").unlink()
-    assert again()[0]["measured"] == 1
-    assert tables(again.folder) == before
-    (again.folder / "scores.parquet").write_bytes(b"no scores")
-    assert again()[0]["measured"] == 1
-    assert tables(again.folder) == before
+    for name, made in (("estimates", "measured"), ("scores", "measured"), ("prompts", "loaded")):
+        path = again.folder / f"{name}.parquet"
+        for damage in (path.unlink, lambda path=path: path.write_bytes(b"no table")):
+            damage()
+            assert again()[0][made] == 1
+            assert tables(again.folder) == before
 
 
 def test_another_seed_or_other_ratings_are_measured_anew(again, tmp_path):
@@ -214,17 +210,6 @@ def test_another_instrument_is_asked_and_what_there_was_is_kept(again, masked):
     made, done = again()
     assert made == {"measured": 0, "steps": 0, "loaded": 0}
     assert tables(again.folder).keys() == before.keys()
-
-
-def test_prompts_that_are_gone_or_damaged_are_written_again(again):
-    prompts = again.folder / "prompts.parquet"
-    before = prompts.read_bytes()
-    prompts.unlink()
-    assert again()[0]["loaded"] == 1
-    assert prompts.read_bytes() == before
-    prompts.write_bytes(b"no prompts")
-    assert again()[0]["loaded"] == 1
-    assert prompts.read_bytes() == before
 
 
 def test_a_part_of_the_answers_that_is_gone_renamed_or_one_too_many_is_noticed(again):

@@ -202,7 +202,7 @@ def said_of(
     estimates, points = compare_with_people(scores, NO_PROMPTS, MEASURES, [ANCHOR])
     one = AnchoredModel(
         anchor=ANCHOR.id,
-        about=UsedAnchor.of(entry_of(ANCHOR)),
+        about=entry_of(ANCHOR),
         section=section,
         model="m",
         estimates=estimates,
