@@ -64,11 +64,10 @@ OPENING = {
 """Calls that open a file."""
 
 OPENED_BY = {
-    "a run's files, and tables in their content": {"runs/files", "runs/answers"},
+    "a run's files and outputs, and tables in their content": {"runs/files", "runs/answers"},
     "files that users bring, within limits": {"instruments/files", "harness/logs"},
     "files of models": {"models/files", "models/pypi_download"},
     "published files": {"replicate/files", "replicate/download", "replicate/published_run"},
-    "outputs that users name": {"console", "api/results"},
     "goffman's own code, pages and texts": {"runs/code_digest", "fingerprint", "report/page"}
     | {"export/paper", "export/paper_assets", "harness/export_tasks"},
     "the system: a browser, null, a summary in CI, processors": {"cli/ratings", "cli/main"}

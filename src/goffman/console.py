@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import shlex
 import shutil
-import stat
 import sys
-import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +18,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from goffman.errors import InputError
 from goffman.progress import AuditProgress, Progress
 
 if TYPE_CHECKING:
@@ -137,40 +133,6 @@ def csv_lines(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> s
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def write_output(path: Path, text: str) -> None:
-    """Write a file that the user named, whole or not at all; raise InputError if that fails.
-
-    The target of a link is written, and keeps its rights; a device or a pipe is written to.
-    """
-    try:
-        target = path.resolve()
-        if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8", newline="")
-            return
-        if target.exists() and not os.access(target, os.W_OK):
-            raise PermissionError(13, "Permission denied")
-        _replace(target, text)
-    except (OSError, RuntimeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is a link to itself"
-        raise InputError(f"{path} cannot be written: {reason}.") from error
-
-
-def _replace(target: Path, text: str) -> None:
-    umask = os.umask(0)
-    os.umask(umask)
-    rights = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~umask
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".goffman-")
-    unfinished = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        unfinished.chmod(rights)
-        unfinished.replace(target)
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 def printable(text: str) -> str:

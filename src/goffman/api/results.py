@@ -16,7 +16,7 @@ from goffman.api import notebook
 from goffman.api.arguments import paths
 from goffman.comparison.runs import the_model_called
 from goffman.config import Text
-from goffman.errors import InputError, did_you_mean, system_error
+from goffman.errors import InputError, did_you_mean
 from goffman.formatting import describe_difference, ends, number
 from goffman.gate.check import gate_input, meant_by
 from goffman.gate.names import NamedEstimate, named_estimates, with_doubts
@@ -27,6 +27,7 @@ from goffman.presentation.vega import config
 from goffman.report.figures import figures_of, pdf_of, svg_of
 from goffman.report.load import MeasuredRun, read_run
 from goffman.report.summary import Summary, summarize
+from goffman.runs.files import write_output
 from goffman.runs.run import read_answers
 
 if TYPE_CHECKING:
@@ -75,10 +76,7 @@ class Figure:
         else:
             spec = {**self.spec, "config": config()}
             content = (json.dumps(spec, ensure_ascii=False, indent=1) + "\n").encode()
-        try:
-            target.write_bytes(content)
-        except OSError as error:
-            raise system_error(error) from error
+        write_output(target, content)
         return target
 
 

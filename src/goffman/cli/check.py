@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goffman.cli.params import RunFolder
-from goffman.console import GateFormat, printable, say, write_output
+from goffman.console import GateFormat, printable, say
 from goffman.errors import GoffmanError, InputError, system_error
+from goffman.runs.files import write_output
 
 if TYPE_CHECKING:
     from goffman.gate.rules import Condition
@@ -124,7 +125,7 @@ def check(
         checked = Checked(run=run, baseline=baseline, outcomes=estimates.gate(conditions))
         _print(written(checked, chosen))
         if output is not None:
-            write_output(output, written(checked, ENDINGS[output.suffix.lower()]))
+            write_output(output, written(checked, ENDINGS[output.suffix.lower()]).encode())
         place = os.environ.get("GITHUB_STEP_SUMMARY")
         if chosen is GateFormat.GITHUB and place:
             # What the file has already stays.

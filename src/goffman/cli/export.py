@@ -13,8 +13,9 @@ import typer
 from goffman.cli.audit import print_done
 from goffman.cli.params import Json
 from goffman.config import Sample
-from goffman.console import count_of, say, write_output
+from goffman.console import count_of, say
 from goffman.errors import InputError
+from goffman.runs.files import write_output
 
 QUESTIONS = "Questions (lm-eval-tasks and inspect)"
 
@@ -117,7 +118,7 @@ def _export_results(run: Path, target: Export, *, model: str | None, output: Pat
         if output is None:
             sys.stdout.write(text)
         else:
-            write_output(output, text)
+            write_output(output, text.encode())
             say(f"The results are in {output}.")
         return
     folder = _folder(target, output)

@@ -43,7 +43,6 @@ from goffman.console import (
     rows_text,
     say,
     table_text,
-    write_output,
 )
 from goffman.errors import (
     AnchorError,
@@ -54,6 +53,7 @@ from goffman.errors import (
     system_error,
 )
 from goffman.os_support import check_system
+from goffman.runs.files import write_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -306,7 +306,7 @@ def prompts(
     if output is None:
         sys.stdout.write(text)
     else:
-        write_output(output, text)
+        write_output(output, text.encode())
         endings = {".csv", ".json", ".jsonl"}
         odd = style is None and not as_json and output.suffix.lower() not in endings
         say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goffman.cli.params import Json, RunFolder
-from goffman.console import count_of, json_text, say, write_output
+from goffman.console import count_of, json_text, say
+from goffman.runs.files import write_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,7 @@ def agree(
     if export:
         raters = read_raters(sources)
         single_ratings = raters.ratings()
-        write_output(export, ratings_csv(single_ratings))
+        write_output(export, ratings_csv(single_ratings).encode())
         say(f"{count_of(len(single_ratings), 'rating')} in {export}.")
         if len(raters.names) < 2 and not settle:
             return

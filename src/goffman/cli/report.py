@@ -153,8 +153,8 @@ def _write_comparison(
 ) -> None:
     from goffman.comparison.page import compare_page
     from goffman.comparison.sentences import as_json, as_markdown, comparison_table
-    from goffman.console import write_output
     from goffman.presentation.table_formats import FORMATS
+    from goffman.runs.files import write_output
 
     ending = path.suffix.lower()
     if ending == ".html":
@@ -165,4 +165,4 @@ def _write_comparison(
         text = as_markdown(found)
     else:
         text = FORMATS[ending](comparison_table(found))
-    write_output(path, text)
+    write_output(path, text.encode())

@@ -201,12 +201,19 @@ class Folder:
 
     def write(self, name: str, content: bytes) -> None:
         """Write the content to the file, which is as it was before until it has the content."""
-        with disk_error(self.path / name), self._opened(make=True) as folder:
+        with disk_error(self.path / name):
+            self.replace(name, content)
+
+    def replace(self, name: str, content: bytes, *, rights: int | None = None) -> None:
+        """Do as ``write`` does, but raise OSError; ``rights``: others than those of a new file."""
+        with self._opened(make=True) as folder:
             self._check_place(name, folder)
             temporary, descriptor = _temporary(folder)
             try:
                 with open(descriptor, "wb") as file:  # noqa: PTH123
                     file.write(content)
+                    if rights is not None:
+                        os.fchmod(descriptor, rights)
                     file.flush()
                     os.fsync(descriptor)
                     os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -285,6 +292,26 @@ def write_whole(path: Path, content: bytes) -> None:
     with disk_error(path):
         make_folder(path.parent)
     Folder(path.parent).write(path.name, content)
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write a file that the user named, whole or not at all; raise InputError if that fails.
+
+    The target of a link is written, and keeps its rights; a device or a pipe is written to.
+    """
+    try:
+        target, rights = path.resolve(), None
+        if target.exists():
+            if not target.is_file():
+                target.write_bytes(content)
+                return
+            if not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            rights = stat.S_IMODE(target.stat().st_mode)
+        Folder(target.parent).replace(target.name, content, rights=rights)
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is a link to itself"
+        raise InputError(f"{path} cannot be written: {reason}.") from error
 
 
 def append_whole(descriptor: int, content: bytes, *, sync: bool = False) -> None:
