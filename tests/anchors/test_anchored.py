@@ -21,7 +21,6 @@ from goffman.contrasts.correlations import base_of, by_condition, by_occupation
 from goffman.measures.coreference import CoreferenceBias
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.pronoun_preference import PronounPreference
-from goffman.runs.manifest import UsedAnchor
 from goffman.schemas import (
     ANCHOR_POINTS,
     CONTRASTS,
