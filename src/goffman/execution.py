@@ -1,4 +1,4 @@
-"""How models are run: in this process or in workers; and what is answered already."""
+"""How models are run: in this process or in workers."""
 
 from __future__ import annotations
 

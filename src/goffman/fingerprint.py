@@ -19,7 +19,7 @@ from goffman.plugins import plugged
 from goffman.report.analyze import measure_run
 from goffman.report.figures import as_far_as_shown
 from goffman.report.load import CARD_FILE, PAGE_FILE, RESULTS_FILE, read_run
-from goffman.report.summary import Summary, summarize
+from goffman.report.summary import Summary
 from goffman.runs.code_digest import code_digest
 from goffman.runs.collect import Collected
 from goffman.runs.files import README, Folder
@@ -140,9 +140,7 @@ def current_summary(
     if made_from is not None and made_from == digest() and _files_are_sound(run):
         run.keep()
         measured = read_run(run.folder, answers=False)
-        summary, _ = as_far_as_shown(
-            measured, lambda run, _: summarize(run.sections, run.correlations, run.anchored)
-        )
+        summary, _ = as_far_as_shown(measured, lambda run, _: run.summary)
         return summary
     notes: list[str] = []
 

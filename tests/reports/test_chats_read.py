@@ -12,7 +12,6 @@ from goffman.models.base import Sampling
 from goffman.report.figures import figures_of
 from goffman.report.load import read_run
 from goffman.report.page import about_run, contrast_rows
-from goffman.report.summary import summarize
 
 
 @pytest.fixture(scope="module")
@@ -64,5 +63,5 @@ def test_settings_are_called_alike_over_trials_and_over_sentence_pairs(reported)
 
 def test_the_replies_that_a_bias_rests_on_are_said(reported):
     run, _ = reported
-    details = summarize(run.sections, run.correlations, run.anchored).details
+    details = run.summary.details
     assert any("1.00 are unsure" in line for line in details)

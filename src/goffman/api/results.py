@@ -26,7 +26,7 @@ from goffman.presentation import vega as presented
 from goffman.presentation.vega import config
 from goffman.report.figures import figures_of, pdf_of, svg_of
 from goffman.report.load import MeasuredRun, read_run
-from goffman.report.summary import Summary, summarize
+from goffman.report.summary import Summary
 from goffman.runs.files import write_output
 from goffman.runs.run import read_answers
 
@@ -334,7 +334,7 @@ class Run:
     @cached_property
     def _summary(self) -> Summary:
         measured = self.measured
-        return summarize(measured.sections, measured.correlations, measured.anchored)
+        return measured.summary
 
     @property
     def summary(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +11,24 @@ import polars as pl
 
 from goffman.anchors.compare import ANCHORS_FILE, POINTS_FILE
 from goffman.anchors.sentences import AnchoredModel, anchored_models
+from goffman.console import printable
 from goffman.errors import RunError, no_run
-from goffman.modes import asked_ids
-from goffman.report.analyze import sections_of
-from goffman.report.summary import Correlation, correlations
+from goffman.formatting import labels_of
+from goffman.instruments.types import CONTROL, asked_as, base_of
+from goffman.measures.controls import (
+    CALLED,
+    DECIDED,
+    DECIDED_HIGH,
+    DECIDED_LOW,
+    HIGH,
+    IN_WORDING,
+    LOW,
+)
+from goffman.modes import asked_ids, of_asked, primary_modes
+from goffman.presentation.competence import Competence, marked
+from goffman.presentation.section import Section
+from goffman.presentation.sensitivity import PEOPLE_SHARE, whose_ratings
+from goffman.report.summary import Correlation, Summary, correlations, summarize
 from goffman.runs.answers import frame_in
 from goffman.runs.files import Folder
 from goffman.runs.manifest import read_manifest
@@ -37,9 +51,10 @@ from goffman.sensitivity.variations import COMPARED, SENSITIVITY_FILE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from goffman.presentation.competence import Competence
-    from goffman.presentation.section import Section
-    from goffman.runs.manifest import Manifest
+    from goffman.formatting import Labels
+    from goffman.measures.base import Measure
+    from goffman.presentation.section import Presentation
+    from goffman.runs.manifest import AskedControls, Manifest
     from goffman.schemas import Column
 
 
@@ -74,15 +89,7 @@ class MeasuredRun:
     @cached_property
     def sections(self) -> dict[str, Section]:
         """Return instrument → section, from which everything that people read of it is made."""
-        return sections_of(
-            self.manifest,
-            prompts=self.prompts,
-            scores=self.scores,
-            estimates=self.estimates,
-            compared=self.compared,
-            sensitivity=self.sensitivity,
-            stressed=self.stressed,
-        )
+        return _sections(self)
 
     @cached_property
     def correlations(self) -> list[Correlation]:
@@ -97,9 +104,126 @@ class MeasuredRun:
         )
 
     @property
+    def summary(self) -> Summary:
+        """Return what the run comes to."""
+        return summarize(self.sections, self.correlations, self.anchored)
+
+    @property
     def every_estimate(self) -> pl.DataFrame:
         """Return the estimates, and those of models beside people."""
         return self.estimates if self.anchors is None else pl.concat([self.estimates, self.anchors])
+
+
+def _sections(run: MeasuredRun) -> dict[str, Section]:
+    """Return the sections of the instruments that have scores, in the order of asking."""
+    manifest, scores = run.manifest, run.scores
+    analyses, stress = run.stressed or (None, None)
+    variations = [table for table in (run.sensitivity, analyses) if table is not None]
+    all_variations = pl.concat(variations) if variations else None
+    tables = {"compared": run.compared, "sensitivity": all_variations, "stress": stress}
+    names, measures = labels_of(manifest), measures_of(manifest)
+    sections = {}
+    prompt_scores = scores.lazy().filter(pl.col("level") == "prompt")
+    asked_modes = prompt_scores.select("instrument", "mode", "model").unique().collect()
+    primary = primary_modes(asked_modes.iter_rows())
+    for instrument, entry in manifest.instruments.items():
+        measure = measures.get(instrument)
+        is_instrument = of_asked(instrument)
+        is_control = pl.col("level") == CONTROL
+        if measure is None or not scores.select(is_instrument.any()).item():
+            continue
+        own_prompts = run.prompts.filter(is_instrument)
+        controls = scores.filter(is_instrument, is_control)
+        competence = _competence(controls, entry.controls, names, measure.presentation)
+        failing = {
+            competence_entry.name: marked(competence_entry.model)
+            for competence_entry in competence.values()
+            if not competence_entry.passed
+        }
+        sections[instrument] = Section(
+            instrument=instrument,
+            measure=measure.name,
+            unit=measure.unit,
+            presentation=measure.presentation,
+            scores=scores.filter(is_instrument, ~is_control),
+            estimates=run.estimates.filter(is_instrument),
+            # Numbers of models that cannot do the task stand under marked names.
+            names=replace(names, models={**names.models, **failing}),
+            contrast=measure.contrast,
+            against=measure.against,
+            wordings=_seen(own_prompts, "wording"),
+            items=_seen(own_prompts, "item"),
+            dimensions=_seen(own_prompts, "dimension"),
+            prompts=own_prompts,
+            placement=entry.settings.placement if entry.settings else "before-first",
+            competence=competence,
+            main_modes={
+                model: asked_as(base, mode)
+                for (base, model), mode in primary.items()
+                if base is not None and base == base_of(instrument) and model is not None
+            },
+            sample=entry.sample,
+            ratings=_whose_ratings(manifest, scores.lazy().filter(is_instrument), measure),
+            **{
+                name: table.filter(is_instrument)
+                for name, table in tables.items()
+                if table is not None
+            },
+        )
+    return sections
+
+
+def _whose_ratings(manifest: Manifest, scores: pl.LazyFrame, measure: Measure) -> str:
+    """Return who rated the words that the numbers rest on; an empty string without ratings."""
+    if measure.words != "attitudes":
+        return ""
+    shares = scores.filter(pl.col("level") == "model", pl.col("quantity") == PEOPLE_SHARE)
+    return whose_ratings(manifest.lexicons, shares.select(pl.col("value").min()).collect().item())
+
+
+def _competence(
+    of_controls: pl.DataFrame, controls: AskedControls | None, names: Labels, shown: Presentation
+) -> dict[str, Competence]:
+    """Return how each model did on the control items."""
+    if controls is None:
+        return {}
+    ends = {
+        (row["model"], row["quantity"]): row["value"] for row in of_controls.iter_rows(named=True)
+    }
+    in_wordings = of_controls.filter(
+        pl.col("quantity") == IN_WORDING, pl.col("value").is_not_null()
+    )
+    return {
+        row["model"]: Competence(
+            name=row["model"],
+            model=names.model(row["model"]),
+            task=printable(controls.task),
+            score=CALLED[controls.score],
+            value=row["value"],
+            low=ends.get((row["model"], LOW)),
+            high=ends.get((row["model"], HIGH)),
+            by_wording=tuple(
+                in_wordings.filter(pl.col("model") == row["model"])
+                .select("wording", "value")
+                .rows()
+            ),
+            floor=controls.floor,
+            n=row["n"],
+            missing=row["missing"],
+            reason=row["reason"],
+            counts=shown.controls_count,
+            decided=ends.get((row["model"], DECIDED)),
+            decided_ends=(
+                ends.get((row["model"], DECIDED_LOW)),
+                ends.get((row["model"], DECIDED_HIGH)),
+            ),
+        )
+        for row in of_controls.filter(pl.col("quantity") == CONTROL).iter_rows(named=True)
+    }
+
+
+def _seen(prompts: pl.DataFrame, column: str) -> list[str]:
+    return prompts[column].drop_nulls().unique(maintain_order=True).to_list()
 
 
 def read_run(folder: Path, *, answers: bool = True) -> MeasuredRun:

@@ -21,7 +21,7 @@ from goffman.report.figures import as_far_as_shown, check_stressed, figures_of
 from goffman.report.load import CARD_FILE, PAGE_FILE, RESULTS_FILE, read_run
 from goffman.report.overview import MEANINGS, first_screen
 from goffman.report.page import Drawn, about_run, page
-from goffman.report.summary import Summary, describe_counts, main_results, summarize
+from goffman.report.summary import Summary, describe_counts, main_results
 from goffman.report.table_files import results_table
 from goffman.runs.answers import parquet
 from goffman.runs.files import README, Folder
@@ -78,7 +78,7 @@ def write_report(folder: Path, *, words: Lexicons | None = None) -> Report:
         return Report(
             page=folder / PAGE_FILE,
             notes=notes,
-            summary=summarize(run.sections, run.correlations, run.anchored),
+            summary=run.summary,
         )
 
     return as_far_as_shown(run, show)[0]
