@@ -41,17 +41,17 @@ TEXTS = [f"Who does '{word}' refer to in {n}?" for n in range(30) for word in ("
 
 
 @contextmanager
-def job_of(run_folder, name, prompts, *, trials=3, seed=0, watch=lambda _: None):
+def job_of(run_folder, prompts, *, trials=3, seed=0, watch=lambda _: None):
     with open_run(run_folder) as run:
         yield ChatJob(
             run=run, instrument="scale", prompts=prompts, trials=trials, seed=seed, watch=watch
         )
 
 
-def ask(folder, server, prompts=None, *, name="mini", concurrency=8, **options):
-    model = load(f"{server.url}#{name}", kind="chat", calling=Calling(concurrency=concurrency))
-    with job_of(folder, name, prompts or prompts_of(TEXTS), **options) as job:
-        entry = model_entry(model.identity, sampling=Sampling(), seed=0)
+def ask(folder, server, prompts=None, *, sampling=None, concurrency=8, **options):
+    model = load(f"{server.url}#mini", kind="chat", calling=Calling(concurrency=concurrency))
+    with job_of(folder, prompts or prompts_of(TEXTS), **options) as job:
+        entry = model_entry(model.identity, sampling=sampling or Sampling(), seed=0)
         name = model.identity.name
         job.run.manifest = with_model(job.run.manifest, folder, name=name, entry=entry)
         return ask_replies(job, model)
@@ -301,7 +301,7 @@ def test_a_model_that_ends_too_soon_or_says_a_thing_twice_is_told(server, tmp_pa
         ),
     ):
         with (
-            job_of(tmp_path / type(model).__name__, "mini", prompts_of(TEXTS)) as job,
+            job_of(tmp_path / type(model).__name__, prompts_of(TEXTS)) as job,
             pytest.raises(AskingError) as refusal,
         ):
             ask_replies(job, model)
@@ -336,7 +336,7 @@ def test_the_reasoning_of_a_model_on_this_machine_is_kept_apart_too(server, tmp_
             for position in range(len(turns)):
                 heard(position, Reply(text="<think>She?</think>\nnurse", finish_reason="stop"))
 
-    with job_of(tmp_path, "mini", prompts_of(TEXTS)) as job:
+    with job_of(tmp_path, prompts_of(TEXTS)) as job:
         ask_replies(job, Local())
         found = job.replies(Local.identity.name)
         lines = [line for line in read_journal(found.folder) if line]
@@ -372,27 +372,16 @@ def journal_of(folder, server):
     return replies_folder(folder, server) / "journal"
 
 
-def ask_as(folder, server, **sampling):
-    """Asks with another sampling, in a run of its own."""
-    model = load(f"{server.url}#mini", kind="chat")
-    with job_of(folder, "mini", prompts_of(TEXTS)) as job:
-        entry = model_entry(model.identity, sampling=Sampling(**sampling), seed=0)
-        manifest = with_model(job.run.manifest, folder, name=model.identity.name, entry=entry)
-        job.run.manifest = manifest
-        return ask_replies(job, model)
-
-
 OTHERS = (
     "Stored replies that were not used: 180. They come from another model, from other settings "
     "or from an earlier goffman."
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bring", ["journal", "part", "both"])
 def test_replies_that_were_sampled_otherwise_are_not_taken(server, tmp_path, bring):
     """The files of another run, whose questions were the same to the letter."""
-    ask_as(tmp_path / "other", server, temperature=0.1)
+    ask(tmp_path / "other", server, sampling=Sampling(temperature=0.1))
     ask(tmp_path / "run", server)
     here, there = (replies_folder(tmp_path / name, server) for name in ("run", "other"))
     (part,) = here.glob("*.parquet")
@@ -414,7 +403,7 @@ def test_replies_that_were_sampled_otherwise_are_not_taken(server, tmp_path, bri
 
 
 def test_a_journal_of_two_models_is_read_for_each_alone(server, tmp_path):
-    ask_as(tmp_path / "other", server, max_tokens=9)
+    ask(tmp_path / "other", server, sampling=Sampling(max_tokens=9))
     ask(tmp_path / "run", server)
     for part in replies_folder(tmp_path / "run", server).glob("*.parquet"):
         part.unlink()
@@ -447,7 +436,7 @@ def test_a_run_that_was_killed_before_its_first_reply_goes_on(server, tmp_path):
                 yield
 
         replies_module.open_journal = dies
-        with job_of(tmp_path, "mini", prompts_of(TEXTS)) as job:
+        with job_of(tmp_path, prompts_of(TEXTS)) as job:
             ask_replies(job, Killed())
     assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == -signal.SIGKILL
     assert (folder / "journal").read_bytes() == b""
