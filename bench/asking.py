@@ -86,5 +86,5 @@ class Recording:
     def queued(self) -> None:
         """The same; a GPU gets a batch before it has answered the last."""
         call = Call(method="fill_batch", arguments=self.batches[0][1])
-        for answers in call.score_prompts(self._model, (encoded for encoded, _ in self.batches)):
+        for answers in call.each(self._model, (encoded for encoded, _ in self.batches)):
             answers()

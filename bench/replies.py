@@ -23,7 +23,7 @@ from goffman.instruments.renderer import PromptOptions, render
 from goffman.models.base import Calling, Sampling
 from goffman.models.resolve import load
 from goffman.runs.collect_replies import ChatJob, ask_replies
-from goffman.runs.manifest import chat_entry, with_model
+from goffman.runs.manifest import model_entry, with_model
 from goffman.runs.run import open_run, read_answers
 
 SERVER = Path(__file__).parents[1] / "tests" / "chat_server.py"
@@ -88,7 +88,8 @@ def measure(model, prompts, trials, folder, pid) -> None:  # type: ignore[no-unt
     memory, served = Memory(), cpu_of(pid)
     start, used = time.perf_counter(), time.process_time()
     with open_run(folder) as run:
-        name, entry = model.identity.name, chat_entry(model.identity, Sampling(), seed=0)
+        name = model.identity.name
+        entry = model_entry(model.identity, sampling=Sampling(), seed=0)
         run.manifest = with_model(run.manifest, folder, name=name, entry=entry)
         job = ChatJob(
             run=run,
