@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ AROUND = 8
 """Tokens that a chat puts around a question."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Forecast:
+class Forecast(NamedTuple):
     """What is still to be asked, and about how much it is."""
 
     requests: int
@@ -58,12 +56,6 @@ def forecast(questions: Questions, sampling: Sampling) -> Forecast:
         question_tokens=int((tokens * missing).sum()),
         reply_tokens=requests * sampling.max_tokens,
     )
-
-
-def sum_of(several: Sequence[Forecast]) -> Forecast:
-    """Return the sum of several forecasts."""
-    totals = [sum(amounts) for amounts in zip(*map(astuple, several), strict=True)]
-    return Forecast(**dict(zip(Forecast.__dataclass_fields__, totals, strict=True)))
 
 
 def forecast_text(found: Forecast, prices: Prices | None) -> str:

@@ -12,7 +12,7 @@ from goffman.anchors.loader import anchors_with
 from goffman.errors import ModelError
 from goffman.execution import Executor, Executors
 from goffman.fingerprint import Asked, current_report, current_summary
-from goffman.forecast import describe_parts, forecast, forecast_text, sum_of
+from goffman.forecast import Forecast, describe_parts, forecast, forecast_text
 from goffman.instruments.renderer import carried_phrases
 from goffman.instruments.types import MASK, is_control
 from goffman.measures.registry import measure_entry
@@ -404,7 +404,8 @@ def _tell_requests(pair: Assignment, run: Path, options: AskOptions, listener: L
     for name, missing in forecasts.items() if len(forecasts) > 1 else ():
         listener.detail(f"{name}, {model}: {forecast_text(missing, prices)}")
     if forecasts:
-        listener.note(f"{model}: {forecast_text(sum_of([*forecasts.values()]), prices)}")
+        total = Forecast(*map(sum, zip(*forecasts.values(), strict=True)))
+        listener.note(f"{model}: {forecast_text(total, prices)}")
     return bool(forecasts)
 
 

@@ -159,7 +159,8 @@ def questions_of(
             # Whole conditions, one of each group in turn, so that groups can be compared.
             main_prompts = interleaved(main_prompts)[:limit]
         all_prompts = (*main_prompts, *controls)
-        prompts = with_system(all_prompts, instrument, options.system)
+        all_parts = rendered.parts if limit is None else {}
+        prompts, parts = _as_asked(all_prompts, all_parts, instrument, options)
         questions[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
@@ -169,17 +170,21 @@ def questions_of(
             trials=_trials(instrument, options) if "replies" in answer_tables else 1,
             every=_every(rendered, instrument, options, controls=bool(controls)),
             in_all=rendered.every[0] if rendered.every and limit is None else None,
-            parts=_parts(all_prompts, prompts, rendered.parts if limit is None else {}),
+            parts=parts,
         )
     return questions
 
 
-def _parts(
-    rendered: Sequence[Prompt], asked: Sequence[Prompt], parts: Mapping[Sample, Collection[str]]
-) -> dict[Sample, frozenset[str]]:
-    """Return the ids of the smaller samples as they are asked; a system prompt changes the ids."""
-    pairs = list(zip(rendered, asked, strict=True))
-    return {
+def _as_asked(
+    prompts: Sequence[Prompt],
+    parts: Mapping[Sample, Collection[str]],
+    instrument: Instrument,
+    options: AskOptions,
+) -> tuple[Sequence[Prompt], dict[Sample, frozenset[str]]]:
+    """Return prompts, and the ids of smaller samples, which a system prompt changes."""
+    asked = with_system(prompts, instrument, options.system)
+    pairs = list(zip(prompts, asked, strict=True))
+    return asked, {
         name: frozenset(after.id for before, after in pairs if before.id in ids)
         for name, ids in parts.items()
     }
@@ -228,13 +233,9 @@ def _again(
 ) -> Question:
     """Return the question with other prompts, which come from a file of this digest."""
     instrument = asked.instrument
-    final_prompts = with_system(prompts, instrument, options.system)
-    return replace(
-        asked,
-        instrument=replace(instrument, digest=instrument.digest + digest),
-        prompts=final_prompts,
-        parts=_parts(prompts, final_prompts, parts),
-    )
+    final_prompts, final_parts = _as_asked(prompts, parts, instrument, options)
+    renamed = replace(instrument, digest=instrument.digest + digest)
+    return replace(asked, instrument=renamed, prompts=final_prompts, parts=final_parts)
 
 
 def _cell(prompt: Prompt) -> tuple[str, str, str | None]:

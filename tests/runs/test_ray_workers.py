@@ -19,7 +19,7 @@ from goffman.models.base import LoadOptions
 from goffman.options import AskOptions, Listener
 from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
-from goffman.workers.ray import RayBackend, shares
+from goffman.workers.ray import RayBackend, worker_resources
 from processes import kill
 from ray_here import Cluster
 
@@ -214,7 +214,7 @@ def test_without_ray_the_option_says_how_to_get_it(monkeypatch):
     ],
 )
 def test_a_worker_for_each_gpu_or_for_so_many_cores(resources, device, threads, expected):
-    assert shares(resources, address="a", device=device, threads=threads) == expected
+    assert worker_resources(resources, address="a", device=device, threads=threads) == expected
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_a_worker_for_each_gpu_or_for_so_many_cores(resources, device, threads, 
 )
 def test_a_cluster_without_room_is_refused(resources, device, said):
     with pytest.raises(InputError) as refused:
-        shares(resources, address="a", device=device, threads=2)
+        worker_resources(resources, address="a", device=device, threads=2)
     assert str(refused.value).startswith(said)
 
 

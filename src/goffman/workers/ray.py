@@ -55,7 +55,7 @@ class RayBackend:
             raise
 
     def _start(self, address: str, *, device: str, threads: int) -> None:
-        chosen, count, needs = shares(
+        chosen, count, needs = worker_resources(
             self._ray.cluster_resources(), address=address, device=device, threads=threads
         )
         try:
@@ -92,7 +92,7 @@ class RayBackend:
         ready: list[Any] = []
         while len(ready) < expected and time.monotonic() < deadline:
             ready, _ = self._ray.wait(list(hosts), num_returns=expected, timeout=LOOK)
-            expected = min(expected, shares(self._ray.cluster_resources(), **how)[1])
+            expected = min(expected, worker_resources(self._ray.cluster_resources(), **how)[1])
         return ready
 
     def give(self, worker: int, task: Task) -> None:
@@ -131,7 +131,7 @@ class RayBackend:
         self._ray.shutdown()
 
 
-def shares(
+def worker_resources(
     resources: Mapping[str, float], *, address: str, device: str, threads: int
 ) -> tuple[str, int, dict[str, int]]:
     """Return the device, how many workers it gets, and what each takes of a cluster's resources."""
