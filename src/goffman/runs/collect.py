@@ -110,10 +110,10 @@ def ask_batches(job: Job, adapter: ModeAdapter) -> Collected:
     steps: list[_Step] = []
     for number in range(1, adapter.steps + 1):
         steps.append(step := _Step(job, adapter, store, number))
-        if number == adapter.steps:
-            step.ask(nodes)
+        is_last = number == adapter.steps
+        step.ask(nodes, then=None if is_last else grow)
+        if is_last:
             break
-        step.ask(nodes, then=grow)
         if number == 1 and _is_complete(job, step):
             entry = job.run.manifest.answers[adapter.name][job.instrument]
             step.sentences = entry.sentences or 0
@@ -165,7 +165,7 @@ class _Step:
         self,
         nodes: Sequence[Node],
         *,
-        then: Callable[[Sequence[Node], pl.DataFrame], None] = lambda _nodes, _rows: None,
+        then: Callable[[Sequence[Node], pl.DataFrame], None] | None = None,
     ) -> None:
         """Ask what is not stored, and write it.
 
@@ -184,7 +184,8 @@ class _Step:
             key = (self._number, part.number)
             digest = digests.pop(part.number).result()
             self.store.parts[key] = write_chunk(self.store.folder, key, rows, asked=digest)
-            then(part.nodes, rows)
+            if then:
+                then(part.nodes, rows)
 
         def answered() -> Iterator[Future[None]]:
             for part, answers in self._answers(begun()):
