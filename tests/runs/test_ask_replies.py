@@ -338,8 +338,8 @@ def test_the_reasoning_of_a_model_on_this_machine_is_kept_apart_too(server, tmp_
 
     with job_of(tmp_path, prompts_of(TEXTS)) as job:
         ask_replies(job, Local())
-        found = job.replies(Local.identity.name)
-        lines = [line for line in read_journal(found.folder) if line]
+        folder = answers_folder(tmp_path, "replies", model=Local.identity.name, instrument="scale")
+        lines = [line for line in read_journal(folder) if line]
         assert {(line.reply.text, line.reply.reasoning) for line in lines} == {("nurse", "She?")}
 
 

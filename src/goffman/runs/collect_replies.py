@@ -262,12 +262,6 @@ class ChatJob(Asking):
     options: bool = False
     """Whether there are options to choose from: see ChatRequest."""
 
-    def replies(self, model: str) -> Replies:
-        """Return the model's replies, as far as they are on disk."""
-        return replies_of(
-            self.run.place, self.run.manifest, model=model, instrument=self.instrument
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class Replies:
@@ -363,7 +357,7 @@ def ask_replies(job: ChatJob, model: Chats) -> Collected:
     """Ask every prompt in every trial and return a summary of the model's replies."""
     name = model.identity.name
     job.run.expect(name, job.instrument, table="replies")
-    replies = job.replies(name)
+    replies = replies_of(job.run.place, job.run.manifest, model=name, instrument=job.instrument)
     store = verify_chunks(replies.folder, model=name, clear=True)
     digest = replies.digest(job.prompts, job.trials)
     questions, asked_now = Questions(job.prompts, job.trials), 0
