@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,10 +29,8 @@ from goffman.presentation.competence import Competence, marked
 from goffman.presentation.section import Section
 from goffman.presentation.sensitivity import PEOPLE_SHARE, whose_ratings
 from goffman.report.summary import Correlation, Summary, correlations, summarize
-from goffman.runs.answers import frame_in
-from goffman.runs.files import Folder
 from goffman.runs.manifest import read_manifest
-from goffman.runs.run import check_answers, read_prompts
+from goffman.runs.run import check_answers, read_prompts, read_table
 from goffman.schemas import (
     ANCHOR_POINTS,
     CONTRASTS,
@@ -42,14 +40,13 @@ from goffman.schemas import (
     SENSITIVITY,
     STRESS,
     VERDICTS,
-    complaints,
 )
 from goffman.scoring import measures_of
 from goffman.sensitivity.multiverse import MULTIVERSE_FILE, STRESS_FILE
 from goffman.sensitivity.variations import COMPARED, SENSITIVITY_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from goffman.formatting import Labels
     from goffman.measures.base import Measure
@@ -238,19 +235,25 @@ def read_run(folder: Path, *, answers: bool = True) -> MeasuredRun:
     if answers:
         check_answers(folder, manifest)
     of_estimates = (*CONTRASTS, *ESTIMATES, *VERDICTS)
+    read = partial(
+        read_table,
+        folder,
+        manifest=manifest,
+        missing=", because the run has not been measured yet",
+        damaged="damaged or changed, or goffman was stopped while it wrote the file",
+    )
 
-    def table(name: str, columns: Iterable[Column]) -> pl.DataFrame | None:
+    def table(name: str, columns: Sequence[Column]) -> pl.DataFrame | None:
         """Return a table that not every run has, or None."""
-        return _read(folder, name, columns, manifest=manifest) if name in manifest.tables else None
+        return read(name, columns) if name in manifest.tables else None
 
     analyses, summed = table(MULTIVERSE_FILE, SENSITIVITY), table(STRESS_FILE, STRESS)
-    scores = _read(folder, "scores.parquet", SCORES, manifest=manifest)
     run = MeasuredRun(
         folder=folder,
         manifest=manifest,
+        scores=read("scores.parquet", SCORES),
         prompts=read_prompts(folder, manifest),
-        scores=scores,
-        estimates=_read(folder, "estimates.parquet", of_estimates, manifest=manifest),
+        estimates=read("estimates.parquet", of_estimates),
         compared=table(COMPARED, RATINGS_COMPARED),
         sensitivity=table(SENSITIVITY_FILE, SENSITIVITY),
         stressed=None if analyses is None or summed is None else (analyses, summed),
@@ -271,34 +274,6 @@ def _check_known(run: MeasuredRun) -> None:
                 f"{folder / 'manifest.json'} was damaged or edited: it does not have the answers "
                 f"of {model} to {instrument}, which scores.parquet has. Put the original file back."
             )
-
-
-def _read(
-    folder: Path, name: str, columns: Iterable[Column], *, manifest: Manifest
-) -> pl.DataFrame:
-    """Return the table; raise RunError where it is missing, damaged or of another form."""
-    path = folder / name
-    again = (
-        "Run the goffman audit command of this run again. It writes the file again and asks no "
-        "model."
-    )
-    content = Folder(folder).read(name)
-    if content is None:
-        raise RunError(f"{path} is missing, because the run has not been measured yet. {again}")
-    if not manifest.knows(name, content):
-        raise RunError(
-            f"{path} was damaged or changed, or goffman was stopped while it wrote the file. "
-            f"{again}"
-        )
-    try:
-        frame = frame_in(content)
-    except pl.exceptions.PolarsError as error:
-        raise RunError(f"{path} cannot be read ({type(error).__name__}). {again}") from error
-    if problems := complaints(frame, tuple(columns)):
-        raise RunError(
-            f"{path} was written by another version of goffman ({'; '.join(problems)}). {again}"
-        )
-    return frame
 
 
 def unmeasurable(run: MeasuredRun, instrument: str, model: str) -> Competence | None:

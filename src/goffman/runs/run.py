@@ -48,6 +48,7 @@ from goffman.schemas import PROMPT_TABLE, complaints, prompt_table, schema
 if TYPE_CHECKING:
     from goffman.instruments.types import AnswerTable, Prompt
     from goffman.runs.answers import AnswerStore
+    from goffman.schemas import Column
 
 
 @contextmanager
@@ -232,8 +233,9 @@ def keep_prompts(run: Run, instrument: str, prompts: Sequence[Prompt]) -> None:
     old_content = run.place.read(PROMPTS)
     old_prompts, checksums = new_prompts.clear(), []
     if old_content is not None and run.manifest.knows(PROMPTS, old_content):
-        with suppress(ValueError):
-            old_prompts, checksums = _table_in(old_content), [checksum(old_content)]
+        with suppress(RunError):
+            old_prompts = _table_in(run.folder / PROMPTS, old_content, PROMPT_TABLE)
+            checksums = [checksum(old_content)]
     other_prompts = old_prompts.filter(~of_asked(instrument))
     table = pl.concat([other_prompts, new_prompts]).sort(asked_ids(), maintain_order=True)
     if table.equals(old_prompts):
@@ -260,15 +262,7 @@ def read_controls(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
 def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
     """Return all prompts, and whether each is a control's."""
     manifest = manifest or read_manifest(run) or Manifest()
-    content = Folder(run).read(PROMPTS)
-    if content is None:
-        raise RunError(f"{run / PROMPTS} is missing. {_again()}")
-    if not manifest.knows(PROMPTS, content):
-        raise RunError(f"{run / PROMPTS} was damaged or edited after goffman wrote it. {_again()}")
-    try:
-        table = _table_in(content)
-    except ValueError as error:
-        raise RunError(f"{run / PROMPTS} contains no prompts: {error}. {_again()}") from error
+    table = read_table(run, PROMPTS, PROMPT_TABLE, manifest=manifest)
     counts = dict(table.group_by(asked_ids().alias("asked")).len().rows())
     answered_ids = {name for model_answers in manifest.answers.values() for name in model_answers}
     for name in sorted(answered_ids & {*manifest.instruments}):
@@ -280,14 +274,31 @@ def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
     return table.with_columns(is_control=is_control & asked_ids().is_in(controlled))
 
 
-def _table_in(content: bytes) -> pl.DataFrame:
-    """Return the table of prompts in a file's content; raise ValueError if there is none."""
+def read_table(
+    run: Path,
+    name: str,
+    columns: Sequence[Column],
+    *,
+    manifest: Manifest,
+    missing: str = "",
+    damaged: str = "damaged or edited after goffman wrote it",
+) -> pl.DataFrame:
+    """Return a table of the run; raise RunError if it is not there as goffman wrote it."""
+    content = Folder(run).read(name)
+    if content is None:
+        raise RunError(f"{run / name} is missing{missing}. {_again()}")
+    if not manifest.knows(name, content):
+        raise RunError(f"{run / name} was {damaged}. {_again()}")
+    return _table_in(run / name, content, columns)
+
+
+def _table_in(path: Path, content: bytes, columns: Sequence[Column]) -> pl.DataFrame:
     try:
         frame = frame_in(content)
     except pl.exceptions.PolarsError as error:
-        raise ValueError("it cannot be read as Parquet") from error
-    if problems := complaints(frame, PROMPT_TABLE):
-        raise ValueError("; ".join(problems))
+        raise RunError(f"{path} cannot be read ({type(error).__name__}). {_again()}") from error
+    if problems := "; ".join(complaints(frame, columns)):
+        raise RunError(f"{path} was written by another version of goffman ({problems}). {_again()}")
     return frame
 
 
