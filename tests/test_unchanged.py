@@ -35,7 +35,7 @@ def finished(masked, tmp_path_factory):
 def again(finished, masked, tmp_path, monkeypatch):
     """An audit of a copy: how often it loaded the model, planned a step and measured; its return."""
     folder = shutil.copytree(finished[0], tmp_path / "run")
-    made = {}
+    made = {"measured": 0, "steps": 0, "loaded": 0}
 
     def count(what, where, name):
         real = getattr(where, name)
