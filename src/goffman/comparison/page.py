@@ -32,17 +32,22 @@ from goffman.formatting import (
 )
 from goffman.presentation.answer_style import describe_measured
 from goffman.presentation.evidence import EVIDENCE
-from goffman.presentation.forest import ESTIMATE, band, describe_marks, dots, estimate_tip, forest
+from goffman.presentation.forest import forest
 from goffman.presentation.vega import (
+    ESTIMATE,
     Figure,
     Spec,
     at,
     axis_x,
     axis_y,
+    band,
     choice,
     chosen,
     coloured,
     data,
+    describe_marks,
+    dots,
+    estimate_tip,
     figure,
     interval,
     view,

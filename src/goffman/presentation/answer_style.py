@@ -10,13 +10,6 @@ import polars as pl
 from goffman.formatting import ends, humanize, join_words, number
 from goffman.instruments.types import BASELINE, base_of, mode_in, options_from
 from goffman.presentation.findings import findings_of
-from goffman.presentation.forest import (
-    ESTIMATE,
-    describe_marks,
-    estimate_layers,
-    estimate_tip,
-    with_clear,
-)
 from goffman.presentation.section import Section
 from goffman.presentation.table_formats import (
     ColumnSpec,
@@ -29,7 +22,18 @@ from goffman.presentation.table_formats import (
     section_table,
     texts,
 )
-from goffman.presentation.vega import Figure, axis_x, axis_y, data, plot
+from goffman.presentation.vega import (
+    ESTIMATE,
+    Figure,
+    axis_x,
+    axis_y,
+    data,
+    describe_marks,
+    estimate_layers,
+    estimate_tip,
+    plot,
+    with_clear,
+)
 
 Row = Mapping[str, Any]
 Kind = Literal["order", "keying", "wordings"]

@@ -33,31 +33,29 @@ from goffman.presentation.answer_style import (
 )
 from goffman.presentation.competence import NOT_MEASURABLE
 from goffman.presentation.findings import because, describe_tested, finding, findings_of, heading
-from goffman.presentation.forest import (
-    ESTIMATE,
-    band,
-    describe_marks,
-    dots,
-    estimate_layers,
-    estimate_tip,
-    with_clear,
-)
 from goffman.presentation.reliability import describe_variance, reliability
 from goffman.presentation.section import EVERY, Finding, FindingsFn, Section
 from goffman.presentation.vega import (
+    ESTIMATE,
     Choice,
     Figure,
     Spec,
     at,
     axis_x,
     axis_y,
+    band,
     choice,
     chosen,
     coloured,
     data,
+    describe_marks,
+    dots,
+    estimate_layers,
+    estimate_tip,
     interval,
     plot,
     tip,
+    with_clear,
 )
 from goffman.schemas import SENTIMENTS
 

@@ -16,15 +16,9 @@ from goffman.formatting import ADJUSTED, describe_difference, ends, number, sett
 from goffman.instruments.types import ADJECTIVE_GROUPS, BASELINE
 from goffman.presentation.answer_style import describe_agreement, describe_answering, describe_style
 from goffman.presentation.findings import finding, heading, how_many_clear, untested
-from goffman.presentation.forest import (
-    ESTIMATE,
-    describe_marks,
-    estimate_layers,
-    estimate_tip,
-    with_clear,
-)
 from goffman.presentation.section import Section
 from goffman.presentation.vega import (
+    ESTIMATE,
     Figure,
     Spec,
     axis_x,
@@ -32,8 +26,12 @@ from goffman.presentation.vega import (
     choice,
     coloured,
     data,
+    describe_marks,
+    estimate_layers,
+    estimate_tip,
     plot,
     tip,
+    with_clear,
 )
 from goffman.schemas import REPLY_KINDS
 

@@ -40,17 +40,11 @@ from goffman.presentation.findings import (
     how_many_clear,
     verdict_first,
 )
-from goffman.presentation.forest import (
-    ESTIMATE,
-    describe_marks,
-    estimate_layers,
-    estimate_tip,
-    with_clear,
-)
 from goffman.presentation.reliability import describe_variance, reliability
 from goffman.presentation.section import UNSEEN_END, FigureFn, Section, not_counted
 from goffman.presentation.tables import QUANTITY
 from goffman.presentation.vega import (
+    ESTIMATE,
     LINE,
     Choice,
     Figure,
@@ -61,9 +55,13 @@ from goffman.presentation.vega import (
     chosen,
     coloured,
     data,
+    describe_marks,
+    estimate_layers,
+    estimate_tip,
     interval,
     plot,
     tip,
+    with_clear,
     wrapped,
 )
 from goffman.stats.crossed import LEAST

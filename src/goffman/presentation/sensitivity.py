@@ -19,7 +19,6 @@ from goffman.contrasts.designs import GIVEN
 from goffman.contrasts.verdict import PRESENT_WORDS, rests_on
 from goffman.formatting import confidence, ends, humanize, join_words, number
 from goffman.lexicons.attitude import BUILT_IN, PEOPLE
-from goffman.presentation.forest import band
 from goffman.presentation.table_formats import (
     ColumnSpec,
     Table,
@@ -29,7 +28,7 @@ from goffman.presentation.table_formats import (
     section_table,
     texts,
 )
-from goffman.presentation.vega import WIDTH, Figure, Spec, at, choice, chosen, figure, tip
+from goffman.presentation.vega import WIDTH, Figure, Spec, at, band, choice, chosen, figure, tip
 from goffman.schemas import (
     ANALYSIS,
     NUMBER,
