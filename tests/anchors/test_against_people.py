@@ -212,6 +212,16 @@ def shares(made, measure=None, **known):
     return compare_shares(*made, {"vignettes/choice": measure or VignetteCode()}, [ANCHOR], **known)
 
 
+def by_item(found) -> dict[tuple[str, str | None], Estimate]:
+    return {(says.kind, says.dimension): estimate for says, estimate in found}
+
+
+def of_years(who: str):
+    """What people said of work in each year, about a woman, a man, or both."""
+    key = ("work", "depression", who)
+    return [one for one in ANCHOR.values if (one.item, one.condition, one.gender) == key]
+
+
 def of_kind(found, kind) -> list[Estimate]:
     return [one for says, one in found if says.kind == kind]
 
@@ -246,7 +256,7 @@ def test_a_larger_variance_is_fewer_respondents() -> None:
 
 def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
     found, points = shares(asked(differing))
-    by = {(says.kind, says.dimension): estimate for says, estimate in found}
+    by = by_item(found)
     assert set(by) == {
         ("anchor-difference", "work"),
         ("anchor-difference", "genetics"),
@@ -271,9 +281,7 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
     assert work.family_size == 2
     years = {says.variant: one for says, one in found if says.kind == "anchor-year"}
     assert {year: one.mean_second for year, one in years.items()} == {
-        str(one.year): one.value
-        for one in ANCHOR.values
-        if (one.item, one.condition, one.gender) == ("work", "depression", "all")
+        str(one.year): one.value for one in of_years("all")
     }
     assert all(one.p is None and one.low is None for one in years.values())
     assert {(one["item"], one["value"], one["people"], one["unanswered"]) for one in points} == {
@@ -291,7 +299,7 @@ def compared(decided: float | None) -> dict[tuple[str, str | None], Estimate]:
     """What is found of the model above, where it takes the obvious side so often."""
     known = None if decided is None else {("vignettes/choice", "m"): decided}
     found, _ = shares(asked(differing), decided=known)
-    return {(says.kind, says.dimension): estimate for says, estimate in found}
+    return by_item(found)
 
 
 def test_an_indifferent_model_is_not_compared() -> None:
@@ -335,15 +343,10 @@ def test_a_person_s_gender_is_set_against_all_surveys_together() -> None:
     (gender,) = of_kind(found, "anchor-gender")
 
     def over_years(who: str) -> float:
-        rows = [
-            one
-            for one in ANCHOR.values
-            if (one.item, one.condition, one.gender) == ("work", "depression", who)
-        ]
+        rows = of_years(who)
         assert len(rows) == 3
-        return float(
-            np.average([one.value for one in rows], weights=[one.n_effective for one in rows])
-        )
+        weights = [one.n_effective for one in rows]
+        return float(np.average([one.value for one in rows], weights=weights))
 
     assert gender.mean_first == pytest.approx(0.04)
     assert gender.mean_second == pytest.approx(over_years("male") - over_years("female"))
@@ -359,16 +362,9 @@ def test_a_man_minus_a_woman_stands_alone_on_either_side_with_its_interval() -> 
     assert sides["people"].difference == pytest.approx(both.mean_second)
     assert {one.p for one in sides.values()} == {None}
     # One question counts: people's interval is Newcombe's, of both surveys' shares taken together.
-    rows = {
-        who: [
-            one
-            for one in ANCHOR.values
-            if (one.item, one.condition, one.gender) == ("work", "depression", who)
-        ]
-        for who in ("male", "female")
-    }
     level, errors = {}, {}
-    for who, years in rows.items():
+    for who in ("male", "female"):
+        years = of_years(who)
         n = [one.n_effective for one in years]
         level[who] = np.average([one.value for one in years], weights=n)
         errors[who] = [
@@ -440,7 +436,7 @@ def over_texts(values, people, *, level=0.95) -> tuple[float, float]:
 
 def test_a_share_is_the_mean_over_texts_and_its_interval_is_for_others() -> None:
     found, points = shares(asked(differing, texts=APART))
-    by = {(says.kind, says.dimension): estimate for says, estimate in found}
+    by = by_item(found)
     overall, people = by["anchor-overall", None], SAID["work", "depression", "all"]
     values = [0.53 + more for more in APART]
     assert overall.mean_first == pytest.approx(np.mean(values))
