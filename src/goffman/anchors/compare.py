@@ -86,9 +86,7 @@ class Shares:
     ) -> pl.DataFrame:
         """Return the rows of a question, in people's wording or in another."""
         in_wording = pl.col("as_people") if wording is None else pl.col("wording") == wording
-        rows = self.rows.filter(
-            in_wording, pl.col("item") == item, pl.col("condition") == condition
-        )
+        rows = self.rows.filter(in_wording, item=item, condition=condition)
         return rows if gender is None else rows.filter(gender=gender)
 
     def conditions(self) -> list[str]:
@@ -215,7 +213,7 @@ def _people(values: Iterable[AnchorValue], anchor: Anchor) -> PeopleShares:
 
 def share_of(cell: pl.DataFrame) -> Share | None:
     """Return the share of a question over its rows; None if there is no answer."""
-    answered = cell.filter(pl.col("value").is_not_null())
+    answered = cell.drop_nulls("value")
     if answered.is_empty():
         return None
     value = float(answered["value"].to_numpy().mean())

@@ -143,7 +143,7 @@ def _shares(models: Sequence[AnchoredModel]) -> Figure:
 
 
 def _share_points(one: AnchoredModel) -> pl.DataFrame:
-    rows = one.points.filter(pl.col("item").is_not_null()).sort("condition", "item")
+    rows = one.points.drop_nulls("item").sort("condition", "item")
     labels: list[str | None] = []
     for condition_rows in rows.partition_by("condition", maintain_order=True):
         people, model = condition_rows["people"].to_numpy(), condition_rows["value"].to_numpy()

@@ -94,7 +94,7 @@ class AnchoredModel:
 
     def rows(self, kind: str) -> Sequence[Row]:
         """Return the estimates of a kind that have a value, the strongest first."""
-        rows = self.estimates.filter(pl.col("kind") == kind, pl.col("effect").is_not_null())
+        rows = self.estimates.filter(kind=kind).drop_nulls("effect")
         order = pl.col("effect").abs()
         return rows.sort(order, descending=True, maintain_order=True).to_dicts()
 

@@ -470,10 +470,9 @@ def of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[
 
 def categories(section: Section) -> Iterator[Figure]:
     """Yield a figure with every condition as a dot beside its category."""
-    rows = section.rows("condition", section.presentation.quantity).filter(
-        pl.col("condition") != BASELINE
-    )
-    rows = section.in_categories(section.named(rows)).filter(pl.col("category").is_not_null())
+    rows = section.rows("condition", section.presentation.quantity)
+    rows = section.in_categories(section.named(rows.filter(pl.col("condition") != BASELINE)))
+    rows = rows.drop_nulls("category")
     if not rows.height:
         return
     rows, models = of_models(section, rows)
@@ -609,9 +608,8 @@ def _by_value(
     section: Section, *, kind: str = "conditions", as_is: bool = False
 ) -> Iterator[Figure]:
     """Yield a figure of every condition's own value, with noise removed if that is possible."""
-    shrunken_scores = section.scores.filter(
-        pl.col("quantity").str.ends_with(SHRUNKEN), pl.col("value").is_not_null()
-    )
+    shrunken_scores = section.scores.filter(pl.col("quantity").str.ends_with(SHRUNKEN))
+    shrunken_scores = shrunken_scores.drop_nulls("value")
     shrunken = shrunken_scores.height > 0 and not as_is
     quantity = shrunken_scores["quantity"][0] if shrunken else section.presentation.quantity
     rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
@@ -726,7 +724,7 @@ def _ends(rows: pl.DataFrame, noun: Noun) -> str:
     """Return what the lines of the intervals are, for a caption."""
     if rows["low"].null_count() == rows.height:
         return f"No intervals: each {noun.one} has too few sentences, or equal answers."
-    drawn = rows.filter(pl.col("low").is_not_null())
+    drawn = rows.drop_nulls("low")
     # With gaps, some conditions are tested over fewer questions; the table says which.
     over = drawn["interval_over"].drop_nulls().mode(maintain_order=True)
     sampled = over[0].partition("; ")[0].removesuffix(", crossed") if over.len() else "sentences"

@@ -433,12 +433,8 @@ def _cells(about: list[Spec]) -> list[Spec]:
 
 def occupations(section: Section) -> Iterator[Figure]:
     """Yield a figure of accuracy on pro and anti sentences by the occupation that is the answer."""
-    scores = section.scores.filter(
-        pl.col("level") == "prompt",
-        pl.col("quantity") == "correct",
-        pl.col("value").is_not_null(),
-        _AS_IN_THE_STUDY,
-    )
+    scores = section.scores.filter(_AS_IN_THE_STUDY, level="prompt", quantity="correct")
+    scores = scores.drop_nulls("value")
     answers = section.prompts.select("prompt_id", "answer").drop_nulls()
     # Means over sentences, settings and trials.
     means = (

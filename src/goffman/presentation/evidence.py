@@ -120,7 +120,7 @@ def phrases_with_gender(
     first = _first(given, most)
     if words is None:
         return _unlabelled(first)
-    ranked = given.frame.filter(pl.col("rank").is_not_null())
+    ranked = given.frame.drop_nulls("rank")
     phrase_rows = phrases(_gendered(ranked, words, cased=given.cased), section.placement)
     return pl.concat([_rows(_gendered(first, words, cased=given.cased)), _rows(phrase_rows)])
 
@@ -132,7 +132,7 @@ def classes(given: Answers, _section: Section, _words: Lexicons | None, _most: i
         index=["model", "prompt_id", "label"],
         variable_name="word",
         value_name="probability",
-    ).filter(pl.col("probability").is_not_null())
+    ).drop_nulls("probability")
     chosen = pl.when(pl.col("word") == pl.col("label")).then(pl.lit("chosen"))
     rank = pl.col("probability").rank("ordinal", descending=True).over("model", "prompt_id")
     return _rows(rows.with_columns(label=chosen, rank=rank.cast(pl.Int64)))

@@ -262,9 +262,8 @@ gender_findings = GenderWords(
 
 
 def _codes(section: Section, row: Row) -> str:
-    rows = section.rows("group", "unstated", row["model"]).filter(
-        pl.col("wording").is_null(), pl.col("group") == row["group"]
-    )
+    rows = section.rows("group", "unstated", row["model"]).filter(group=row["group"])
+    rows = rows.filter(pl.col("wording").is_null())
     unstated = [f", about a person of no stated gender {number(value)}" for value in rows["value"]]
     return (
         f"For {humanize(row['group'])} {section.noun.many}, the mean code is "

@@ -56,7 +56,7 @@ def reliability(section: Section, model: str) -> Iterator[str]:
             about += " (reverse-keyed)"
             keyed = " The main result is not reverse-keyed, so this is not its reliability."
         # How reliable the subscales are, from the lowest to the highest.
-        values = scale.filter(pl.col("dimension").is_not_null())["value"].drop_nulls().sort()
+        values = scale.drop_nulls("dimension")["value"].drop_nulls().sort()
         parts = ""
         if values.len() > 1:
             span = f"{number(values[0])} to {number(values[-1])}"

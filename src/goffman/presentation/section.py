@@ -350,7 +350,7 @@ class Section:
 
     def contrasts(self, kind: str, model: str | None = None) -> pl.DataFrame:
         """Return the kind's estimates that have a difference, of all models or a shown one."""
-        rows = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
+        rows = self.estimates.filter(kind=kind).drop_nulls("difference")
         return self.shown(rows, model)
 
     def shown(self, rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:

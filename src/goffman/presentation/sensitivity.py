@@ -72,9 +72,7 @@ def spread_of(rows: pl.DataFrame, gap: float) -> Spread | None:
 
     Rows with the paraphrases are over several wordings, and are not counted here.
     """
-    single = rows.filter(
-        pl.col("variation") != WITH_PARAPHRASES, pl.col("mean_first").is_not_null()
-    )
+    single = rows.filter(pl.col("variation") != WITH_PARAPHRASES).drop_nulls("mean_first")
     if single.height < 2:
         return None
     return Spread(
@@ -630,7 +628,7 @@ def analyses(section: Section) -> Iterator[Table]:
     )
     rows = section.stress.drop("instrument", "mode")
     yield from section_table(section, "holds", caption, rows, _SUMMED)
-    specifications = section.multiverse.filter(pl.col("choices").is_not_null())
+    specifications = section.multiverse.drop_nulls("choices")
     choices = [json.loads(text) for text in specifications["choices"]]
     records = specifications.drop(*_NOT_SHOWN, "choices").to_dicts()
     records = [row | options for row, options in zip(records, choices, strict=True)]
