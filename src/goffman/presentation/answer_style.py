@@ -418,12 +418,13 @@ def describe_agreement(section: Section, model: str) -> str:
     )
 
 
-def describe_other_modes(sections: Mapping[str, Section], asked: str, name: str) -> str:
+def describe_other_modes(sections: Mapping[str, Section], asked: str, model: str) -> str:
     """Return an instrument's results in its other modes for a model, as a sentence, or nothing.
 
-    ``asked``: the instrument in the mode of the main result; ``name``: the model as given.
+    ``asked``: the instrument in the mode of the main result; ``model``: as it is shown there.
     """
-    parts = []
+    main, parts = sections[asked], []
+    name = next((name for name in main.main_modes if main.names.model(name) == model), model)
     for instrument, section in sections.items():
         if (
             base_of(instrument) != base_of(asked)

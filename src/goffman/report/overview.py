@@ -98,7 +98,6 @@ def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
     passed = ""
     if control and control.passed:
         passed = "perhaps can do the task" if control.unsure else "can do the task"
-    model_ids = {section.names.model(model): model for model in section.main_modes}
     # What the drawer says on a line of its own is no note.
     shown_elsewhere = ("", finding.wording, NO_CONTROLS)
     return {
@@ -111,9 +110,7 @@ def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
             for note in finding.caveats
             if note.text not in shown_elsewhere and note.id != "controls-unsure"
         ],
-        "modes": describe_other_modes(
-            sections, one.instrument, model_ids.get(one.model, one.model)
-        ),
+        "modes": describe_other_modes(sections, one.instrument, one.model),
     }
 
 

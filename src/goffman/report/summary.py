@@ -301,7 +301,6 @@ def _details(
 
 def _details_of(sections: Mapping[str, Section], name: str) -> Iterator[str]:
     section = sections[name]
-    model_ids = {section.names.model(model): model for model in section.main_modes}
     for finding in findings_of(section):
         if not section.is_main(finding.model):
             continue
@@ -320,9 +319,7 @@ def _details_of(sections: Mapping[str, Section], name: str) -> Iterator[str]:
             # Who rated the words is said once, at the end.
             if line.strip() and line != section.ratings:
                 yield f"  {line.strip()}"
-        if modes := describe_other_modes(
-            sections, name, model_ids.get(finding.model, finding.model)
-        ):
+        if modes := describe_other_modes(sections, name, finding.model):
             yield f"  {modes}"
 
 
