@@ -122,14 +122,3 @@ def test_where_nothing_was_taught_nothing_is_found(compared):
     assert not any(direction(row) for row in conditions_of(one))
     clear = [row for row in one.estimates.iter_rows(named=True) if direction(row)]
     assert clear == []
-
-
-def test_both_checkpoints_have_the_runs_own_numbers(compared):
-    for one in compared.values():
-        own = [
-            read_run(folder).estimates.filter(family="primary", instrument=one.instrument)[
-                "difference"
-            ][0]
-            for folder in (one.reference, one.run)
-        ]
-        assert one.sides == pytest.approx(own, abs=1e-12)

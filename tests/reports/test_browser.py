@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,15 @@ def reading(browser, page, *, width=WIDE, part="", **options):
         if text.partition("#")[0] != address and not text.startswith(("data:", "blob:"))
     ]
     assert own == []
+
+
+def headings_are_in_order(tab):
+    levels = tab.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(h => Number(h.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
 
 
 def unfold(tab):

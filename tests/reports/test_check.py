@@ -52,13 +52,8 @@ def value_of(run, column="difference", **ids):
     return rows[column][0]
 
 
-def test_every_estimate_has_a_name_of_its_own(run, known):
+def test_names_are_read_back_as_themselves(run, known):
     assert len(known) == run.estimates.height
-    names = [one.name for one in known]
-    assert len({*names}) == len(names)
-
-
-def test_names_are_read_back_as_themselves(known):
     for one in known:
         (outcome,) = tried(known, f"{one.name}.n > -1")
         assert outcome.named is one

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shutil
@@ -10,7 +9,7 @@ import shutil
 import polars as pl
 import pytest
 from small_runs import measured, one_reply
-from test_browser import NARROW, WIDE, reading, scroll_through
+from test_browser import NARROW, WIDE, headings_are_in_order, reading, scroll_through
 from typer.testing import CliRunner
 
 from contrasts import faint
@@ -56,11 +55,7 @@ def test_every_figure_is_drawn_nothing_is_too_wide_and_all_text_can_be_read(
 
 def test_headings_are_in_order_and_figures_say_what_they_show(browser, page, found):
     with reading(browser, page) as tab:
-        levels = tab.evaluate(
-            "[...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
-        )
-        assert levels[0] == 1
-        assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
+        headings_are_in_order(tab)
         for one in found:
             figure = tab.locator(f"#figure-{one.instrument}-course .live")
             about = tab.locator(f"#{figure.get_attribute('aria-describedby')}").inner_text()

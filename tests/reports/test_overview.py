@@ -51,6 +51,8 @@ def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, se
             assert (one.verdict is None) is not tested
             assert one.value.lstrip("+") == number(one.difference)
             assert one.interval == ends(estimate["low"], estimate["high"])
+            assert f"difference {number(one.difference)}" in one.text
+    assert len(measured.correlations) == 2
 
 
 def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from urllib.parse import quote
 
 import polars as pl
 import pytest
-from test_browser import NARROW, reading, scroll_through, unfold
+from test_browser import NARROW, headings_are_in_order, reading, scroll_through, unfold
 
 from goffman.instruments.types import BASELINE
 from goffman.report.figures import figures_of
@@ -117,12 +116,7 @@ def test_every_main_result_with_an_interval_is_on_the_shared_axis(audited, measu
 def test_headings_come_in_order(browser, audited):
     with reading(browser, audited / "report.html") as tab:
         unfold(tab)
-        levels = tab.evaluate(
-            "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(h => Number(h.tagName[1]))"
-        )
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
+        headings_are_in_order(tab)
 
 
 NAMES = """(root) => [...root.querySelectorAll('button, summary')]

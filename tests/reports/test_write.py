@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 from goffman.cli.main import app
 from goffman.errors import GoffmanError, RunError
 from goffman.export.model_card import model_card_text
-from goffman.formatting import labels_of, number, short_names
+from goffman.formatting import labels_of, short_names
 from goffman.pipeline import AskOptions, MeasureOptions, audit
-from goffman.presentation.findings import findings_of
 from goffman.presentation.table_formats import markdown_text
 from goffman.report.load import read_run
 from goffman.report.page import about_run
@@ -175,21 +174,6 @@ def test_a_run_with_a_few_prompts_and_no_contrast_has_a_report(tiny, tmp_path):
         [str(tiny("bert"))], output=folder, options=AskOptions(controls=False, limit=3), report=True
     )
     assert (folder / "report.html").exists()
-
-
-def test_what_stands_out_has_its_numbers_from_the_estimates(measured, sections):
-    for part in sections.values():
-        found = findings_of(part)
-        assert [one.model for one in found] == part.models()
-        rows = measured.estimates.filter(instrument=part.instrument).to_dicts()
-        for one in found:
-            assert any(
-                row["difference"] is not None
-                and f"difference {number(row['difference'])}" in one.text
-                and part.names.model(row["model"]) == one.model
-                for row in rows
-            )
-    assert len(measured.correlations) == 2
 
 
 def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart():
