@@ -366,11 +366,11 @@ class _Side:
 
 
 def evidence_of_runs(
-    found: Sequence[Comparison], runs: Sequence[MeasuredRun], *, rows: int = ROWS
+    comparisons: Sequence[Comparison], runs: Sequence[MeasuredRun], *, rows: int = ROWS
 ) -> tuple[list[Evidence], list[str]]:
     """Return each instrument's evidence of all its sides, and what the page could not show."""
     lexicons = {run.folder: words_or_why(run.manifest) for run in runs}
-    sides = _sides(found, {run.folder: run for run in runs}, lexicons)
+    sides = _sides(comparisons, {run.folder: run for run in runs}, lexicons)
     # Answers are read twice, first to count: all answers together would fill the memory.
     all_answers = chain.from_iterable(side.answers() for side in chain(*sides.values()))
     most = words_per_prompt(map(ranks_of, all_answers), rows)
@@ -379,18 +379,18 @@ def evidence_of_runs(
 
 
 def _sides(
-    found: Sequence[Comparison],
+    comparisons: Sequence[Comparison],
     runs: Mapping[Path, MeasuredRun],
     lexicons: Mapping[Path, tuple[Lexicons | None, Sequence[str]]],
 ) -> dict[str, list[_Side]]:
     """Return by instrument every model of every run in it, in the order of the runs."""
     pairs: dict[str, dict[tuple[Path, str], None]] = {}
     for side in (0, 1):
-        for comparison in found:
+        for comparison in comparisons:
             if not comparison.verdict.refusals and comparison.section is not None:
                 folder = (comparison.reference, comparison.run)[side]
                 pairs.setdefault(comparison.instrument, {})[folder, comparison.models[side]] = None
-    labels = labels_of(found)
+    labels = labels_of(comparisons)
     models = short_names({model: None for keys in pairs.values() for _, model in keys})
     return {
         instrument: [
@@ -451,13 +451,13 @@ COLUMNS = (
 
 
 def compare_page(
-    found: Sequence[Comparison], runs: Sequence[MeasuredRun], *, notes: Sequence[str] = ()
+    comparisons: Sequence[Comparison], runs: Sequence[MeasuredRun], *, notes: Sequence[str] = ()
 ) -> str:
     """Return the whole page; ``notes``: what only one of the runs has."""
-    all_courses = courses(found)
-    labels = labels_of(found)
+    all_courses = courses(comparisons)
+    labels = labels_of(comparisons)
     figures = [figure for course in all_courses for figure in figures_of(course)]
-    evidence, unshown = evidence_of_runs(found, runs)
+    evidence, unshown = evidence_of_runs(comparisons, runs)
     drawn = Drawn(figures=figures, evidence=evidence, notes=unshown)
     columns = [column for column in COLUMNS if column[0] != "run" or len(labels) > 2]
     sections = {course.section.instrument: course.section for course in all_courses}
@@ -486,8 +486,8 @@ def compare_page(
         f"{also} Every number can be traced to the prompts and answers behind it, side by side.",
         first=_overview(all_courses, labels),
         several=len(shown) > 2,
-        marks=[printable(mark) for mark in comparison_marks(found)],
-        refusals=[printable(line) for line in dict.fromkeys([*refused(found), *notes])],
+        marks=[printable(mark) for mark in comparison_marks(comparisons)],
+        refusals=[printable(line) for line in dict.fromkeys([*refused(comparisons), *notes])],
         courses=[_course(course, drawn) for course in all_courses],
         runs=[
             {"label": printable(labels[str(run.folder)]), "about": about_run(run)} for run in runs
@@ -545,12 +545,12 @@ def _course(course: Course, drawn: Drawn) -> dict[str, Any]:
 KINDS = ("course", "groups", "changes")
 
 
-def _rows(one: Comparison, label: str) -> list[dict[str, str]]:
+def _rows(comparison: Comparison, label: str) -> list[dict[str, str]]:
     """Return the number of each group, and the whole-scale contrasts of the report's tables."""
-    if one.section is None:
+    if comparison.section is None:
         return []
-    wanted = ["runs", *one.section.presentation.main]
-    rows = one.estimates.filter(
+    wanted = ["runs", *comparison.section.presentation.main]
+    rows = comparison.estimates.filter(
         pl.col("kind").is_in(wanted),
         pl.col("dimension").is_null(),
         pl.col("difference").is_not_null(),
@@ -583,17 +583,17 @@ def _what(row: Mapping[str, Any]) -> str:
     return f"{', '.join(part for part in parts if part)}: {subject}{as_asked}"
 
 
-def _items(one: Comparison, label: str) -> list[dict[str, str]]:
-    if one.by_item is None or one.same or one.section is None:
+def _items(comparison: Comparison, label: str) -> list[dict[str, str]]:
+    if comparison.by_item is None or comparison.same or comparison.section is None:
         return []
-    names = one.section.names.items
+    names = comparison.section.names.items
     return [
         {
-            "item": names.get((one.instrument, item), humanize(item)),
+            "item": names.get((comparison.instrument, item), humanize(item)),
             "run": label,
             "change": number(change),
         }
-        for item, change in one.by_item.changes.items()
+        for item, change in comparison.by_item.changes.items()
     ]
 
 

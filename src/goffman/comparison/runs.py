@@ -289,10 +289,10 @@ def _comparison(
     )
 
 
-def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
+def _as_changes(rows: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
     """Return the audit's contrasts, worded as changes between the two labels."""
     who = f"{labels[1]} − {labels[0]}"
-    return found.with_columns(
+    return rows.with_columns(
         contrast=pl.format("change of {}, {}", "contrast", pl.lit(who)),
         family=pl.format("change of {}, {}", "family", pl.lit(who)),
         method=pl.format("of the changes of prompts: {}", "method"),
@@ -326,18 +326,17 @@ def _chosen(given: str, reference: MeasuredRun, further: Sequence[MeasuredRun]) 
     )
 
 
-def the_model_called(given: str, models: Sequence[str], *, who: str) -> str:
+def the_model_called(name: str, models: Sequence[str], *, who: str) -> str:
     """Return the one model that is called or shown so; raise InputError if none or several are."""
-    meant = models_meant(given, models)
+    meant = models_meant(name, models)
     if len(meant) == 1:
         return meant[0]
     if meant:
         raise InputError(
-            f"--model is '{given}', which can be {join_words(meant, 'or')}. Give one of these "
-            f"names."
+            f"--model is '{name}', which can be {join_words(meant, 'or')}. Give one of these names."
         )
     raise InputError(
-        f"--model is '{given}', but {who} no scores for it.{did_you_mean(given, models)} "
+        f"--model is '{name}', but {who} no scores for it.{did_you_mean(name, models)} "
         f"Allowed: {', '.join(models)}."
     )
 
@@ -367,7 +366,7 @@ def _unmatched(reference: MeasuredRun, run: MeasuredRun, instrument: str) -> str
 
 
 def _one_sided(
-    reference: MeasuredRun, run: MeasuredRun, found: Sequence[Comparison]
+    reference: MeasuredRun, run: MeasuredRun, comparisons: Sequence[Comparison]
 ) -> Iterator[str]:
     """Yield what only one run has scores of: instruments, and models if others are matched."""
     for first, second in ((reference, run), (run, reference)):
@@ -375,7 +374,7 @@ def _one_sided(
             yield f"{instrument} is not compared: {second.folder} has no scores for it."
     pairs = [
         comparison
-        for comparison in found
+        for comparison in comparisons
         if comparison.run == run.folder and comparison.models[0] == comparison.models[1]
     ]
     for instrument in dict.fromkeys(comparison.instrument for comparison in pairs):
@@ -413,10 +412,12 @@ HEADINGS = f"change of {PRIMARY}"
 """How the column ``family`` of the changes that headings are about begins."""
 
 
-def labels_of(found: Sequence[Comparison]) -> dict[str, str]:
+def labels_of(comparisons: Sequence[Comparison]) -> dict[str, str]:
     """Return by a run's folder its label, in the order in which the runs were given."""
     folders = dict.fromkeys(
-        str(folder) for comparison in found for folder in (comparison.reference, comparison.run)
+        str(folder)
+        for comparison in comparisons
+        for folder in (comparison.reference, comparison.run)
     )
     return short_names(folders)
 
@@ -531,12 +532,12 @@ class Course:
         return list(zip(self.steps, self.labels[1:], strict=True))
 
 
-def courses(found: Sequence[Comparison]) -> list[Course]:
+def courses(comparisons: Sequence[Comparison]) -> list[Course]:
     """Return one course for each model and instrument that was compared."""
-    labels = labels_of(found)
+    labels = labels_of(comparisons)
     kept: dict[tuple[str, str], list[Comparison]] = {}
     sections: dict[str, Section] = {}
-    for comparison in found:
+    for comparison in comparisons:
         if not comparison.verdict.refusals and comparison.section is not None:
             kept.setdefault((comparison.instrument, comparison.models[0]), []).append(comparison)
             sections[comparison.instrument] = comparison.section

@@ -69,26 +69,26 @@ class ChangeSentences:
         return (f"{self.head}.", *(part for part in (*parts, self.conditions) if part))
 
 
-def change_sentences(one: Comparison) -> ChangeSentences:
+def change_sentences(comparison: Comparison) -> ChangeSentences:
     """Return the sentences on a comparison that was not refused."""
-    row, doubts = one.headline, []
-    if one.unmeasurable:
-        doubts.append(f"These differences mean nothing: {'; '.join(one.unmeasurable)}.")
-    if one.one_sided:
-        doubts.append(f"Left out: {one.one_sided:,} values that only one of the runs has.")
-    if one.same:
+    row, doubts = comparison.headline, []
+    if comparison.unmeasurable:
+        doubts.append(f"These differences mean nothing: {'; '.join(comparison.unmeasurable)}.")
+    if comparison.one_sided:
+        doubts.append(f"Left out: {comparison.one_sided:,} values that only one of the runs has.")
+    if comparison.same:
         return ChangeSentences(head=SAME_ANSWERS, doubts=tuple(doubts))
     shared: dict[str, Any] = {
         "doubts": tuple(doubts),
-        "groups": _groups(one),
-        "items": _items(one),
-        "conditions": _conditions(one),
+        "groups": _groups(comparison),
+        "items": _items(comparison),
+        "conditions": _conditions(comparison),
     }
     if row is None or row["difference"] is None:
         return ChangeSentences(
             head="The main difference of this instrument could not be compared", **shared
         )
-    what = what_of(one, row)
+    what = what_of(comparison, row)
     plain = heading(
         row,
         more=f"{what[:1].upper()}{what[1:]} rose",
@@ -96,11 +96,11 @@ def change_sentences(one: Comparison) -> ChangeSentences:
         between=f"between the runs in {what}",
     )
     head = with_verdict(row, plain)
-    if one.unmeasurable:
+    if comparison.unmeasurable:
         head = "Not measurable: a model that cannot do the task shows no change"
-    elif items_differ(one):
+    elif items_differ(comparison):
         head += ". But the change differs from item to item"
-    before, after = one.sides
+    before, after = comparison.sides
     interval = "no interval"
     if row["low"] is not None:
         interval = f"{confidence(row['level'])} interval {ends(row['low'], row['high'])}"
@@ -111,9 +111,9 @@ def change_sentences(one: Comparison) -> ChangeSentences:
     return ChangeSentences(head=head, text=text, why=describe_verdict(row), **shared)
 
 
-def what_of(one: Comparison, row: Row) -> str:
+def what_of(comparison: Comparison, row: Row) -> str:
     """Return the contrast that headings are about, in words."""
-    measured = f" in {one.section.presentation.called}" if one.section else ""
+    measured = f" in {comparison.section.presentation.called}" if comparison.section else ""
     return f"the {contrast_of(row)}{measured if row['kind'] == 'groups' else ''}"
 
 
@@ -128,39 +128,39 @@ def contrast_of(row: Row) -> str:
     return f"difference {first} − {second}{group}"
 
 
-def levels_of(one: Comparison) -> list[dict[str, Any]]:
+def levels_of(comparison: Comparison) -> list[dict[str, Any]]:
     """Return the measured number of each group in both runs, of its main variant."""
-    rows = one.estimates.filter(pl.col("dimension").is_null(), kind="runs")
-    if one.section is None or one.section.unit != "condition" or not rows.height:
+    rows = comparison.estimates.filter(pl.col("dimension").is_null(), kind="runs")
+    if comparison.section is None or comparison.section.unit != "condition" or not rows.height:
         return []
-    wanted = [one.section.presentation.quantity, *rows["quantity"]]
+    wanted = [comparison.section.presentation.quantity, *rows["quantity"]]
     quantity = next(name for name in wanted if name in {*rows["quantity"]})
     levels = rows.filter(pl.col("difference").is_not_null(), quantity=quantity)
     return [row for row in levels.to_dicts() if row["variant"] in MAIN_VARIANTS]
 
 
-def _groups(one: Comparison) -> str:
+def _groups(comparison: Comparison) -> str:
     clauses = [
         f"{humanize(row['group'])} from {number(row['mean_second'])} to "
         f"{number(row['mean_first'])} "
         f"({verdict_shown(row) or ('not tested' if row['difference'] else 'no change')})"
-        for row in levels_of(one)
+        for row in levels_of(comparison)
         if row["group"]
     ]
-    if not clauses or one.section is None:
+    if not clauses or comparison.section is None:
         return ""
-    return f"By group, {one.section.presentation.called} went: {'; '.join(clauses)}."
+    return f"By group, {comparison.section.presentation.called} went: {'; '.join(clauses)}."
 
 
-def items_differ(one: Comparison) -> bool | None:
+def items_differ(comparison: Comparison) -> bool | None:
     """Return whether the change of the gap differs between items; None: not tested."""
-    p = None if one.by_item is None else one.by_item.p
+    p = None if comparison.by_item is None else comparison.by_item.p
     return None if p is None else p < FALSE
 
 
-def _items(one: Comparison) -> str:
+def _items(comparison: Comparison) -> str:
     """Return whether the change of the gap differs between items (side × item × group)."""
-    by_item, differ = one.by_item, items_differ(one)
+    by_item, differ = comparison.by_item, items_differ(comparison)
     if by_item is None or by_item.p is None:
         return ""
     spread = f"σ = {number(by_item.sd)}, {describe_p(by_item.p)}"
@@ -175,31 +175,35 @@ def _items(one: Comparison) -> str:
     )
 
 
-def conditions_of(one: Comparison) -> list[dict[str, Any]]:
+def conditions_of(comparison: Comparison) -> list[dict[str, Any]]:
     """Return every condition, or setting, in both runs: the largest rise first."""
-    kind = BY_CONDITION if one.section is None or one.section.unit == "condition" else "runs"
-    rows = one.estimates.filter(pl.col("difference").is_not_null(), kind=kind)
+    kind = (
+        BY_CONDITION
+        if comparison.section is None or comparison.section.unit == "condition"
+        else "runs"
+    )
+    rows = comparison.estimates.filter(pl.col("difference").is_not_null(), kind=kind)
     name = "first" if kind == BY_CONDITION else "group"
     conditions = [row | {"condition": row[name]} for row in rows.to_dicts()]
     return sorted(conditions, key=lambda row: (-row["difference"], row["condition"]))
 
 
-def _conditions(one: Comparison) -> str:
+def _conditions(comparison: Comparison) -> str:
     """Return how many conditions clearly changed, and which changed most."""
-    rows = conditions_of(one)
-    if not rows or one.section is None:
+    rows = conditions_of(comparison)
+    if not rows or comparison.section is None:
         return ""
-    noun = one.section.noun.many
+    noun = comparison.section.noun.many
     tested = [row for row in rows if row["p_adjusted"] is not None]
     extremes = (
-        f"The largest rise is “{one.section.called(rows[0]['condition'])}” "
+        f"The largest rise is “{comparison.section.called(rows[0]['condition'])}” "
         f"({number(rows[0]['difference'])}), the largest fall "
-        f"“{one.section.called(rows[-1]['condition'])}” ({number(rows[-1]['difference'])})."
+        f"“{comparison.section.called(rows[-1]['condition'])}” ({number(rows[-1]['difference'])})."
     )
     if rows[-1]["difference"] >= 0 or rows[0]["difference"] <= 0:
         most = max(rows, key=lambda row: abs(row["difference"]))
         extremes = (
-            f"The largest change is “{one.section.called(most['condition'])}” "
+            f"The largest change is “{comparison.section.called(most['condition'])}” "
             f"({number(most['difference'])})."
         )
     if not tested:
@@ -211,20 +215,20 @@ def _conditions(one: Comparison) -> str:
     return f"Of {len(tested)} {noun}, {up} clearly rose and {down} clearly fell. {extremes}"
 
 
-def who(one: Comparison, labels: Mapping[str, str]) -> str:
+def who(comparison: Comparison, labels: Mapping[str, str]) -> str:
     """Return whose answers are compared, from which run to which."""
-    first, second = labels[str(one.reference)], labels[str(one.run)]
-    models = one.models
+    first, second = labels[str(comparison.reference)], labels[str(comparison.run)]
+    models = comparison.models
     if models[0] == models[1]:
         return f"{short_names([models[0]])[models[0]]}, {first} → {second}"
     names = short_names(models)
     return f"{names[models[0]]} in {first} → {names[models[1]]} in {second}"
 
 
-def comparison_marks(found: Sequence[Comparison]) -> list[str]:
+def comparison_marks(comparisons: Sequence[Comparison]) -> list[str]:
     """Return what, beside the models, may explain a difference: each once, with its instruments."""
     by_mark: dict[str, list[str]] = {}
-    for comparison in found:
+    for comparison in comparisons:
         for mark in comparison.verdict.marks:
             by_mark.setdefault(mark, []).append(comparison.instrument)
     return [f"{join_words([*dict.fromkeys(names)])}: {mark}." for mark, names in by_mark.items()]
@@ -271,7 +275,7 @@ def _who(comparison: Comparison) -> dict[str, str]:
     }
 
 
-def comparison_table(found: Sequence[Comparison]) -> Table:
+def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     """Return every row of every comparison, for files."""
     rows = [
         {
@@ -280,7 +284,7 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
             "caveats": " ".join(change_result(comparison).caveats),
             **row,
         }
-        for comparison in found
+        for comparison in comparisons
         for row in comparison.estimates.iter_rows(named=True)
     ]
     caption = (
@@ -294,28 +298,28 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
     return as_table("comparison", caption, rows, shown=_SHOWN, columns=columns)
 
 
-def change_result(one: Comparison, model: str = "") -> MainResult:
+def change_result(comparison: Comparison, model: str = "") -> MainResult:
     """Return the change of a main result, in the shape of the result itself."""
-    row = one.headline or {}
+    row = comparison.headline or {}
     names = ("difference", "low", "high", "margin", "verdict")
     numbers: dict[str, Any] = {name: row.get(name) for name in names}
-    of_run = findings_of(one.section) if one.section else []
+    of_run = findings_of(comparison.section) if comparison.section else []
     unit = of_run[0].unit if of_run else ""
     head, why = "The main difference could not be compared", ""
-    if one.unmeasurable:
+    if comparison.unmeasurable:
         head, numbers = "Not measurable", {}
-        why = f"This difference means nothing: {'; '.join(one.unmeasurable)}"
-    elif one.same:
+        why = f"This difference means nothing: {'; '.join(comparison.unmeasurable)}"
+    elif comparison.same:
         head = "No change: every answer has the same score"
     elif row:
         sides = (
             Finding(model="", head="", text="", difference=side, unit=unit).value
-            for side in one.sides
+            for side in comparison.sides
         )
         what = contrast_of(row)
         head = f"{what[:1].upper()}{what[1:]}: {' → '.join(sides)}"
     return MainResult(
-        instrument=one.instrument,
+        instrument=comparison.instrument,
         model=model,
         finding=Finding(
             model=model,
@@ -324,32 +328,32 @@ def change_result(one: Comparison, model: str = "") -> MainResult:
             text="",
             unit=unit,
             shown=verdict_shown(row) if numbers.get("verdict") else "",
-            caveats=(ITEMS_DIFFER,) if items_differ(one) and numbers else (),
+            caveats=(ITEMS_DIFFER,) if items_differ(comparison) and numbers else (),
             **numbers,
         ),
     )
 
 
-def change_results(found: Sequence[Comparison]) -> list[MainResult]:
+def change_results(comparisons: Sequence[Comparison]) -> list[MainResult]:
     """Return the change of every main result that could be compared, model by model."""
-    labels = labels_of(found)
+    labels = labels_of(comparisons)
     results = [
         change_result(comparison, model_of(comparison, labels))
-        for comparison in found
+        for comparison in comparisons
         if not comparison.verdict.refusals
     ]
     order = list(dict.fromkeys(result.model for result in results))
     return sorted(results, key=lambda result: order.index(result.model))
 
 
-def model_of(one: Comparison, labels: Mapping[str, str]) -> str:
+def model_of(comparison: Comparison, labels: Mapping[str, str]) -> str:
     """Return whose answers are compared, and the runs too if there are more than two."""
     if len(labels) > 2:
-        return who(one, labels)
-    return " → ".join(dict.fromkeys(short_names(one.models).values()))
+        return who(comparison, labels)
+    return " → ".join(dict.fromkeys(short_names(comparison.models).values()))
 
 
-def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
+def as_json(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return one object for each instrument and pair of models."""
     return [
         {
@@ -368,19 +372,24 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
             "said": None if comparison.verdict.refusals else asdict(change_sentences(comparison)),
             "estimates": comparison.estimates.to_dicts(),
         }
-        for comparison in found
+        for comparison in comparisons
     ]
 
 
-def _interaction_entry(found: Interaction) -> dict[str, Any]:
+def _interaction_entry(by_item: Interaction) -> dict[str, Any]:
     """Return, for programs, whether the gap changed alike in every item."""
-    return {"sd": found.sd, "F": found.statistic, "p": found.p, "changes": dict(found.changes)}
+    return {
+        "sd": by_item.sd,
+        "F": by_item.statistic,
+        "p": by_item.p,
+        "changes": dict(by_item.changes),
+    }
 
 
-def screen_of(found: Sequence[Comparison]) -> list[str]:
+def screen_of(comparisons: Sequence[Comparison]) -> list[str]:
     """Return the lines of one screen: a row for each main result, then what changed most."""
-    lines = [" → ".join(labels_of(found).values()), "", *screen(change_results(found))]
-    most = top_of(found, most=VISIBLE)
+    lines = [" → ".join(labels_of(comparisons).values()), "", *screen(change_results(comparisons))]
+    most = top_of(comparisons, most=VISIBLE)
     if most:
         lines += ["", "Changed most"]
     for row in most:
@@ -389,16 +398,16 @@ def screen_of(found: Sequence[Comparison]) -> list[str]:
     return lines
 
 
-def as_markdown(found: Sequence[Comparison]) -> str:
+def as_markdown(comparisons: Sequence[Comparison]) -> str:
     """Return a text for a pull request: the strongest changes, and the rest folded."""
-    results = sorted(change_results(found), key=strength)
-    labels, rows = labels_of(found), [_row(result) for result in results]
+    results = sorted(change_results(comparisons), key=strength)
+    labels, rows = labels_of(comparisons), [_row(result) for result in results]
     heads = ("verdict", "instrument", "model", "before → after", "change (95% interval)", "caveats")
-    notes = [*dict.fromkeys([*comparison_marks(found), *refused(found)])]
+    notes = [*dict.fromkeys([*comparison_marks(comparisons), *refused(comparisons)])]
     sentences = [
         f"**{markdown(f'{comparison.instrument}, {who(comparison, labels)}')}**: "
         f"{markdown(' '.join(change_sentences(comparison).lines))}"
-        for comparison in found
+        for comparison in comparisons
         if not comparison.verdict.refusals
     ]
     more = [grid(heads, rows[VISIBLE:])] if rows[VISIBLE:] else []
@@ -409,7 +418,7 @@ def as_markdown(found: Sequence[Comparison]) -> str:
         grid(heads, rows[:VISIBLE]),
         *_folded(f"{len(rows)} results in words", [*more, *sentences]),
     ]
-    if top := top_of(found):
+    if top := top_of(comparisons):
         table = grid(list(top[0]), [list(row.values()) for row in top])
         parts += _folded(f"The {len(top)} conditions that changed most", [table])
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -432,9 +441,9 @@ def _row(result: MainResult) -> tuple[str, ...]:
     )
 
 
-def top_of(found: Sequence[Comparison], *, most: int = TOP) -> list[dict[str, str]]:
+def top_of(comparisons: Sequence[Comparison], *, most: int = TOP) -> list[dict[str, str]]:
     """Return the conditions that changed most: clear ones first, each in units of its Δ."""
-    compared = [comparison for comparison in found if not comparison.verdict.refusals]
+    compared = [comparison for comparison in comparisons if not comparison.verdict.refusals]
     rows = [
         (comparison, row)
         for comparison in compared
@@ -448,7 +457,7 @@ def top_of(found: Sequence[Comparison], *, most: int = TOP) -> list[dict[str, st
         )
     )
     several = len({(comparison.run, comparison.models) for comparison in compared}) > 1
-    labels = labels_of(found)
+    labels = labels_of(comparisons)
     return [
         {
             "verdict": f"{GLYPHS.get(row['verdict'], '–')} {verdict_shown(row) or 'not tested'}",

@@ -110,12 +110,12 @@ def _section(run: MeasuredRun, model: str, results: Sequence[MainResult]) -> str
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _about(run: MeasuredRun, one: MainResult, model: str) -> Iterator[str]:
+def _about(run: MeasuredRun, result: MainResult, model: str) -> Iterator[str]:
     """Yield what an instrument asked, what may be said, and its limits."""
-    section = run.sections[one.instrument]
+    section = run.sections[result.instrument]
     claims, control = section.presentation.claims, section.competence.get(model)
-    entry = section.names.instruments.get(one.instrument)
-    yield f"**{markdown(one.instrument)}**, version {markdown(entry.version if entry else '')}"
+    entry = section.names.instruments.get(result.instrument)
+    yield f"**{markdown(result.instrument)}**, version {markdown(entry.version if entry else '')}"
     yield ""
     yield f"- {markdown(control.sentence if control else NO_CONTROLS)}"
     yield f"- If a difference is shown, you may say {markdown(claims.supports)}."

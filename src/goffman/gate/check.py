@@ -152,14 +152,14 @@ def _quoted(verdict: str) -> str:
     return f"“{verdict}”" if "," in verdict else verdict
 
 
-def stated_of(verdicts: Sequence[str], one: NamedEstimate) -> str | None:
+def stated_of(verdicts: Sequence[str], estimate: NamedEstimate) -> str | None:
     """Return an estimate's verdict when it is checked against these verdicts.
 
     None: the estimate was not tested, so that nothing can be said.
     """
     if MEASURABLE in verdicts:
-        return one.verdict
-    return None if one.row["low"] is None else one.verdict
+        return estimate.verdict
+    return None if estimate.row["low"] is None else estimate.verdict
 
 
 def _digits(value: float, limit: float) -> tuple[str, str]:
@@ -229,7 +229,7 @@ def gate_input(
     return GateInput(known=all_estimates, changes=changes)
 
 
-def meant_by(name: str, known: Sequence[NamedEstimate]) -> list[NamedEstimate]:
+def meant_by(name: str, estimates: Sequence[NamedEstimate]) -> list[NamedEstimate]:
     """Return the estimates that a name means in a rule; raise InputError if there are none."""
     try:
         condition = Condition(text=name, comparison="", origin="Estimate", **read_name(name))
@@ -241,7 +241,9 @@ def meant_by(name: str, known: Sequence[NamedEstimate]) -> list[NamedEstimate]:
             "its name: an estimate has its numbers as attributes, and goffman.compare() gives "
             "changes."
         )
-    return [estimate for estimate in known if estimate.name == name] or _meant(condition, known)
+    return [estimate for estimate in estimates if estimate.name == name] or _meant(
+        condition, estimates
+    )
 
 
 def gate(
@@ -272,11 +274,11 @@ def gate(
     return outcomes
 
 
-def _meant(condition: Condition, known: Sequence[NamedEstimate]) -> list[NamedEstimate]:
+def _meant(condition: Condition, estimates: Sequence[NamedEstimate]) -> list[NamedEstimate]:
     """Return the estimates that a condition names; raise InputError if there are none."""
-    matches = [match for match in known if _fits(condition.path, match)]
+    matches = [match for match in estimates if _fits(condition.path, match)]
     if not matches:
-        raise _unknown(condition, known)
+        raise _unknown(condition, estimates)
     if condition.field == HOLDS_IN:
         matches = [match for match in matches if match.main]
         if not matches:
@@ -323,13 +325,15 @@ def _shown_so(whose: str, of_path: Sequence[NamedEstimate]) -> list[NamedEstimat
     return []
 
 
-def _fits(path: str, one: NamedEstimate) -> bool:
+def _fits(path: str, estimate: NamedEstimate) -> bool:
     """Return whether a path, perhaps with wildcards, fits an estimate; an empty path fits any."""
     if "*" not in path:
-        return path in {one.path, one.short_path} or (path == "" and one.own_word is None)
-    if one.own_word is not None and one.own_word not in path.split("."):
+        return path in {estimate.path, estimate.short_path} or (
+            path == "" and estimate.own_word is None
+        )
+    if estimate.own_word is not None and estimate.own_word not in path.split("."):
         return False
-    return any(re.fullmatch(_pattern(path), text) for text in (one.path, one.short_path))
+    return any(re.fullmatch(_pattern(path), text) for text in (estimate.path, estimate.short_path))
 
 
 def _pattern(text: str) -> str:
@@ -337,20 +341,20 @@ def _pattern(text: str) -> str:
     return ".*".join(re.escape(part) for part in text.split("*"))
 
 
-def _insides(one: NamedEstimate) -> list[str]:
+def _insides(estimate: NamedEstimate) -> list[str]:
     """Return what may stand in the bracket for an estimate."""
-    parts = [part for part in (one.model, one.variant) if part]
+    parts = [part for part in (estimate.model, estimate.variant) if part]
     return list(dict.fromkeys([*parts, ", ".join(parts)]))
 
 
-def _unknown(condition: Condition, known: Sequence[NamedEstimate]) -> InputError:
-    if not known:
+def _unknown(condition: Condition, estimates: Sequence[NamedEstimate]) -> InputError:
+    if not estimates:
         reason = "there are no estimates, because too few prompts were asked"
         if condition.change:
             reason = "there are no changes, because the two runs have too few prompts in common"
         return InputError(f"{condition.given} cannot be decided: {reason}.")
     of_controls = condition.path.split(".")[-1] == CONTROLS and not condition.change
-    if of_controls and all(estimate.own_word != CONTROLS for estimate in known):
+    if of_controls and all(estimate.own_word != CONTROLS for estimate in estimates):
         return InputError(
             f"{condition.given} cannot be decided: no control items were asked in this run."
         )
@@ -359,8 +363,8 @@ def _unknown(condition: Condition, known: Sequence[NamedEstimate]) -> InputError
         name = f"whose name fits {name}"
     else:
         paths = [
-            *(estimate.path for estimate in known),
-            *(estimate.short_path for estimate in known),
+            *(estimate.path for estimate in estimates),
+            *(estimate.short_path for estimate in estimates),
         ]
         head = condition.path.rpartition(".")[0]
         fields = [f"{head}.{field}" for field in FIELDS] if head in paths else []
@@ -379,30 +383,30 @@ def _some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:NAMES_ON_A_SCREEN])} … and {more} more, which --list prints"
 
 
-def _try(condition: Condition, one: NamedEstimate) -> RuleResult:
-    value = one.value(condition.field)
-    if value is None and condition.field == HOLDS_IN and one.not_measurable:
-        return RuleResult(condition=condition, named=one, value=math.nan, failed=False)
+def _try(condition: Condition, estimate: NamedEstimate) -> RuleResult:
+    value = estimate.value(condition.field)
+    if value is None and condition.field == HOLDS_IN and estimate.not_measurable:
+        return RuleResult(condition=condition, named=estimate, value=math.nan, failed=False)
     if condition.verdicts:
-        stated = stated_of(condition.verdicts, one)
+        stated = stated_of(condition.verdicts, estimate)
         if stated is None:
-            raise _missing(condition, one, "verdict")
+            raise _missing(condition, estimate, "verdict")
         holds = (stated in condition.verdicts) is (condition.comparison == "is")
     elif value is None:
-        raise _missing(condition, one, condition.field)
+        raise _missing(condition, estimate, condition.field)
     else:
         holds = COMPARISONS[condition.comparison](value, condition.limit)
-    failed = holds and one.not_measurable is None
+    failed = holds and estimate.not_measurable is None
     number = math.nan if value is None else value
-    return RuleResult(condition=condition, named=one, value=number, failed=failed)
+    return RuleResult(condition=condition, named=estimate, value=number, failed=failed)
 
 
-def _missing(condition: Condition, one: NamedEstimate, what: str) -> InputError:
+def _missing(condition: Condition, estimate: NamedEstimate, what: str) -> InputError:
     """Return the error that an estimate lacks what a condition is about, and why."""
     change = ".change" if condition.change else ""
-    row = one.stress if condition.field == HOLDS_IN else one.row
+    row = estimate.stress if condition.field == HOLDS_IN else estimate.row
     why = "give this run to goffman stress first" if row is None else row["reason"]
     return InputError(
-        f"{condition.given} cannot be decided: {one.name}{change} has no {what} "
+        f"{condition.given} cannot be decided: {estimate.name}{change} has no {what} "
         f"({why or 'the method gives none'})."
     )

@@ -98,22 +98,22 @@ def _junit(checked: Checked) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
-def _add_case(suite: ET.Element, one: RuleResult) -> None:
-    condition, row = one.condition, one.named.row
+def _add_case(suite: ET.Element, outcome: RuleResult) -> None:
+    condition, row = outcome.condition, outcome.named.row
     classname = path_of(asked_id(row)) if row["instrument"] else "correlation"
     attributes = {
         "classname": f"goffman.{classname}",
-        "name": printable(f"{one.name}, {one.required}"),
+        "name": printable(f"{outcome.name}, {outcome.required}"),
         "time": "0",
     }
     if condition.file is not None:
         attributes["file"] = printable(condition.file)
     case = ET.SubElement(suite, "testcase", attributes)
-    sentence = printable(one.sentence)
-    if one.status == "ok":
+    sentence = printable(outcome.sentence)
+    if outcome.status == "ok":
         ET.SubElement(case, "system-out").text = sentence
         return
-    tag, kind = ("failure", "failed") if one.failed else ("error", "not measurable")
+    tag, kind = ("failure", "failed") if outcome.failed else ("error", "not measurable")
     message = ET.SubElement(case, tag, {"message": sentence, "type": kind})
     message.text = f"{sentence}\nRule: {printable(condition.given)}"
 
@@ -194,10 +194,10 @@ _WRITTEN: Mapping[GateFormat, Callable[[Checked], str]] = {
 }
 
 
-def names_text(found: GateInput) -> str:
+def names_text(available: GateInput) -> str:
     """Return one line for each name; names stand last because long ones must not be broken."""
     lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10} {'verdict':>16}  name"]
-    for name, estimate in _every(found):
+    for name, estimate in _every(available):
         value, low, high = (number(estimate.value(field)) for field in ("value", "low", "high"))
         p = estimate.value("p_adjusted")
         tested = NONE if p is None else p_value(p)
@@ -209,12 +209,12 @@ def names_text(found: GateInput) -> str:
         f"add one of these to the name: {fields}. A name without brackets covers all models and "
         "variants. A name without the instrument covers all instruments. In a name, * stands for "
         "any text, but heading, mean and controls must be written out: *.heading\n\n"
-        f"{_legend([estimate for _, estimate in _every(found)])}"
+        f"{_legend([estimate for _, estimate in _every(available)])}"
     )
 
 
-def _every(found: GateInput) -> Iterator[tuple[str, NamedEstimate]]:
-    for suffix, names in (("", found.known), (".change", found.changes or ())):
+def _every(available: GateInput) -> Iterator[tuple[str, NamedEstimate]]:
+    for suffix, names in (("", available.known), (".change", available.changes or ())):
         for estimate in names:
             yield f"{estimate.name}{suffix}", estimate
 
@@ -265,7 +265,7 @@ def _legend(names: Sequence[NamedEstimate]) -> str:
     return text
 
 
-def names_json(found: GateInput) -> str:
+def names_json(available: GateInput) -> str:
     """Return one row for each name, with all of its numbers."""
     rows = [
         {
@@ -275,6 +275,6 @@ def names_json(found: GateInput) -> str:
             "not_measurable": estimate.not_measurable,
             "caveats": list(estimate.caveats),
         }
-        for name, estimate in _every(found)
+        for name, estimate in _every(available)
     ]
     return json_text(rows) + "\n"

@@ -254,7 +254,7 @@ _EMPTY: Mapping[str, None] = dict.fromkeys(
 )
 
 
-def headings(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
+def headings(estimates: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
     """Return the main result of each instrument and model, under the name of headings."""
     measures = measures_of(run.manifest)
     rows = headlines(run.estimates, measures).iter_rows(named=True)
@@ -264,7 +264,7 @@ def headings(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEsti
         replace(
             estimate, path=path_of(asked_id(estimate.row), HEADING), variant=None, own_word=HEADING
         )
-        for estimate in found
+        for estimate in estimates
         if (asked_id(estimate.row), estimate.row["model"]) in main
         and is_headline(Contrast(**{name: estimate.row[name] for name in columns}), measures)
     ]
@@ -331,13 +331,13 @@ def _mean(row: Mapping[str, Any], word: str) -> NamedEstimate:
     )
 
 
-def changes_of_means(found: Comparison, run: MeasuredRun) -> Iterator[NamedEstimate]:
+def changes_of_means(comparison: Comparison, run: MeasuredRun) -> Iterator[NamedEstimate]:
     """Yield the rows of a comparison whose sides are the two runs, under the names of means."""
-    rows = found.estimates.filter(pl.col("kind").is_in(OF_RUNS))
-    measure = measures_of(run.manifest).get(found.instrument)
+    rows = comparison.estimates.filter(pl.col("kind").is_in(OF_RUNS))
+    measure = measures_of(run.manifest).get(comparison.instrument)
     if measure is None:
         return
-    scores = run.scores.filter(of_asked(found.instrument))
+    scores = run.scores.filter(of_asked(comparison.instrument))
     words = _words(measure, {*scores.filter(pl.col("level").is_in(_LEVELS))["quantity"]})
     group_of = dict(scores.select("condition", "group").unique().drop_nulls().rows())
     for row in rows.iter_rows(named=True):
@@ -347,8 +347,8 @@ def changes_of_means(found: Comparison, run: MeasuredRun) -> Iterator[NamedEstim
             group, condition = group_of[group], group
         word = words.get(row["quantity"], f"{MEAN}-of-{row['quantity']}")
         yield NamedEstimate(
-            path=path_of(found.instrument, word, group, row["dimension"], condition),
-            model=found.models[1],
+            path=path_of(comparison.instrument, word, group, row["dimension"], condition),
+            model=comparison.models[1],
             variant=row["variant"],
             row=row,
             own_word=word,
@@ -385,7 +385,9 @@ def controls(run: MeasuredRun) -> list[NamedEstimate]:
     ]
 
 
-def add_multiverse_share(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
+def add_multiverse_share(
+    estimates: Iterable[NamedEstimate], run: MeasuredRun
+) -> list[NamedEstimate]:
     """Return the estimates of a run; main results have their row of STRESS if it was stressed."""
     main = {*headlines(run.estimates, measures_of(run.manifest))["contrast"]}
     stress_rows = run.stressed[1].iter_rows(named=True) if run.stressed else ()
@@ -396,11 +398,11 @@ def add_multiverse_share(found: Iterable[NamedEstimate], run: MeasuredRun) -> li
         )
         if estimate.row["contrast"] in main
         else estimate
-        for estimate in found
+        for estimate in estimates
     ]
 
 
-def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
+def with_doubts(estimates: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedEstimate]:
     """Return the estimates of a run, each with its caveats, and why it is not measurable."""
     unmeasurable = {
         (correlation.row["first"], correlation.row["second"]): correlation.unmeasurable
@@ -423,10 +425,10 @@ def with_doubts(found: Iterable[NamedEstimate], run: MeasuredRun) -> list[NamedE
         if label == finding.model
     }
 
-    def doubted(one: NamedEstimate) -> NamedEstimate:
-        doubt = "; ".join(competence.doubt for competence in failing(one.row))
-        main = one.row.get("family") == PRIMARY
-        ids = notes.get((asked_id(one.row), one.row["model"]), ()) if main else ()
-        return replace(one, not_measurable=doubt or None, caveats=ids)
+    def doubted(estimate: NamedEstimate) -> NamedEstimate:
+        doubt = "; ".join(competence.doubt for competence in failing(estimate.row))
+        main = estimate.row.get("family") == PRIMARY
+        ids = notes.get((asked_id(estimate.row), estimate.row["model"]), ()) if main else ()
+        return replace(estimate, not_measurable=doubt or None, caveats=ids)
 
-    return [doubted(estimate) for estimate in found]
+    return [doubted(estimate) for estimate in estimates]

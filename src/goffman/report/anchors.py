@@ -69,21 +69,21 @@ def anchor_sections(run: MeasuredRun) -> Iterator[dict[str, Any]]:
         }
 
 
-def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
+def _rows(anchored: AnchoredModel) -> Iterator[dict[str, str]]:
     """Yield a row for each item: r, its interval and p; ranks; given the category; true scores."""
-    for item in one.about.items:
-        row = one.row("anchor", item)
+    for item in anchored.about.items:
+        row = anchored.row("anchor", item)
         if row is None:
             continue
-        ranks, partial = one.row("anchor-rank", item), one.row("anchor-partial", item)
+        ranks, partial = anchored.row("anchor-rank", item), anchored.row("anchor-partial", item)
         clear = "no"
         if direction(row):
             # Whether the checks of r say the same.
-            clear = "r only" if doubted_by(one, row) else "yes"
+            clear = "r only" if doubted_by(anchored, row) else "yes"
         low, high = row["effect_low"], row["effect_high"]
         yield {
-            "about": one.shown,
-            "item": one.item(item),
+            "about": anchored.shown,
+            "item": anchored.item(item),
             "n": f"{row['n']}",
             "r": _decimals(row["effect"]),
             "interval": "–"
@@ -97,12 +97,12 @@ def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
         }
 
 
-def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
+def _differences(anchored: AnchoredModel) -> Iterator[dict[str, str]]:
     """Yield a row for each condition over all counted questions, for its gap, then by question."""
     no_answer = {
-        (row["condition"], row["item"]): row["unanswered"] for row in one.points.to_dicts()
+        (row["condition"], row["item"]): row["unanswered"] for row in anchored.points.to_dicts()
     }
-    for row in (row for kind in _ITEMS for row in one.differences(kind)):
+    for row in (row for kind in _ITEMS for row in anchored.differences(kind)):
         item, gap = row["dimension"], row["kind"] == GENDER
         as_text = in_points if gap else percent
         unanswered = no_answer.get((row["group"], item))
@@ -111,9 +111,9 @@ def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
             ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
         differs = "yes" if direction(row) else "no"
         yield {
-            "about": one.shown,
-            "condition": one.called(row["group"]),
-            "item": _ITEMS[row["kind"]] or one.item(item),
+            "about": anchored.shown,
+            "condition": anchored.called(row["group"]),
+            "item": _ITEMS[row["kind"]] or anchored.item(item),
             "model": as_text(row["mean_first"]),
             "unanswered": "–" if unanswered is None else percent(unanswered),
             "people": as_text(row["mean_second"]),

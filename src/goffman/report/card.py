@@ -185,8 +185,8 @@ def _height(rows: Sequence[object], top: int) -> float:
 def _strip(drawn: Forest, mark: Mark, *, y: float, height: float, color: str) -> str:
     """Return the interval of a result against the band of differences too small to matter."""
 
-    def place(given: str) -> float:
-        return round(STRIP_AT + float(given) / AXIS * (WIDTH - EDGE - STRIP_AT), 1)
+    def place(end: str) -> float:
+        return round(STRIP_AT + float(end) / AXIS * (WIDTH - EDGE - STRIP_AT), 1)
 
     low, high, at = place(mark.low), place(mark.high), place(mark.at)
     first, last = map(place, drawn.band)
@@ -243,12 +243,12 @@ def _glyph(verdict: str, x: float, y: float) -> str:
     return signs.get(verdict, path.format(f"M{x - 6} {y}h12", color))
 
 
-def _text(x: float, y: float, said: str, *, size: int, **more: str) -> str:
+def _text(x: float, y: float, text: str, *, size: int, **more: str) -> str:
     """Return a line of text in which nothing is markup."""
     look: Mapping[str, Any] = {"fill": INK, "anchor": "start", "style": ""} | more
     return (
         f'<text x="{x}" y="{y}" font-size="{size}" fill="{look["fill"]}" '
-        f'text-anchor="{look["anchor"]}" class="{look["style"]}">{escape(said)}</text>'
+        f'text-anchor="{look["anchor"]}" class="{look["style"]}">{escape(text)}</text>'
     )
 
 
@@ -256,10 +256,10 @@ def _line(y: float) -> str:
     return f'<path d="M{EDGE} {y}H{WIDTH - EDGE}" stroke="{LINE}"/>'
 
 
-def _lines(said: str, letters: int, most: int) -> list[str]:
+def _lines(text: str, letters: int, most: int) -> list[str]:
     """Return a text in at most ``most`` lines of so many letters, the last one clipped."""
-    return textwrap.wrap(said, letters, max_lines=most, placeholder=" …")
+    return textwrap.wrap(text, letters, max_lines=most, placeholder=" …")
 
 
-def _clipped(said: str, letters: int) -> str:
-    return said if len(said) <= letters else f"{said[: letters - 1]}…"
+def _clipped(text: str, letters: int) -> str:
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"

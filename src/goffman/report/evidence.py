@@ -98,17 +98,17 @@ FILLED = {
 
 
 def filled_words(
-    run: MeasuredRun, given: Answers, section: Section, words: Lexicons | None
+    run: MeasuredRun, answers: Answers, section: Section, words: Lexicons | None
 ) -> pl.DataFrame:
     """Return the words that a model filled in first, the most probable first, and who rated them.
 
     The frame is empty if the model filled in none, or if it is not known here what words mean.
     """
     measure = measures_of(run.manifest)[section.instrument]
-    if given.table != "fills" or not measure.words or not words or not given.frame.height:
+    if answers.table != "fills" or not measure.words or not words or not answers.frame.height:
         return pl.DataFrame(schema=FILLED)
-    fills = given.frame.filter(pl.col("rank").is_not_null(), step=1)
-    coded = measure.code_responses(fills, section.prompts, words, cased=given.cased)
+    fills = answers.frame.filter(pl.col("rank").is_not_null(), step=1)
+    coded = measure.code_responses(fills, section.prompts, words, cased=answers.cased)
     if "rater" not in coded.columns:
         is_listed = pl.col("gender_group").is_not_null()
         source = "goffman's list" if words.gender_file == "shipped" else "user's list"
@@ -142,19 +142,21 @@ def words_or_why(manifest: Manifest) -> tuple[Lexicons | None, Sequence[str]]:
 
 
 def _probabilities_beside(
-    run: MeasuredRun, said: str, replies: Sequence[pl.DataFrame]
+    run: MeasuredRun, instrument: str, replies: Sequence[pl.DataFrame]
 ) -> Iterator[pl.DataFrame]:
     """Yield the options' probabilities in the same prompts, beside replies to these questions.
 
     They come after the trials, and only for models that were asked in both modes.
     """
-    chosen = asked_as(base_of(said), "choice")
-    if mode_in(said) != "reply" or chosen not in run.sections:
+    chosen = asked_as(base_of(instrument), "choice")
+    if mode_in(instrument) != "reply" or chosen not in run.sections:
         return
     prompts = run.sections[chosen].prompts
     shared = [name for name in PRESENTED if name in prompts.columns]
     pairs = prompts.select("prompt_id", *shared).join(
-        run.sections[said].prompts.select(*shared, own="prompt_id"), on=shared, nulls_equal=True
+        run.sections[instrument].prompts.select(*shared, own="prompt_id"),
+        on=shared,
+        nulls_equal=True,
     )
     replied = pl.concat(replies)
     if not replied.height:
@@ -180,18 +182,18 @@ def words_per_prompt(ranks: Iterable[pl.Series], rows: int) -> int:
     return max(1, int(np.searchsorted(np.cumsum(counts), rows, side="right")) - 1)
 
 
-def ranks_of(given: Answers) -> pl.Series:
+def ranks_of(answers: Answers) -> pl.Series:
     """Return the ranks of those rows that may be cut."""
-    if given.table != "fills":
+    if answers.table != "fills":
         return pl.Series([], dtype=pl.Int64)
-    return given.frame.select("step", "rank").filter(step=1)["rank"].drop_nulls()
+    return answers.frame.select("step", "rank").filter(step=1)["rank"].drop_nulls()
 
 
-def rows_there(given: Answers) -> int:
+def rows_there(answers: Answers) -> int:
     """Return how many rows the run has of these answers, one for each class of a classifier."""
-    if given.table == "labels":
-        return int(given.frame.select(pl.sum_horizontal(pl.col(SENTIMENTS).count())).item())
-    return given.frame.height
+    if answers.table == "labels":
+        return int(answers.frame.select(pl.sum_horizontal(pl.col(SENTIMENTS).count())).item())
+    return answers.frame.height
 
 
 def answers_of(

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 def together(
-    scores: pl.DataFrame, found: Sequence[Correlation], sections: Mapping[str, Section]
+    scores: pl.DataFrame, correlations: Sequence[Correlation], sections: Mapping[str, Section]
 ) -> Iterator[Figure]:
     """Yield a figure for each correlation of two measures, with the conditions as points."""
     defined = [
         correlation
-        for correlation in found
+        for correlation in correlations
         if correlation.row["effect"] is not None and not correlation.unmeasurable
     ]
     for place, correlation in enumerate(defined, start=1):
@@ -53,14 +53,14 @@ def together(
 
 
 def _scatter(
-    points: pl.DataFrame, found: Correlation, sides: Sequence[Section], *, name: str
+    points: pl.DataFrame, correlation: Correlation, sides: Sequence[Section], *, name: str
 ) -> Figure:
-    row = found.row
+    row = correlation.row
     low, high = row["effect_low"], row["effect_high"]
     interval = f", 95% interval {ends(low, high)}" if low is not None else ""
     r = number(row["effect"])
     first, second = sides
-    upward, title, described = _said_of(found, first, second)
+    upward, title, described = _said_of(correlation, first, second)
     heading = f"{row['effect_name']} = {r}{interval}, over {row['n']} {first.noun.many}"
     tooltip = tip(("name", first.noun.headed.one), ("group", "Group"), ("value", "Across"))
     spec = view(
@@ -97,14 +97,14 @@ def _scatter(
     )
 
 
-def _said_of(found: Correlation, one: Section, other: Section) -> tuple[str, str, str]:
+def _said_of(correlation: Correlation, one: Section, other: Section) -> tuple[str, str, str]:
     """Return the vertical axis, the title, and what the two axes are in words."""
     by = f"{one.noun.one} by {one.noun.one}"
     if (one.measure, other.measure) != ("negative-attitude", "negative-sentiment"):
         title = f"{one.instrument} and {other.instrument}, {by}"
         return other.presentation.axis, title, "Across: the first; up: the second."
     upward = other.presentation.axis
-    if found.second.finer:
+    if correlation.second.finer:
         upward = "Probability of the label “negative”"
     return upward, f"Words and labels, {by}", "Across: words filled in; up: labels given."
 

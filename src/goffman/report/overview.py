@@ -91,17 +91,17 @@ def results_of(section: Section, sections: Mapping[str, Section]) -> list[dict[s
     ]
 
 
-def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
+def _result(result: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
     """Return what the row of a result and its drawer show."""
-    section, finding = sections[one.instrument], one.finding
-    control = section.control(one.model)
+    section, finding = sections[result.instrument], result.finding
+    control = section.control(result.model)
     passed = ""
     if control and control.passed:
         passed = "perhaps can do the task" if control.unsure else "can do the task"
     # What the drawer says on a line of its own is no note.
     shown_elsewhere = ("", finding.wording, NO_CONTROLS)
     return {
-        "result": one,
+        "result": result,
         "task": passed,
         "passed": "" if not passed else "(✓)" if control and control.unsure else "✓",
         "control": control.sentence if control else NO_CONTROLS,
@@ -110,7 +110,7 @@ def _result(one: MainResult, sections: Mapping[str, Section]) -> dict[str, Any]:
             for note in finding.caveats
             if note.text not in shown_elsewhere and note.id != "controls-unsure"
         ],
-        "modes": describe_other_modes(sections, one.instrument, one.model),
+        "modes": describe_other_modes(sections, result.instrument, result.model),
     }
 
 
