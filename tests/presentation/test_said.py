@@ -22,7 +22,7 @@ from goffman.presentation.gender import over_baseline, uncounted
 from goffman.presentation.reliability import reliability, reliability_rows, reliability_table
 from goffman.presentation.section import Finding
 from goffman.presentation.sensitivity import ONE_WORDING, describe_holds, spread_of, with_wordings
-from goffman.report.summary import correlations, describe_correlations
+from goffman.report.summary import correlations, describe_correlations, summarize
 from goffman.schemas import NUMBER
 
 APPROVED = Path(__file__).with_name("approved.txt")
@@ -326,10 +326,62 @@ def other_analyses():
         yield f"analyses {name}", [result.head, *result.said]
 
 
+def part(way, what, difference, **more):
+    """The headline without a part, or with another parameter."""
+    ends = {"low": difference - 0.03, "high": difference + 0.03}
+    return {"variation": way, "what": what, "difference": difference, **ends, **more}
+
+
+def without(*rows, **headline):
+    return found(gap(0.01, 0.09) | headline, sensitivity=rows)
+
+
+def left_out():
+    below = {"difference": -0.05, "low": -0.09, "high": -0.01}
+    for values in ((0.026, 0.08), (0.024, 0.05), (-0.001, 0.05), (0.02, 0.024, 0.01, -0.01, 0.06)):
+        rows = [
+            part("condition", name, value)
+            for name, value in zip(("fever", "c1", "c2", "c3", "c4"), values, strict=False)
+        ]
+        # A difference below 0 is flagged alike, and one that may be 0 not at all.
+        mirrored = [row | {"difference": -row["difference"]} for row in rows]
+        for name, result in (
+            ("", without(*rows)),
+            (", below 0", without(*mirrored, **below)),
+            (", inconclusive", without(*rows, verdict="inconclusive")),
+        ):
+            yield f"without parts {values}{name}", [result.heading, result.robust]
+    parts = [("condition", "fever", 0.048), ("item", "i1", 0.06), ("wording", "w", 0.045)]
+    result = without(*(part(*one) for one in parts))
+    yield "without parts of three kinds", [result.heading, result.robust]
+    parameters = {
+        "without the threshold of 0.01": 0.02,
+        "if words counted from a probability of 0.02": 0.05,
+    }
+    result = without(*(part("parameter", what, value) for what, value in parameters.items()))
+    yield "other parameters", [result.heading, result.robust]
+    unknown = part("condition", "fever", 0.02) | {"difference": None}
+    for name, result in (("what has no number", without(unknown)), ("nothing", without())):
+        yield f"without {name}", [result.heading, result.robust]
+
+
+def test_a_flag_stands_beside_the_heading_in_the_details_of_a_summary():
+    of = section(gap(0.01, 0.09), sensitivity=[part("condition", "fever", 0.024)])
+    (result,) = findings_of(of)
+    assert result.depends == result.aside != ""
+    assert f"  {result.heading}" in summarize({"x": of}, ()).details
+
+
+def test_what_is_said_of_a_headline_is_not_of_the_contrasts_beside_it():
+    headline = [part("item", f"i{n}", 0.05) for n in range(3)]
+    beside = [part("item", f"i{n}", 0.9, main=False) for n in range(3)]
+    assert without(*headline, *beside) == without(*headline)
+
+
 def test_all_that_is_said_is_as_approved(request):
     cases = (
         *(verdicts, women_and_men, settings, conditions, reliable, related, wordings),
-        other_analyses,
+        *(other_analyses, left_out),
     )
     said = "\n".join(
         "\n".join([f"# {name}", *lines, ""]) for group in cases for name, lines in group()
