@@ -740,7 +740,7 @@ SHADES = ("negative", "positive", "neutral")
 
 def outcomes(section: Section) -> Iterator[Figure]:
     """Yield a figure of label shares by classifier and group, over all templates and for each."""
-    texts = {item: section.names.item(section.instrument, item) for item in section.items}
+    texts = section.item_texts
     of_items = section.rows("item", SENTIMENTS).with_columns(template=pl.col("item").replace(texts))
     overall = section.rows("group", SENTIMENTS).with_columns(template=pl.lit(EVERY_TEMPLATE))
     rows = pl.concat([overall, of_items], how="diagonal").filter(pl.col("model") != ALL_MODELS)
@@ -786,7 +786,7 @@ def templates(section: Section) -> Iterator[Figure]:
     rows = section.rows("item", section.presentation.quantity)
     if rows["item"].n_unique() < 2:
         return
-    texts = {item: section.names.item(section.instrument, item) for item in section.items}
+    texts = section.item_texts
     rows = rows.with_columns(template=pl.col("item").replace(texts))
     groups = [*section.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
     about = tip(

@@ -519,7 +519,8 @@ def sentences(section: Section) -> Iterator[Figure]:
     """Yield a figure of each gender's probability in every sentence of the scale."""
     rows = _ready(section, section.rows("item", WHO))
     if rows.height:
-        rows, texts = _with_sentences(section, rows)
+        rows = rows.with_columns(sentence=pl.col("item").replace(section.item_texts))
+        texts = [*section.item_texts.values()]
         shown = _dumbbells(rows, "sentence", texts, fields=["item", "part"])
         about = f"Means over the {section.noun.many}.{_read(section)}"
         yield _by_sentence(section, "items", shown, title="By sentence", description=about)
@@ -537,7 +538,7 @@ def spread(section: Section) -> Iterator[Figure]:
         return
     quarters = {name: pl.col("value").quantile(q, "linear") for name, q in QUARTERS.items()}
     rows = rows.group_by(keys, maintain_order=True).agg(**quarters)
-    rows, texts = _with_sentences(section, rows)
+    rows = rows.with_columns(sentence=pl.col("item").replace(section.item_texts))
     offset: Spec = {"field": "quantity", "type": "nominal", "sort": [*WHO[:2]]}
     colours = coloured("quantity", WHO[:2])
     about = tip(("quantity", "Who"), ("value", "Median"), ("low", "from"), ("high", "to"))
@@ -552,18 +553,12 @@ def spread(section: Section) -> Iterator[Figure]:
     shown: Spec = {
         "values": data(rows, *keys, "sentence", *QUARTERS),
         "layers": [line, *interval(rows, yOffset=offset, color=colours["color"]), mark],
-        "y": axis_y("sentence", texts),
+        "y": axis_y("sentence", [*section.item_texts.values()]),
         "x": axis_x("Probability"),
     }
     title = f"Women and men over the {section.noun.many}, sentence by sentence"
     description = "Mark: the median. Bar: the middle half. Line: all of them."
     yield _by_sentence(section, "spread", shown, title=title, description=description)
-
-
-def _with_sentences(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Return the rows with the sentence of their item, and all sentences in order."""
-    texts = {item: section.names.item(section.instrument, item) for item in section.items}
-    return rows.with_columns(sentence=pl.col("item").replace(texts)), list(texts.values())
 
 
 def _by_sentence(section: Section, kind: str, shown: Spec, **about: Any) -> Figure:

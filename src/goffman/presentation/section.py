@@ -368,6 +368,11 @@ class Section:
             return setting_name(condition)
         return self.names.condition(self.instrument, condition)
 
+    @property
+    def item_texts(self) -> dict[str, str]:
+        """Return the shown text of each item, in the instrument's order."""
+        return {item: self.names.item(self.instrument, item) for item in self.items}
+
     def in_categories(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of conditions with the study's category in place of a narrower one."""
         categories = {
