@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -337,8 +337,8 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
     """Yield whether descriptions of the first group draw more stigma than those of the second."""
     for row in section.contrasts("groups").iter_rows(named=True):
         model, many = row["model"], section.noun.many
-        sides = [_Descriptions.of(section, row, side) for side in ("first", "second")]
-        first, second = (side.called for side in sides)
+        ours, first = _described(section, row, "first")
+        theirs, second = _described(section, row, "second")
         head = heading(
             row,
             more=f"More stigma in {first} than in {second}",
@@ -349,10 +349,10 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
         text = (
             f"The mean code of the questions about distance and violence to others is "
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
-            f"{describe_difference(row)}.{_compared_with(section, *sides)}"
+            f"{describe_difference(row)}.{_compared_with(section, row['second'], ours, theirs)}"
         )
         above = above_reference(section, model)
-        if above and len(sides[1].means) >= LEAST:
+        if above and len(theirs) >= LEAST:
             above += (
                 f" These counts take the {many} as they are; the verdict above also allows for "
                 "others."
@@ -371,37 +371,26 @@ def vignette_findings(section: Section) -> Iterator[Finding]:
         yield presented_first(section, finding(row, head, text, iter(more), rest=rest))
 
 
-class _Descriptions(NamedTuple):
-    """The descriptions of one side of a contrast."""
-
-    group: str
-    means: list[float]
-    """The mean code of each."""
-    called: str
-
-    @classmethod
-    def of(cls, section: Section, row: Row, side: str) -> Self:
-        rows = section.rows("condition", "code", row["model"])
-        means = rows.filter(pl.col("group") == row[side])["value"].drop_nulls().to_list()
-        group = humanize(row[side])
-        only = f"the one {group} {section.noun.one}"
-        return cls(group, means, only if len(means) == 1 else f"{group} {section.noun.many}")
+def _described(section: Section, row: Row, side: str) -> tuple[list[float], str]:
+    """Return the mean code of each description of a side, and what they are called."""
+    rows = section.rows("condition", "code", row["model"]).filter(group=row[side])
+    means, group, noun = rows["value"].to_list(), humanize(row[side]), section.noun
+    return means, f"the one {group} {noun.one}" if len(means) == 1 else f"{group} {noun.many}"
 
 
-def _compared_with(section: Section, first: _Descriptions, second: _Descriptions) -> str:
+def _compared_with(section: Section, group: str, ours: list[float], means: list[float]) -> str:
     """Return the range over the texts compared with, or that interval and p ignore other texts."""
-    means, count = second.means, len(second.means)
-    which = f"{second.group} {section.noun.one if count == 1 else section.noun.many}"
+    count = len(means)
+    which = f"{humanize(group)} {section.noun.one if count == 1 else section.noun.many}"
     if count < LEAST:
-        there, text = (
-            ("is only one", "that text") if count == 1 else (f"are only {count}", "these texts")
-        )
+        there, text = f"are only {count}", "these texts"
+        if count == 1:
+            there, text = "is only one", "that text"
         return (
             f" There {there} {which}, so interval and p say nothing about others: part of the "
             f"difference may be due to {text}."
         )
-    mean = fmean(first.means)
-    low, high = mean - max(means), mean - min(means)
+    low, high = fmean(ours) - max(means), fmean(ours) - min(means)
     span = number(low) if number(low) == number(high) else ends(low, high)
     return f" Compared with each of the {count} {which} alone, the difference would be {span}."
 
