@@ -85,80 +85,6 @@ def test_all_lines_are_asked_also_through_a_server(tmp_path: Path) -> None:
     assert len({one.id for one in vignettes(path, sample="balanced").prompts}) == 12
 
 
-NAMES = [one.name.lower() for one in load_instrument("vignettes").content.conditions]
-
-UNFIT = {
-    "no JSON": ("{", "this is not JSON. Each line must be one JSON object."),
-    "no object": ("[1]", "this is not an object with 'prompt', 'condition', 'gender' …"),
-    "a condition": (
-        json.dumps(line(condition="depresion")),
-        f"condition is 'depresion'. Allowed: {', '.join(NAMES)}. Did you mean 'depression'?",
-    ),
-    "a gender": (json.dumps(line(gender="they")), "gender is 'they'. Allowed: woman, man."),
-    "a question": (
-        json.dumps(line(question_only="How tall is she?")),
-        "the question is not one of the fifteen that are known: 'How tall is she?'.",
-    ),
-    "two questions": (
-        json.dumps(line(question_only="How willing are you to work with, or marry, a colleague?")),
-        "the question could be 'work' or 'marry': 'How willing are you to work with, or marry, a "
-        "colleague?'.",
-    ),
-    "no prompt": (json.dumps(line(prompt=" ")), "'prompt' is missing or not a text."),
-    "a long prompt": (
-        json.dumps(line(prompt="x" * 20_001)),
-        "'prompt' has 20,001 characters. Allowed: up to 20,000.",
-    ),
-    "no options": (json.dumps(line(options="yes")), "'options' is not a list of texts."),
-    "an option": (
-        json.dumps(line(options=["Maybe", "Very likely"])),
-        "the option 'Maybe' is unknown. Allowed: definitely willing, probably willing, probably "
-        "unwilling, definitely unwilling, not at all likely, not very likely, somewhat likely, very "
-        "likely, do not know, don't know.",
-    ),
-    "an option that is not shown": (
-        json.dumps(line(prompt="Would you?")),
-        "the prompt does not show the option (A) 'Definitely unwilling'.",
-    ),
-    "one option": (
-        json.dumps(line(options=["Very likely", "Do not know"])),
-        "there are fewer than two options that count.",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", UNFIT)
-def test_what_does_not_fit_is_refused_by_line(what: str, tmp_path: Path) -> None:
-    bad, message = UNFIT[what]
-    path = tmp_path / "mine.jsonl"
-    path.write_text(f"{json.dumps(line())}\n\n{bad}\n", encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        vignettes(path)
-    assert str(caught.value) == (
-        f"vignettes.file {path} cannot be used: 1 fault.\n  mine.jsonl, line 3: {message}"
-    )
-
-
-def test_a_file_of_another_kind_has_twenty_faults_told(tmp_path: Path) -> None:
-    path = tmp_path / "mine.jsonl"
-    path.write_text("no\n" * 500, encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        vignettes(path)
-    assert len(str(caught.value).splitlines()) == 22
-    assert str(caught.value).endswith("There are at least 180 more.")
-
-
-def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "mine.jsonl", line(), line())
-    with pytest.raises(InputError, match="the same question appears twice"):
-        vignettes(path)
-    with pytest.raises(InputError, match=r"none\.jsonl: not found in"):
-        vignettes(tmp_path / "none.jsonl")
-    path.write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="the file is empty"):
-        vignettes(path)
-
-
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
@@ -216,25 +142,6 @@ def test_a_row_is_asked_as_it_is_and_advice_against_is_1(tmp_path: Path) -> None
     assert (doubted.condition, doubted.wording, doubted.item) == ("depression", "doubt", "q02")
     assert [option.code for option in doubted.options] == [1.0, 0.0, None]
     assert other.keyed == "plain"
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("Homeless,Yes or no?,funny,no", "prompt style is 'funny'. Allowed: base, original, "),
-        ("Homeless,Yes or no?,base,no", "a row of the prompt style 'base' must not name a stigma."),
-        (",Yes or no?,doubt,no", "a row of the prompt style 'doubt' must name a stigma."),
-        ("Homeless,Yes or no?,doubt,maybe", "biased answer is 'maybe'. Allowed: yes, no."),
-        ("Homeless,What now?,doubt,no", "prompt does not say to answer with yes or no."),
-        ("Homeless,,doubt,no", "prompt has 0 characters. Allowed: 1 to 20,000."),
-        ("Zebra,Yes or no?,doubt,no", "stigma is 'Zebra', which is not a known condition"),
-        ("Homeless,Yes or no?,doubt", "the row has 3 cells, but the header has 4."),
-    ],
-)
-def test_a_row_that_does_not_fit_is_refused_by_line(row: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        questions(tmp_path / "q.csv", BASE, row)
-    assert f"q.csv, line 3: {message}" in str(caught.value)
 
 
 def test_a_table_without_its_columns_or_its_first_question_is_refused(tmp_path: Path) -> None:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from goffman.errors import InstrumentError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
 from goffman.instruments.types import Condition
 from goffman.modes import mode_of
 
-DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
 WOMEN, MEN = ("Jennifer", "Elizabeth", "Linda"), ("Matthew", "Charles", "Mark")
 
 
@@ -215,118 +211,3 @@ def test_a_nudge_and_a_doubt_stand_between_situation_and_question():
         "the job?",
         "doubt": f"{start} I am not sure what to do. Should I give them the job?",
     }
-
-
-def broken(tmp_path: Path, name: str, file: str, old: str, new: str) -> list[str]:
-    """The faults of a copy of an instrument in which a text is put for another."""
-    shutil.copytree(DATA, tmp_path / "data")
-    path = tmp_path / "data" / name / file
-    text = path.read_text(encoding="utf-8")
-    assert text.count(old) >= 1
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InstrumentError) as caught:
-        load_instrument(path.parent)
-    return [str(fault) for fault in caught.value.faults]
-
-
-@pytest.mark.parametrize(
-    ("name", "file", "old", "new", "message"),
-    [
-        (
-            "vignettes",
-            "conditions.csv",
-            "{name} is a",
-            "{nam} is a",
-            "conditions.csv, line 2: vignette has the unknown placeholder '{nam}'. Allowed: {name}, ",
-        ),
-        (
-            "vignettes",
-            "items.csv",
-            "work,stigma,willing",
-            "work,stigma,wiling",
-            "choice.toml: the item 'work' in the wording 'scale' has no stem: asks is 'wiling'.",
-        ),
-        (
-            "vignettes",
-            "choice.toml",
-            'text = "{vignette} How willing',
-            'text = "How willing',
-            "choice.toml: the item 'work' in the wording 'scale' must have {vignette} once.",
-        ),
-        (
-            "vignettes",
-            "choice.toml",
-            'gender = "female"',
-            'gender = "unstated"',
-            "the person 'woman' has no gender, but texts have pronouns.",
-        ),
-        (
-            "vignettes",
-            "choice.toml",
-            'wording = "scale"',
-            'orders = "three"',
-            "orders in [server] is 'three'. Allowed: both, one.",
-        ),
-        (
-            "vignettes",
-            "choice.toml",
-            'wording = "scale"',
-            'wording = "scales"',
-            "wording in [server] is 'scales'. Allowed: scale, friend, agree-more, agree-less.",
-        ),
-        (
-            "vignettes",
-            "choice.toml",
-            '"daily-troubles-10",',
-            '"daily-troubles-11",',
-            "brief in [server] is 'daily-troubles-11'. Allowed: schizophrenia, ",
-        ),
-        (
-            "vignettes",
-            "choice.toml",
-            'brief_dimension = "stigma"',
-            'brief_dimension = "belief"',
-            "brief_dimension in [server] is 'belief'. Allowed: stigma, beliefs. Did you mean ",
-        ),
-        (
-            "vignettes",
-            "choice-controls.csv",
-            "warm-soup,willing",
-            "warm-soup,",
-            "choice.toml: the control 'warm-soup' has no stem in some wording: its asks is ''.",
-        ),
-        (
-            "decisions",
-            "choice.toml",
-            "items = 4",
-            "items = 25",
-            "items in [server] is 25. Allowed: a whole number from 1 to 24.",
-        ),
-        (
-            "decisions",
-            "choice.toml",
-            'text = "{item} {question}"',
-            'text = "{item}"',
-            "the item 'room' in the wording 'plain' has a stem with no {question} for it.",
-        ),
-        (
-            "decisions",
-            "choice-controls.csv",
-            "ambulance,reversed",
-            "ambulance,backward",
-            "choice-controls.csv, line 2: keyed is 'backward'. Allowed: plain, reversed.",
-        ),
-    ],
-)
-def test_faults_of_choices_alone_are_said(tmp_path, name, file, old, new, message):
-    found = broken(tmp_path, name, file, old, new)
-    assert any(message in fault for fault in found), found
-
-
-def test_an_instrument_of_choices_without_choices_is_refused(tmp_path):
-    shutil.copytree(DATA, tmp_path / "data")
-    folder = tmp_path / "data" / "decisions"
-    (folder / "choice.toml").unlink()
-    (folder / "choice-controls.csv").unlink()
-    with pytest.raises(InstrumentError, match="kind is 'choose': give the questions' options"):
-        load_instrument(folder)

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from few_conditions import with_few_conditions
 from goffman.cli.main import app
-from goffman.errors import FaultsError, InputError, InstrumentError
+from goffman.errors import InputError
 from goffman.instruments.identities import SHIPPED, can_cross, identities
 from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.renderer import PromptOptions, render, render_crossed
@@ -181,52 +180,10 @@ def test_a_file_of_one_s_own_is_a_factor(tmp_path):
     assert any("to an eight-foot person who" in text for text in texts)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ('id = "height"', "", "the key 'id' is missing"),
-        ('name = "eight-foot"', 'name = "tall"', "two levels have the same name"),
-        ('name = "tall"', "", "the key 'name' is missing in [levels]"),
-        ('name = "tall"', 'name = "tall"\nfemale = ["Ann"]', "must have female and male names"),
-        (
-            'name = "tall"',
-            'name = "tall"\nfemale = ["Ann"]\nmale = ["Tom"]',
-            "some levels have first names and others a word",
-        ),
-        ('[[levels]]\nname = "tall"\n', "", "there must be two [[levels]] or more"),
-    ],
-)
-def test_a_fault_of_a_file_is_named(tmp_path, old, new, said):
-    path = tmp_path / "height.toml"
-    path.write_text(MINE.replace(old, new, 1))
-    with pytest.raises(FaultsError) as told:
-        identities(str(path))
-    assert said in str(told.value)
-
-
 def test_a_factor_may_be_for_some_instruments_alone():
     factor = identities("gender")
     asked = {form.base for form in FORMS if can_cross(form, factor)}
     assert asked == {"social-distance", "people-sentiment", "decisions"}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('"someone" = "a person"', "must have either {attribute} or {predicate}, once."),
-        ('"someone" = "{attribute} {predicate}"', "must have either"),
-        ('"someone" = 1', "someone in [texts] is 1. It must be text in quotes."),
-    ],
-)
-def test_a_fault_of_cross_toml_is_one_of_the_instrument(tmp_path, text, said):
-    folder = with_few_conditions("social-distance", tmp_path / "mine", each=3)
-    (folder / "cross.toml").write_text(f"[texts]\n{text}\n")
-    with pytest.raises(InstrumentError) as told:
-        load_instrument(folder)
-    assert said in str(told.value)
-    # Without the file it is the same instrument, and cannot name an identity.
-    (folder / "cross.toml").unlink()
-    assert not can_cross(load_instrument(folder), identities("age"))
 
 
 def test_an_unknown_factor_is_told_with_those_that_are_there():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import goffman.instruments
-from goffman.errors import InputError, InstrumentError
+from goffman.errors import InputError
 from goffman.instruments.loader import builtin_names, load_instrument
 from goffman.instruments.renderer import PromptOptions, chosen_wordings, render
 from goffman.instruments.types import MASK
@@ -112,83 +112,3 @@ def test_a_wording_on_request_can_be_named(tmp_path):
         "social-distance has no wording 'paraphrases'. Allowed: 'choosing', 'say', 'for-me', "
         "'impersonal', 'opinion', 'as-for-me', 'all'."
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "file", "old", "new", "said"),
-    [
-        (
-            "social-distance",
-            "paraphrases.toml",
-            'id = "find"',
-            'id = "say"',
-            "paraphrases.toml, line 3: 'say' is already the name of a wording.",
-        ),
-        (
-            "social-distance",
-            "paraphrases.toml",
-            'id = "extent"',
-            'id = "paraphrases"',
-            "paraphrases.toml, line 11: 'paraphrases' is already the name of a wording.",
-        ),
-        (
-            "social-distance",
-            "paraphrases.toml",
-            "I find it <mask> to {item}",
-            "I find it <mask>",
-            "the frame of wording 'find' must contain {item} exactly once.",
-        ),
-        (
-            "care-seeking",
-            "paraphrases.csv",
-            "second,has,<mask> has got {diagnosis},<mask> has got it\n",
-            "",
-            "paraphrases.csv: the wording 'second' has no item 'has'.",
-        ),
-        (
-            "care-seeking",
-            "paraphrases.csv",
-            "<mask> has got {diagnosis},<mask> has got it",
-            "<mask> has got {diagnosis},",
-            "paraphrases.csv, line 2: baseline must be given if the item has one, and only then.",
-        ),
-        (
-            "care-seeking",
-            "paraphrases.csv",
-            "second,has,",
-            "second,hast,",
-            "paraphrases.csv: the wording 'second' has no item 'has'.",
-        ),
-        (
-            "social-distance",
-            "paraphrases.toml",
-            "find it <mask> to",
-            "find it nice to",
-            "the sentence must have <mask> once, not 0 times: 'I find it nice",
-        ),
-        (
-            "coreference",
-            "paraphrases.toml",
-            "This is what happened: {item}",
-            "This is what happened:",
-            "frame must contain {item} exactly once, and no other placeholder.",
-        ),
-    ],
-)
-def test_faults_of_paraphrases_are_told_by_file_and_line(tmp_path, name, file, old, new, said):
-    for one in {name, "care-seeking"}:
-        shutil.copytree(DATA / one, tmp_path / one)
-    path = tmp_path / name / file
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    with pytest.raises(InstrumentError) as refusal:
-        load_instrument(tmp_path / name)
-    assert said in str(refusal.value)
-
-
-def test_texts_of_paraphrases_without_their_names_are_refused(tmp_path):
-    shutil.copytree(DATA / "care-seeking", tmp_path / "mine")
-    (tmp_path / "mine" / "paraphrases.toml").unlink()
-    with pytest.raises(InstrumentError, match="there are paraphrases, but no"):
-        load_instrument(tmp_path / "mine")

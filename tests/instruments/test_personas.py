@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from chat_server import ChatServer
 from goffman.cli.main import app
-from goffman.errors import GoffmanError, InputError
+from goffman.errors import InputError
 from goffman.instruments.identities import SHIPPED_PERSONAS, persona, read_personas
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.renderer import render
@@ -60,30 +60,6 @@ def test_what_is_not_there_is_told_with_what_is(tmp_path, given, said):
     with pytest.raises(InputError) as told:
         persona(given.format(path=path))
     assert said.format(path=path) in str(told.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "[[personas]] is missing."),
-        ("[[personas]]\nid = 'a'\n", "text"),
-        ("[[personas]]\nid = 'A b'\ntext = 'x'\n", "id is 'A b'"),
-        ("[[personas]]\nid = 'a'\ntext = ' '\n", "text in [personas] is empty"),
-        (
-            f"[[personas]]\nid = 'a'\ntext = '{'x' * 5000}'\n",
-            "the text of 'a' has 5,000 characters",
-        ),
-        ("[[personas]]\nid = 'a'\ntext = 'x'\nname = 'y'\n", "name"),
-        (TWO.replace("nurse", "guard"), "the id 'guard' appears twice"),
-        ("[[personas", "this is not TOML"),
-    ],
-)
-def test_every_fault_of_a_file_is_named(tmp_path, text, said):
-    path = tmp_path / "mine.toml"
-    path.write_text(text)
-    with pytest.raises(GoffmanError) as told:
-        persona(str(path))
-    assert said in str(told.value)
 
 
 def run(*arguments):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -277,85 +276,6 @@ def test_a_fill_without_its_prompt_is_refused():
     assert str(caught.value) == (
         "1 fills answer a prompt that is not among the prompts given, so that its item and wording "
         "are not known. Give the prompts of the same run."
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "faults"),
-    [
-        ("", ["mine.csv: the file is empty."]),
-        ("word,label\n", ["mine.csv: the table has no rows."]),
-        (
-            "word,lable\nhard,negative\n",
-            [
-                (
-                    "mine.csv, line 1: unknown column 'lable'. Allowed: word, label, item, "
-                    "wording, rater, note, rating_1, rating_2, rating_3, rating_4, "
-                    "rating_5, rating_6, rating_7, rating_8, rating_9, kind, kind_1, kind_2. "
-                    "Did you mean 'label'?"
-                ),
-                "mine.csv, line 1: the column 'label' is missing.",
-            ],
-        ),
-        (
-            "word,label\nhard,negativ\neasy,good\n,neutral\n",
-            [
-                "mine.csv, line 4: word is empty.",
-                "mine.csv, line 2: label is 'negativ'. Allowed: positive, negative, neutral, "
-                "irrelevant. Did you mean 'negative'?",
-                "mine.csv, line 3: label is 'good'. Allowed: positive, negative, neutral, "
-                "irrelevant.",
-            ],
-        ),
-        (
-            "word,item,label\nhard,,negative\nHARD,,negative\nhard,neighbor,neutral\n",
-            [
-                (
-                    "mine.csv, line 3: 'HARD' is already rated on line 2. A word can have only "
-                    "one label. If several people rated it, settle their disagreements first: "
-                    "goffman agree --settle"
-                )
-            ],
-        ),
-        ("word,label\nhard\n", [("mine.csv, line 2: the row has 1 cells, but the header has 2.")]),
-        (
-            "word,label\n hard,negative\n",
-            [
-                (
-                    "mine.csv, line 2: word is ' hard'. Remove the extra space at the "
-                    "start, at the end or in the middle."
-                )
-            ],
-        ),
-    ],
-)
-def test_every_fault_of_a_file_is_said_by_line(tmp_path, text, faults):
-    path = file(tmp_path, text)
-    with pytest.raises(LexiconError) as caught:
-        load_attitudes([path])
-    assert [str(fault) for fault in caught.value.faults] == faults
-    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-    lines = "".join(f"\n  {fault}" for fault in faults)
-    assert str(caught.value) == f"{path} cannot be used: {count}.{lines}"
-
-
-def test_a_file_of_too_many_bytes_is_refused(tmp_path):
-    path = file(tmp_path, "word,label\nhard,negative\n")
-    os.truncate(path, 16 * 1024 * 1024 + 1)
-    with pytest.raises(LexiconError) as caught:
-        load_attitudes([path])
-    assert [str(fault) for fault in caught.value.faults] == [
-        f"{path.name}: {path} has 16,777,217 bytes. Allowed: up to 16,777,216."
-    ]
-
-
-def test_a_missing_file_is_said(tmp_path):
-    file(tmp_path, "word,label\nhard,negative\n", "ratings.csv")
-    with pytest.raises(LexiconError) as caught:
-        read_ratings(tmp_path / "rating.csv")
-    assert str(caught.value) == (
-        f"{tmp_path / 'rating.csv'} cannot be used: 1 fault.\n"
-        f"  rating.csv: not found in {tmp_path}. Did you mean 'ratings.csv'?"
     )
 
 

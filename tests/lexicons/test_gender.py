@@ -2,7 +2,6 @@
 
 import csv
 import dataclasses
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import goffman.lexicons
-from goffman.errors import InputError, LexiconError
+from goffman.errors import InputError
 from goffman.lexicons.gender import WORD_KINDS, GenderLexicon, GenderWord, load_gender, with_gender
 from goffman.schemas import GENDER, complaints, schema
 
@@ -328,84 +327,6 @@ def test_digest_changes_with_the_words_and_with_what_counts(lexicon: GenderLexic
 
 
 # Faults, word for word
-
-
-def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "own.csv"
-    file.write_text(
-        "word,group,kind,count,percent,common_word\n"
-        "she,Female,pronoun,,,\n"
-        "he,male,pronuon,,,\n"
-        "Mary,female,name,many,101,yes\n"
-        "MARY,male,name,1,99,false\n"
-        ",male,noun,,,\n"
-        " man,male,noun,,,\n"
-        "boy,,noun,,,\n"
-        "girl,female\n",
-        encoding="utf-8",
-    )
-    with pytest.raises(LexiconError) as error:
-        load_gender(file)
-    assert str(error.value) == (
-        f"{file} cannot be used: 10 faults.\n  own.csv, line 9: the row has 2 cells, but "
-        "the header has 6.\n  own.csv, line 6: word is empty.\n  own.csv, line 7: word "
-        "is ' man'. Remove the extra space at the start, at the end or in the "
-        "middle.\n  own.csv, line 8: group is empty.\n  own.csv, line 2: group is "
-        "'Female'. Allowed: lower-case letters, digits and single hyphens, such as "
-        "'female'.\n  own.csv, line 3: kind is 'pronuon'. Allowed: pronoun, noun, "
-        "adjective, name. Did you mean 'pronoun'?\n  own.csv, line 4: count is 'many'. "
-        "Allowed: a whole number, or nothing.\n  own.csv, line 4: percent is '101'. "
-        "Allowed: a number from 0 to 100, or nothing.\n  own.csv, line 4: common_word "
-        "is 'yes'. Allowed: true, false, or nothing.\n  own.csv, line 5: the word "
-        "'MARY' is already on line 4."
-    )
-    assert error.value.exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("word,gender,kind\nshe,female,pronoun\n", [
-            ("own.csv, line 1: unknown column 'gender'. Allowed: word, group, kind, "
-"count, percent, common_word, note."),
-            "own.csv, line 1: the column 'group' is missing.",
-        ]),
-        ("word,group,kind\n", ["own.csv: the table has no rows."]),
-        ("word,group,kind,percent\nMary,female,name,nan\n", [
-            "own.csv, line 2: percent is 'nan'. Allowed: a number from 0 to 100, or nothing."
-        ]),
-        ("word,group,kind\nshe,female,pronoun\nShe,female,noun\n", [
-            "own.csv, line 3: the word 'She' is already on line 2."
-        ]),
-    ],
-)  # fmt: skip
-def test_broken_files_are_said_word_for_word(tmp_path: Path, text: str, said: list[str]) -> None:
-    file = tmp_path / "own.csv"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(LexiconError) as error:
-        load_gender(file)
-    assert [str(fault) for fault in error.value.faults] == said
-
-
-def test_a_file_of_too_many_bytes_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "own.csv"
-    file.write_text("word,group,kind\nshe,female,pronoun\n", encoding="utf-8")
-    os.truncate(file, 16 * 1024 * 1024 + 1)
-    with pytest.raises(LexiconError) as error:
-        load_gender(file)
-    assert [str(fault) for fault in error.value.faults] == [
-        f"own.csv: {file} has 16,777,217 bytes. Allowed: up to 16,777,216."
-    ]
-
-
-def test_a_missing_file_is_said_with_the_nearest_name(tmp_path: Path) -> None:
-    (tmp_path / "gender.csv").write_text("", encoding="utf-8")
-    with pytest.raises(LexiconError) as error:
-        load_gender(tmp_path / "gendre.csv")
-    assert str(error.value) == (
-        f"{tmp_path / 'gendre.csv'} cannot be used: 1 fault.\n"
-        f"  gendre.csv: not found in {tmp_path}. Did you mean 'gender.csv'?"
-    )
 
 
 def test_settings_that_cannot_be_are_refused(lexicon: GenderLexicon) -> None:

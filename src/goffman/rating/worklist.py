@@ -365,7 +365,7 @@ def open_journal(path: Path, *, run: Path | None = None) -> Iterator[Journal]:
                 f"{path} is open in another process. End that process with Ctrl-C, or rate under "
                 "another name with --rater."
             ) from None
-        content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+        content = os.pread(descriptor, LARGEST_TABLE + 1, 0)
         whole = _without_torn_line(path, content)
         record = _record(path, whole)
         with disk_error(path):
@@ -383,9 +383,11 @@ def open_journal(path: Path, *, run: Path | None = None) -> Iterator[Journal]:
 
 def read_journal(path: Path) -> Record:
     """Return a journal's content, even if it is open elsewhere; leave out a line being written."""
-    content = Folder(path.parent).read(path.name)
-    if content is None:
+    file = Folder(path.parent).opened(path.name)
+    if file is None:
         raise InputError(f"{path} cannot be read: there is no such file.")
+    with file:
+        content = file.read(LARGEST_TABLE + 1)
     return _record(path, _without_torn_line(path, content))
 
 
@@ -441,7 +443,7 @@ def _without_torn_line(path: Path, content: bytes) -> bytes:
     reported as a fault. Raise InputError if the content is larger than any rater's.
     """
     if len(content) > LARGEST_TABLE:
-        raise InputError(f"{path} has {len(content):,} bytes. Allowed: up to {LARGEST_TABLE:,}.")
+        raise InputError(f"{path} has more than {LARGEST_TABLE:,} bytes.")
     end = content.rfind(b"\n") + 1
     # A power cut may leave zeros in the place of a line.
     torn = content[end:].rstrip(b"\0")

@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from goffman.errors import AskingError, DownloadError, PublishedError, RunError
-from goffman.replicate.files import data_rows
+from goffman.replicate.files import content_of, data_rows
 from goffman.runs.files import write_whole
 
 GITHUB = "https://raw.githubusercontent.com"
@@ -53,7 +53,7 @@ class PublishedFile:
         path = folder / self.study / self.path
         if not path.is_file() or path.stat().st_size != (self.size or path.stat().st_size):
             return False
-        return hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
+        return hashlib.sha256(content_of(path)).hexdigest() == self.sha256
 
     def addresses(self, base: str) -> list[str]:
         """Return the addresses that the file can be fetched from."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import PublishedError
+from goffman.instruments.files import read_plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +28,9 @@ MARKS = {
 }
 """Study → patterns of files that only its folder has; one match is enough to know it."""
 
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a published file; the largest one known has 3.3 million."""
 
 LONGEST = 160
 """The most characters of a file's content that a message shows."""
@@ -148,11 +152,19 @@ def read_records(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict
         raise PublishedError(f"{path} has no rows below its heading.")
 
 
-def _read_text(path: Path) -> str:
+def content_of(path: Path) -> bytes:
+    """Return the bytes of an authors' file; raise PublishedError if it is missing or unreadable."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_plain(path, most=LARGEST)
     except FileNotFoundError as error:
         raise _missing(path) from error
+    except OSError as error:
+        raise PublishedError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return content_of(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise PublishedError(f"{path} is not UTF-8 text ({error.reason}).") from error
 
@@ -166,9 +178,7 @@ def read_csv(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ())
     import polars as pl
 
     try:
-        frame = pl.read_csv(path, infer_schema=False)
-    except FileNotFoundError as error:
-        raise _missing(path) from error
+        frame = pl.read_csv(content_of(path), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         raise PublishedError(f"{path} is not a CSV file: {error}") from error
     frame = frame.rename({name: name.strip("\ufeff ") for name in frame.columns})

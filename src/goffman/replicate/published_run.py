@@ -24,6 +24,7 @@ from goffman.models.base import Identity
 from goffman.parsers.registry import AS_PUBLISHED
 from goffman.pipeline import Audit, enter_instrument
 from goffman.planning import Question
+from goffman.replicate.files import content_of
 from goffman.report.analyze import measure_run
 from goffman.report.write import write_report
 from goffman.runs.answers import AnswerStore, answers_folder
@@ -112,7 +113,7 @@ def make_run(
 def _keep(run: Run, study: str, part: PublishedAnswers) -> list[Collected]:
     """Write an instrument's answers into the run's folder; return what was collected, by model."""
     shipped = load_instrument(part.instrument)
-    content = b"".join(path.read_bytes() for files in part.files.values() for path in files)
+    content = b"".join(content_of(path) for files in part.files.values() for path in files)
     limits = (AS_ANSWERED, *part.missing, *shipped.limits)
     instrument = replace(shipped, version=VERSION, digest=checksum(content), limits=limits)
     measure, prompts = measure_of(shipped), _as_audited(shipped, part.asked)
@@ -175,7 +176,7 @@ def _keep_answers(
     identity = Identity(name=model, kind=KIND_OF[part.table], family="", device="unknown")
     logs = [
         {"harness": f"the authors of {study}", "version": VERSION, "file": path.name}
-        | {"sha256": checksum(path.read_bytes())}
+        | {"sha256": checksum(content_of(path))}
         for path in part.files[model]
     ]
     entry = model_entry(identity, limits_for("cpu"), logs=logs)
