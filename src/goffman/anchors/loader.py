@@ -5,26 +5,16 @@ from __future__ import annotations
 import math
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from goffman.errors import AnchorError, InputError, did_you_mean
-from goffman.instruments.files import (
-    ID,
-    Faults,
-    Row,
-    TomlFile,
-    TomlTable,
-    digest_of,
-    is_number,
-    read_table,
-    read_toml,
-)
-from goffman.instruments.loader import read_limits
+from goffman.instruments.fields import ID, OWN_ID, TEXT, Field, Fields, number, texts
+from goffman.instruments.files import Faults, Row, TomlFile, digest_of, read_table, read_toml
+from goffman.instruments.loader import LIMITS, read_limits
 from goffman.plugins import plugged_folders
 from goffman.stats.intervals import Z, share_interval
 
@@ -155,30 +145,57 @@ def error_of(value: AnchorValue, anchor: Anchor) -> float | None:
     return None if low is None or high is None else (high - low) / (2 * Z)
 
 
-REQUIRED = ("condition", "value")
-OPTIONAL = ("item", "gender", "year", "n", "n_effective", "low", "high", "named", "set_apart")
-
 LONGEST_CONDITION = 200
-_LIMITS = {"n": (1, 10**10), "n_effective": (1, 10**10), "year": (1800, 2200)}
-_WHOLE = ("n", "year")
 
 _NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,15})?")
 """A number as a table has it: 0.35. No exponent and no thousands separator, which are mostly
 slips."""
 
 
+def _cell(least: float, most: float, *, whole: bool = False, required: bool = False) -> Field:
+    """Return the field of a cell with a number from ``least`` to ``most``."""
+    says = "a whole number" if whole else "a number such as 0.35"
+    says += f", at least {least:.12g}" if math.isfinite(least) else ""
+    says += f", at most {most:.12g}" if math.isfinite(most) else ""
+
+    def passes(text: str) -> bool:
+        is_number = bool(_NUMBER.fullmatch(text)) and not (whole and "." in text)
+        return is_number and least <= float(text) <= most
+
+    return Field(required=required, test=passes, says=says)
+
+
 def read_values(
     path: Path, *, items: Sequence[str], bounds: tuple[float, float], faults: Faults
 ) -> tuple[AnchorValue, ...]:
     """Return every row that has no fault; ``items``: the ids that anchor.toml declares."""
-    rows = read_table(path, required=REQUIRED, optional=OPTIONAL, faults=faults)
+    columns: Fields = {
+        "condition": Field(required=True, longest=LONGEST_CONDITION),
+        "value": _cell(*bounds, required=True),
+        "item": Field(required=len(items) > 1, allowed=items or None),
+        "gender": Field(allowed=GENDERS),
+        "year": _cell(1800, 2200, whole=True),
+        "n": _cell(1, 10**10, whole=True),
+        "n_effective": _cell(1, 10**10),
+        "low": _cell(*bounds),
+        "high": _cell(*bounds),
+        "named": TEXT,
+        "set_apart": Field(allowed=["yes"]),
+    }
+    n_faults = len(faults.found)
+    rows = read_table(path, columns, faults)
+    if len(faults.found) > n_faults or not items:
+        return ()
     lines: dict[tuple[object, ...], int] = {}
     values = []
     for row in rows:
-        n_faults = len(faults.found)
-        value = _value(row, items, bounds)
-        if value is None or len(faults.found) > n_faults:
-            continue
+        value = _value(row, items)
+        low, high = value.low, value.high
+        if (low is None) != (high is None):
+            row.note("low and high go together: give both or none.")
+        elif low is not None and high is not None and not low <= value.value <= high:
+            between = f"between low ({low:g}) and high ({high:g})"
+            row.note(f"value is {value.value:g}. It must lie {between}.")
         key = (value.item, value.condition, value.gender, value.year)
         if key in lines:
             description = ", ".join(str(part) for part in key if part is not None)
@@ -192,70 +209,25 @@ def read_values(
     return tuple(values)
 
 
-def _value(row: Row, items: Sequence[str], bounds: tuple[float, float]) -> AnchorValue | None:
-    item: str | None = items[0] if len(items) == 1 else None
-    if row["item"]:
-        item = row.check_one_of("item", items)
-    elif item is None:
-        row.note(f"item is empty. Allowed: {', '.join(items) or 'none is declared'}.")
-    gender = row.check_one_of("gender", GENDERS) if row["gender"] else EVERYONE
-    if len(row["condition"]) > LONGEST_CONDITION:
-        row.note(f"condition has more than {LONGEST_CONDITION} characters.")
-    columns = ("value", "n", "n_effective", "year", "low", "high")
+def _value(row: Row, items: Sequence[str]) -> AnchorValue:
     numbers: dict[str, Any] = {
-        column: _number(row, column, _LIMITS.get(column, bounds)) for column in columns
+        column: (int if column in ("n", "year") else float)(row[column])
+        for column in ("n", "n_effective", "year", "low", "high")
+        if row[column]
     }
-    value, low, high = numbers["value"], numbers["low"], numbers["high"]
-    if row["set_apart"] not in {"", "yes"}:
-        row.note(f"set_apart is '{row['set_apart'][:40]}'. Allowed: yes, or nothing.")
-    if (low is None) != (high is None):
-        row.note("low and high go together: give both or none.")
-    if value is None or item is None or gender is None:
-        return None
-    if low is not None and high is not None and not low <= value <= high:
-        row.note(f"value is {value:g}. It must lie between low ({low:g}) and high ({high:g}).")
     return AnchorValue(
-        item=item,
+        item=row["item"] or items[0],
         condition=row["condition"],
-        gender=gender,
+        gender=row["gender"] or EVERYONE,
+        value=float(row["value"]),
         named=row["named"] or None,
         set_apart=row["set_apart"] == "yes",
         **numbers,
     )
 
 
-def _number(row: Row, column: str, limits: tuple[float, float]) -> float | int | None:
-    """Return the number in a cell; None if it is empty, or with a fault noted."""
-    text, (least, most) = row[column], limits
-    if not text:
-        return None
-    is_whole = column in _WHOLE
-    if not _NUMBER.fullmatch(text) or (is_whole and "." in text):
-        kind = "a whole number" if is_whole else "a number such as 0.35"
-        row.note(f"{column} is '{text[:40]}'. It must be {kind}.")
-        return None
-    if least <= float(text) <= most:
-        return int(text) if is_whole else float(text)
-    allowed = f"{least:g} to {most:g}"
-    if math.isinf(most):
-        allowed = f"{least:g} or more"
-    elif math.isinf(least):
-        allowed = f"up to {most:g}"
-    row.note(f"{column} is {text}. Allowed: {allowed}.")
-    return None
-
-
 ANCHOR_FILE = "anchor.toml"
 VALUES_FILE = "values.csv"
-
-_TEXTS = (
-    *("id", "version", "title", "citation", "terms", "country", "year", "population", "unit"),
-    *("compare", "of"),
-)
-_NUMBERS = ("lowest", "highest", "design_effect")
-_LISTS = ("instruments", "limits", "items", "wordings", "own_texts")
-_SHORT = ("whose", "set_apart")
-"""Texts that may be left out; they are printed in the middle of sentences."""
 
 LONGEST_TEXT = 1_000
 LONGEST_NAME = 60
@@ -263,6 +235,43 @@ LONGEST_NAME = 60
 MOST_ITEMS = 100
 MOST_INSTRUMENTS = 100
 MOST_DESIGN_EFFECT = 10
+
+
+def _ids(example: str, *, required: bool = False) -> Field:
+    """Return the field of a list of ids, such as the instruments that it fits."""
+    says = f'a list of 1 to {MOST_INSTRUMENTS} ids, such as ["{example}"]'
+    return texts(says, least=1, most=MOST_INSTRUMENTS, required=required)
+
+
+_TEXT = Field(required=True, longest=LONGEST_TEXT)
+_SHORT = Field(longest=LONGEST_NAME)
+"""What may be left out; it is printed in the middle of sentences."""
+_BOUND = number("a number, such as 0.0", lambda _: True)
+_HEADER: Fields = {
+    "id": OWN_ID,
+    **dict.fromkeys(("version", "title", "citation", "terms", "country", "year"), _TEXT),
+    **dict.fromkeys(("population", "unit"), _TEXT),
+    "compare": Field(required=True, allowed=COMPARES),
+    "of": Field(required=True, allowed=OFS),
+    "whose": _SHORT,
+    "set_apart": _SHORT,
+    "lowest": _BOUND,
+    "highest": _BOUND,
+    "design_effect": number(
+        f"a number from 1 to {MOST_DESIGN_EFFECT}, such as 1.5",
+        lambda effect: 1 <= effect <= MOST_DESIGN_EFFECT,
+    ),
+    "instruments": _ids("vignettes", required=True),
+    "limits": replace(LIMITS, required=True),
+    "items": Field(kind=list, required=True),
+    "wordings": _ids("scale"),
+    "own_texts": _ids("depression"),
+}
+_ITEM: Fields = {
+    "id": OWN_ID,
+    "name": Field(required=True, longest=LONGEST_NAME),
+    "meaning": _TEXT,
+}
 
 
 def builtin_anchors() -> tuple[str, ...]:
@@ -340,15 +349,13 @@ def _load_folder(folder: Path) -> Anchor:
     toml = read_toml(folder / ANCHOR_FILE, faults)
     if toml is None:
         raise AnchorError(str(folder), faults.found)
-    header = _read_header(toml, faults)
-    items = _read_items(toml, faults)
-    values = read_values(
-        folder / VALUES_FILE,
-        items=[item.id for item in items],
-        bounds=(header.get("lowest", -math.inf), header.get("highest", math.inf)),
-        faults=faults,
-    )
-    if any(value.set_apart for value in values) != ("set_apart" in header):
+    header = _read_header(toml)
+    items = _read_items(toml)
+    bounds = (header.get("lowest", -math.inf), header.get("highest", math.inf))
+    # With a wrong bound or item, faults of the values may only follow from it.
+    item_ids = [item.id for item in items]
+    values = read_values(folder / VALUES_FILE, items=item_ids, bounds=bounds, faults=faults)
+    if values and any(value.set_apart for value in values) != ("set_apart" in header):
         message = "set_apart says what those conditions are that have yes in set_apart: give both."
         faults.add(ANCHOR_FILE, None, message)
     if faults.found:
@@ -360,101 +367,42 @@ def _load_folder(folder: Path) -> Anchor:
 _load_built_in = cache(_load_folder)
 
 
-def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
+def _read_header(toml: TomlFile) -> dict[str, Any]:
     top = toml.top()
-    top.require((*_TEXTS, "instruments", "limits", "items"))
-    other_keys: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
-    fields = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **other_keys})
-    has_shares = fields.get("compare") == "difference"
-    top.check_id(fields.get("id", ""))
-    header = {key: fields[key] for key in (*_TEXTS, *_SHORT) if key in fields}
-    for key, text in header.items():
-        _check_length(top, key, key, text, LONGEST_NAME if key in _SHORT else LONGEST_TEXT)
-    for key, allowed in (("compare", COMPARES), ("of", OFS)):
-        if key in fields:
-            top.check_one_of(key, fields[key], allowed)
-    header |= _bounds(top, fields, has_shares=has_shares)
-    if "design_effect" in fields:
-        effect = fields["design_effect"]
-        if _is_number(effect) and 1 <= effect <= MOST_DESIGN_EFFECT:
-            header["design_effect"] = float(effect)
-        else:
-            allowed_effect = f"a number from 1 to {MOST_DESIGN_EFFECT}, such as 1.5"
-            top.note("design_effect", f"design_effect must be {allowed_effect}.")
-    lists = (("instruments", "vignettes"), ("wordings", "scale"), ("own_texts", "depression"))
-    header |= {key: _ids(top, key, example, faults) for key, example in lists}
+    header = top.take(_HEADER)
+    header.pop("items", None)
+    numbers = ("lowest", "highest", "design_effect")
+    header |= {key: float(header[key]) for key in numbers if key in header}
+    header["limits"] = read_limits(top)
+    for key in ("instruments", "wordings", "own_texts"):
+        header[key] = tuple(header.get(key, ()))
+        for id_ in header[key]:
+            top.check(key, id_, OWN_ID, what=f"an id in {key}")
+    has_shares = header.get("compare") == "difference"
+    lowest, highest = (header.get(key) for key in ("lowest", "highest"))
+    if lowest is not None and highest is not None and lowest >= highest:
+        top.note("highest", "highest must be above lowest.")
+    if has_shares and (lowest, highest) != (0, 1):
+        message = 'compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.'
+        top.note("compare", message)
     for key in ("design_effect", "wordings", "own_texts"):
         if header.get(key) and not has_shares:
             top.note(key, f'{key} is allowed with compare = "difference" only.')
-    header["limits"] = read_limits(top)
     return header
 
 
-def _check_length(table: TomlTable, key: str, what: str, text: str, most: int) -> None:
-    if len(text) > most:
-        table.note(key, f"{what} has {len(text):,} characters. Allowed: up to {most:,}.")
-
-
-def _bounds(top: TomlTable, fields: Mapping[str, Any], *, has_shares: bool) -> dict[str, float]:
-    """Return the lowest and the highest value that the unit allows, as far as they are given."""
-    bounds: dict[str, float] = {}
-    for key in ("lowest", "highest"):
-        if _is_number(fields.get(key)):
-            bounds[key] = float(fields[key])
-        elif key in fields:
-            top.note(key, f"{key} must be a number, such as 0.0.")
-    if len(bounds) == 2 and bounds["lowest"] >= bounds["highest"]:
-        top.note("highest", "highest must be above lowest.")
-    if has_shares and bounds != {"lowest": 0.0, "highest": 1.0}:
-        message = 'compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.'
-        top.note("compare", message)
-    return bounds
-
-
-def _is_number(value: object) -> bool:
-    """Return whether the value is a number that can be computed with: a whole one may be longer."""
-    return is_number(value) and abs(value) <= sys.float_info.max
-
-
-def _ids(top: TomlTable, key: str, example: str, faults: Faults) -> tuple[str, ...]:
-    """Return the ids of a list, such as the instruments that it fits; they need not exist here."""
-    if key not in top.values:
-        return ()
-    ids = top.values[key]
-    if (
-        not isinstance(ids, list)
-        or not 0 < len(ids) <= MOST_INSTRUMENTS
-        or not all(isinstance(id_, str) for id_ in ids)
-    ):
-        top.note(
-            key, f'{key} must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["{example}"].'
-        )
-        return ()
-    for id_ in ids:
-        faults.check_id(top.file, top.lines.get(key), what=f"an id in {key}", given=id_)
-    return tuple(ids)
-
-
-def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
+def _read_items(toml: TomlFile) -> tuple[AnchorItem, ...]:
     """Return what people were asked; at least one item."""
-    keys = ("id", "name", "meaning")
     items: dict[str, AnchorItem] = {}
     tables = toml.tables("items")
     if "items" in toml.values and not 0 < len(tables) <= MOST_ITEMS:
         toml.top().note("items", f"there must be 1 to {MOST_ITEMS} tables [[items]].")
         return ()
     for table in tables:
-        table.require(keys)
-        fields = table.take(dict.fromkeys(keys, str))
-        if len(fields) < len(keys):
-            continue
-        row = table.lines.get("id")
-        faults.check_id(toml.name, row, what="id in [[items]]", given=fields["id"])
-        if fields["id"] in items:
-            table.note("id", f"the item '{fields['id']}' appears twice.")
-        for key, most in (("name", LONGEST_NAME), ("meaning", LONGEST_TEXT)):
-            _check_length(table, key, f"{key} in [[items]]", fields[key], most)
-        if fields["name"] in {item.name for item in items.values()}:
-            table.note("name", f"the name '{fields['name']}' appears twice.")
-        items[fields["id"]] = AnchorItem(**fields)
+        item = AnchorItem(**(dict.fromkeys(_ITEM, "") | table.take(_ITEM)))
+        if item.id in items:
+            table.note("id", f"the item '{item.id}' appears twice.")
+        if item.name in {earlier.name for earlier in items.values()}:
+            table.note("name", f"the name '{item.name}' appears twice.")
+        items[item.id] = item
     return tuple(items.values())

@@ -15,6 +15,7 @@ from typing import Any
 from goffman.contrasts.verdict import INCONCLUSIVE, NEGLIGIBLE, PRESENT, RELEVANT, SENTENCES_ONLY
 from goffman.errors import FaultsError, InputError, did_you_mean
 from goffman.gate.names import ABSOLUTE, CONTROLS, FIELDS, HOLDS_IN, MEASURABLE
+from goffman.instruments.fields import REQUIRED, TABLES, Field, Fields, number
 from goffman.instruments.files import Faults, TomlFile, TomlTable, read_toml
 
 VERDICTS: Mapping[str, str] = {
@@ -197,30 +198,25 @@ def read_thresholds(path: Path) -> list[Condition]:
     """Return the conditions of the file, in its order; raise FaultsError with all that is wrong."""
     faults = Faults()
     file = read_toml(path, faults)
-    conditions = [] if file is None else list(_conditions(file, path, faults))
+    conditions = [] if file is None else list(_conditions(file, path))
     if faults.found:
         raise FaultsError(str(path), faults.found)
     return conditions
 
 
-def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Condition]:
+def _conditions(file: TomlFile, path: Path) -> Iterator[Condition]:
     top = file.top()
-    for key in top.values:
-        if key != TABLE:
-            near = did_you_mean(key, [TABLE])
-            faults.add(
-                file.name, top.lines.get(key), f"unknown key '{key}'. Allowed: {TABLE}.{near}"
-            )
-    if TABLE in top.values and not isinstance(top.values[TABLE], list):
-        faults.add(file.name, top.lines.get(TABLE), f"write [[{TABLE}]], with two brackets.")
+    if isinstance(top.values.get(TABLE), dict):
+        top.note(TABLE, f"write [[{TABLE}]], with two brackets.")
         return
+    top.take({TABLE: TABLES})
     tables = file.tables(TABLE)
-    if not tables and not faults.found:
-        faults.add(file.name, None, f"there are no rules. Write at least one table [[{TABLE}]].")
+    if not tables and not file.faults.found:
+        file.note(f"there are no rules. Write at least one table [[{TABLE}]].")
     for table in tables:
-        before = len(faults.found)
-        rule = _rule(table, faults)
-        if len(faults.found) > before:
+        before = len(file.faults.found)
+        rule = _rule(table)
+        if len(file.faults.found) > before:
             continue
         for key, text in rule_texts(rule):
             line = table.lines.get(key)
@@ -228,7 +224,7 @@ def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Conditio
             try:
                 yield replace(read_rule(text), origin=origin, file=str(path), line=line)
             except RuleSyntaxError as fault:
-                faults.add(file.name, line, f"{key}: {fault.what}.{fault.hint}")
+                table.note(key, f"{key}: {fault.what}.{fault.hint}")
 
 
 def rule_texts(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -248,33 +244,24 @@ def rule_texts(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, f"{tested} {value if isinstance(value, str) else repr(value)}"
 
 
-def _rule(table: TomlTable, faults: Faults) -> dict[str, Any]:
+def _rule(table: TomlTable) -> dict[str, Any]:
     """Return the keys of the table whose values are right; note the faults of the others."""
     rule: dict[str, Any] = {}
-    for key, value in table.values.items():
-        line = table.lines.get(key)
-        if key not in _READ:
-            near = did_you_mean(key, _READ)
-            allowed = ", ".join(_READ)
-            faults.add(table.file, line, f"unknown key '{key}'. Allowed: {allowed}.{near}")
-            continue
+    for key, value in table.take(_KEYS).items():
         try:
-            rule[key] = _READ[key](value)
+            rule[key] = _READ.get(key, str)(value)
         except RuleSyntaxError as fault:
-            faults.add(table.file, line, f"{key}: {fault.what}.{fault.hint}")
-    start = min(table.lines.values(), default=None)
-    if "name" not in table.values:
-        faults.add(table.file, start, "the key 'name' is missing.")
-    if "name" in rule and table.values.keys() <= _READ.keys():
+            table.note(key, f"{key}: {fault.what}.{fault.hint}")
+    if "name" in rule and table.values.keys() <= _KEYS.keys():
         # Otherwise, what seems to be missing may be misspelled.
         for what in _amiss(rule, table.values):
-            faults.add(table.file, start, what)
+            table.faults.add(table.file, min(table.lines.values(), default=None), what)
     return rule
 
 
 def _amiss(rule: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
     """Yield what does not fit together in one table."""
-    tests = [key for key in _READ if key not in {"name", "bound"}]
+    tests = [key for key in _KEYS if key not in {"name", "bound"}]
     if not any(key in given for key in tests):
         yield f"the rule for '{rule['name']}' tests nothing. Add one of: {', '.join(tests)}."
     if "bound" in given and not {"limit", "at-least"} & {*given}:
@@ -288,61 +275,40 @@ def _amiss(rule: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
         yield "give forbidden-verdicts or allowed-verdicts, not both."
 
 
-def _name(value: object) -> str:
-    if not isinstance(value, str):
-        raise RuleSyntaxError("it must be text in quotes")
-    read_name(value)
-    return value
+def _name(text: str) -> str:
+    read_name(text)
+    return text
 
 
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise RuleSyntaxError("it must be a number, without quotes")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise RuleSyntaxError("it must be a finite number")
-    return number
-
-
-def _share(value: object) -> float:
-    number = _number(value)
-    if not 0 <= number <= 1:
-        raise RuleSyntaxError("it must be a share from 0 to 1, such as 0.9")
-    return number
-
-
-def _bound(value: object) -> str:
-    if value not in BOUNDS:
-        near = did_you_mean(value, BOUNDS) if isinstance(value, str) else ""
-        raise RuleSyntaxError(f"it must be one of {', '.join(BOUNDS)}", hint=near)
-    return str(value)
-
-
-def _verdicts(value: object) -> str:
+def _verdicts(value: str | list[str]) -> str:
     words = [value] if isinstance(value, str) else value
-    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
-        raise RuleSyntaxError('it must be a list of verdicts, such as ["relevant", "present"]')
     spelled = {report: rule for rule, report in VERDICTS.items()}
     return " or ".join(spelled[verdict] for verdict in read_verdicts(words))
 
 
-def _true(value: object) -> str:
-    if value is not True:
-        raise RuleSyntaxError("it must be true; to test something else, leave it out")
-    return MEASURABLE
+def _are_verdicts(value: object) -> bool:
+    words = [value] if isinstance(value, str) else value
+    return isinstance(words, list) and all(isinstance(word, str) for word in words) and words != []
 
 
-_READ: Mapping[str, Callable[[object], Any]] = {
-    "name": _name,
-    "limit": _number,
-    "at-least": _number,
-    "bound": _bound,
-    "forbidden-verdicts": _verdicts,
-    "allowed-verdicts": _verdicts,
-    HOLDS_IN: _share,
-    MEASURABLE: _true,
+_LIMIT = number("a finite number, without quotes", lambda _: True)
+_LIST = Field(
+    kind=object, test=_are_verdicts, says='a list of verdicts, such as ["relevant", "present"]'
+)
+_KEYS: Fields = {
+    "name": REQUIRED,
+    "limit": _LIMIT,
+    "at-least": _LIMIT,
+    "bound": Field(allowed=tuple(BOUNDS)),
+    "forbidden-verdicts": _LIST,
+    "allowed-verdicts": _LIST,
+    HOLDS_IN: number("a share from 0 to 1, such as 0.9", lambda share: 0 <= share <= 1),
+    MEASURABLE: Field(kind=object, test=lambda value: value is True, says="true, or leave it out"),
 }
-"""A key of a table → the function that reads its value."""
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "name": _name,
+    **dict.fromkeys(("limit", "at-least", HOLDS_IN), float),
+    **dict.fromkeys(("forbidden-verdicts", "allowed-verdicts"), _verdicts),
+    MEASURABLE: lambda _: MEASURABLE,
+}
+"""A key of a table → the function that reads its value; a bound is a text."""

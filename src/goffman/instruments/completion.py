@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from goffman.instruments.fields import REQUIRED, TABLE, Field, Fields
 from goffman.instruments.files import TomlFile, TomlTable
 from goffman.instruments.text import places, stray_braces
 from goffman.instruments.types import MASK, Instrument, Prompt, Questionnaire, SentencePairs
@@ -11,7 +12,7 @@ from goffman.instruments.types import MASK, Instrument, Prompt, Questionnaire, S
 BLANK = "____"
 """The blank shown in place of a mask."""
 
-FURTHER_FORMS: dict[str, type] = {"completion": dict, "writing": dict, "writing-controls": dict}
+FURTHER_FORMS: Fields = {"completion": TABLE, "writing": TABLE, "writing-controls": TABLE}
 """The tables of instrument.toml for further modes of its sentences."""
 
 
@@ -20,8 +21,7 @@ def read_completion(toml: TomlFile, content: Questionnaire | SentencePairs) -> s
     table = toml.table("completion")
     if "completion" not in toml.values:
         return ""
-    table.require(["question"])
-    values = table.take({"question": str})
+    values = table.take({"question": REQUIRED})
     if not _are_masked(content, frames=True):
         message = f"[completion] needs sentences with {MASK}, but this instrument has none."
         toml.top().note("completion", message)
@@ -33,13 +33,10 @@ def read_writing(toml: TomlFile, content: Questionnaire | SentencePairs) -> tupl
     table = toml.table("writing")
     if "writing" not in toml.values:
         return "", ""
-    table.require(["request", "someone"])
-    values = table.take({"request": str, "someone": str})
+    values = table.take({"request": REQUIRED, "someone": Field(required=True, plain=True)})
     if not _are_masked(content, frames=False):
         toml.top().note("writing", f"[writing] needs {MASK} in every item of items.csv.")
-    someone = values.get("someone", "")
-    table.check_plain("someone", "someone in [writing]", someone)
-    return _with_sentence(table, "request", values.get("request")), someone
+    return _with_sentence(table, "request", values.get("request")), values.get("someone", "")
 
 
 def _are_masked(content: Questionnaire | SentencePairs, *, frames: bool) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from goffman.instruments.files import Row, TomlFile, is_number, read_table
+from goffman.instruments.fields import OWN_ID, REQUIRED, TEXT, Field, number
+from goffman.instruments.files import Row, TomlFile, read_table
 from goffman.instruments.questionnaire import FORM_COLUMNS, check_your_text
 from goffman.instruments.text import places, put_in, slot_text, stray_braces, word_at
 from goffman.instruments.types import (
@@ -51,6 +52,8 @@ _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
 _OF_CHOICES = ("question", "asks", "keyed", "person", "opposite", "other")
 """Further columns of instruments with only choices."""
 
+_FLOOR = number("a number above 0, up to 1", lambda floor: 0 < floor <= 1, required=True)
+
 _IN_SLOT = ("item", *FORM_COLUMNS)
 """Further columns of a control that stands in the slot of an item: the item and its form."""
 
@@ -76,34 +79,30 @@ def read_controls(
             message = f"there are controls, but {toml.name} has no [{about}] with their floor."
             toml.faults.add(file, None, message)
         return None, []
-    table.require(["score", "task", "floor"])
-    values = table.take({"score": str, "task": str, "floor": object})
     of_pairs = isinstance(content, SentencePairs)
-    score = None
+    scores: Sequence[ControlScore] = ("answer",) if of_pairs else _SCORES.get(kind, ())
     # If the kind is wrong, nothing is known about the score.
-    if "score" in values and (of_pairs or kind is not None):
-        allowed = ("answer",) if of_pairs else _SCORES.get(kind, ())
-        score = table.check_one_of("score", values["score"], allowed, what=f"score in [{about}]")
-    floor = values.get("floor", 0.5)
-    if not is_number(floor) or not 0 < floor <= 1:
-        message = f"floor in [{about}] is {floor!r}. Allowed: a number above 0, up to 1."
-        table.note("floor", message)
-        floor = 0.5
-    optional_columns = ["pronoun", "other"]
+    is_known = of_pairs or kind is not None
+    score_field = Field(required=True, allowed=scores if is_known else None)
+    values = table.take({"score": score_field, "task": REQUIRED, "floor": _FLOOR})
+    score: ControlScore | None = values.get("score") if is_known else None
+    further = ["pronoun", "other"]
     if not of_pairs:
-        optional_columns = ["your_text", *(_OF_CHOICES if alone else ())]
-        optional_columns += _IN_SLOT if kind != "write" else ()
-    rows = read_table(
-        path, required=["id", "expected"], optional=["text", *optional_columns], faults=toml.faults
-    )
+        further = ["your_text", *(_OF_CHOICES if alone else ())]
+        further += _IN_SLOT if kind != "write" else ()
+    expected = Field(required=True, allowed=EXPECTED[score] or None if score else None)
+    columns = {"id": OWN_ID, "expected": expected, **dict.fromkeys(["text", *further], TEXT)}
+    if "keyed" in columns:
+        columns["keyed"] = Field(allowed=KEYED)
+    rows = read_table(path, columns, toml.faults)
     items = tuple(_items(rows, content, kind=kind))
     if score is None:
         return None, []
     _check_expected(rows, score)
     if of_pairs:
         _check_places(rows)
-    task = values.get("task", "")
-    return Controls(score=score, task=task, floor=float(floor), items=items), [path]
+    floor, task = float(values.get("floor", 1)), values.get("task", "")
+    return Controls(score=score, task=task, floor=floor, items=items), [path]
 
 
 def _items(
@@ -111,7 +110,6 @@ def _items(
 ) -> Iterator[Control]:
     ids: set[str] = set()
     for row in rows:
-        row.check_id("id")
         if row["id"] in ids:
             row.note(f"there are two controls '{row['id']}'.")
         ids.add(row["id"])
@@ -128,10 +126,9 @@ def _items(
         # The other messages mostly follow from the first.
         if message := next(messages, None):
             row.note(message)
-        keyed = row.check_one_of("keyed", KEYED) if row["keyed"] else None
         texts = ("id", "text", "your_text", "expected", "other", "pronoun", "question", "asks")
         yield Control(
-            keyed=keyed or "plain",
+            keyed=row["keyed"] or "plain",
             slot=row["person"],
             **{column: row[column] for column in (*texts, "opposite")},
         )
@@ -143,16 +140,16 @@ def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
     # If the items are at fault, this may only follow from it.
     if row["item"] not in items and row.faults.found:
         return
-    item_id = row.check_one_of("item", [*dict.fromkeys(item.id for item in content.items)])
+    is_known = row.check("item", Field(allowed=[*items][::-1]))
     used_places = places(content.slot.filled)
     for column in FORM_COLUMNS:
         if column in used_places and not row[column]:
             row.note(f"{column} is empty, but 'filled' in [slot] uses {{{column}}}.")
     if row["text"]:
         row.note("text and item are both given, but a control has one of the two.")
-    if item_id is None:
+    if not is_known:
         return
-    item = items[item_id]
+    item = items[row["item"]]
     form = Form(text=row["form"], **{column: row[column] for column in FORM_COLUMNS[1:]})
     yield Control(
         id=row["id"],
@@ -214,12 +211,9 @@ def _faults_of_sentence(row: Row) -> Iterator[str]:
 
 
 def _check_expected(rows: Sequence[Row], score: ControlScore) -> None:
-    """Note answers that cannot be scored, and a single expected answer: a constant would pass."""
-    allowed = EXPECTED[score]
-    for row in rows if allowed else ():
-        row.check_one_of("expected", allowed)
+    """Note a single expected answer: a constant would pass."""
     expected = {row["expected"] for row in rows}
-    if len(allowed) > 1 and len(expected) == 1:
+    if len(EXPECTED[score]) > 1 and len(expected) == 1:
         message = (
             f"every control item expects '{expected.pop()}', so a model that always gives this "
             "answer would pass."

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import Any
 
 from goffman.errors import Fault, FaultsError, InputError, did_you_mean
-from goffman.instruments.types import MASK
+from goffman.instruments.fields import Field, Fields, faults_of
 
 LARGEST_TABLE = 16 * 1024 * 1024
 """Bytes of a CSV file or of a journal of ratings."""
@@ -55,11 +55,6 @@ def _check_plain(path: Path, found: os.stat_result) -> None:
         raise InputError(f"{path} is {kind}. Give a regular file.")
 
 
-ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-"""Ids are used in file names, column values and commands."""
-
-LONGEST_ID = 64
-
 MOST_FAULTS = 200
 
 LARGEST_TOML = 256 * 1024
@@ -71,8 +66,6 @@ DEEPEST = 16
 
 MOST_LINES = 100_000
 MOST_COLUMNS = 100
-
-Word = TypeVar("Word", bound=str)
 
 _TOML_TEXT = re.compile(
     r'''"""(?:\\.|[^\\])*?(?:"{3,5}|\\?\Z)'''
@@ -92,13 +85,6 @@ _OWN_NAMES = {
 }
 """Files that an instrument or anchor has for a purpose: none is a misspelling of another."""
 
-_TYPE_NAMES = {
-    str: "text in quotes",
-    bool: "true or false",
-    dict: "a table such as [slot]",
-    list: "a list of tables such as [[wordings]]",
-}
-
 
 @dataclass
 class Faults:
@@ -114,39 +100,12 @@ class Faults:
                 file, self.found, ending="There may be more faults: reading stopped here."
             )
 
-    def check_id(self, file: str, row: int | None, *, what: str, given: str) -> None:
-        """Note a fault if an id has characters that it may not have, or too many."""
-        if not ID.fullmatch(given) or len(given) > LONGEST_ID:
-            shortened = given if len(given) <= LONGEST_ID else f"{given[:LONGEST_ID]}…"
-            allowed = f"up to {LONGEST_ID} lower-case letters, digits and single hyphens"
-            message = f"{what} is '{shortened}'. Allowed: {allowed}, such as 'social-distance'."
+    def check(self, file: str, row: int | None, value: Any, field: Field, what: str) -> bool:
+        """Return whether a value is what its field may hold; note every fault."""
+        messages = [*faults_of(value, field, what)]
+        for message in messages:
             self.add(file, row, message)
-
-    def check_one_of(
-        self, file: str, row: int | None, *, what: str, given: str, allowed: Sequence[Word]
-    ) -> Word | None:
-        """Return the allowed word that equals ``given``, or None with a fault noted."""
-        for word in allowed:
-            if given == word:
-                return word
-        suggestion = did_you_mean(given, allowed)
-        self.add(file, row, f"{what} is '{given}'. Allowed: {', '.join(allowed)}.{suggestion}")
-        return None
-
-    def check_text(self, file: str, row: int | None, *, what: str, text: str) -> None:
-        """Note a fault if a text has extra spaces or invisible characters."""
-        if text != text.strip() or "  " in text:
-            request = "Remove the extra space at the start, at the end or in the middle"
-            self.add(file, row, f"{what} is '{text}'. {request}.")
-        elif not text.isprintable():
-            characters = "a line break, a special space or another invisible character"
-            self.add(file, row, f"{what} contains {characters}.")
-
-    def check_plain(self, file: str, row: int | None, *, what: str, text: str) -> None:
-        """Note a fault if a text that is put into others has a placeholder or a mask."""
-        for sign in ("{", "}", MASK):
-            if sign in text:
-                self.add(file, row, f"{what} is '{text}'. It must not contain '{sign}'.")
+        return not messages
 
 
 @dataclass(frozen=True)
@@ -159,22 +118,17 @@ class Row:
     cells: Mapping[str, str]
     faults: Faults = field(repr=False)
 
-    def __getitem__(self, column: str) -> str:
+    def __getitem__(self, column: str) -> Any:
+        """Return a cell: a text, maybe one of those that its field allows; empty if missing."""
         return self.cells.get(column, "")
 
     def note(self, message: str) -> None:
         """Note a fault of the row."""
         self.faults.add(self.file, self.number, message)
 
-    def check_id(self, column: str) -> None:
-        """Note a fault if a cell cannot be an id."""
-        self.faults.check_id(self.file, self.number, what=column, given=self[column])
-
-    def check_one_of(self, column: str, allowed: Sequence[Word]) -> Word | None:
-        """Return the allowed word that a cell holds, or None with a fault noted."""
-        return self.faults.check_one_of(
-            self.file, self.number, what=column, given=self[column], allowed=allowed
-        )
+    def check(self, column: str, field: Field) -> bool:
+        """Return whether a cell is what its field may hold; note every fault."""
+        return self.faults.check(self.file, self.number, self[column], field, column)
 
 
 def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
@@ -225,57 +179,26 @@ class TomlTable:
         """Note a fault on the line of a key."""
         self.faults.add(self.file, self.lines.get(key), message)
 
-    def take(self, expected: Mapping[str, type]) -> dict[str, Any]:
-        """Return the values of the expected types; other values are left out and noted."""
+    def take(self, fields: Fields) -> dict[str, Any]:
+        """Return the values that are what their fields may hold; note the faults of the others."""
+        first = min(self.lines.values(), default=None) if self.name else None
+        for key, field_ in fields.items():
+            if field_.required and key not in self.values:
+                self.faults.add(self.file, first, f"the key '{key}' is missing{self.inside}.")
         accepted = {}
         for key, value in self.values.items():
-            label = f"{key}{self.inside}"
-            if key not in expected:
-                suggestion = did_you_mean(key, expected)
-                allowed = f"Allowed: {', '.join(expected)}.{suggestion}"
+            if key not in fields:
+                suggestion = did_you_mean(key, fields)
+                allowed = f"Allowed: {', '.join(fields)}.{suggestion}"
                 self.note(key, f"unknown key '{key}'{self.inside}. {allowed}")
-            elif not isinstance(value, expected[key]):
-                kind = "a list" if isinstance(value, list) else repr(value)
-                description = "a table" if isinstance(value, dict) else kind
-                self.note(
-                    key, f"{label} is {description}. It must be {_TYPE_NAMES[expected[key]]}."
-                )
-            elif isinstance(value, str) and not value.strip():
-                self.note(key, f"{label} is empty.")
-            else:
-                if isinstance(value, str):
-                    self.check_text(key, label, value)
+            elif self.check(key, value, fields[key]):
                 accepted[key] = value
         return accepted
 
-    def require(self, keys: Sequence[str]) -> None:
-        """Note a fault for each key that is missing."""
-        for key in keys:
-            if key not in self.values:
-                self.faults.add(self.file, None, f"the key '{key}' is missing{self.inside}.")
-
-    def check_id(self, given: str, key: str = "id") -> None:
-        """Note a fault if the table's id is invalid; none if it is missing or empty."""
-        if given:
-            row = self.lines.get(key)
-            self.faults.check_id(self.file, row, what=f"{key}{self.inside}", given=given)
-
-    def check_one_of(
-        self, key: str, given: str, allowed: Sequence[Word], *, what: str = ""
-    ) -> Word | None:
-        """Return the allowed word that was given at a key, or None with a fault noted."""
+    def check(self, key: str, value: Any, field: Field, *, what: str = "") -> bool:
+        """Return whether a value at a key is what a field may hold; note every fault."""
         row = self.lines.get(key)
-        return self.faults.check_one_of(
-            self.file, row, what=what or key, given=given, allowed=allowed
-        )
-
-    def check_text(self, key: str, what: str, text: str) -> None:
-        """Note a fault if a text at a key has extra spaces or invisible characters."""
-        self.faults.check_text(self.file, self.lines.get(key), what=what, text=text)
-
-    def check_plain(self, key: str, what: str, text: str) -> None:
-        """Note a fault if a text at a key has a placeholder or a mask."""
-        self.faults.check_plain(self.file, self.lines.get(key), what=what, text=text)
+        return self.faults.check(self.file, row, value, field, what or f"{key}{self.inside}")
 
 
 @dataclass(frozen=True)
@@ -308,17 +231,12 @@ class TomlFile:
         if not isinstance(value, list):
             return []
         if not all(isinstance(entry, dict) for entry in value):
-            self.top().note(name, f"{name} must be {_TYPE_NAMES[list]}.")
+            self.top().note(name, f"{name} must be a list of tables such as [[wordings]].")
             return []
         return [
             TomlTable(self.name, name, entry, self.lines.get((name, index), {}), self.faults)
             for index, entry in enumerate(value)
         ]
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """Return whether a value of a TOML file is a number; true and false are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 NO_QUOTE = "a text has no closing quote"
@@ -382,10 +300,11 @@ def _lines_of_keys(text: str) -> dict[tuple[str, int], dict[str, int]]:
     return lines
 
 
-def read_table(
-    path: Path, *, required: Sequence[str], optional: Sequence[str] = (), faults: Faults
-) -> list[Row]:
-    """Return the rows of a CSV file that have all their cells; every fault is noted."""
+def read_table(path: Path, fields: Fields, faults: Faults) -> list[Row]:
+    """Return the rows of a CSV file that have all their cells; every fault is noted.
+
+    A column that is not required may be missing, and its cells empty.
+    """
     text = read_text(path, faults, most=LARGEST_TABLE)
     if text is None:
         return []
@@ -398,19 +317,16 @@ def read_table(
         return []
 
     def columns(header: list[str]) -> list[str] | None:
-        has_faults = False
-        for message in _faults_of_header(header, required, optional):
+        messages = [*_faults_of_header(header, fields)]
+        for message in messages:
             faults.add(path.name, 1, message)
-            has_faults = True
-        return None if has_faults else header
+        return None if messages else header
 
     rows = read_rows(path.name, text, columns, faults)
     for row in rows:
         for column, cell in row.cells.items():
-            if column in required and not cell.strip():
-                row.note(f"{column} is empty.")
-            else:
-                faults.check_text(row.file, row.number, what=column, text=cell)
+            if cell or fields[column].required:
+                row.check(column, fields[column])
     return rows
 
 
@@ -445,10 +361,8 @@ def read_rows(
     return rows
 
 
-def _faults_of_header(
-    header: Sequence[str], required: Sequence[str], optional: Sequence[str]
-) -> Iterator[str]:
-    """Yield what keeps a header from having the required columns and only optional others."""
+def _faults_of_header(header: Sequence[str], fields: Fields) -> Iterator[str]:
+    """Yield what keeps a header from having the required columns and only those of the fields."""
     if len(header) > MOST_COLUMNS:
         yield f"the table has {len(header):,} columns. Allowed: up to {MOST_COLUMNS}."
         return
@@ -456,13 +370,12 @@ def _faults_of_header(
         if len(header) == 1 and sign in header[0]:
             yield f"the columns are separated by {name}. Use commas."
             return
-    allowed = [*required, *optional]
     for column in header:
-        if column not in allowed:
-            suggestion = did_you_mean(column, [name for name in allowed if name not in header])
-            yield f"unknown column '{column}'. Allowed: {', '.join(allowed)}.{suggestion}"
-    for column in required:
-        if column not in header:
+        if column not in fields:
+            suggestion = did_you_mean(column, [name for name in fields if name not in header])
+            yield f"unknown column '{column}'. Allowed: {', '.join(fields)}.{suggestion}"
+    for column in fields:
+        if fields[column].required and column not in header:
             yield f"the column '{column}' is missing."
     for column, count in Counter(header).items():
         if count > 1:

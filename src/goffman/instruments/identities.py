@@ -6,8 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from goffman.errors import FaultsError, InputError, did_you_mean
+from goffman.instruments.fields import OWN_ID, TABLE, TABLES, TEXT, Field, Fields, texts
 from goffman.instruments.files import Faults, TomlFile, TomlTable, digest_of, read_toml
 from goffman.instruments.subsample import SUBSAMPLED_KINDS
 from goffman.instruments.text import places, put_before
@@ -81,30 +83,19 @@ def read_personas(path: Path) -> list[Persona]:
     personas: list[Persona] = []
     toml = read_toml(path, faults)
     if toml is not None:
-        toml.top().take({"personas": list})
+        toml.top().take({"personas": TABLES})
         tables = toml.tables("personas")
         for table in tables:
-            table.require(["id", "text"])
-            values = table.take({"id": str, "text": str})
+            values = table.take({"id": OWN_ID, "text": Field(required=True, longest=LONGEST)})
             if {"id", "text"} <= {*values}:
-                personas.append(Persona(id=values["id"], text=values["text"].strip()))
-        _check(toml, personas)
+                if values["id"] in {persona.id for persona in personas}:
+                    table.note("id", f"the id '{values['id']}' appears twice.")
+                personas.append(Persona(id=values["id"], text=values["text"]))
         if not tables and not faults.found:
             toml.note("[[personas]] is missing.")
     if faults.found:
         raise FaultsError(str(path), faults.found)
     return personas
-
-
-def _check(toml: TomlFile, personas: Sequence[Persona]) -> None:
-    """Note every fault of ids and texts."""
-    for position, persona in enumerate(personas):
-        toml.faults.check_id(toml.name, None, what="id", given=persona.id)
-        if persona.id in {earlier.id for earlier in personas[:position]}:
-            toml.note(f"the id '{persona.id}' appears twice.")
-        if len(persona.text) > LONGEST:
-            length = f"{len(persona.text):,} characters"
-            toml.note(f"the text of '{persona.id}' has {length}. Allowed: up to {LONGEST:,}.")
 
 
 def is_told(instrument: Instrument) -> bool:
@@ -127,6 +118,19 @@ GENDERS = ("female", "male")
 
 _PLACES = ("attribute", "predicate")
 
+_FACTOR: Fields = {
+    "id": OWN_ID,
+    **dict.fromkeys(("title", "source", "licence"), TEXT),
+    "without": texts('a list of conditions, such as ["jewish"]'),
+    "instruments": texts('a list of instruments, such as ["decisions"]'),
+    "levels": TABLES,
+}
+_LEVEL: Fields = {
+    "name": Field(required=True, plain=True),
+    **dict.fromkeys(_PLACES, Field(plain=True)),
+    **dict.fromkeys(GENDERS, texts('a list of first names, such as ["Ann", "Eve"]')),
+}
+
 
 def identities(given: str) -> Identities:
     """Return the factor of a name or file; raise InputError if there is none."""
@@ -145,34 +149,28 @@ def identities(given: str) -> Identities:
 def _read_identities(path: Path) -> Identities:
     faults = Faults()
     toml = read_toml(path, faults)
-    header: Mapping[str, object] = {}
+    header: Mapping[str, Any] = {}
     levels: list[Identity] = []
     if toml is not None:
         top = toml.top()
-        top.require(["id"])
-        texts = dict.fromkeys(("id", "title", "source", "licence"), str)
-        header = top.take({**texts, "without": list, "instruments": list, "levels": list})
-        top.check_id(str(header.get("id", "")))
+        header = top.take(_FACTOR)
         levels = [_read_level(table) for table in toml.tables("levels")]
         _check_levels(toml, levels)
     if faults.found:
         raise FaultsError(str(path), faults.found)
     return Identities(
-        id=str(header["id"]),
+        id=header["id"],
         levels=tuple(levels),
-        without=frozenset(map(str, header.get("without", ()))),  # type: ignore[call-overload]
-        instruments=frozenset(map(str, header.get("instruments", ()))),  # type: ignore[call-overload]
+        without=frozenset(header.get("without", ())),
+        instruments=frozenset(header.get("instruments", ())),
         digest=digest_of([path]),
     )
 
 
 def _read_level(table: TomlTable) -> Identity:
     """Return a level; a level without first names has its name as the word before a noun."""
-    table.require(["name"])
-    values = table.take({**dict.fromkeys(("name", *_PLACES), str), "female": list, "male": list})
-    for key in ("name", *_PLACES):
-        table.check_plain(key, f"{key}{table.inside}", values.get(key, ""))
-    names = {key: tuple(map(str, values[key])) for key in GENDERS if values.get(key)}
+    values = table.take(_LEVEL)
+    names = {key: tuple(values[key]) for key in GENDERS if values.get(key)}
     name = values.get("name", "")
     attribute = values.get("attribute", "" if names else name)
     if names and (attribute or len(names) < len(GENDERS)):
@@ -198,13 +196,13 @@ def read_crossing(folder: Path, faults: Faults) -> Crossing:
     toml = read_toml(path, faults) if path.exists() else None
     if toml is None:
         return Crossing()
-    values = toml.top().take({"texts": dict, "names": bool})
+    values = toml.top().take({"texts": TABLE, "names": Field(kind=bool)})
     table = toml.table("texts")
-    texts = table.take(dict.fromkeys(table.values, str))
-    for old, new in texts.items():
+    shown = table.take(dict.fromkeys(table.values, TEXT))
+    for old, new in shown.items():
         if sum(name in _PLACES for name in places(new)) != 1:
             table.note(old, f"'{new}' must have either {{attribute}} or {{predicate}}, once.")
-    return Crossing(texts=texts, names=bool(values.get("names")))
+    return Crossing(texts=shown, names=bool(values.get("names")))
 
 
 def can_cross(instrument: Instrument, factor: Identities) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,19 @@ from typing import Any
 from goffman.errors import InputError, InstrumentError, did_you_mean
 from goffman.instruments.completion import FURTHER_FORMS, read_completion, read_writing
 from goffman.instruments.controls import WRITING_FILE, WRITING_TABLE, read_controls
-from goffman.instruments.files import (
+from goffman.instruments.fields import (
     ID,
-    Faults,
-    TomlFile,
-    TomlTable,
-    digest_of,
-    is_number,
-    read_toml,
+    OWN_ID,
+    REQUIRED,
+    TABLE,
+    TABLES,
+    TEXT,
+    Field,
+    Fields,
+    number,
+    texts,
 )
+from goffman.instruments.files import Faults, TomlTable, digest_of, read_toml
 from goffman.instruments.identities import read_crossing
 from goffman.instruments.multiple_choice import read_choice
 from goffman.instruments.paraphrases import read_paraphrases
@@ -31,6 +35,7 @@ from goffman.instruments.types import (
     ENGLISH,
     INSTRUMENT_KINDS,
     Instrument,
+    InstrumentKind,
     Noun,
     Questionnaire,
     SentencePairs,
@@ -46,80 +51,75 @@ _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
 """A BCP 47 tag: a language, and optionally its script and region."""
 
 
-def _language(top: TomlTable, header: Mapping[str, Any], *, of_pairs: bool) -> str:
-    tag = str(header.get("language", ENGLISH))
-    if not _TAG.fullmatch(tag):
-        allowed = "Allowed: a BCP 47 tag such as 'en', 'de' or 'pt-BR'."
-        top.note("language", f"language is '{tag}'. {allowed}")
-    elif of_pairs and primary_language(tag) != ENGLISH:
-        message = (
-            f"language is '{tag}', but sentence pairs can only be in English: goffman does not "
-            "know the pronouns and articles of other languages."
-        )
-        top.note("language", message)
-    return tag
-
-
 def read_limits(top: TomlTable) -> tuple[str, ...]:
-    """Return the sentences of limits; faults are noted."""
+    """Return the sentences of limits; faults of single ones are noted."""
     sentences = top.values.get("limits", [])
-    if not _are_texts(sentences):
-        message = 'limits must be a list of sentences, such as ["All names are from one country."].'
-        top.note("limits", message)
+    if not LIMITS.test or not LIMITS.test(sentences):
         return ()
-    if len(sentences) > MOST_LIMITS:
-        top.note("limits", f"limits has {len(sentences)} sentences. Allowed: up to {MOST_LIMITS}.")
-        return ()
-    for number, text in enumerate(sentences, start=1):
-        _check(top, "limits", f"sentence {number} of limits", text, LONGEST_LIMIT)
+    for place, text in enumerate(sentences, start=1):
+        top.check("limits", text, _LIMIT, what=f"sentence {place} of limits")
     return tuple(sentences)
 
 
 def _noun(table: TomlTable) -> Noun:
-    words = table.take({"condition": object}).get("condition", ["condition", "conditions"])
-    if not _are_texts(words) or len(words) != 2:
-        message = (
-            "condition in [nouns] must be the singular and the plural, such as "
-            '["diagnosis", "diagnoses"].'
-        )
-        table.note("condition", message)
-        return Noun()
-    for number, text in zip(("singular", "plural"), words, strict=True):
-        _check(table, "condition", f"the {number} in [nouns]", text, LONGEST_NOUN)
+    words = table.take({"condition": _NOUNS}).get("condition", ["condition", "conditions"])
+    for form, text in zip(("singular", "plural"), words, strict=True):
+        table.check("condition", text, _NOUN, what=f"the {form} in [nouns]")
     return Noun(one=words[0], many=words[1])
-
-
-def _by_default(top: TomlTable) -> tuple[str, ...]:
-    """Return the kinds of model in by_default; a fault is noted."""
-    kinds = top.values.get("by_default", [])
-    if not _are_texts(kinds):
-        message = 'by_default must be a list of kinds of model, such as ["qa", "nli"].'
-        top.note("by_default", message)
-        return ()
-    return tuple(kinds)
-
-
-def _are_texts(given: object) -> bool:
-    return isinstance(given, list) and all(isinstance(text, str) for text in given)
-
-
-def _check(table: TomlTable, key: str, what: str, text: str, longest: int) -> None:
-    """Note a fault if a text is empty, too long, or has extra spaces or invisible characters."""
-    if not text.strip():
-        table.note(key, f"{what} is empty.")
-    elif len(text) > longest:
-        table.note(key, f"{what} has {len(text):,} characters. Allowed: up to {longest}.")
-    else:
-        table.check_text(key, what, text)
 
 
 _BUILT_IN = Path(__file__).parent / "data"
 
 _TEXTS = ("id", "version", "title", "kind", "citation", "licence")
 
-_TEXT_SETTINGS = ("measure", "contrast", "against", "placement", "counted", "instead")
-_NUMBER_SETTINGS = ("top_k", "depth", "width", "pairs", "trials")
-_SIZE_SETTINGS = ("margin", "preference_margin")
+_LIMIT, _NOUN = Field(longest=LONGEST_LIMIT), Field(longest=LONGEST_NOUN)
+LIMITS = texts(
+    f'a list of up to {MOST_LIMITS} sentences, such as ["All names are from one country."]',
+    most=MOST_LIMITS,
+)
+_NOUNS = texts('the singular and the plural, such as ["diagnosis", "diagnoses"]', least=2, most=2)
+_HEADER: Fields = {
+    **dict.fromkeys(_TEXTS, REQUIRED),
+    "id": OWN_ID,
+    "kind": Field(required=True, allowed=INSTRUMENT_KINDS),
+    "asks": TEXT,
+    "language": Field(test=_TAG.fullmatch, says="a BCP 47 tag such as 'en', 'de' or 'pt-BR'"),
+    "limits": LIMITS,
+    "nouns": TABLE,
+    "by_default": texts('a list of kinds of model, such as ["qa", "nli"]'),
+}
+_FURTHER: Fields = {"settings": TABLE, "controls": TABLE, **FURTHER_FORMS}
+_OF_QUESTIONNAIRES: Fields = {
+    **_HEADER,
+    "conditions": TEXT,
+    "slot": TABLE,
+    "fields": TABLE,
+    "wordings": TABLES,
+    **_FURTHER,
+}
+_OF_PAIRS: Fields = {
+    **_HEADER,
+    "kind": Field(required=True, allowed=["ask"]),
+    "language": Field(
+        test=lambda tag: _TAG.fullmatch(tag) and primary_language(tag) == ENGLISH,
+        says="English, since goffman does not know the pronouns and articles of other languages",
+    ),
+    "question": TEXT,
+    **_FURTHER,
+}
+
+_COUNT = number("a whole number above 0", lambda count: count > 0, whole=True)
+_SIZE = number("a number above 0", lambda size: size > 0)
+_SETTINGS: Fields = {
+    **dict.fromkeys(("measure", "contrast", "against", "placement", "counted", "instead"), TEXT),
+    **dict.fromkeys(("top_k", "depth", "width", "pairs", "trials"), _COUNT),
+    **dict.fromkeys(("margin", "preference_margin"), _SIZE),
+}
+_SETTINGS_OF_PAIRS: Fields = {
+    **_SETTINGS,
+    "placement": Field(required=True, allowed=ADJECTIVE_PLACEMENTS),
+    "pairs": replace(_COUNT, required=True),
+}
 
 
 def builtin_names() -> tuple[str, ...]:
@@ -172,9 +172,9 @@ def _load_folder(folder: Path) -> Instrument:
     if toml is None:
         raise InstrumentError(str(folder), faults.found)
     of_pairs = "question" in toml.values
-    header = _read_header(toml, of_pairs=of_pairs)
+    header = toml.top().take(_OF_PAIRS if of_pairs else _OF_QUESTIONNAIRES)
     content: Questionnaire | SentencePairs
-    kind = next((kind for kind in INSTRUMENT_KINDS if kind == header.get("kind")), None)
+    kind: InstrumentKind | None = header.get("kind")
     if of_pairs:
         content, tables = read_sentence_pairs(folder, toml)
     else:
@@ -182,8 +182,8 @@ def _load_folder(folder: Path) -> Instrument:
     controls, files = read_controls(folder, toml, content, kind=kind)
     choice, choice_files = read_choice(folder, content, kind=kind, faults=faults)
     fields: dict[str, Any] = {
-        "language": _language(toml.top(), header, of_pairs=of_pairs),
-        "by_default": _by_default(toml.top()),
+        "language": header.get("language", ENGLISH),
+        "by_default": tuple(header.get("by_default", ())),
         "limits": read_limits(toml.top()),
         "noun": _noun(toml.table("nouns")),
         "completion": read_completion(toml, content),
@@ -194,11 +194,10 @@ def _load_folder(folder: Path) -> Instrument:
     )
     paraphrases = read_paraphrases(folder, content, choice, kind=kind, faults=faults)
     fields["crossing"] = read_crossing(folder, faults)
-    settings = _read_settings(toml)
+    table = toml.table("settings")
+    settings = table.take(_SETTINGS_OF_PAIRS if of_pairs else _SETTINGS)
     if isinstance(content, Questionnaire):
-        _check_contrast(toml, settings, content)
-    else:
-        _check_drawing(toml, settings)
+        _check_contrast(table, settings, content)
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
     further_files = [*files, *choice_files, *writing_files]
@@ -215,56 +214,11 @@ def _load_folder(folder: Path) -> Instrument:
     )
 
 
-def _read_header(toml: TomlFile, *, of_pairs: bool) -> dict[str, Any]:
-    top = toml.top()
-    top.require(_TEXTS)
-    # A list has its own check: it is no list of tables.
-    keys: dict[str, type] = {"asks": str, "language": str, "limits": object, "nouns": dict}
-    keys |= {"by_default": object}
-    if of_pairs:
-        keys |= {"question": str}
-    else:
-        keys |= {"conditions": str, "slot": dict, "fields": dict, "wordings": list}
-    keys |= {"settings": dict, "controls": dict, **FURTHER_FORMS}
-    header = top.take({**dict.fromkeys(_TEXTS, str), **keys})
-    top.check_id(header.get("id", ""))
-    if "kind" in header:
-        top.check_one_of("kind", header["kind"], ("ask",) if of_pairs else INSTRUMENT_KINDS)
-    return header
-
-
-def _read_settings(toml: TomlFile) -> dict[str, str | int | float | bool]:
-    """Return the known settings; counts must be whole and above 0, sizes finite and above 0."""
-    table = toml.table("settings")
-    types: dict[str, type] = dict.fromkeys(_TEXT_SETTINGS, str)
-    types |= dict.fromkeys((*_NUMBER_SETTINGS, *_SIZE_SETTINGS), object)
-    settings: dict[str, str | int | float | bool] = table.take(types)
-    for key in _NUMBER_SETTINGS:
-        value = settings.get(key, 1)
-        if type(value) is not int or value < 1:
-            table.note(key, f"{key} in [settings] must be a whole number above 0.")
-    for key in _SIZE_SETTINGS:
-        value = settings.get(key, 1)
-        if not is_number(value) or not 0 < value < math.inf:
-            table.note(key, f"{key} in [settings] must be a number above 0.")
-    return settings
-
-
-def _check_contrast(toml: TomlFile, settings: Mapping[str, object], content: Questionnaire) -> None:
+def _check_contrast(table: TomlTable, settings: Mapping[str, Any], content: Questionnaire) -> None:
     """Note a fault unless the two groups compared are different groups of conditions."""
-    groups = list(dict.fromkeys(condition.group for condition in content.conditions))
-    table = toml.table("settings")
+    groups = Field(allowed=[*dict.fromkeys(condition.group for condition in content.conditions)])
     for key in ("contrast", "against"):
-        if key in settings and groups:
-            table.check_one_of(key, str(settings[key]), groups, what=f"{key} in [settings]")
+        if key in settings and groups.allowed:
+            table.check(key, settings[key], groups)
     if "contrast" in settings and settings["contrast"] == settings.get("against"):
         table.note("against", "contrast and against in [settings] are the same group.")
-
-
-def _check_drawing(toml: TomlFile, settings: Mapping[str, object]) -> None:
-    """Note a fault unless the number of pairs and the placement of adjectives are given."""
-    table = toml.table("settings")
-    table.require(["pairs", "placement"])
-    if "placement" in settings:
-        label, placement = "placement in [settings]", str(settings["placement"])
-        table.check_one_of("placement", placement, ADJECTIVE_PLACEMENTS, what=label)

@@ -13,7 +13,19 @@ from typing import Any, Literal, get_args
 
 from goffman.errors import did_you_mean
 from goffman.instruments.controls import CHOICE_FILE, control_prompt, read_controls
-from goffman.instruments.files import Faults, TomlFile, TomlTable, is_number, read_toml
+from goffman.instruments.fields import (
+    OWN_ID,
+    REQUIRED,
+    TABLE,
+    TABLES,
+    TEXT,
+    Field,
+    Fields,
+    is_number,
+    number,
+    texts,
+)
+from goffman.instruments.files import Faults, TomlFile, TomlTable, read_toml
 from goffman.instruments.questionnaire import MOST_PROMPTS
 from goffman.instruments.text import (
     PERSON_PLACES,
@@ -318,58 +330,64 @@ MOST = {"letters": 25, "numbers": 9}
 """The most options beside the no-answer option, which takes a letter, or the number 0."""
 
 
+_SCALE: Fields = {
+    "id": OWN_ID,
+    "texts": texts('a list of texts, such as ["Yes", "No"]', required=True),
+    "codes": Field(
+        kind=object,
+        # TOML allows nan, which is no number from 0 to 1.
+        test=lambda codes: (
+            isinstance(codes, list) and all(is_number(code) and 0 <= code <= 1 for code in codes)
+        ),
+        says="a list of numbers from 0 to 1, such as [0, 1]",
+    ),
+    "labels": Field(allowed=CHOICE_LABELS),
+}
+
+
 def read_scales(toml: TomlFile, no_answer: str) -> tuple[Scale, ...]:
     """Return the scales of the file; faults are noted."""
     scales: list[Scale] = []
     for table in toml.tables("scales"):
-        table.require(["id", "texts"])
-        values = table.take({"id": str, "texts": object, "codes": object, "labels": str})
-        name = values.get("id", "")
-        table.check_id(name)
-        if name and name in {scale.id for scale in scales}:
-            table.note("id", f"the scale '{name}' appears twice.")
-        labels = table.check_one_of("labels", values.get("labels", "letters"), CHOICE_LABELS)
-        texts = _texts(table, name, labels or "letters", no_answer)
-        codes = _codes(table, values.get("codes"), len(texts))
-        scales.append(Scale(id=name, texts=texts, codes=codes, labels=labels or "letters"))
+        values = table.take(_SCALE)
+        scale = Scale(
+            id=values.get("id", ""),
+            texts=tuple(values.get("texts", ())),
+            codes=_codes(table, values),
+            labels=values.get("labels", "letters"),
+        )
+        if scale.id and scale.id in {earlier.id for earlier in scales}:
+            table.note("id", f"the scale '{scale.id}' appears twice.")
+        if "texts" in values:
+            _check_options(table, scale, no_answer)
+        scales.append(scale)
     return tuple(scales)
 
 
-def _texts(table: TomlTable, name: str, labels: str, no_answer: str) -> tuple[str, ...]:
-    """Return the texts of the options; only a number may have an empty text."""
-    texts, note = table.values.get("texts"), partial(table.note, "texts")
-    if texts is None:
-        return ()
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        note('texts in [scales] must be a list of texts, such as ["Yes", "No"].')
-        return ()
-    label = f"the scale '{name}'"
-    if not 2 <= len(texts) <= MOST[labels]:
-        options = f"{len(texts)} option{'s' * (len(texts) != 1)}"
-        note(f"{label} has {options}. Allowed with {labels}: 2 to {MOST[labels]}.")
-    nonempty = [text for text in texts if text.strip()]
-    if labels == "letters" and len(nonempty) < len(texts):
+def _check_options(table: TomlTable, scale: Scale, no_answer: str) -> None:
+    """Note faults of the texts of options; only a number may have an empty text."""
+    label, note, count = f"the scale '{scale.id}'", partial(table.note, "texts"), len(scale.texts)
+    if not 2 <= count <= MOST[scale.labels]:
+        options = f"{count} option{'s' * (count != 1)}"
+        note(f"{label} has {options}. Allowed with {scale.labels}: 2 to {MOST[scale.labels]}.")
+    nonempty = [text for text in scale.texts if text.strip()]
+    if scale.labels == "letters" and len(nonempty) < count:
         note(f"an option of {label} is empty. Only numbers can be without a text.")
     for text in nonempty:
-        table.check_text("texts", f"an option of {label}", text)
-        table.check_plain("texts", f"an option of {label}", text)
+        table.check("texts", text, Field(plain=True), what=f"an option of {label}")
     counts = Counter(text.casefold() for text in nonempty)
-    for text, count in counts.items():
-        if count > 1:
+    for text, occurrences in counts.items():
+        if occurrences > 1:
             note(f"{label} has the option '{text}' twice.")
     if no_answer.casefold() in counts:
         note(f"an option of {label} is the same as no_answer: '{no_answer}'.")
-    return tuple(texts)
 
 
-def _codes(table: TomlTable, codes: object, count: int) -> tuple[float, ...]:
+def _codes(table: TomlTable, values: Mapping[str, Any]) -> tuple[float, ...]:
     """Return the codes as given; without any, the options are equally spaced from 0 to 1."""
+    codes, count = values.get("codes"), len(values.get("texts", ()))
     if codes is None:
         return tuple(place / max(count - 1, 1) for place in range(count))
-    # TOML allows nan, which is no number from 0 to 1.
-    if not isinstance(codes, list) or not all(is_number(code) and 0 <= code <= 1 for code in codes):
-        table.note("codes", "codes must be a list of numbers from 0 to 1, such as [0, 1].")
-        return ()
     if count and len(codes) != count:
         message = f"there are {len(codes)} codes for {count} options. Give each option one."
         table.note("codes", message)
@@ -403,42 +421,31 @@ def read_stems(
     """
     stems: list[Stem] = []
     tables = toml.tables("stems")
+    scale = Field(required=True, allowed=[scale.id for scale in scales] or None)
     if not tables:
         toml.note("[[stems]] is missing. It says how a question is asked.")
     if of_pairs and len(tables) > 1 and not further:
         tables[1].note("id", "there are several [[stems]], but sentence pairs need exactly one.")
+    fields: Fields = {
+        "id": OWN_ID,
+        "text": REQUIRED,
+        **({} if of_pairs or of_two else {"scale": scale}),
+        **({} if of_pairs else {"keyed": Field(allowed=KEYED), "family": Field(is_id=True)}),
+        **({} if slot is None else {"asks": TEXT}),
+    }
     for table in tables:
-        scaled = not (of_pairs or of_two)
-        values = _taken(table, scales, keyed=not of_pairs, scaled=scaled, asks=slot is not None)
-        name, asks = values.get("id", ""), values.get("asks", "")
-        table.check_id(name)
-        if name and (name, asks) in {(stem.id, stem.asks) for stem in stems}:
-            table.note("id", f"the stem '{name}' appears twice.")
-        if name == "all":
+        values = table.take(fields)
+        stem = Stem(**({"id": "", "text": "", "scale": ""} | values))
+        if stem.id and (stem.id, stem.asks) in {(earlier.id, earlier.asks) for earlier in stems}:
+            table.note("id", f"the stem '{stem.id}' appears twice.")
+        if stem.id == "all":
             table.note("id", "'all' cannot be the id of a stem: it means all of them.")
-        keyed = table.check_one_of("keyed", values.get("keyed", "plain"), KEYED) or "plain"
-        text, scale, family = (values.get(key, "") for key in ("text", "scale", "family"))
-        stem = Stem(id=name, text=text, scale=scale, keyed=keyed, asks=asks, family=family)
-        table.check_id(family, "family")
         if "text" in values:
             slots = ("question", slot) if slot is not None else ()
             allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *slots)
             _check_stem(table, stem, ("item", *_PLACES_OF_TWO) if of_two else allowed)
         stems.append(stem)
     return tuple(stems)
-
-
-def _taken(
-    table: TomlTable, scales: Sequence[Scale], *, keyed: bool, scaled: bool, asks: bool
-) -> dict[str, str]:
-    """Return the values of one table; faults of its keys and its scale are noted."""
-    table.require(["id", "text", "scale"] if scaled else ["id", "text"])
-    keys = ["id", "text", *(["scale"] if scaled else []), *(["keyed", "family"] if keyed else [])]
-    keys += ["asks"] if asks else []
-    values: dict[str, str] = table.take(dict.fromkeys(keys, str))
-    if "scale" in values and scales:
-        table.check_one_of("scale", values["scale"], [scale.id for scale in scales])
-    return values
 
 
 def _check_stem(table: TomlTable, stem: Stem, allowed: Sequence[str]) -> None:
@@ -514,18 +521,19 @@ _Orders = Literal["two", "all"]
 _Gender = Literal["female", "male", "nonbinary", "unstated"]
 _PART = ("both", "one")
 
-_TOP: dict[str, type] = {
-    "title": str,
-    "request": str,
-    "no_answer": str,
-    "orders": str,
-    "margin": object,
-    "stems": list,
-    "scales": list,
-    "people": list,
-    "controls": dict,
-    "server": dict,
-    "two-people": dict,
+_TOP: Fields = {
+    **dict.fromkeys(("title", "request", "no_answer"), REQUIRED),
+    "orders": Field(allowed=get_args(_Orders)),
+    "margin": number("a number above 0 and below 1", lambda margin: 0 < margin < 1),
+    **dict.fromkeys(("stems", "scales", "people"), TABLES),
+    **dict.fromkeys(("controls", "server", "two-people"), TABLE),
+}
+
+_PERSON: Fields = {
+    "id": OWN_ID,
+    "gender": Field(required=True, allowed=get_args(_Gender)),
+    "texts": texts('a list of texts, such as ["woman"]', least=1, required=True),
+    "every": number("a whole number of at least 1", lambda every: every >= 1, whole=True),
 }
 
 _OF_TWO = {"mention": ("who",), "option": ("who",), "question": ("question",),
@@ -554,7 +562,6 @@ def read_choice(
         return None, []
     fault_count = len(faults.found)
     top = toml.top()
-    top.require(["title", "request", "no_answer"])
     values = top.take(_TOP)
     _check_request(top, str(values.get("request", "")))
     scales = read_scales(toml, values.get("no_answer", ""))
@@ -562,7 +569,9 @@ def read_choice(
     two_people = _two_people(toml, slot) if "two-people" in toml.values else None
     of_pairs = isinstance(content, SentencePairs)
     stems = read_stems(toml, scales, of_pairs=of_pairs, slot=slot, of_two=two_people is not None)
-    orders = _orders(top, str(values.get("orders", "two")), scales)
+    orders: _Orders = values.get("orders", "two")
+    if orders == "all":
+        _check_orders(top, scales)
     people = _people(toml)
     controls, files = None, list[Path]()
     if isinstance(content, Questionnaire):
@@ -578,9 +587,7 @@ def read_choice(
         for key in [key for key in ("scales", "people", "controls") if key in top.values]:
             message = "cannot be used with sentence pairs: their answers are the two people."
             top.note(key, f"'{key}' {message}")
-    server, margin = _server(toml, content, stems), top.values.get("margin", 0.05)
-    if not is_number(margin) or not 0 < margin < 1:
-        top.note("margin", f"margin is {margin!r}. Allowed: a number above 0 and below 1.")
+    server = _server(toml, content, stems)
     if len(faults.found) > fault_count:
         return None, [path]
     form = MultipleChoice(
@@ -589,10 +596,10 @@ def read_choice(
         scales=scales,
         request=values["request"],
         no_answer=values["no_answer"],
-        orders=orders or "two",
+        orders=orders,
         people=people,
         two_people=two_people,
-        margin=float(margin),
+        margin=float(values.get("margin", 0.05)),
         controls=controls,
         server=server,
     )
@@ -602,8 +609,7 @@ def read_choice(
 def _two_people(toml: TomlFile, slot: str | None) -> TwoPeople:
     """Return the texts of [two-people]; faults are noted."""
     table = toml.table("two-people")
-    table.require([*_OF_TWO])
-    values: dict[str, str] = table.take(dict.fromkeys(_OF_TWO, str))
+    values: dict[str, str] = table.take(dict.fromkeys(_OF_TWO, REQUIRED))
     if slot is None:
         toml.note("[two-people] is only for instruments of kind choose.")
     for key in [key for key in ("scales", "people") if key in toml.values]:
@@ -623,59 +629,32 @@ def _check_request(top: TomlTable, request: str) -> None:
         top.note("request", f"request has a stray brace: '{request}'.")
 
 
-def _orders(top: TomlTable, given: str, scales: Sequence[Scale]) -> _Orders | None:
-    """Return the orders in which the options are shown; note a fault if the scales forbid them."""
-    allowed: tuple[_Orders, ...] = get_args(_Orders)
-    orders = top.check_one_of("orders", given, allowed)
+def _check_orders(top: TomlTable, scales: Sequence[Scale]) -> None:
+    """Note a fault if the scales forbid to show the options in all orders."""
     counts = {len(scale.texts) for scale in scales}
     most = max(counts, default=0)
-    if orders == "all" and most > MOST_TO_PERMUTE:
+    if most > MOST_TO_PERMUTE:
         message = f"orders is 'all', but a scale has {most} options. Allowed: {MOST_TO_PERMUTE}."
         top.note("orders", message)
-    if orders == "all" and len(counts) > 1:
+    if len(counts) > 1:
         top.note("orders", "orders is 'all', but the scales have different numbers of options.")
-    return orders
 
 
 def _people(toml: TomlFile) -> tuple[PersonDescription, ...]:
     people: list[PersonDescription] = []
-    genders: tuple[_Gender, ...] = get_args(_Gender)
     for table in toml.tables("people"):
-        table.require(["id", "gender", "texts"])
-        values = table.take({"id": str, "gender": str, "texts": object, "every": object})
-        name, gender = values.get("id", ""), None
-        table.check_id(name)
-        if name and name in {person.id for person in people}:
-            table.note("id", f"the person '{name}' appears twice.")
-        if "gender" in values:
-            gender = table.check_one_of("gender", values["gender"], genders)
-        texts = _descriptions(table, name, values.get("texts"))
-        every = values.get("every", 1)
-        if type(every) is not int or every < 1:
-            table.note("every", f"every is {every!r}. Allowed: a whole number of at least 1.")
-        gender = gender or "unstated"
-        people.append(PersonDescription(id=name, gender=gender, texts=texts, every=every))
+        values = {"id": "", "gender": "unstated", "texts": ()} | table.take(_PERSON)
+        person = PersonDescription(**{**values, "texts": tuple(values["texts"])})
+        if person.id and person.id in {earlier.id for earlier in people}:
+            table.note("id", f"the person '{person.id}' appears twice.")
+        for text in person.texts:
+            label = f"a text of person '{person.id}'"
+            table.check("texts", text, Field(plain=True), what=label)
+        people.append(person)
     if len({len(person.texts) for person in people if len(person.texts) > 1}) > 1:
         message = "all people must have the same number of texts, which take turns."
         toml.top().note("people", message)
     return tuple(people)
-
-
-def _descriptions(table: TomlTable, name: str, given: object) -> tuple[str, ...]:
-    """Return the texts that describe a person; none, with a fault noted, if they are no texts."""
-    if given is None:
-        return ()
-    if not isinstance(given, list) or not given or not all(isinstance(text, str) for text in given):
-        table.note("texts", 'texts must be a list of texts, such as ["woman"].')
-        return ()
-    for text in given:
-        table.check_text("texts", "a text of texts", text)
-    label = f"a text of person '{name}'"
-    for text in given:
-        if not text.strip():
-            table.note("texts", f"{label} is empty.")
-        table.check_plain("texts", label, text)
-    return tuple(given)
 
 
 def _check_content(
@@ -729,33 +708,29 @@ def _server(
     toml: TomlFile, content: Questionnaire | SentencePairs, stems: Sequence[Stem]
 ) -> Subsample:
     """Return the part in [server]; without it, all items."""
-    table = toml.table("server")
-    keys: dict[str, type] = {"items": object, "orders": str, "wording": str}
-    values = table.take({**keys, "brief": list, "brief_dimension": str})
     if isinstance(content, SentencePairs):
         if "server" in toml.values:
             message = "[server] cannot be used with sentence pairs: a server gets fewer of them."
             toml.top().note("server", message)
         return Subsample()
-    items, item_count = values.get("items"), len({item.id for item in content.items})
-    if "items" in values and (type(items) is not int or not 1 <= items <= item_count):
-        message = f"items in [server] is {items!r}. Allowed: a whole number from 1 to {item_count}."
-        table.note("items", message)
+    table, item_count = toml.table("server"), len({item.id for item in content.items})
     dimensions = dict.fromkeys(item.dimension for item in content.items if item.dimension)
-    choices: dict[str, Any] = {}
-    for key, allowed in (
-        ("orders", _PART),
-        ("wording", tuple(dict.fromkeys(stem.id for stem in stems))),
-        ("brief_dimension", tuple(dimensions)),
-    ):
-        if key in values:
-            choices[key] = table.check_one_of(key, values[key], allowed, what=f"{key} in [server]")
-    conditions = [condition.id for condition in content.conditions]
-    brief = tuple(
-        str(table.check_one_of("brief", str(name), conditions, what="brief in [server]"))
-        for name in values.get("brief", ())
-    )
-    return Subsample(items=items if type(items) is int else None, brief=brief, **choices)
+    fields: Fields = {
+        "items": number(
+            f"a whole number from 1 to {item_count}",
+            lambda items: 1 <= items <= item_count,
+            whole=True,
+        ),
+        "orders": Field(allowed=_PART),
+        "wording": Field(allowed=[*dict.fromkeys(stem.id for stem in stems)]),
+        "brief": texts("a list of conditions"),
+        "brief_dimension": Field(allowed=[*dimensions]),
+    }
+    values = table.take(fields)
+    known = Field(allowed=[condition.id for condition in content.conditions])
+    for name in values.get("brief", ()):
+        table.check("brief", name, known)
+    return Subsample(**{**values, "brief": tuple(values.get("brief", ()))})
 
 
 def _check_count(

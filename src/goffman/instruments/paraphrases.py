@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from goffman.instruments.fields import OWN_ID, REQUIRED, TABLES, TEXT, Field
 from goffman.instruments.files import Faults, TomlFile, digest_of, read_table, read_toml
 from goffman.instruments.multiple_choice import check_items, read_stems
 from goffman.instruments.questionnaire import check_sentence, read_wordings
@@ -56,7 +57,7 @@ def read_paraphrases(
     toml = read_toml(path, faults)
     if toml is None:
         return Paraphrases()
-    toml.top().take({"wordings": list, "stems": list})
+    toml.top().take({"wordings": TABLES, "stems": TABLES})
     stems = _stems(toml, content, choice, kind=kind)
     items: tuple[Item, ...] = ()
     if isinstance(content, Questionnaire):
@@ -116,12 +117,8 @@ def _of_pairs(toml: TomlFile) -> tuple[Wording, ...]:
     """Return the wordings of sentence pairs: a frame and a question after the sentence."""
     wordings: list[Wording] = []
     for table in toml.tables("wordings"):
-        table.require(["id", "frame", "question"])
-        values = table.take({"id": str, "frame": str, "question": str})
+        values = table.take({"id": OWN_ID, "frame": REQUIRED, "question": REQUIRED})
         wording = Wording(**({"id": ""} | values))
-        if wording.id:
-            row = table.lines.get("id")
-            toml.faults.check_id(toml.name, row, what="id", given=wording.id)
         for key, place in (("frame", "item"), ("question", "pronoun")):
             text = str(values.get(key, f"{{{place}}}"))
             if places(text) != [place] or stray_braces(text):
@@ -140,17 +137,17 @@ def _items(
     faults: Faults,
 ) -> tuple[Item, ...]:
     """Return the items in other words: each wording named must have each item once."""
-    rows = read_table(
-        path, required=["wording", "item", "text"], optional=["baseline"], faults=faults
-    )
-    own_items = {item.id: item for item in reversed(content.items)}
     by_id = {wording.id: wording for wording in wordings}
+    known = Field(required=True, allowed=[*by_id])
+    columns = {"wording": known, "item": REQUIRED, "text": REQUIRED, "baseline": TEXT}
+    rows = read_table(path, columns, faults)
+    own_items = {item.id: item for item in reversed(content.items)}
     values = {**content.fields, content.slot.name: "…"}
     items: dict[tuple[str, str], Item] = {}
     for row in rows:
-        wording = row.check_one_of("wording", list(by_id))
+        wording, name = row["wording"], row["item"]
         # A copy of an instrument may have fewer items; a misspelled one leaves a gap, noted below.
-        if wording is None or (name := row["item"]) not in own_items:
+        if wording not in by_id or name not in own_items:
             continue
         if (wording, name) in items:
             row.note(f"the item '{name}' appears twice.")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from goffman.errors import did_you_mean
+from goffman.instruments.fields import OWN_ID, REQUIRED, TEXT, Field, Fields
 from goffman.instruments.files import Row, TomlFile, TomlTable, read_table
 from goffman.instruments.text import PERSON_PLACES, places, put_in, slot_text, stray_braces
 from goffman.instruments.types import (
@@ -25,11 +26,38 @@ from goffman.instruments.types import (
 
 MOST_PROMPTS = 5_000_000
 
-_SLOT = {"name": str, "filled": str, "empty": str}
 FORM_COLUMNS = ("form", "verb", "plural", "plural_verb", "vignette")
-_OF_ITEMS = ("wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline", "source")
 _OF_CHOICES = ("question", "asks", "opposite", "other")
 """Further columns of items.csv, for instruments with only choices."""
+
+_PLAIN, _KEYED = Field(plain=True), Field(allowed=KEYED)
+_SLOT: Fields = {"name": REQUIRED, "filled": REQUIRED, "empty": _PLAIN}
+_WORDING: Fields = {
+    "id": OWN_ID,
+    "frame": TEXT,
+    "default": Field(kind=bool),
+    "family": Field(is_id=True),
+    "source": Field(allowed=SOURCES),
+}
+_ITEM: Fields = {
+    "item": OWN_ID,
+    "text": REQUIRED,
+    "wording": TEXT,
+    "dimension": TEXT,
+    "keyed": _KEYED,
+    "choice_keyed": _KEYED,
+    "your_text": TEXT,
+    "baseline": TEXT,
+    "source": Field(allowed=SOURCES),
+}
+_CONDITION: Fields = {
+    "condition": OWN_ID,
+    **dict.fromkeys(("name", "group", "category"), REQUIRED),
+    "form": Field(required=True, plain=True),
+    **dict.fromkeys(FORM_COLUMNS[1:-1], _PLAIN),
+    "vignette": TEXT,
+    "study_category": TEXT,
+}
 
 
 def read_questionnaire(
@@ -42,12 +70,9 @@ def read_questionnaire(
     slot = _read_slot(toml)
     fields = _read_fields(toml, slot)
     wordings = read_wordings(toml, known=[*fields, slot.name]) or (Wording(id="only"),)
-    rows = read_table(
-        items_path,
-        required=["item", "text"],
-        optional=[*_OF_ITEMS, *(_OF_CHOICES if kind == "choose" else ())],
-        faults=toml.faults,
-    )
+    columns = {**_ITEM, "wording": Field(allowed=[wording.id for wording in wordings])}
+    columns |= dict.fromkeys(_OF_CHOICES if kind == "choose" else (), TEXT)
+    rows = read_table(items_path, columns, toml.faults)
     if _too_many(toml, len(rows) * len(wordings), "items × wordings", items_path.name):
         rows = []
     items = _items(rows, wordings)
@@ -62,14 +87,9 @@ def read_questionnaire(
             if row["wording"] in {"", wording.id} and "{item}" in wording.frame
         ]
         check_sentence(row, frames, values=values, slot=slot.name, kind=kind)
-    forms = read_table(
-        conditions_path,
-        required=["condition", "name", "group", "category", "form"],
-        optional=[*FORM_COLUMNS[1:], "study_category"],
-        faults=toml.faults,
-    )
+    forms = read_table(conditions_path, _CONDITION, toml.faults)
     for row in forms:
-        _check_form(row)
+        _check_vignette(row)
     prompts = len(rows) * len(wordings) * len(forms)
     _too_many(toml, prompts, "items × wordings × forms of conditions", conditions_path.name)
     content = Questionnaire(
@@ -92,12 +112,11 @@ def _too_many(toml: TomlFile, count: int, what: str, file: str) -> bool:
 
 def _read_slot(toml: TomlFile) -> Slot:
     table = toml.table("slot")
-    table.require(["name", "filled"])
     slot = Slot(**({"name": "", "filled": ""} | table.take(_SLOT)))
     label = f"filled in [slot] is '{slot.filled}'"
     place_names = places(slot.filled)
     for place in place_names:
-        table.check_one_of("filled", place, FORM_COLUMNS, what="a placeholder in filled")
+        table.check("filled", place, Field(allowed=FORM_COLUMNS), what="a placeholder in filled")
     if slot.filled and not place_names:
         allowed = ", ".join(f"{{{name}}}" for name in FORM_COLUMNS)
         table.note(
@@ -105,16 +124,13 @@ def _read_slot(toml: TomlFile) -> Slot:
         )
     if stray_braces(slot.filled) or MASK in slot.filled:
         table.note("filled", f"{label}. It cannot have a stray brace or {MASK}.")
-    if slot.empty:
-        table.check_plain("empty", "empty in [slot]", slot.empty)
     return slot
 
 
 def _read_fields(toml: TomlFile, slot: Slot) -> dict[str, str]:
     table = toml.table("fields")
-    fields: dict[str, str] = table.take(dict.fromkeys(table.values, str))
-    for name, text in fields.items():
-        table.check_plain(name, f"{name} in [fields]", text)
+    fields: dict[str, str] = table.take(dict.fromkeys(table.values, _PLAIN))
+    for name in fields:
         if name in {slot.name, "item"}:
             message = f"'{name}' cannot be the name of a field, because it already has a meaning."
             table.note(name, message)
@@ -125,14 +141,7 @@ def read_wordings(toml: TomlFile, *, known: Sequence[str]) -> tuple[Wording, ...
     """Return the wordings of [[wordings]]; faults are noted."""
     wordings: list[Wording] = []
     for table in toml.tables("wordings"):
-        table.require(["id"])
-        keys = {"id": str, "frame": str, "default": bool, "family": str, "source": str}
-        values = table.take(keys)
-        wording = Wording(**({"id": ""} | values))
-        table.check_id(wording.id)
-        table.check_id(wording.family, "family")
-        if wording.source is not None:
-            table.check_one_of("source", wording.source, SOURCES, what="source in [wordings]")
+        wording = Wording(**({"id": ""} | table.take(_WORDING)))
         if wording.id in {earlier.id for earlier in wordings}:
             table.note("id", f"the wording '{wording.id}' appears twice.")
         if wording.id == "all":
@@ -168,13 +177,6 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]
     item_ids: dict[str, set[str]] = {wording.id: set() for wording in wordings}
     for row in rows:
         name, wording = row["item"], row["wording"]
-        row.check_id("item")
-        keyed, choice_keyed = (
-            row.check_one_of(column, KEYED) if row[column] else None
-            for column in ("keyed", "choice_keyed")
-        )
-        if wording:
-            row.check_one_of("wording", list(item_ids))
         name_sets = [item_ids[wording]] if wording in item_ids else list(item_ids.values())
         if any(name in names for names in name_sets):
             row.note(f"the item '{name}' appears twice.")
@@ -193,9 +195,9 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording]) -> tuple[Item, ...]
         items.append(
             Item(
                 id=name,
-                keyed=keyed or "plain",
-                choice_keyed=choice_keyed,
-                source=row.check_one_of("source", SOURCES) if row["source"] else None,
+                keyed=row["keyed"] or "plain",
+                choice_keyed=row["choice_keyed"] or None,
+                source=row["source"] or None,
                 **{column: row[column] for column in texts},
             )
         )
@@ -275,10 +277,8 @@ def check_your_text(row: Row) -> None:
         row.note(f"your_text must have the same braces and {MASK} as text: '{row['your_text']}'.")
 
 
-def _check_form(row: Row) -> None:
-    """Note a fault if a form of a condition has a placeholder; a vignette has those of a person."""
-    for column in FORM_COLUMNS[:-1]:
-        row.faults.check_plain(row.file, row.number, what=column, text=row[column])
+def _check_vignette(row: Row) -> None:
+    """Note a fault if a vignette has placeholders other than those of a person."""
     text = row["vignette"]
     for place in places(text):
         if place not in PERSON_PLACES:
@@ -325,7 +325,6 @@ def _conditions(rows: Sequence[Row], slot: Slot) -> tuple[Condition, ...]:
 
 
 def _check_new_condition(row: Row, same_name: str | None) -> None:
-    row.check_id("condition")
     for column, name, meaning in (
         ("condition", BASELINE, "prompts without a condition"),
         ("group", BASELINE, "prompts without a condition"),

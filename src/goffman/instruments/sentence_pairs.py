@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from goffman.errors import SentenceError, did_you_mean
+from goffman.instruments.fields import OWN_ID, REQUIRED, TEXT, Field, Fields
 from goffman.instruments.files import Row, TomlFile, read_table
 from goffman.instruments.text import (
     PRONOUNS,
@@ -346,6 +347,30 @@ def _sentence(
     )
 
 
+_WORDS = Field(test=is_words, says="words of letters")
+_FRAME: Fields = {
+    "frame": OWN_ID,
+    "type": Field(required=True, allowed=_TYPES),
+    "referent": Field(required=True, allowed=_REFERENTS),
+    "text": REQUIRED,
+    "they": Field(allowed=("yes", "no")),
+}
+_OCCUPATION: Fields = {
+    "occupation": replace(_WORDS, required=True),
+    "gender": Field(required=True, allowed=_GENDERS),
+    "percent_women": Field(
+        test=lambda text: re.fullmatch(r"\d{1,2}(\.\d+)?|100", text), says="a number from 0 to 100"
+    ),
+    "spellings": TEXT,
+}
+_SETTING: Fields = {
+    "male": _WORDS,
+    "female": _WORDS,
+    "male_origin": TEXT,
+    "female_origin": TEXT,
+}
+
+
 def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, list[Path]]:
     """Return the frames, occupations and adjectives of a folder and their files; note faults."""
     paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
@@ -353,12 +378,10 @@ def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, li
     if places(question) != ["pronoun"]:
         message = "question must contain {pronoun} exactly once, and no other placeholder."
         toml.top().note("question", message)
-    required = ["frame", "type", "referent", "text"]
-    frames = read_table(paths[0], required=required, optional=["they"], faults=faults)
-    further = ["percent_women", "spellings"]
-    jobs = read_table(paths[1], required=["occupation", "gender"], optional=further, faults=faults)
-    columns = ["male", "female", "male_origin", "female_origin"]
-    adjectives = read_table(paths[2], required=[], optional=columns, faults=faults)
+    frames, jobs, adjectives = (
+        read_table(path, columns, faults)
+        for path, columns in zip(paths, (_FRAME, _OCCUPATION, _SETTING), strict=True)
+    )
     content = SentencePairs(
         question=question,
         frames=tuple(_frames(frames)),
@@ -371,20 +394,21 @@ def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, li
 def _frames(rows: Sequence[Row]) -> Iterator[Frame]:
     ids: set[str] = set()
     for row in rows:
-        row.check_id("frame")
         if row["frame"] in ids:
             row.note(f"the frame '{row['frame']}' appears twice.")
         ids.add(row["frame"])
-        kind = row.check_one_of("type", _TYPES)
-        referent = row.check_one_of("referent", _REFERENTS)
-        they = bool(row["they"]) and row.check_one_of("they", ("yes", "no")) == "yes"
-        if kind and referent and _is_sentence(row):
-            text = row["text"]
-            yield Frame(id=row["frame"], type=kind, referent=referent, text=text, they=they)
+        _check_sentence(row)
+        yield Frame(
+            id=row["frame"],
+            type=row["type"],
+            referent=row["referent"],
+            text=row["text"],
+            they=row["they"] == "yes",
+        )
 
 
-def _is_sentence(row: Row) -> bool:
-    """Return whether a frame's text can be filled and read; note a fault if not."""
+def _check_sentence(row: Row) -> None:
+    """Note a fault if a frame's text cannot be filled and read."""
     text = row["text"]
     names = places(text)
     pronouns = [name for name in names if name in PRONOUNS]
@@ -397,19 +421,14 @@ def _is_sentence(row: Row) -> bool:
     elif not re.search(r"\b[Tt]he \{first\}", text) or "the {second}" not in text:
         # "a" would have to become "an" before some occupations.
         row.note(f"{{first}} and {{second}} must come after 'the': '{text}'.")
-    elif not text[0].isupper():
+    elif not text[:1].isupper():
         row.note(f"text must begin with a capital letter: '{text}'.")
-    else:
-        return True
-    return False
 
 
 def _occupations(rows: Sequence[Row]) -> Iterator[Occupation]:
     name_by_spelling: dict[str, str] = {}
     for row in rows:
         name = row["occupation"]
-        if not is_words(name):
-            row.note(f"occupation is '{name}'. Allowed: words of letters.")
         spellings = tuple(word.strip() for word in row["spellings"].split(";") if word.strip())
         # "construction worker" and "construction-worker" would give pairs of one id.
         for spelling in (name, *spellings):
@@ -417,12 +436,15 @@ def _occupations(rows: Sequence[Row]) -> Iterator[Occupation]:
             if folded in name_by_spelling:
                 row.note(f"'{spelling}' is already used for '{name_by_spelling[folded]}'.")
             name_by_spelling[folded] = name
+        # A share that is no number is a fault already.
+        share = _OCCUPATION["percent_women"].test
         percent = row["percent_women"]
-        if percent and not re.fullmatch(r"\d{1,2}(\.\d+)?|100", percent):
-            row.note(f"percent_women is '{percent}'. Allowed: a number from 0 to 100.")
-        elif gender := row.check_one_of("gender", _GENDERS):
-            share = float(percent) if percent else None
-            yield Occupation(name=name, gender=gender, percent_women=share, spellings=spellings)
+        yield Occupation(
+            name=name,
+            gender=row["gender"],
+            percent_women=float(percent) if percent and share and share(percent) else None,
+            spellings=spellings,
+        )
     for gender_name in _GENDERS:
         if rows and not any(row["gender"] == gender_name for row in rows):
             message = f"no occupation has the gender '{gender_name}'; a sentence needs one of each."
@@ -433,9 +455,6 @@ def _settings(rows: Sequence[Row]) -> Iterator[Setting]:
     earlier: set[Setting] = set()
     for row in rows:
         setting = Setting(male=row["male"], female=row["female"])
-        for column in ("male", "female"):
-            if row[column] and not is_words(row[column]):
-                row.note(f"{column} is '{row[column]}'. Allowed: words of letters.")
         if not (setting.male or setting.female):
             row.note("male and female are both empty.")
         elif setting in earlier:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from goffman.errors import LexiconError, RunError
+from goffman.instruments.fields import REQUIRED, TEXT, Field, Fields
 from goffman.instruments.files import Faults, Row, read_plain, read_table
 from goffman.instruments.types import Attitude
 from goffman.runs.manifest import RatingsFile
@@ -185,16 +186,21 @@ def _columns() -> dict[str, Any]:
     return {**strings, "place": pl.Int64, "rater": pl.String}
 
 
+RATING_COLUMNS: Fields = {
+    "word": REQUIRED,
+    "label": Field(required=True, allowed=ATTITUDES),
+    **dict.fromkeys(("item", "wording", "rater", "note"), TEXT),
+    **dict.fromkeys(SINGLE, Field(allowed=ATTITUDES)),
+    **dict.fromkeys(OF_KINDS, Field(allowed=KINDS)),
+}
+
+
 def read_ratings(path: Path) -> list[Row]:
     """Return the rows of a CSV file, one label per word; raise LexiconError with all faults."""
     faults = Faults()
-    optional = ("item", "wording", "rater", "note", *SINGLE, *OF_KINDS)
-    rows = read_table(path, required=("word", "label"), optional=optional, faults=faults)
+    rows = read_table(path, RATING_COLUMNS, faults)
     lines: dict[tuple[str, str, str], int] = {}
     for row in rows:
-        for column in ("label", *SINGLE, *OF_KINDS):
-            if row[column]:
-                row.check_one_of(column, KINDS if column in OF_KINDS else ATTITUDES)
         key = (fold(row["word"]), row["item"], row["wording"])
         if (line := lines.setdefault(key, row.number)) != row.number:
             row.note(

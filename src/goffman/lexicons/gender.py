@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
@@ -17,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from goffman.errors import InputError, LexiconError, did_you_mean
-from goffman.instruments.files import ID, Faults, Row, read_table
+from goffman.instruments.fields import OWN_ID, REQUIRED, TEXT, Field, Fields
+from goffman.instruments.files import Faults, read_table
 from goffman.lexicons.attitude import fold
 from goffman.schemas import GENDER, schema
 
@@ -30,7 +30,6 @@ WORD_KINDS: tuple[WordKind, ...] = get_args(WordKind)
 """Titles (Mrs, sir) are nouns."""
 
 _DATA = Path(__file__).parent / "data"
-_TRUTHS = {"true": True, "false": False, "": False}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,51 +175,45 @@ def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> 
     )
 
 
+def _is_share(text: str) -> bool:
+    try:
+        return 0 <= float(text) <= 100
+    except ValueError:
+        return False
+
+
+_COLUMNS: Fields = {
+    "word": REQUIRED,
+    "group": OWN_ID,
+    "kind": Field(required=True, allowed=WORD_KINDS),
+    "count": Field(
+        test=lambda text: text.isascii() and text.isdigit(), says="a whole number, or nothing"
+    ),
+    "percent": Field(test=_is_share, says="a number from 0 to 100, or nothing"),
+    "common_word": Field(allowed=("true", "false")),
+    "note": TEXT,
+}
+
+
 def _read_words(path: Path, faults: Faults) -> list[GenderWord]:
     """Return the words of a file; note every fault."""
-    rows = read_table(
-        path,
-        required=("word", "group", "kind"),
-        optional=("count", "percent", "common_word", "note"),
-        faults=faults,
-    )
+    rows = read_table(path, _COLUMNS, faults)
     lines: dict[tuple[str, bool], int] = {}
-    words = []
     for row in rows:
         # A word may stand twice only as a name and as something else, which then comes first.
         line = lines.setdefault((fold(row["word"]), row["kind"] == "name"), row.number)
         if line != row.number:
             row.note(f"the word '{row['word']}' is already on line {line}.")
-        if word := _read_word(row):
-            words.append(word)
-    return words
-
-
-def _read_word(row: Row) -> GenderWord | None:
-    """Return the word of a row, or None with its faults noted."""
-    before = len(row.faults.found)
-    if row["group"] and not ID.fullmatch(row["group"]):
-        row.note(
-            f"group is '{row['group']}'. Allowed: lower-case letters, digits and single hyphens, "
-            "such as 'female'."
+    if faults.found:
+        return []
+    return [
+        GenderWord(
+            word=row["word"],
+            group=row["group"],
+            kind=row["kind"],
+            count=int(row["count"]) if row["count"] else None,
+            percent=float(row["percent"]) if row["percent"] else None,
+            common_word=row["common_word"] == "true",
         )
-    kind = row.check_one_of("kind", WORD_KINDS) if row["kind"] else None
-    if row["count"] and not (row["count"].isascii() and row["count"].isdigit()):
-        row.note(f"count is '{row['count']}'. Allowed: a whole number, or nothing.")
-    percent = None
-    with suppress(ValueError):
-        percent = float(row["percent"])
-    if row["percent"] and (percent is None or not 0 <= percent <= 100):
-        row.note(f"percent is '{row['percent']}'. Allowed: a number from 0 to 100, or nothing.")
-    if row["common_word"] not in _TRUTHS:
-        row.note(f"common_word is '{row['common_word']}'. Allowed: true, false, or nothing.")
-    if len(row.faults.found) > before or kind is None:
-        return None
-    return GenderWord(
-        word=row["word"],
-        group=row["group"],
-        kind=kind,
-        count=int(row["count"]) if row["count"] else None,
-        percent=percent,
-        common_word=_TRUTHS[row["common_word"]],
-    )
+        for row in rows
+    ]

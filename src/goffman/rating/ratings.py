@@ -9,9 +9,10 @@ from pathlib import Path
 
 from goffman.console import csv_lines
 from goffman.errors import InputError, LexiconError, did_you_mean, no_run
+from goffman.instruments.fields import REQUIRED, TEXT, Field
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.instruments.types import Attitude, Rating
-from goffman.lexicons.attitude import ATTITUDES, OF_KINDS, SINGLE, fold
+from goffman.lexicons.attitude import ATTITUDES, RATING_COLUMNS, SINGLE, fold
 from goffman.rating.worklist import SETTLED, Unit, read_journal
 from goffman.runs.files import Folder
 from goffman.schemas import RATINGS
@@ -169,8 +170,8 @@ def _read(path: Path) -> list[Rating]:
             for unit, label in record.labels.items()
         ]
     faults = Faults()
-    optional = ("label", "item", "wording", "rater", "note", *SINGLE, *OF_KINDS)
-    rows = read_table(path, required=("word",), optional=optional, faults=faults)
+    # Of the columns with labels, only those of single ratings count if there are any.
+    rows = read_table(path, {**dict.fromkeys(RATING_COLUMNS, TEXT), "word": REQUIRED}, faults)
     ratings = [] if faults.found else list(_from_rows(rows, path.stem))
     if faults.found:
         raise LexiconError(str(path), faults.found)
@@ -190,11 +191,11 @@ def _from_rows(rows: Sequence[Row], stem: str) -> Iterator[Rating]:
             if single and not row[column]:
                 continue
             rater = column if single else row["rater"] or stem
-            label = row.check_one_of(column, ATTITUDES)
+            is_label = row.check(column, Field(required=True, allowed=ATTITUDES))
             if (line := lines.setdefault((unit, rater), row.number)) != row.number:
                 row.note(f"'{rater}' already rated '{row['word']}' on line {line}.")
-            elif label:
-                yield Rating(**unit._asdict(), rater=rater, label=label, note=row["note"])
+            elif is_label:
+                yield Rating(**unit._asdict(), rater=rater, label=row[column], note=row["note"])
 
 
 def count_of_words(count: int) -> str:
