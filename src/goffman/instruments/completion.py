@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from goffman.instruments.fields import REQUIRED, TABLE, Field, Fields
-from goffman.instruments.files import TomlFile, TomlTable
-from goffman.instruments.text import places, stray_braces
+from goffman.instruments.fields import TABLE, Field, Fields
+from goffman.instruments.files import TomlFile
 from goffman.instruments.types import MASK, Instrument, Prompt, Questionnaire, SentencePairs
 
 BLANK = "____"
 """The blank shown in place of a mask."""
 
+SENTENCE = Field(required=True, places=["sentence"])
 FURTHER_FORMS: Fields = {"completion": TABLE, "writing": TABLE, "writing-controls": TABLE}
 """The tables of instrument.toml for further modes of its sentences."""
 
@@ -21,11 +21,11 @@ def read_completion(toml: TomlFile, content: Questionnaire | SentencePairs) -> s
     table = toml.table("completion")
     if "completion" not in toml.values:
         return ""
-    values = table.take({"question": REQUIRED})
+    values = table.take({"question": SENTENCE})
     if not _are_masked(content, frames=True):
         message = f"[completion] needs sentences with {MASK}, but this instrument has none."
         toml.top().note("completion", message)
-    return _with_sentence(table, "question", values.get("question"))
+    return str(values.get("question", ""))
 
 
 def read_writing(toml: TomlFile, content: Questionnaire | SentencePairs) -> tuple[str, str]:
@@ -33,10 +33,10 @@ def read_writing(toml: TomlFile, content: Questionnaire | SentencePairs) -> tupl
     table = toml.table("writing")
     if "writing" not in toml.values:
         return "", ""
-    values = table.take({"request": REQUIRED, "someone": Field(required=True, plain=True)})
+    values = table.take({"request": SENTENCE, "someone": Field(required=True, plain=True)})
     if not _are_masked(content, frames=False):
         toml.top().note("writing", f"[writing] needs {MASK} in every item of items.csv.")
-    return _with_sentence(table, "request", values.get("request")), values.get("someone", "")
+    return values.get("request", ""), values.get("someone", "")
 
 
 def _are_masked(content: Questionnaire | SentencePairs, *, frames: bool) -> bool:
@@ -47,20 +47,6 @@ def _are_masked(content: Questionnaire | SentencePairs, *, frames: bool) -> bool
     return all(MASK in frame for frame in templates or [""]) or all(
         MASK in item.text for item in content.items
     )
-
-
-def _with_sentence(table: TomlTable, key: str, text: str | None) -> str:
-    """Return the text; note a fault unless it has {sentence} once and no other placeholder."""
-    if text is None:
-        return ""
-    label = f"{key}{table.inside}"
-    if places(text) != ["sentence"]:
-        table.note(
-            key, f"{label} must contain {{sentence}} exactly once, and no other placeholder."
-        )
-    elif stray_braces(text) or MASK in text:
-        table.note(key, f"{label} cannot have a stray brace or {MASK}: '{text}'.")
-    return text
 
 
 def completed(instrument: Instrument, prompt: Prompt) -> Prompt:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from goffman.errors import did_you_mean
+from goffman.instruments.text import places, stray_braces
 from goffman.instruments.types import MASK
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -41,6 +42,8 @@ class Field:
     """The most characters."""
     plain: bool = False
     """Whether placeholders and masks are forbidden, because it is put into other texts."""
+    places: Sequence[str] | None = None
+    """The placeholders that it must have once each, and no others; None: any."""
     test: Callable[[Any], object] | None = None
     """A function that returns something true for a right value."""
     says: str = ""
@@ -126,7 +129,18 @@ def _faults_of_text(text: str, field: Field, what: str) -> Iterator[str]:
         yield f"{what} is '{text}'. Allowed: {listed}.{did_you_mean(text, field.allowed)}"
     if field.longest is not None and len(text) > field.longest:
         yield f"{what} has {len(text):,} characters. Allowed: up to {field.longest:,}."
+    yield from _faults_of_places(text, field, what)
+
+
+def _faults_of_places(text: str, field: Field, what: str) -> Iterator[str]:
+    """Yield which placeholders a text lacks, or may not have."""
     if field.plain:
         for sign in ("{", "}", MASK):
             if sign in text:
                 yield f"{what} is '{text}'. It must not contain '{sign}'."
+    if field.places is not None:
+        if sorted(places(text)) != sorted(field.places):
+            needed = " and ".join(f"{{{place}}}" for place in field.places)
+            yield f"{what} must contain {needed} exactly once, and no other placeholder."
+        elif stray_braces(text) or MASK in text:
+            yield f"{what} cannot have a stray brace or {MASK}: '{text}'."

@@ -118,6 +118,10 @@ GENDERS = ("female", "male")
 
 _PLACES = ("attribute", "predicate")
 
+_WITH_IDENTITY = Field(
+    test=lambda text: sum(name in _PLACES for name in places(text)) == 1,
+    says="a text with either {attribute} or {predicate}, once",
+)
 _FACTOR: Fields = {
     "id": OWN_ID,
     **dict.fromkeys(("title", "source", "licence"), TEXT),
@@ -198,10 +202,7 @@ def read_crossing(folder: Path, faults: Faults) -> Crossing:
         return Crossing()
     values = toml.top().take({"texts": TABLE, "names": Field(kind=bool)})
     table = toml.table("texts")
-    shown = table.take(dict.fromkeys(table.values, TEXT))
-    for old, new in shown.items():
-        if sum(name in _PLACES for name in places(new)) != 1:
-            table.note(old, f"'{new}' must have either {{attribute}} or {{predicate}}, once.")
+    shown = table.take(dict.fromkeys(table.values, _WITH_IDENTITY))
     return Crossing(texts=shown, names=bool(values.get("names")))
 
 

@@ -104,7 +104,7 @@ _OF_PAIRS: Fields = {
         test=lambda tag: _TAG.fullmatch(tag) and primary_language(tag) == ENGLISH,
         says="English, since goffman does not know the pronouns and articles of other languages",
     ),
-    "question": TEXT,
+    "question": Field(places=["pronoun"]),
     **_FURTHER,
 }
 

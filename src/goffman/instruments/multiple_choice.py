@@ -523,6 +523,11 @@ _PART = ("both", "one")
 
 _TOP: Fields = {
     **dict.fromkeys(("title", "request", "no_answer"), REQUIRED),
+    "request": Field(
+        required=True,
+        test=lambda text: {*places(text)} <= {"labels"} and not stray_braces(text),
+        says="a text with no placeholder but {labels}",
+    ),
     "orders": Field(allowed=get_args(_Orders)),
     "margin": number("a number above 0 and below 1", lambda margin: 0 < margin < 1),
     **dict.fromkeys(("stems", "scales", "people"), TABLES),
@@ -536,8 +541,15 @@ _PERSON: Fields = {
     "every": number("a whole number of at least 1", lambda every: every >= 1, whole=True),
 }
 
-_OF_TWO = {"mention": ("who",), "option": ("who",), "question": ("question",),
-           "statement": ("who", "question")}  # fmt: skip
+_OF_TWO: Fields = {
+    key: Field(required=True, places=places_of)
+    for key, places_of in (
+        ("mention", ["who"]),
+        ("option", ["who"]),
+        ("question", ["question"]),
+        ("statement", ["who", "question"]),
+    )
+}
 """The keys of [two-people] and the placeholders of each."""
 
 
@@ -563,7 +575,6 @@ def read_choice(
     fault_count = len(faults.found)
     top = toml.top()
     values = top.take(_TOP)
-    _check_request(top, str(values.get("request", "")))
     scales = read_scales(toml, values.get("no_answer", ""))
     slot = content.slot.name if isinstance(content, Questionnaire) and alone else None
     two_people = _two_people(toml, slot) if "two-people" in toml.values else None
@@ -608,25 +619,11 @@ def read_choice(
 
 def _two_people(toml: TomlFile, slot: str | None) -> TwoPeople:
     """Return the texts of [two-people]; faults are noted."""
-    table = toml.table("two-people")
-    values: dict[str, str] = table.take(dict.fromkeys(_OF_TWO, REQUIRED))
     if slot is None:
         toml.note("[two-people] is only for instruments of kind choose.")
     for key in [key for key in ("scales", "people") if key in toml.values]:
         toml.top().note(key, f"'{key}' cannot be used with [two-people]: the options are these.")
-    for key, text in values.items():
-        if sorted(places(text)) != sorted(_OF_TWO[key]) or stray_braces(text):
-            needed = " and ".join(f"{{{place}}}" for place in _OF_TWO[key])
-            table.note(key, f"{key} in [two-people] must contain {needed} once, and no other.")
-    return TwoPeople(**(dict.fromkeys(_OF_TWO, "") | values))
-
-
-def _check_request(top: TomlTable, request: str) -> None:
-    for place in places(request):
-        if place != "labels":
-            top.note("request", f"request has '{{{place}}}'. Allowed: {{labels}}.")
-    if stray_braces(request):
-        top.note("request", f"request has a stray brace: '{request}'.")
+    return TwoPeople(**(dict.fromkeys(_OF_TWO, "") | toml.table("two-people").take(_OF_TWO)))
 
 
 def _check_orders(top: TomlTable, scales: Sequence[Scale]) -> None:

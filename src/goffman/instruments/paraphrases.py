@@ -14,7 +14,7 @@ from goffman.instruments.fields import OWN_ID, REQUIRED, TABLES, TEXT, Field
 from goffman.instruments.files import Faults, TomlFile, digest_of, read_table, read_toml
 from goffman.instruments.multiple_choice import check_items, read_stems
 from goffman.instruments.questionnaire import check_sentence, read_wordings
-from goffman.instruments.text import places, put_in, stray_braces
+from goffman.instruments.text import places, put_in
 from goffman.instruments.types import (
     MASK,
     InstrumentKind,
@@ -115,17 +115,12 @@ def _stems(
 
 def _of_pairs(toml: TomlFile) -> tuple[Wording, ...]:
     """Return the wordings of sentence pairs: a frame and a question after the sentence."""
-    wordings: list[Wording] = []
-    for table in toml.tables("wordings"):
-        values = table.take({"id": OWN_ID, "frame": REQUIRED, "question": REQUIRED})
-        wording = Wording(**({"id": ""} | values))
-        for key, place in (("frame", "item"), ("question", "pronoun")):
-            text = str(values.get(key, f"{{{place}}}"))
-            if places(text) != [place] or stray_braces(text):
-                message = f"{key} must contain {{{place}}} exactly once, and no other placeholder."
-                table.note(key, message)
-        wordings.append(wording)
-    return tuple(wordings)
+    fields = {
+        "id": OWN_ID,
+        "frame": Field(required=True, places=["item"]),
+        "question": Field(required=True, places=["pronoun"]),
+    }
+    return tuple(Wording(**({"id": ""} | table.take(fields))) for table in toml.tables("wordings"))
 
 
 def _items(

@@ -375,9 +375,6 @@ def read_sentence_pairs(folder: Path, toml: TomlFile) -> tuple[SentencePairs, li
     """Return the frames, occupations and adjectives of a folder and their files; note faults."""
     paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
     question, faults = str(toml.values.get("question", "")), toml.faults
-    if places(question) != ["pronoun"]:
-        message = "question must contain {pronoun} exactly once, and no other placeholder."
-        toml.top().note("question", message)
     frames, jobs, adjectives = (
         read_table(path, columns, faults)
         for path, columns in zip(paths, (_FRAME, _OCCUPATION, _SETTING), strict=True)
