@@ -479,7 +479,7 @@ BROKEN: dict[str, dict[str, Any]] = {
             "limits =",
             'set_apart = "cups that are over"\nlimits =',
         ),
-        "a long owner": (ANCHOR, "limits =", "whose = X\nlimits ="),
+        "a long owner": (ANCHOR, "limits =", f'whose = "{"w" * 61}"\nlimits ='),
         "a limit without its list": (ANCHOR, '["It is made up."]', '"made up"'),
         "an item twice": (ANCHOR, 'id = "milk"', 'id = "tea"'),
         "a name twice": (ANCHOR, 'name = "milk"', 'name = "tea"'),
