@@ -191,23 +191,45 @@ def _in_orders(
     # Rounded, so that a third is the same number from either end.
     codes = [round(code if plain else 1 - code, 12) for code in scale.codes]
     options = list(zip(scale.texts, codes, strict=True))
-    request = form.request.replace("{labels}", _ONE[scale.labels])
+    prompt = _in_stem(prompt, stem, plain=plain)
     for name, order in orders_of(form, len(options)).items():
-        labeled_options = labelled(
-            [options[place] for place in order], scale.labels, form.no_answer if no_answer else ""
+        ordered = [options[place] for place in order]
+        yield _with_options(
+            prompt, form, text, ordered, order=name, labels=scale.labels, no_answer=no_answer
         )
-        yield replace(
-            prompt,
-            wording=stem.id,
-            paraphrase=None if stem.default else stem.id,
-            family=stem.family or None,
-            keyed="plain" if plain else "reversed",
-            text=laid_out(text, labeled_options, request),
-            order=name,
-            labels=scale.labels,
-            no_answer=no_answer,
-            options=labeled_options,
-        )
+
+
+def _in_stem(prompt: Prompt, stem: Stem, *, plain: bool) -> Prompt:
+    return replace(
+        prompt,
+        wording=stem.id,
+        paraphrase=None if stem.default else stem.id,
+        family=stem.family or None,
+        keyed="plain" if plain else "reversed",
+    )
+
+
+def _with_options(
+    prompt: Prompt,
+    form: MultipleChoice,
+    text: str,
+    options: Sequence[tuple[str, float]],
+    *,
+    order: str,
+    no_answer: bool,
+    labels: ChoiceLabels = "letters",
+) -> Prompt:
+    """Return the prompt with these texts and codes as its options, in this order, after a text."""
+    labeled_options = labelled(options, labels, form.no_answer if no_answer else "")
+    request = form.request.replace("{labels}", _ONE[labels])
+    return replace(
+        prompt,
+        text=laid_out(text, labeled_options, request),
+        order=order,
+        labels=labels,
+        no_answer=no_answer,
+        options=labeled_options,
+    )
 
 
 def _of_two(
@@ -227,33 +249,22 @@ def _of_two(
         str(prompt.mode), two_people.option
     )
     people = [(who, float(plain)), (item.other, float(not plain))]
+    prompt = _in_stem(prompt, stem, plain=plain)
     for name, ordered_people in ((FORWARD, people), (REVERSED, people[::-1])):
         first, second = (
             put_in(two_people.mention, {"who": person}) for person, _ in ordered_people
         )
         passage = put_in(stem.text, {"item": item.text, "first": first, "second": second})
-        labeled_options = labelled(
-            [
-                (put_in(as_option, {**question_field, "who": person}), code)
-                for person, code in ordered_people
-            ],
-            "letters",
-            form.no_answer if no_answer else "",
-        )
+        options = [
+            (put_in(as_option, {**question_field, "who": person}), code)
+            for person, code in ordered_people
+        ]
         text = {"span": f"{passage}\n{question}", "entailment": passage}.get(str(prompt.mode))
-        request = form.request.replace("{labels}", _ONE["letters"])
-        yield replace(
-            prompt,
-            wording=stem.id,
-            paraphrase=None if stem.default else stem.id,
-            family=stem.family or None,
-            keyed="plain" if plain else "reversed",
-            text=text or laid_out(f"{passage} {question}", labeled_options, request),
-            order=name,
-            labels="letters",
-            no_answer=no_answer,
-            options=labeled_options,
+        presentation = _with_options(
+            prompt, form, f"{passage} {question}", options, order=name, no_answer=no_answer
         )
+        # Options that are never shown stand in the passage, or are statements about it.
+        yield replace(presentation, text=text) if text else presentation
 
 
 def presented_controls(
@@ -300,7 +311,6 @@ def presented_pairs(
     forward: as they are mentioned in the sentence. The code is 1 for the person whom the pronoun
     refers to.
     """
-    request = form.request.replace("{labels}", _ONE["letters"])
     for prompt in sentences:
         right_answer, wrong_answer = (str(prompt.answer), 1.0), (str(prompt.other), 0.0)
         right_at, wrong_at = (
@@ -311,18 +321,10 @@ def presented_pairs(
         # A first name stands alone, other words with "the".
         people = [(name if name[:1].isupper() else f"the {name}", code) for name, code in mentioned]
         text = put_in(stem.text, {"item": prompt.text, "pronoun": str(prompt.pronoun)})
+        sentence = replace(prompt, paraphrase=None if stem.default else stem.id)
         for name, ordered_people in ((FORWARD, people), (REVERSED, people[::-1])):
-            labeled_options = labelled(
-                ordered_people, "letters", form.no_answer if no_answer else ""
-            )
-            yield replace(
-                prompt,
-                paraphrase=None if stem.default else stem.id,
-                text=laid_out(text, labeled_options, request),
-                order=name,
-                labels="letters",
-                no_answer=no_answer,
-                options=labeled_options,
+            yield _with_options(
+                sentence, form, text, ordered_people, order=name, no_answer=no_answer
             )
 
 

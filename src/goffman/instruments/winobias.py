@@ -8,9 +8,9 @@ mean the other occupation only in a file that has exactly one in every line.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
@@ -369,54 +369,45 @@ def _occupation(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:the|an?) ({spellings})\b", re.IGNORECASE)
 
 
-def _differences(pro: Marked, anti: Marked) -> list[_Finding]:
-    """Return why two sentences do not differ only in the gender of the referent's pronouns."""
+def _differences(pro: Marked, anti: Marked) -> Iterator[_Finding]:
+    """Yield why two sentences do not differ only in the gender of the referent's pronouns."""
+    faulty = partial(_Finding, "faulty")
     pro_words, anti_words = (
         [match[0].casefold() for match in _WORD.finditer(line.text)] for line in (pro, anti)
     )
-    if pro_words == anti_words:
-        return [_Finding("faulty", "pro and anti do not differ.")]
     word_pairs = list(zip_longest(pro_words, anti_words, fillvalue=""))
     differing = [
         number for number, (pro_word, anti_word) in enumerate(word_pairs) if pro_word != anti_word
     ]
-    if not all(word in GENDER_OF_PRONOUN for number in differing for word in word_pairs[number]):
-        return [_Finding("faulty", "pro and anti differ in more than the pronoun.")]
     pronouns_asked = f"'{pro.pronouns[-1]}' in pro and '{anti.pronouns[-1]}' in anti"
-    if GENDER_OF_PRONOUN[pro.pronouns[-1]] == GENDER_OF_PRONOUN[anti.pronouns[-1]]:
-        return [
-            _Finding("faulty", f"the pronouns asked about are of one gender: {pronouns_asked}.")
-        ]
     pro_marked, anti_marked = _marked_words(pro), _marked_words(anti)
-    if pro_marked[-1] != anti_marked[-1]:
-        return [
-            _Finding(
-                "faulty", f"the pronouns asked about are in different places: {pronouns_asked}."
-            )
-        ]
-    pronouns = [word_pairs[number] for number in sorted({*differing, *pro_marked, *anti_marked})]
-    findings = _unlike(pronouns)
-    if not findings and pro_marked != anti_marked:
-        counts = f"{len(pro_marked)} in pro, {len(anti_marked)} in anti"
-        message = f"not every pronoun is marked in both files: {counts}."
-        findings.append(_Finding("remark", message))
-    return findings
+    if not differing:
+        yield faulty("pro and anti do not differ.")
+    elif any(word not in GENDER_OF_PRONOUN for number in differing for word in word_pairs[number]):
+        yield faulty("pro and anti differ in more than the pronoun.")
+    elif GENDER_OF_PRONOUN[pro.pronouns[-1]] == GENDER_OF_PRONOUN[anti.pronouns[-1]]:
+        yield faulty(f"the pronouns asked about are of one gender: {pronouns_asked}.")
+    elif pro_marked[-1] != anti_marked[-1]:
+        yield faulty(f"the pronouns asked about are in different places: {pronouns_asked}.")
+    else:
+        numbers = sorted({*differing, *pro_marked, *anti_marked})
+        messages = [*_unlike([word_pairs[number] for number in numbers])]
+        yield from map(faulty, messages)
+        if not messages and pro_marked != anti_marked:
+            counts = f"{len(pro_marked)} in pro, {len(anti_marked)} in anti"
+            yield _Finding("remark", f"not every pronoun is marked in both files: {counts}.")
 
 
-def _unlike(pronouns: Sequence[tuple[str, str]]) -> list[_Finding]:
-    """Return what keeps pronouns, each as in pro and as in anti, from being one person's."""
+def _unlike(pronouns: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield what keeps pronouns, each as in pro and as in anti, from being one person's."""
     for side, side_pronouns in zip(("pro", "anti"), zip(*pronouns, strict=True), strict=True):
         if len({GENDER_OF_PRONOUN[pronoun] for pronoun in side_pronouns}) > 1:
             listed = ", ".join(f"'{pronoun}'" for pronoun in side_pronouns)
-            return [_Finding("faulty", f"the pronouns in {side} are of two genders: {listed}.")]
-    return [
-        _Finding(
-            "faulty",
-            f"the pronouns differ in more than gender: '{pro}' in pro, '{anti}' in anti.",
-        )
-        for pro, anti in pronouns
-        if not counterparts(pro, anti)
-    ]
+            yield f"the pronouns in {side} are of two genders: {listed}."
+            return
+    for pro, anti in pronouns:
+        if not counterparts(pro, anti):
+            yield f"the pronouns differ in more than gender: '{pro}' in pro, '{anti}' in anti."
 
 
 def _marked_words(line: Marked) -> list[int]:
