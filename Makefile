@@ -85,7 +85,7 @@ check: setup
 
 # Renews the pinned prompts, numbers and sentences, the page of commands and what pages show of other files.
 golden: setup
-	$(BIN)/pytest -q tests/instruments/test_golden.py tests/instruments/test_identities.py tests/replicate/test_approved.py tests/pinned tests/presentation/test_said.py --renew-golden
+	$(BIN)/pytest -q tests/instruments/test_golden.py tests/instruments/test_identities.py tests/replicate/test_approved.py tests/pinned tests/presentation/test_said.py tests/test_users_files.py --renew-golden
 	$(BIN)/pytest -q tests/test_docs.py -k "page_of_commands or shows_other_files" --renew-golden
 
 # Speed on one core, by CPU time, against the ready-made ways (about six minutes).

@@ -1,6 +1,6 @@
 """Every kind of file that users bring, broken in every way: what is said stands in one text.
 
-``golden/broken_files.txt`` has all messages; `make golden` renews it, and its diff is to be read.
+``golden/users_files.txt`` has all messages; `make golden` renews it, and its diff is to be read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from goffman.lexicons.attitude import load_attitudes
 from goffman.lexicons.gender import load_gender
 from goffman.modes import mode_of
 
-APPROVED = Path(__file__).parent / "golden" / "broken_files.txt"
+APPROVED = Path(__file__).parent / "golden" / "users_files.txt"
 
 TOML, ITEMS, CONDITIONS = "instrument.toml", "items.csv", "conditions.csv"
 CHOICE, CONTROLS, CHOICE_CONTROLS = "choice.toml", "controls.csv", "choice-controls.csv"
