@@ -25,6 +25,7 @@ BESIDE = {
     | {"measures/base", "stats/intervals"},
     "files, values and words of any kind": {"instruments/files", "instruments/text", "runs/files"}
     | {
+        "instruments/fields",
         "runs/code_digest",
         "fingerprint",
         "validation",

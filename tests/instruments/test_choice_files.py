@@ -70,7 +70,7 @@ def test_validate_names_every_fault(folder: Path) -> None:
     done = in_process.goffman("validate", folder)
     assert done.returncode == 2
     assert "choice.toml: the key 'no_answer' is missing." in done.stderr
-    assert "choice.toml, line 17: keyed is 'no'." in done.stderr
+    assert "choice.toml, line 17: keyed in [stems] is 'no'." in done.stderr
 
 
 def test_validate_counts_the_prompts_of_every_form(folder: Path) -> None:

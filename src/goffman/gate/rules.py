@@ -15,7 +15,7 @@ from typing import Any
 from goffman.contrasts.verdict import INCONCLUSIVE, NEGLIGIBLE, PRESENT, RELEVANT, SENTENCES_ONLY
 from goffman.errors import FaultsError, InputError, did_you_mean
 from goffman.gate.names import ABSOLUTE, CONTROLS, FIELDS, HOLDS_IN, MEASURABLE
-from goffman.instruments.fields import REQUIRED, TABLES, Field, Fields, number
+from goffman.instruments.fields import TABLES, Field, Fields, number
 from goffman.instruments.files import Faults, TomlFile, TomlTable, read_toml
 
 VERDICTS: Mapping[str, str] = {
@@ -296,7 +296,10 @@ _LIST = Field(
     kind=object, test=_are_verdicts, says='a list of verdicts, such as ["relevant", "present"]'
 )
 _KEYS: Fields = {
-    "name": REQUIRED,
+    # No check of spaces or signs: a model's name may have any.
+    "name": Field(
+        kind=object, required=True, test=lambda name: isinstance(name, str), says="text in quotes"
+    ),
     "limit": _LIMIT,
     "at-least": _LIMIT,
     "bound": Field(allowed=tuple(BOUNDS)),
