@@ -375,4 +375,7 @@ def test_an_anchor_of_another_package_is_listed_and_a_broken_one_left_out(tmp_pa
     assert found["brought"] is False
     assert "broken" not in found
     assert "The plug-in 'broken' (goffman.anchors) is not used" in warned
-    assert "values.csv, line 2: value is 2. Allowed: 0 to 1." in warned
+    assert (
+        "values.csv, line 2: value is '2'. Allowed: a number such as 0.35, at least 0, at most 1."
+        in warned
+    )
