@@ -7,6 +7,7 @@ import os
 import subprocess
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,3 +29,10 @@ def goffman(
         with redirect_stdout(output), redirect_stderr(errors), pytest.raises(SystemExit) as end:
             main()
     return subprocess.CompletedProcess(words, end.value.code, output.getvalue(), errors.getvalue())
+
+
+def goes_well(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The finished command, which exited with 0."""
+    done = goffman(*arguments, **options)
+    assert done.returncode == 0, done.stderr
+    return done

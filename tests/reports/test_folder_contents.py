@@ -19,6 +19,7 @@ from goffman.report.card import Card, card_of, card_png, card_svg, run_id
 from goffman.report.overview import strength
 from goffman.report.summary import MainResult, main_results
 from goffman.report.table_files import RESULTS
+from in_process import goes_well
 from in_process import goffman as command
 
 WRITTEN = {"README.md", "card.png", "report.html", "results.csv"}
@@ -161,8 +162,7 @@ def test_a_hostile_name_is_text_and_does_not_run_over(run):
 @pytest.mark.parametrize("target", ["figures", "tables"])
 def test_figures_and_tables_are_written_on_request(target, run, tmp_path):
     folder = tmp_path / "out"
-    done = command("export", run.folder, "--to", target, "--output", folder)
-    assert done.returncode == 0, done.stderr
+    done = goes_well("export", run.folder, "--to", target, "--output", folder)
     files = {path.name for path in folder.iterdir()}
     assert (
         done.stderr == f"{len(files)} files are in {folder}. Begin with {folder / 'README.md'}.\n"

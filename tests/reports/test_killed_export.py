@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 import warm
-from in_process import goffman
+from in_process import goes_well, goffman
 
 FEW = ("care-seeking", "vignettes", "people-sentiment", "--limit", "20")
 
@@ -68,10 +68,9 @@ def test_a_killed_export_is_done_again(target, there, audited_little, tmp_path):
         out.mkdir()
     kill_in_the_middle(out, *command, until=until)
     for _ in range(2):
-        done = goffman("export", *command, out)
-        assert done.returncode == 0, done.stderr
+        goes_well("export", *command, out)
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    done = goffman("export", *command, tmp_path / "whole")
+    goes_well("export", *command, tmp_path / "whole")
     assert files(out) == files(tmp_path / "whole")
 
 
@@ -79,10 +78,7 @@ def test_what_a_killed_export_left_unfinished_is_nobodys(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / f".goffman-{'0' * 32}.tmp").write_text("half")
-    done = goffman(
-        "export", "care-seeking", "--to", "lm-eval-tasks", "--limit", "2", "--output", out
-    )
-    assert done.returncode == 0, done.stderr
+    goes_well("export", "care-seeking", "--to", "lm-eval-tasks", "--limit", "2", "--output", out)
 
 
 def test_what_a_user_put_into_a_folder_of_ours_stays(audited_little, tmp_path):

@@ -27,8 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = ("--instrument", "care-seeking", "--limit", "60", "--no-report")
     for output, models in (("run", MODELS), ("one", MODELS[:1])):
         given = [f"./{model}" for model in models]
-        done = in_process.goffman("audit", *given, *told, "--output", output, cwd=base)
-        assert done.returncode == 0, done.stderr
+        in_process.goes_well("audit", *given, *told, "--output", output, cwd=base)
     return base
 
 

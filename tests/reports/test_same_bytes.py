@@ -10,7 +10,7 @@ import pytest
 import vl_convert
 
 from goffman.report.figures import in_one_order, pdf_of, svg_of
-from in_process import goffman
+from in_process import goes_well
 
 TELLS_THE_TIME = ("manifest.json", "lock")
 
@@ -27,12 +27,6 @@ def files(folder):
         del told["date"], told["total_evaluation_time_seconds"]
         found["lm-eval"] = told
     return found
-
-
-def goes_well(*arguments):
-    done = goffman(*arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def made_twice(base, make):
