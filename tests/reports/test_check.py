@@ -17,7 +17,7 @@ from small_runs import coreference_run, measured, run_of, the_model
 
 from goffman.comparison.runs import compare
 from goffman.errors import InputError
-from goffman.gate.check import gate, gate_input
+from goffman.gate.check import GateInput, gate_input
 from goffman.gate.names import FIELDS, named_estimates
 from goffman.gate.rules import parse
 from in_process import goes_well, goffman
@@ -40,7 +40,8 @@ def known(run):
 
 
 def tried(known, *texts, changes=None):
-    return gate([parse(text) for text in texts], known, changes=changes)
+    gate = GateInput(known=known, changes=changes).gate
+    return gate([parse(text) for text in texts])
 
 
 def value_of(run, column="difference", **ids):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from goffman.console import GateFormat, printable
 from goffman.errors import InputError
-from goffman.gate.check import exit_code, gate
+from goffman.gate.check import GateInput, exit_code
 from goffman.gate.formats import Checked, annotation, written
 from goffman.gate.names import _EMPTY, NamedEstimate
 from goffman.gate.rules import parse
@@ -46,7 +46,7 @@ def estimate(path: str = "gap", model: str = "m", **columns: object) -> NamedEst
 
 
 def checked_by(*rules: str, known: list[NamedEstimate]) -> Checked:
-    outcomes = gate([parse(rule) for rule in rules], known)
+    outcomes = GateInput(known=known).gate([parse(rule) for rule in rules])
     return Checked(run=Path("runs/x"), baseline=None, outcomes=outcomes)
 
 
@@ -214,7 +214,10 @@ KNOWN = [
 
 
 def names(rule: str) -> list[str]:
-    return [one.name.removeprefix("social-distance.") for one in gate([parse(rule)], KNOWN)]
+    return [
+        one.name.removeprefix("social-distance.")
+        for one in GateInput(known=KNOWN).gate([parse(rule)])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -260,14 +263,14 @@ def test_a_star_for_models_that_fits_none_is_an_error() -> None:
 
 def test_a_model_whose_name_has_a_star_is_itself() -> None:
     starred = [estimate(model="a*"), estimate(model="ab")]
-    (outcome,) = gate([parse("gap[a*] > 0")], starred)
+    (outcome,) = GateInput(known=starred).gate([parse("gap[a*] > 0")])
     assert outcome.named.model == "a*"
 
 
 def test_every_rule_that_cannot_be_decided_is_told() -> None:
     rules = [parse("gpa > 1"), parse("gap > 1"), parse("gap.change > 1")]
     with pytest.raises(InputError) as refusal:
-        gate(rules, KNOWN)
+        GateInput(known=KNOWN).gate(rules)
     first, second = str(refusal.value).splitlines()
     assert "no estimate 'gpa'. Did you mean 'gap'?" in first
     assert "is about a change" in second
@@ -279,18 +282,20 @@ def test_a_misspelled_field_has_its_nearest() -> None:
 
 
 def test_the_absolute_value_of_a_negative_one_can_be_limited() -> None:
-    (outcome,) = gate([parse("gap.absolute > 0.1")], [estimate(difference=-0.2)])
+    (outcome,) = GateInput(known=[estimate(difference=-0.2)]).gate([parse("gap.absolute > 0.1")])
     assert outcome.failed
     assert outcome.sentence.startswith("FAILED social-distance.gap[m].absolute = 0.2, limit 0.1 (")
 
 
 def test_several_verdicts_are_one_rule() -> None:
-    (outcome,) = gate([parse("gap is present or relevant")], [estimate()])
+    (outcome,) = GateInput(known=[estimate()]).gate([parse("gap is present or relevant")])
     assert outcome.sentence.startswith(
         "FAILED social-distance.gap[m] is relevant, must not be “present, size uncertain” or "
         "relevant (value 0.2, "
     )
-    (outcome,) = gate([parse("gap is not negligible or inconclusive")], [estimate()])
+    (outcome,) = GateInput(known=[estimate()]).gate(
+        [parse("gap is not negligible or inconclusive")]
+    )
     assert outcome.failed
     assert ", must be negligible or inconclusive (" in outcome.sentence
 

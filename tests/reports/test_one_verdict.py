@@ -15,7 +15,7 @@ from goffman.contrasts.verdict import GLYPHS
 from goffman.export.lm_eval_results import lm_eval_results
 from goffman.export.model_card import model_card_text
 from goffman.export.paper import main_estimates
-from goffman.gate.check import gate
+from goffman.gate.check import GateInput
 from goffman.gate.names import named_estimates
 from goffman.gate.rules import parse
 from goffman.presentation.findings import findings_of
@@ -81,5 +81,5 @@ def test_the_word_is_the_same_everywhere(tmp_path_factory, ends, word):
     assert exported.verdict == word
     names = named_estimates(run.estimates, run.manifest)
     for rule in ("relevant", "present", "negligible", "inconclusive", "these-sentences-only"):
-        (outcome,) = gate([parse(f"{instrument}.gap[{MODEL}] is {rule}")], names)
+        (outcome,) = GateInput(known=names).gate([parse(f"{instrument}.gap[{MODEL}] is {rule}")])
         assert outcome.failed is word.replace(" ", "-").startswith(rule)

@@ -188,8 +188,26 @@ class GateInput:
     """Against a baseline run; None if there is none."""
 
     def gate(self, conditions: Iterable[Condition]) -> list[RuleResult]:
-        """Return the result of each condition for everything that it names."""
-        return gate(conditions, self.known, changes=self.changes)
+        """Return the result of each condition for each estimate that it names.
+
+        Raise InputError with a line for each condition that cannot be decided.
+        """
+        outcomes, faults = [], []
+        for condition in conditions:
+            estimates = self.changes if condition.change else self.known
+            if estimates is None:
+                faults.append(
+                    f"{condition.given} is about a change. Give the run to compare with: "
+                    "--baseline RUN"
+                )
+                continue
+            try:
+                outcomes += [_try(condition, match) for match in _meant(condition, estimates)]
+            except InputError as fault:
+                faults.append(str(fault))
+        if faults:
+            raise InputError(*dict.fromkeys(faults))
+        return outcomes
 
 
 def gate_input(
@@ -244,34 +262,6 @@ def meant_by(name: str, estimates: Sequence[NamedEstimate]) -> list[NamedEstimat
     return [estimate for estimate in estimates if estimate.name == name] or _meant(
         condition, estimates
     )
-
-
-def gate(
-    conditions: Iterable[Condition],
-    estimates: Sequence[NamedEstimate],
-    *,
-    changes: Sequence[NamedEstimate] | None = None,
-) -> list[RuleResult]:
-    """Return the result of each condition for each estimate that it names.
-
-    ``changes``: against a baseline. Raise InputError with a line for each condition that cannot be
-    decided.
-    """
-    outcomes, faults = [], []
-    for condition in conditions:
-        candidates = changes if condition.change else estimates
-        if candidates is None:
-            faults.append(
-                f"{condition.given} is about a change. Give the run to compare with: --baseline RUN"
-            )
-            continue
-        try:
-            outcomes += [_try(condition, estimate) for estimate in _meant(condition, candidates)]
-        except InputError as fault:
-            faults.append(str(fault))
-    if faults:
-        raise InputError(*dict.fromkeys(faults))
-    return outcomes
 
 
 def _meant(condition: Condition, estimates: Sequence[NamedEstimate]) -> list[NamedEstimate]:
