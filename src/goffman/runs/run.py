@@ -311,22 +311,19 @@ def _again(how: str = "") -> str:
 
 def default_folder(models: Sequence[str]) -> Path:
     """Return runs/ and the models' names: the last part of a path, the model at an address."""
-    specs = [address_entry(model).get("asked_as", model) for model in models]
-    # os.path.isdir says no to names that no system allows; Path.is_dir fails.
-    folders = [os.path.isdir(model) for model in specs]  # noqa: PTH112
-    last_parts = [
-        Path(model).resolve().name if is_folder else model
-        for model, is_folder in zip(specs, folders, strict=True)
-    ]
-    slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last_parts]
-    # A name in another script has no letters left.
-    names = [
-        slug or f"model-{_digest(model)}" for slug, model in zip(slugs, last_parts, strict=True)
-    ]
-    joined = "+".join(names)
+    joined = "+".join(map(_folder_name, models))
     if len(joined) > 80:
         joined = f"{joined[:70]}-{_digest(joined)}"
     return Path("runs") / joined
+
+
+def _folder_name(model: str) -> str:
+    model = address_entry(model).get("asked_as", model)
+    # os.path.isdir says no to names that no system allows; Path.is_dir fails.
+    name = Path(model).resolve().name if os.path.isdir(model) else model  # noqa: PTH112
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name).strip("-.")
+    # A name in another script has no letters left.
+    return slug or f"model-{_digest(name)}"
 
 
 def _digest(text: str) -> str:
