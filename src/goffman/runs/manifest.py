@@ -23,6 +23,7 @@ from goffman.config import Sample
 from goffman.errors import RunError
 from goffman.instruments.types import ENGLISH, AnswerTable, ControlScore, Questionnaire, is_control
 from goffman.models.base import BatchSizes, Sampling
+from goffman.runs.code_digest import PACKAGES
 from goffman.runs.files import Folder
 from goffman.runs.recursive_masking import Settings
 from goffman.validation import check_types, field_types
@@ -449,9 +450,6 @@ FORMAT = 4
 TOTALS = ("format", "wall_s", "cpu_s")
 """What the file has beside the fields of Manifest: its format, and sums over the sessions."""
 
-PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "scipy", "openai")
-"""The third-party packages that numbers may depend on."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
@@ -562,7 +560,7 @@ def new_session(seed: int, command: str | None = None) -> Session:
 @cache
 def _versions() -> dict[str, str]:
     """Return the versions of everything that numbers may depend on."""
-    packages = {package: version(package) for package in PACKAGES}
+    packages = {package: version(package) for package in (*PACKAGES, "openai")}
     return {"goffman": __version__, "python": platform.python_version(), **packages}
 
 
