@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,10 +133,7 @@ def current_summary(
     anchors: Sequence[Anchor],
 ) -> Summary:
     """Return the summary, as ``measure_run`` gives it; the tables are on disk afterwards."""
-
-    def digest() -> str | None:
-        return _tables_digest(run, words, seed=seed, pairs=pairs, anchors=anchors)
-
+    digest = partial(_tables_digest, run, words, seed=seed, pairs=pairs, anchors=anchors)
     made_from = run.manifest.measuring.made_from
     if made_from is not None and made_from == digest() and _files_are_sound(run):
         run.keep()
