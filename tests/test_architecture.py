@@ -70,7 +70,8 @@ OPENED_BY = {
     "files of models": {"models/files", "models/pypi_download"},
     "published files": {"replicate/files", "replicate/download", "replicate/published_run"},
     "goffman's own code, pages and texts": {"runs/code_digest", "fingerprint", "report/page"}
-    | {"export/paper", "export/paper_assets", "harness/export_tasks"},
+    | {"export/paper", "export/paper_assets", "harness/export_tasks"}
+    | {"presentation/vega"},
     "the system: a browser, null, a summary in CI, processors": {"cli/ratings", "cli/main"}
     | {"cli/check", "workers/worker"},
 }

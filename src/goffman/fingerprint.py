@@ -46,6 +46,9 @@ MADE_LATER = (MULTIVERSE_FILE, STRESS_FILE)
 
 TEMPLATES = Path(__file__).parent / "report" / "page"
 
+THEME = Path(__file__).parent / "presentation" / "theme.toml"
+"""The look of figures."""
+
 PACKAGES = ("jinja2", "vl-convert-python")
 """The packages that a report depends on, besides those that numbers depend on."""
 
@@ -240,7 +243,10 @@ def _report_now(run: Run, words: Lexicons) -> Reported | None:
             for session in run.manifest.sessions
         ],
         words.files.entry(),
-        [(path.name, checksum(path.read_bytes())) for path in sorted(TEMPLATES.iterdir())],
+        [
+            (path.name, checksum(path.read_bytes()))
+            for path in (*sorted(TEMPLATES.iterdir()), THEME)
+        ],
         [run.folder.resolve().name, code_digest(), *map(version, PACKAGES)],
     )
     names = (PAGE_FILE, CARD_FILE, RESULTS_FILE, README)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +90,11 @@ def test_other_numbers_another_place_or_another_page_are_another_report(
     assert again() == 0
     style = templates / "report.css"
     style.write_text(style.read_text() + "\n")
+    assert again() == 1
+    theme = shutil.copy(fingerprint.THEME, tmp_path)
+    monkeypatch.setattr(fingerprint, "THEME", Path(theme))
+    assert again() == 0
+    Path(theme).write_text(Path(theme).read_text() + "\n")
     assert again() == 1
 
 
