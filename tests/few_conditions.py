@@ -14,6 +14,11 @@ import goffman.instruments
 DATA = Path(goffman.instruments.__file__).parent / "data"
 
 
+def read_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
 def change_rows(path: Path, change: Callable[[list[dict[str, str]]], list[dict[str, str]]]) -> None:
     """Write what is made of the rows of a CSV file into their place."""
     with path.open(newline="", encoding="utf-8") as file:
@@ -50,9 +55,8 @@ def with_few_conditions(name: str, folder: Path, *, each: int) -> Path:
 
 def fit_paraphrases(folder: Path) -> None:
     """Only those of items that the instrument in the folder still has; of control items, too."""
-    with (folder / "items.csv").open(newline="", encoding="utf-8") as file:
-        # A control that is a text of its own has no item.
-        items = {"", *(row["item"] for row in csv.DictReader(file))}
+    # A control that is a text of its own has no item.
+    items = {"", *(row["item"] for row in read_rows(folder / "items.csv"))}
     for path in (*folder.glob("paraphrases.csv"), *folder.glob("*controls.csv")):
         keep_rows(path, lambda row: row.get("item", "") in items)
 
@@ -75,8 +79,7 @@ def _fit_brief(folder: Path) -> None:
     path = folder / "choice.toml"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if found := re.search(r"^brief = \[(.*?)\]", text, re.DOTALL | re.MULTILINE):
-        with (folder / "conditions.csv").open(newline="", encoding="utf-8") as file:
-            known = [row["condition"] for row in csv.DictReader(file)]
+        known = [row["condition"] for row in read_rows(folder / "conditions.csv")]
         kept = [name for name in re.findall(r'"([^"]+)"', found[1]) if name in known]
         text = text.replace(found[0], f"brief = {json.dumps(kept)}")
         path.write_text(text, encoding="utf-8")

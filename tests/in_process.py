@@ -1,10 +1,11 @@
-"""The goffman command without a process of its own, for tests of what it says and writes."""
+"""The goffman command without a process of its own, for tests of what it says and writes; and with."""
 
 from __future__ import annotations
 
 import io
 import os
 import subprocess
+import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 
 from goffman.cli.main import main
+
+GOFFMAN = str(Path(sys.executable).with_name("goffman"))
 
 
 def goffman(
@@ -36,3 +39,13 @@ def goes_well(*arguments: str | Path, **options: Any) -> subprocess.CompletedPro
     done = goffman(*arguments, **options)
     assert done.returncode == 0, done.stderr
     return done
+
+
+def process(*command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own."""
+    words = [*map(str, command)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, **options)
+
+
+def python(script: str, *arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    return process(sys.executable, "-c", script, *arguments, **options)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -63,7 +61,7 @@ heavy = {"torch", "transformers", "polars", "numpy", "scipy", "typer", "rich", "
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 assert len([name for name in sys.modules if name.startswith("goffman")]) == 1
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    assert in_process.python(script).returncode == 0
 
 
 def test_audit_is_the_function_whatever_was_imported() -> None:
@@ -75,7 +73,7 @@ import goffman.pipeline, goffman.cli.audit, goffman.comparison.runs
 from goffman import audit
 assert inspect.isfunction(audit) and inspect.isfunction(goffman.compare)
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    assert in_process.python(script).returncode == 0
 
 
 def test_the_public_names_are_there_and_documented() -> None:

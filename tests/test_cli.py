@@ -22,17 +22,11 @@ import in_process
 from goffman.config import INSTRUMENT_SETTINGS, audit_options, flag_of
 from goffman.instruments.loader import builtin_names
 from goffman.schemas import ANSWER_KEY, PROMPTS
+from in_process import GOFFMAN, process, python
 
-GOFFMAN = str(Path(sys.executable).with_name("goffman"))
 DATA = Path(__file__).parents[1] / "src" / "goffman" / "instruments" / "data"
 MINI = DATA.parents[1] / "models" / "bundled" / "mini"
 COLUMNS = [column.name for column in PROMPTS]
-
-
-def goffman(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [GOFFMAN, *map(str, arguments)], capture_output=True, text=True, check=False, **options
-    )
 
 
 def output(*arguments: str | Path) -> str:
@@ -76,7 +70,8 @@ except SystemExit:
 heavy = {{"torch", "transformers", "polars", "numpy", "scipy"}} & set(sys.modules)
 assert not heavy, heavy
 """
-    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    done = python(script)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
@@ -90,13 +85,7 @@ count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names
 assert count == 6342 + 1208 + 391 + 621 + 12640 + 7920 + 21744 + 14400
 print(time.process_time() - start)
 """
-    times = [
-        float(
-            subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout
-        )
-        for _ in range(2)
-    ]
-    assert min(times) < 2.5
+    assert min(float(python(script).stdout) for _ in range(2)) < 2.5
 
 
 def test_every_command_is_in_the_readme() -> None:
@@ -134,7 +123,7 @@ def test_every_form_is_explained_where_it_is_listed() -> None:
 
 
 def test_version() -> None:
-    done = goffman("--version")
+    done = process(GOFFMAN, "--version")
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(r"goffman \d+\.\d+\.\d+\n", done.stdout)
 
@@ -194,19 +183,15 @@ def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) ->
 
 
 def test_the_table_fits_the_terminal() -> None:
-    done = goffman("prompts", "social-distance", "--limit", "3", env=os.environ | {"COLUMNS": "70"})
+    done = process(
+        GOFFMAN, "prompts", "social-distance", "--limit", "3", env=os.environ | {"COLUMNS": "70"}
+    )
     assert all(len(line) <= 70 for line in done.stdout.splitlines())
     assert "to rent a room" in " ".join(done.stdout.split())
 
 
 def test_a_pipe_that_closes_early_is_no_error() -> None:
-    done = subprocess.run(
-        f"{GOFFMAN} prompts social-distance --format csv | head -n 1",
-        shell=True,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = process("sh", "-c", f"{GOFFMAN} prompts social-distance --format csv | head -n 1")
     assert done.stdout.startswith("prompt_id,")
     assert done.stderr == ""
 
@@ -237,19 +222,8 @@ def test_coreference_options(tmp_path: Path) -> None:
 
 
 def test_seeds_give_other_pairs_and_the_same_seed_the_same() -> None:
-    one, again, other = (
-        output(
-            "prompts",
-            "coreference",
-            "--set",
-            "coreference.pairs=9",
-            "--seed",
-            seed,
-            "--format",
-            "csv",
-        )
-        for seed in ("1", "1", "2")
-    )
+    drawn = ("prompts", "coreference", "--set", "coreference.pairs=9", "--format", "csv")
+    one, again, other = (output(*drawn, "--seed", seed) for seed in ("1", "1", "2"))
     assert one == again != other
 
 
@@ -414,7 +388,7 @@ def test_a_file_has_the_format_of_its_name(tmp_path: Path, ending: str, first: s
 
 
 def test_two_formats_are_refused() -> None:
-    done = goffman("prompts", "care-seeking", "--json", "--format", "csv")
+    done = process(GOFFMAN, "prompts", "care-seeking", "--json", "--format", "csv")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "Give --json or --format csv, not both.\n"
 
@@ -429,13 +403,12 @@ def test_two_formats_are_refused() -> None:
     ],
 )
 def test_an_output_that_cannot_be_written(command: str, code: int, says: str) -> None:
-    script = f"set -o pipefail; {GOFFMAN} {command}"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    done = process("bash", "-c", f"set -o pipefail; {GOFFMAN} {command}")
     assert (done.returncode, done.stderr) == (code, says)
 
 
 def test_a_terminal_without_our_signs_gets_their_numbers() -> None:
-    done = goffman("ls", "--cite", env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    done = process(GOFFMAN, "ls", "--cite", env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert "\\u2026" in done.stdout
 
@@ -594,14 +567,9 @@ for command in sys.argv[1:]:
     print(json.dumps({"code": done.returncode, "errors": done.stderr}))
 """
     commands = [command for command, _ in WITHOUT_RIGHTS]
-    done = subprocess.run(
-        [*fewer_rights, sys.executable, "-c", script, *commands],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=locked,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = (*fewer_rights, sys.executable, "-c", script, *commands)
+    done = process(*command, cwd=locked, env=env)
     return dict(zip(commands, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
@@ -644,13 +612,7 @@ told(open, "/dev/full/x")
 print(system_error(OSError(30, "Read-only file system", "fixed/file.csv")))
 told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
 """
-    done = subprocess.run(
-        [*fewer_rights, sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=locked,
-    )
+    done = process(*fewer_rights, sys.executable, "-c", script, cwd=locked)
     assert done.stdout.splitlines() == [
         "InputError unreadable.csv cannot be read: Permission denied.",
         "InputError unreadable.csv cannot be read: Permission denied.",

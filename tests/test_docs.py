@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
@@ -31,7 +30,7 @@ from doc_pages import (
     shell_lines,
     with_files_shown,
 )
-from few_conditions import fit_paraphrases
+from few_conditions import fit_paraphrases, keep_first
 from goffman.cli import main as cli
 from goffman.cli.main import COMPLETION
 from goffman.instruments.loader import builtin_names
@@ -40,6 +39,7 @@ from goffman.models.server_address import behind_server
 from goffman.options import MeasureOptions
 from goffman.pipeline import audit
 from goffman.rating.worklist import Event, Unit
+from in_process import process
 
 COMMAND = [sys.executable, "-c", "from goffman.cli.main import main; main()"]
 SHORT = ("social-distance", "people-sentiment", "care-seeking")
@@ -215,9 +215,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     short = folder / "short"
     shutil.copytree(data, short)
     for name, conditions, items in (("social-distance", 4, 2), ("care-seeking", 4, 1)):
-        keep_few(short / name / "conditions.csv", "group", conditions)
-        keep_few(short / name / "items.csv", "dimension", items)
-    keep_few(short / "attribution" / "items.csv", "wording", 1)
+        kept = short / name / "conditions.csv"
+        keep_first(kept, "condition", within_each="group", count=conditions)
+        keep_first(short / name / "items.csv", "item", within_each="dimension", count=items)
+    keep_first(short / "attribution" / "items.csv", "item", within_each="wording", count=1)
     for name in ("social-distance", "care-seeking", "attribution"):
         fit_paraphrases(short / name)
     (folder / "src").symlink_to(ROOT / "src")
@@ -255,22 +256,6 @@ RATED = {
     "anna": {"hard": "negative", "easy": "positive", "likely": "positive", "the": "irrelevant"},
     "ben": {"hard": "negative", "easy": "positive", "likely": "neutral", "the": "irrelevant"},
 }
-
-
-def keep_few(path: Path, column: str, count: int) -> None:
-    """The CSV file, now with the first few items or conditions of each kind in the column."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    name = "condition" if "condition" in rows[0] else "item"
-    kept: dict[str, list[str]] = {}
-    for row in rows:
-        names = kept.setdefault(row.get(column, ""), [])
-        if row[name] not in names and len(names) < count:
-            names.append(row[name])
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(row for row in rows if row[name] in kept[row.get(column, "")])
 
 
 @pytest.fixture
@@ -426,14 +411,7 @@ def test_the_command_is_found_as_typed_after_make(page: Path, tmp_path: Path) ->
 
     def shell(*commands: str) -> subprocess.CompletedProcess[str]:
         script = "\n".join(("set -e", *commands, "goffman --version"))
-        return subprocess.run(
-            ["/bin/sh", "-c", script],
-            cwd=tmp_path,
-            env=plain,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return process("/bin/sh", "-c", script, cwd=tmp_path, env=plain)
 
     assert shell(*typed).stdout.startswith("goffman ")
     assert shell().returncode == 127  # it is the page's line that finds it
@@ -447,11 +425,11 @@ def test_the_tests_of_the_page_about_ci_pass_and_can_fail(here: Path) -> None:
     Path("goffman.toml").write_text(rules, encoding="utf-8")
     Path("test_page.py").write_text(code, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
-    passed = subprocess.run(command, capture_output=True, text=True, check=False)
+    passed = process(*command)
     assert passed.returncode == 0, passed.stdout
     assert "4 passed" in passed.stdout
     Path("test_page.py").write_text(code.replace("limit=0.9", "limit=-0.9"), encoding="utf-8")
-    failed = subprocess.run(command, capture_output=True, text=True, check=False)
+    failed = process(*command)
     assert "2 failed, 2 passed" in failed.stdout
     assert "FAILED social-distance.gap[bundled:mini] = " in failed.stdout
 

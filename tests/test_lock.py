@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 from importlib.metadata import packages_distributions, version
 from itertools import chain
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from in_process import process, python
 from installed import PROJECT, ROOT, closure, normal
 
 TOOLS = ROOT / "tools"
@@ -117,7 +117,7 @@ def test_setup_checks_hashes_unless_the_lock_has_none_for_this_python(
     python.chmod(0o755)
     for name in ("Makefile", "pyproject.toml", "requirements.lock"):
         (tmp_path / name).symlink_to(ROOT / name)
-    done = subprocess.run(["make", "setup"], cwd=tmp_path, capture_output=True, check=False)
+    done = process("make", "setup", cwd=tmp_path)
     asked = (tmp_path / "asked").read_text(encoding="utf-8")
     assert (done.returncode == 0) == made == (tmp_path / ".venv" / ".installed").exists()
     assert asked.count("--require-hashes") == hashed
@@ -162,15 +162,8 @@ def test_whatever_goffman_imports_is_declared() -> None:
 
 
 def run(program: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=TOOLS,
-        env={**os.environ, "PIP_CONFIG_FILE": os.devnull, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    env = {**os.environ, "PIP_CONFIG_FILE": os.devnull, **environment}
+    done = python(program, cwd=TOOLS, env=env, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from goffman.gate.names import WHAT
 from goffman.instruments.loader import builtin_names
 from goffman.measures.registry import measures
 from goffman.presentation.section import Claims, Presentation
+from in_process import python
 from warm import Command
 
 HERE = Path(__file__).parent
@@ -173,17 +173,8 @@ def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     files = {"unable.py": no_control, "toy_measure.py": (HERE / "toy_measure.py").read_text()}
     package(tmp_path, "unable", files, measures="unable = unable:Unable")
     code = "from goffman.measures.registry import measures; print(*measures())"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(tmp_path) + os.pathsep + os.environ.get("PYTHONPATH", ""),
-        },
-        timeout=120,
-    )
+    path = str(tmp_path) + os.pathsep + os.environ.get("PYTHONPATH", "")
+    done = python(code, env={**os.environ, "PYTHONPATH": path}, timeout=120)
     assert done.stdout.split() == list(measures())
     assert (
         "The plug-in 'broken' (goffman.measures) is not used: ZeroDivisionError: division by zero"

@@ -6,7 +6,6 @@ import os
 import platform
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,8 +15,8 @@ import shellingham
 import in_process
 from goffman.cli.main import check_completion
 from goffman.errors import InputError
+from in_process import GOFFMAN, process, python
 
-GOFFMAN = str(Path(sys.executable).with_name("goffman"))
 NO_LOCKS = "import sys; sys.modules['fcntl'] = None\n"
 """As on Windows, where Python has no fcntl."""
 
@@ -25,16 +24,6 @@ REFUSED = (
     f"goffman does not run on {platform.system()}, which lacks file locks (Python's fcntl). Use "
     "Linux, macOS, or Windows through WSL: https://learn.microsoft.com/windows/wsl/install"
 )
-
-
-def python(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
 
 
 @pytest.mark.parametrize("command", ["--help", "ls", "check runs/none --list", "audit"])
@@ -68,16 +57,8 @@ except goffman.GoffmanError as error:
 def test_stress_runs_where_the_system_does_not_tell_the_cores(tmp_path: Path) -> None:
     """As on macOS."""
     run = tmp_path / "run"
-    audit = (
-        "audit",
-        "bundled:mini",
-        "--instrument",
-        "care-seeking",
-        "--limit",
-        "20",
-        "--no-report",
-    )
-    assert in_process.goffman(*audit, "--output", run).returncode == 0
+    asked = ["bundled:mini", "--instrument", "care-seeking", "--limit", "20", "--no-report"]
+    assert in_process.goffman("audit", *asked, "--output", run).returncode == 0
     # From Python 3.13 on, its own libraries count cores by another function.
     script = """
 import os
@@ -94,16 +75,10 @@ main()
 def test_python_m_goffman_is_the_command(tmp_path: Path) -> None:
     for arguments in (["--version"], ["ls"], ["audit", "--top-k", "none"]):
         command, module = (
-            subprocess.run(
-                [*start, *arguments], capture_output=True, text=True, check=False, cwd=tmp_path
-            )
+            vars(process(*start, *arguments, cwd=tmp_path)) | {"args": None}
             for start in ([GOFFMAN], [sys.executable, "-m", "goffman"])
         )
-        assert (module.returncode, module.stdout, module.stderr) == (
-            command.returncode,
-            command.stdout,
-            command.stderr,
-        )
+        assert module == command
 
 
 # ── The Tab key ────────────────────────────────────────────────────────────────────────────────
@@ -117,9 +92,7 @@ COMP_WORDS=({shlex.join(words)}) COMP_CWORD={len(words) - 1}
 _goffman_completion {GOFFMAN}
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
-    done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = process("bash", "-c", script, timeout=60)
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -131,13 +104,8 @@ def test_bash_completes_commands_and_options() -> None:
 
 
 def test_completion_goes_to_the_users_own_files_and_nowhere_else(tmp_path: Path) -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"{GOFFMAN} --install-completion; exit $?"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "HOME": str(tmp_path)},
-    )
+    home = {**os.environ, "HOME": str(tmp_path)}
+    done = process("bash", "-c", f"{GOFFMAN} --install-completion; exit $?", env=home)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / ".bash_completions" / "goffman.sh").is_file()
 
@@ -145,13 +113,8 @@ def test_completion_goes_to_the_users_own_files_and_nowhere_else(tmp_path: Path)
 def test_a_shell_without_completion_is_told_in_a_sentence(tmp_path: Path) -> None:
     """Of sh, which Debian calls dash."""
     for option in ("--install-completion", "--show-completion"):
-        done = subprocess.run(
-            ["sh", "-c", f"{GOFFMAN} {option}; exit $?"],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "HOME": str(tmp_path)},
-        )
+        home = {**os.environ, "HOME": str(tmp_path)}
+        done = process("sh", "-c", f"{GOFFMAN} {option}; exit $?", env=home)
         if done.returncode == 0:
             pytest.skip("sh is bash here")
         assert (done.returncode, done.stdout) == (2, "")

@@ -6,26 +6,18 @@ import importlib.metadata
 import json
 import os
 import re
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from in_process import process
 from installed import PROJECT, ROOT, closure
 
 
 def run(*command: str, folder: Path, **environment: str) -> str:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    done = process(*command, cwd=folder, env={**os.environ, **environment}, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -26,7 +26,7 @@ class ChatOptions:
     """How chat models are asked."""
 
     trials: int | None = None
-    """How often each prompt is asked, in a fresh chat each time; None: as the instrument says."""
+    """In a fresh chat each time; None: as the instrument says."""
     sampling: Sampling = field(default_factory=Sampling)
     calling: Calling = field(default_factory=Calling)
     prices: Prices | None = None
@@ -35,61 +35,50 @@ class ChatOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class AskOptions:
-    """What is asked of every model."""
+    """What is asked of every model; config.py says what each option does."""
 
     top_k: int | None = None
-    """How many words are kept at each mask; None: as each instrument says."""
+    """None: as each instrument says."""
     limit: int | None = None
-    """How many prompts of each instrument are asked, from the first; None: all. Controls are asked
-    anyway."""
+    """None: all prompts."""
     controls: bool = True
-    """Whether control items are asked, which show that a model can do the task."""
     batch_size: int | None = None
-    """Sentences per batch; None: what suits the device."""
+    """None: what suits the device."""
     seed: int = 0
-    """Seed of the sample on which a lower precision is compared with float32, of the sentence pairs
-    that are drawn, and of the replies of chat models."""
     targets: tuple[str, ...] = ()
-    """Words whose probability is kept whatever their rank."""
     paraphrases: bool = False
-    """Whether to ask also those wordings of an instrument that are asked only on request."""
     cross: Identities | None = None
     """A second identity of the people: the same is asked about each of its levels, too."""
     modes: tuple[str, ...] = ()
-    """Only these ways of asking: fill, completion, choice, reply …; empty: all that a model can."""
+    """Empty: all that a model can be asked."""
     sample: Sample | None = None
-    """How many of the prompts; None: all, but only the balanced sample of what is answered in text,
-    or on a server."""
+    """None: all prompts, but only the balanced sample of what is answered in text, or on a
+    server."""
     system: str | None = None
-    """The system prompt of chat and causal models; None: none."""
+    """The text itself, of a persona too."""
     persona: str | None = None
-    """The persona whose text the system prompt is, as it was given; None: no persona."""
+    """The persona as it was given."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of single instruments, such as coreference.pairs: see config.py."""
     no_answer: bool | None = None
     """Whether questions with options offer not to answer; None: yes."""
     chats: ChatOptions = field(default_factory=ChatOptions)
-    """How chat models are asked."""
     given: tuple[str, ...] = ()
     """The options of an audit that differ from the defaults, by their names in config.py."""
     dry_run: bool = False
-    """Whether to ask nobody and write nothing, but tell the listener what would be asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
-    """What the answers are measured with."""
+    """What the answers are measured with; config.py says what each option does."""
 
     ratings: tuple[Path, ...] = ()
-    """CSV files of the user's own attitudes of words, over the shipped ones, the last strongest."""
+    """The last is the strongest; all stand over the shipped ratings."""
     gender_words: Path | None = None
-    """A CSV file of gendered words, in place of the shipped lexicon."""
     parser: str | None = None
-    """The parser of replies; None: the one with which the run was read before; v2 for a new run."""
+    """None: the one with which the run was read before; v2 for a new run."""
     pairs: tuple[tuple[str, str], ...] = ()
     """A base model and the classifier fine-tuned from it, whose measures are correlated."""
     anchors: tuple[Path, ...] = ()
-    """Folders of the user's own anchors, which are compared with what fits them."""
 
 
 @dataclass(frozen=True, kw_only=True)

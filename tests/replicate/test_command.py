@@ -15,9 +15,7 @@ from file_server import serving
 from goffman.cli.catalog import published_folder
 from goffman.replicate.download import published_files
 from goffman.replicate.rows import Study
-from in_process import goffman
-
-GOFFMAN = [sys.executable, "-c", "from goffman.cli.main import main; main()"]
+from in_process import GOFFMAN, goffman, process
 
 
 def without_published() -> dict[str, str]:
@@ -28,21 +26,9 @@ def replicate(*arguments: str | Path, **environment: str) -> subprocess.Complete
     return goffman("replicate", *arguments, env=without_published() | environment)
 
 
-def process(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The same in a process of its own."""
-    done = subprocess.run(
-        [*GOFFMAN, "replicate", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=without_published() | environment,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
-
-
 def test_without_the_files_it_says_how_to_get_them(tmp_path: Path) -> None:
-    done = process("lin2022", XDG_CACHE_HOME=str(tmp_path), HOME=str(tmp_path))
+    home = {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    done = process(GOFFMAN, "replicate", "lin2022", env=without_published() | home)
     assert (done.returncode, done.stdout) == (2, "")
     folder = published_folder({"XDG_CACHE_HOME": str(tmp_path)}, "linux") / "lin2022"
     if sys.platform == "linux":
@@ -182,7 +168,7 @@ def test_downloaded_into_the_folder_of_the_study_itself_it_is_not_put_below_it(
 def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
     """Of processor time, so that a busy machine does not make it fail."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = process("--data", published)
+    done = process(GOFFMAN, "replicate", "--data", published)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 20
     assert done.returncode == 0

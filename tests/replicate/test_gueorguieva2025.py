@@ -1,6 +1,5 @@
 """Gueorguieva & Caliskan (2025): small files of our own in the authors' forms, and the published ones."""
 
-import csv
 import math
 from pathlib import Path
 from statistics import correlation, fmean
@@ -8,6 +7,7 @@ from statistics import correlation, fmean
 import pytest
 from scipy import stats
 
+from few_conditions import read_rows, write_rows
 from goffman.errors import PublishedError
 from goffman.replicate.gueorguieva2025 import results
 from goffman.replicate.rows import Result
@@ -30,11 +30,6 @@ RATINGS = "data/results-from-pachankis-all.csv"
 TABLE = "data/feature_correlations.csv"
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def naive_share(rows: list[dict[str, str]], column: str, **wanted: str) -> float:
     those = [
         int(row[column])
@@ -52,7 +47,7 @@ def recomputed(published: Path) -> list[Result]:
 def test_shares_biased_by_plain_counting(small: Path, by_name) -> None:
     folder = small / "gueorguieva2025"
     found = by_name(results(folder))
-    rows = rows_of(folder / LLAMA)
+    rows = read_rows(folder / LLAMA)
     for when, column in (
         ("share biased", "original answer bias"),
         ("share biased after Llama Guard", "post llama answer bias"),
@@ -73,7 +68,7 @@ def test_shares_biased_by_plain_counting(small: Path, by_name) -> None:
 def test_what_the_guardrail_takes_away_by_plain_counting(small: Path, by_name) -> None:
     folder = small / "gueorguieva2025"
     found = by_name(results(folder))
-    rows = rows_of(folder / LLAMA)
+    rows = read_rows(folder / LLAMA)
     before, after = ([int(r[f"{c} answer bias"]) for r in rows] for c in ("original", "post llama"))
     taken = sum(one > other for one, other in zip(before, after, strict=True))
     assert taken
@@ -94,7 +89,7 @@ def test_what_the_guardrail_takes_away_by_plain_counting(small: Path, by_name) -
 
 def test_answers_are_counted_and_biased_means_the_biased_answer(copy, by_name) -> None:
     folder = copy("gueorguieva2025")
-    rows = rows_of(folder / LLAMA)
+    rows = read_rows(folder / LLAMA)
     said = [row["original llama answer"] for row in rows]
     others = len(said) - said.count("yes") - said.count("no")
     assert others
@@ -115,7 +110,7 @@ def test_the_other_models_are_read_in_their_own_forms(small: Path, by_name) -> N
     """Granite has clusters by number and two guardrails; Mistral names its column differently."""
     folder = small / "gueorguieva2025"
     found = by_name(results(folder))
-    granite, mistral = rows_of(folder / GRANITE), rows_of(folder / MISTRAL)
+    granite, mistral = read_rows(folder / GRANITE), read_rows(folder / MISTRAL)
     share = naive_share(granite, "original answer bias", clusters="2")
     assert found["granite: share biased, Threatening"] == pytest.approx(share)
     for guardrail, column in (
@@ -126,7 +121,7 @@ def test_the_other_models_are_read_in_their_own_forms(small: Path, by_name) -> N
         assert found[f"granite: share biased after {guardrail}"] == pytest.approx(share)
     share = naive_share(mistral, "original answer bias", cluster_names="Threatening")
     assert found["mistral: share biased, Threatening"] == pytest.approx(share)
-    every = [*rows_of(folder / LLAMA), *granite, *mistral]
+    every = [*read_rows(folder / LLAMA), *granite, *mistral]
     named = [row.get("clusters") or row.get("cluster names") for row in every]
     biased = [
         int(row["original answer bias"])
@@ -140,7 +135,7 @@ def test_correlations_with_the_dimensions_by_plain_arithmetic(small: Path, by_na
     folder = small / "gueorguieva2025"
     found = by_name(results(folder))
     for model in ("llama", "granite", "mistral"):
-        rows = rows_of(folder / f"data/{model}_bias_percentages.csv")
+        rows = read_rows(folder / f"data/{model}_bias_percentages.csv")
         for when, column in (
             ("", "percent biased"),
             (" after the guardrail", "percent biased post guardian"),
@@ -163,7 +158,7 @@ def test_the_pooled_correlation_has_every_stigma_three_times(small: Path, by_nam
     rows = [
         row
         for model in ("llama", "granite", "mistral")
-        for row in rows_of(folder / f"data/{model}_bias_percentages.csv")
+        for row in read_rows(folder / f"data/{model}_bias_percentages.csv")
     ]
     r = correlation(*([float(row[c]) for row in rows] for c in ("peril human", "percent biased")))
     row = {one.name: one for one in listed}["all models: people's Peril × share biased, r"]
@@ -191,7 +186,7 @@ def test_without_the_other_models_what_needs_them_is_said(copy) -> None:
 def test_ratings_against_peoples_by_an_independent_computation(small: Path, by_name) -> None:
     folder = small / "gueorguieva2025"
     found = by_name(results(folder))
-    rows = rows_of(folder / RATINGS)
+    rows = read_rows(folder / RATINGS)
     assert found["stigmas"] == len(rows) == 5
     for model in ("llama", "mistral", "granite"):
         for dimension, (called, _) in DIMENSIONS.items():
@@ -211,7 +206,7 @@ def test_ratings_against_peoples_by_an_independent_computation(small: Path, by_n
 
 def test_shares_that_are_not_those_of_the_answers_are_counted(copy, by_name) -> None:
     folder = copy("gueorguieva2025")
-    rows = rows_of(folder / SHARES)
+    rows = read_rows(folder / SHARES)
     text = (folder / SHARES).read_text()
     share = rows[0]["percent biased"]
     (folder / SHARES).write_text(text.replace(f",{share},", ",0.123,", 1))
@@ -225,12 +220,9 @@ def test_ratings_that_are_not_those_of_the_table_are_counted(
     column: str, rating: str, copy, by_name
 ) -> None:
     folder = copy("gueorguieva2025")
-    rows = rows_of(folder / SHARES)
+    rows = read_rows(folder / SHARES)
     rows[1][column] = rating
-    with (folder / SHARES).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(folder / SHARES, rows)
     found = by_name(results(folder))
     assert found["llama: stigmas with the ratings of results-from-pachankis-all.csv"] == 4
 
@@ -251,7 +243,7 @@ def test_every_file_is_read_without_the_others(copy) -> None:
 def test_the_published_table_is_read_whole_and_comes_out(published: Path, recomputed) -> None:
     """18 correlations with their p, by scipy, as the authors' table has them."""
     folder = published / "gueorguieva2025"
-    ratings, table = rows_of(folder / RATINGS), rows_of(folder / TABLE)
+    ratings, table = read_rows(folder / RATINGS), read_rows(folder / TABLE)
     assert len(table) == 18
     columns = {called: dimension for dimension, (called, _) in DIMENSIONS.items()}
     found = {result.name: result.value for result in recomputed}

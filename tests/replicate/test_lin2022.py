@@ -1,6 +1,5 @@
 """Lin et al. (2022): scores of small files of our own, and all that the authors published."""
 
-import csv
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, stdev
@@ -9,6 +8,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from few_conditions import read_rows
 from goffman.errors import PublishedError
 from goffman.instruments.types import Prompt
 from goffman.lexicons.gender import load_gender, with_gender
@@ -20,8 +20,7 @@ from goffman.schemas import FILLS, SCORES, complaints, prompt_table, schema
 
 def naive_pairs(path: Path, prompts: slice = slice(None)) -> tuple[list[float], list[float]]:
     """P(female) and P(male) of a file of question 1, paired by prompt and diagnosis."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_rows(path)
     values: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for row in rows:
         values[row["prompt"], row["diagnosis"]][row["gender"].lower()] = float(row["probability"])
@@ -50,20 +49,47 @@ def test_the_files_become_scores(small: Path) -> None:
     assert all(item.startswith("<mask> ") for item in subjects["item"])
 
 
-@pytest.mark.parametrize("model", ["roberta", "tinybert"])
-def test_small_files_of_any_model_give_what_plain_arithmetic_gives(
-    model: str, small: Path, by_name
+PHASES = {
+    "": slice(None),
+    "diagnosis": slice(4),
+    "intention": slice(4, 10),
+    "action": slice(10, 17),
+}
+
+
+@pytest.mark.parametrize(
+    ("where", "model", "phase"),
+    [
+        ("small", "roberta", ""),
+        ("small", "tinybert", ""),
+        *(("published", "roberta", phase) for phase in PHASES),
+    ],
+)
+def test_women_against_men_by_plain_arithmetic(
+    where: str, model: str, phase: str, request: pytest.FixtureRequest, by_name
 ) -> None:
-    found = by_name(results(small / "lin2022"))
-    female, male = naive_pairs(small / "lin2022" / f"{model}_all_df_intention.csv")
-    what = f"{model}, care-seeking, mental-health"
+    folder = request.getfixturevalue(where) / "lin2022"
+    found = by_name(results(folder))
+    female, male = naive_pairs(folder / f"{model}_all_df_intention.csv", PHASES[phase])
+    if where == "published":
+        assert len(female) == {"": 187, "diagnosis": 44, "intention": 66, "action": 77}[phase]
+    what = ", ".join(filter(None, [f"{model}, care-seeking, mental-health", phase]))
     assert found[f"{what}: P(female)"] == pytest.approx(fmean(female), abs=1e-12)
     assert found[f"{what}: P(male)"] == pytest.approx(fmean(male), abs=1e-12)
-    assert found[f"{what}: p"] == pytest.approx(stats.ttest_rel(female, male).pvalue, abs=1e-9)
+    assert found[f"{what}: p"] == pytest.approx(stats.ttest_rel(female, male).pvalue, rel=1e-6)
     assert found[f"{what}: d"] == pytest.approx(pooled_d(female, male), abs=1e-9)
-    others = naive_pairs(small / "lin2022" / f"{model}_all_df_intention_non_mh.csv")
+
+
+def differences(path: Path, prompts: slice = slice(None)) -> list[float]:
+    return [female - male for female, male in zip(*naive_pairs(path, prompts), strict=True)]
+
+
+@pytest.mark.parametrize("model", ["roberta", "tinybert"])
+def test_both_groups_disparities_by_plain_arithmetic(model: str, small: Path, by_name) -> None:
+    found = by_name(results(small / "lin2022"))
     mental, other = (
-        [f - m for f, m in zip(*both, strict=True)] for both in ((female, male), others)
+        differences(small / "lin2022" / f"{model}_all_df_intention{which}.csv")
+        for which in ("", "_non_mh")
     )
     what = f"{model}, disparity, mental-health against other"
     assert found[f"{what}: other"] == pytest.approx(fmean(other), abs=1e-12)
@@ -73,8 +99,7 @@ def test_small_files_of_any_model_give_what_plain_arithmetic_gives(
 
 def test_phrases_are_compared_in_each_dimension(small: Path, by_name) -> None:
     path = small / "lin2022" / "attribute_recursive_3steps_TOPK_10_BEAM_10_tinybert__result.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["stigma_category"] == "Help"]
+    rows = [row for row in read_rows(path) if row["stigma_category"] == "Help"]
     female, male = ([float(row[f"{g}_prob"]) for row in rows] for g in ("female", "male"))
     found = by_name(results(small / "lin2022"))
     assert found["tinybert, attribution, help: P(female)"] == pytest.approx(fmean(female))
@@ -173,14 +198,13 @@ def test_the_published_phrases_sum_up_by_plain_arithmetic_too(published: Path, r
     folder = published / "lin2022"
     path = folder / "attribute_recursive_3steps_TOPK_10_BEAM_10_roberta_.csv"
     women = {line.strip() for line in (folder / "women_nouns.csv").read_text().splitlines()}
-    with path.open(encoding="utf-8", newline="") as file:
-        female = sum(
-            float(line["probability"])
-            for line in csv.DictReader(file)
-            if line["stigma_category"] == "Help"
-            and (women & set(line["sequence"].split()) or "schoolgirl" in line["sequence"]
-                 or "housewife" in line["sequence"] or "businesswoman" in line["sequence"])
-        )  # fmt: skip
+    ending = ("schoolgirl", "housewife", "businesswoman")
+    female = sum(
+        float(line["probability"])
+        for line in read_rows(path)
+        if line["stigma_category"] == "Help"
+        and (women & {*line["sequence"].split()} or any(w in line["sequence"] for w in ending))
+    )
     value = next(r.value for r in recomputed if r.name == "roberta, attribution, help: P(female)")
     assert value == pytest.approx(female / 33, abs=1e-9)
 
@@ -288,9 +312,8 @@ def test_a_d_that_was_cut_off_is_not_called_a_difference() -> None:
 def test_the_claim_of_other_diagnoses_by_plain_arithmetic(published: Path) -> None:
     path = published / "lin2022" / "roberta_all_df_intention_non_mh.csv"
     found = []
-    for prompts in (slice(4), slice(4, 10), slice(10, 17)):
-        female, male = naive_pairs(path, prompts)
-        test = stats.ttest_rel(female, male)
+    for phase in ("diagnosis", "intention", "action"):
+        test = stats.ttest_rel(*naive_pairs(path, PHASES[phase]))
         found.append((bool(test.statistic > 0), bool(test.pvalue < 0.05)))
     assert found == [(False, False), (True, True), (True, True)]
 
@@ -350,29 +373,15 @@ def test_a_folder_without_such_files_is_refused(tmp_path: Path) -> None:
         results(tmp_path)
 
 
-@pytest.mark.parametrize("phase", ["diagnosis", "intention", "action"])
-def test_published_phases_by_plain_arithmetic(
-    phase: str, published: Path, recomputed, by_name
-) -> None:
-    found = by_name(recomputed)
-    prompts = {"diagnosis": slice(4), "intention": slice(4, 10), "action": slice(10, 17)}[phase]
-    path = published / "lin2022" / "roberta_all_df_intention.csv"
-    female, male = naive_pairs(path, prompts)
-    assert len(female) == {"diagnosis": 44, "intention": 66, "action": 77}[phase]
-    what = f"roberta, care-seeking, mental-health, {phase}"
-    assert found[f"{what}: d"] == pytest.approx(pooled_d(female, male), abs=1e-9)
-    assert found[f"{what}: p"] == pytest.approx(stats.ttest_rel(female, male).pvalue, rel=1e-6)
-
-
 def test_models_are_compared_in_each_phase_by_plain_arithmetic(
     published: Path, recomputed, by_name
 ) -> None:
-    disparities = []
-    for model in ("roberta", "mentalroberta"):
-        path = published / "lin2022" / f"{model}_all_df_intention.csv"
-        female, male = naive_pairs(path, slice(10, 17))
-        disparities.append([one - other for one, other in zip(female, male, strict=True)])
-    p = stats.ttest_ind(*disparities).pvalue
+    p = stats.ttest_ind(
+        *(
+            differences(published / "lin2022" / f"{model}_all_df_intention.csv", PHASES["action"])
+            for model in ("roberta", "mentalroberta")
+        )
+    ).pvalue
     name = "disparity in mental-health, roberta against mentalroberta, action: p"
     assert by_name(recomputed)[name] == pytest.approx(p, rel=1e-6)
     (note,) = (row.note for row in recomputed if row.name == name)

@@ -1,12 +1,12 @@
 """Mei et al. (2023): fills and labels of small files of our own, and what the authors published."""
 
-import csv
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 
+from few_conditions import read_rows
 from goffman.errors import LexiconError
 from goffman.lexicons.attitude import BUILT_IN, PEOPLE
 from goffman.replicate.mei2023 import category_means, read_fills, read_labels, results
@@ -14,17 +14,12 @@ from goffman.replicate.rows import Result, set_side_by_side
 from goffman.schemas import FILLS, LABELS, PROMPT_TABLE, complaints
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def naive_attitudes(paths: list[Path]) -> dict[str, float]:
     """Form of a condition → P(neg) in these files, by plain arithmetic with the study's ratings."""
-    ratings = {row["word"]: row["label"] for row in rows_of(BUILT_IN[PEOPLE])}
+    ratings = {row["word"]: row["label"] for row in read_rows(BUILT_IN[PEOPLE])}
     sums: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for path in paths:
-        for row in rows_of(path):
+        for row in read_rows(path):
             label = ratings.get(row["predicted_word"].strip().lower(), "irrelevant")
             sums[row["condition"].strip(), row["prompt"]][label] += float(row["probs"])
     shares: dict[str, list[float]] = defaultdict(list)
@@ -75,7 +70,7 @@ def test_shares_of_labels_are_those_of_plain_counting(small: Path, by_name) -> N
     for model in ("twoclass", "threeclass"):
         for file, group in (("stigma", "stigmatized"), ("nonstigma", "non-stigmatized")):
             path = small / "mei2023" / "sentiment" / f"{model}_{file}_sentiment.csv"
-            labels = [r["sentiment"] for r in rows_of(path) if not r["prompts"].startswith("We")]
+            labels = [r["sentiment"] for r in read_rows(path) if not r["prompts"].startswith("We")]
             share = sum(label.startswith("NEG") for label in labels) / len(labels)
             assert found[f"share negative, {model}, {group}"] == pytest.approx(share)
     assert "share neutral, twoclass, stigmatized" not in found
@@ -173,7 +168,7 @@ def test_conditions_named_as_negative_to_all_are(
     outcomes = [
         row["sentiment"].lower()[:3]
         for path in published.glob("mei2023/sentiment/*_stigma_sentiment.csv")
-        for row in rows_of(path)
+        for row in read_rows(path)
         if row["pachankis_conditions"] == condition and not row["prompts"].startswith("We")
     ]
     assert outcomes == ["neg"] * 8
@@ -192,7 +187,7 @@ def test_the_categories_most_often_negative_by_plain_counting(published: Path, r
     """Mean share of a category's conditions; 23 conditions are a category of their own."""
     outcomes: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for path in published.glob("mei2023/sentiment/*_stigma_sentiment.csv"):
-        for row in rows_of(path):
+        for row in read_rows(path):
             if not row["prompts"].startswith("We"):
                 negative = row["sentiment"].lower().startswith("neg")
                 outcomes[row["category"]][row["pachankis_conditions"]].append(negative)
@@ -256,7 +251,7 @@ def test_the_authors_labels_count_as_often_as_the_study_says(published: Path) ->
     """By plain counting: 30 stigmatized conditions are negative in every outcome, 66 in 75%."""
     outcomes: dict[str, list[bool]] = defaultdict(list)
     for path in published.glob("mei2023/sentiment/*_stigma_sentiment.csv"):
-        for row in rows_of(path):
+        for row in read_rows(path):
             if not row["prompts"].startswith("We"):
                 negative = row["sentiment"].lower().startswith("neg")
                 outcomes[row["pachankis_conditions"]].append(negative)

@@ -1,6 +1,5 @@
 """Moore et al. (2025): answers to vignettes of small files of our own, and the published ones."""
 
-import csv
 import json
 from collections import Counter
 from functools import cache
@@ -9,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from few_conditions import read_rows
 from goffman.replicate.moore2025 import (
     DONT_KNOW,
     QUESTIONS,
@@ -235,12 +235,11 @@ def test_the_surveys_figures_are_those_of_the_microdata(published: Path) -> None
         "genetics": "genetics", "character": "charactr", "upbringing": "wayraise",
         "God's will": "godswill",
     }  # fmt: skip
-    with path.open(encoding="utf-8", newline="") as file:
-        figures = {
-            (row["item"], row["condition"]): float(row["percent_weighted"])
-            for row in csv.DictReader(file)
-            if (row["year"], row["person"]) == ("2018", "all")
-        }
+    figures = {
+        (row["item"], row["condition"]): float(row["percent_weighted"])
+        for row in read_rows(path)
+        if (row["year"], row["person"]) == ("2018", "all")
+    }
     assert set(items) == {question.id for question in SURVEY}
     assert {*SURVEY} - {*QUESTIONS} == {q for q in SURVEY if q.id == "group home"}
     for question in SURVEY:
