@@ -28,6 +28,18 @@ DATA = Path(goffman.instruments.__file__).parent / "data"
 FEW = AskOptions(controls=False, limit=12)
 
 
+def ask(models, run, instruments=("care-seeking",), **more):
+    """An audit, by default of few prompts, and its notes."""
+    notes = []
+    models = [models] if isinstance(models, str) else models
+    more = {"options": FEW, "listener": Listener(note=notes.append)} | more
+    return audit(models, instruments=instruments, output=run, **more), notes
+
+
+def few(**options):
+    return {"options": AskOptions(**{"controls": False, "limit": 12} | options)}
+
+
 @pytest.fixture(scope="module")
 def masked(tiny):
     return str(tiny("roberta"))
@@ -41,13 +53,13 @@ def classifier(tiny):
 @pytest.fixture(scope="module")
 def finished(masked, tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished")
-    audit([masked], instruments=["care-seeking"], output=folder, options=FEW)
+    ask(masked, folder)
     return folder
 
 
 def test_a_few_prompts_are_of_every_group(tmp_path, masked):
     options = AskOptions(controls=False, limit=42 * 7)
-    run = audit([masked], instruments=["social-distance"], output=tmp_path / "r", options=options)
+    run, _ = ask(masked, tmp_path / "r", ["social-distance"], options=options)
     prompts = pl.read_parquet(run.folder / "prompts.parquet")
     assert prompts.height == 42 * 7
     asked = prompts.group_by("group", "condition", maintain_order=True).len()
@@ -59,13 +71,8 @@ def test_a_few_prompts_are_of_every_group(tmp_path, masked):
 def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     masked, classifier, tmp_path
 ):
-    notes = []
-    done = audit(
-        [masked, classifier],
-        output=tmp_path,
-        options=AskOptions(controls=False, limit=2),
-        listener=Listener(note=notes.append),
-    )
+    two_prompts = AskOptions(controls=False, limit=2)
+    done, notes = ask([masked, classifier], tmp_path, (), options=two_prompts)
     assert isinstance(done, Audit)
     assert [(asked.model, asked.instrument) for asked in done.asked] == [
         (masked, "social-distance"),
@@ -158,14 +165,9 @@ def test_a_named_instrument_that_a_model_cannot_answer_is_refused_before_anyone_
 
 def test_named_instruments_go_to_the_models_that_can_answer_them(masked, classifier, tmp_path):
     """A base model and a classifier in one command, each asked its own."""
-    notes = []
-    done = audit(
-        [masked, classifier],
-        instruments=["care-seeking", "people-sentiment"],
-        output=tmp_path,
-        options=AskOptions(controls=False, limit=2),
-        listener=Listener(note=notes.append),
-    )
+    two_prompts = AskOptions(controls=False, limit=2)
+    instruments = ["care-seeking", "people-sentiment"]
+    done, notes = ask([masked, classifier], tmp_path, instruments, options=two_prompts)
     assert [(asked.model, asked.instrument) for asked in done.asked] == [
         (masked, "care-seeking"),
         (classifier, "people-sentiment"),
@@ -201,14 +203,14 @@ def test_a_folder_with_other_files_is_no_place_for_a_run(masked, tmp_path):
     own.mkdir()
     (own / "items.csv").write_text("item,text\n")
     with pytest.raises(RunError) as refusal:
-        audit([masked], instruments=["care-seeking"], output=own, options=FEW)
+        ask(masked, own)
     assert str(refusal.value) == (
         f"{own} contains other files (items.csv) and no run. Give an empty or new folder with "
         "--output."
     )
     assert [path.name for path in own.iterdir()] == ["items.csv"]
     with pytest.raises(RunError) as refusal:
-        audit([masked], instruments=["care-seeking"], output=own / "items.csv", options=FEW)
+        ask(masked, own / "items.csv")
     assert str(refusal.value) == (
         f"{own / 'items.csv'} is a file, not a folder. Give a folder with --output."
     )
@@ -229,9 +231,7 @@ def changed(tmp_path, name, *replacements):
 
 def refusal_of(finished, model, **options):
     with pytest.raises(RunError) as refusal:
-        audit(
-            [model], output=finished, **{"instruments": ["care-seeking"], "options": FEW} | options
-        )
+        ask(model, finished, **options)
     text = str(refusal.value)
     begin, end = (
         f"{finished} already has answers ",
@@ -253,10 +253,6 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
         f"to care-seeking with different settings (version: {before['version']} then, 1.6 now; "
         "the instrument's files have changed)."
     )
-
-
-def few(**options):
-    return {"options": AskOptions(**{"controls": False, "limit": 12} | options)}
 
 
 @pytest.mark.parametrize(
@@ -292,7 +288,7 @@ def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_p
     model = tmp_path / "model"
     shutil.copytree(tiny("roberta"), model)
     run = tmp_path / "run"
-    audit([str(model)], instruments=["care-seeking"], output=run, options=FEW)
+    ask(str(model), run)
     shutil.rmtree(model)
     shutil.copytree(tiny("roberta", seed=1), model)
     text = refusal_of(run, str(model))
@@ -300,7 +296,7 @@ def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_p
 
 
 def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp_path):
-    audit([classifier], output=tmp_path, options=FEW)
+    ask(classifier, tmp_path, ())
     swapped = LoadOptions(labels={"NEG": "positive", "POS": "negative"})
     text = refusal_of(tmp_path, classifier, instruments=(), loading=swapped)
     assert text == (
@@ -310,10 +306,10 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
 
 
 def test_another_instrument_and_model_may_join_a_run(masked, tiny, tmp_path):
-    audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW)
+    ask(masked, tmp_path)
     rows = read_answers(tmp_path, "fills").height
     second = str(tiny("bert"))
-    audit([second], instruments=["social-distance"], output=tmp_path, options=FEW)
+    ask(second, tmp_path, ["social-distance"])
     fills = read_answers(tmp_path, "fills").join(read_prompts(tmp_path), on="prompt_id")
     assert fills.group_by("model", "instrument").len().sort("instrument").rows() == [
         (masked, "care-seeking", rows),
@@ -322,13 +318,10 @@ def test_another_instrument_and_model_may_join_a_run(masked, tiny, tmp_path):
 
 
 def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
-    def run():
-        return audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW)
-
-    run()
+    ask(masked, tmp_path)
     before = (tmp_path / "prompts.parquet").read_bytes()
     (tmp_path / "prompts.parquet").unlink()
-    assert run().asked[0].asked_now == 0
+    assert ask(masked, tmp_path)[0].asked[0].asked_now == 0
     assert (tmp_path / "prompts.parquet").read_bytes() == before
     (tmp_path / "prompts.parquet").write_bytes(b"PAR1")
     with pytest.raises(RunError) as refusal:
@@ -337,21 +330,19 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
         f"{tmp_path / 'prompts.parquet'} was damaged or edited after goffman wrote it. Run the "
         "goffman audit command of this run again. It writes the file again and asks no model."
     )
-    assert run().asked[0].asked_now == 0
+    assert ask(masked, tmp_path)[0].asked[0].asked_now == 0
     assert (tmp_path / "prompts.parquet").read_bytes() == before
 
 
 def test_a_model_whose_answers_are_damaged_is_left_out_of_the_scores_and_named(tiny, tmp_path):
     """The other model is measured all the same, and an audit of the damaged one mends it."""
     first, second = str(tiny("roberta")), str(tiny("bert"))
-    options = {"instruments": ["care-seeking"], "output": tmp_path, "options": FEW}
-    audit([first, second], **options)
+    ask([first, second], tmp_path)
     whole = pl.read_parquet(tmp_path / "scores.parquet")
     parts = [p for p in (tmp_path / "answers").rglob("*.parquet") if "bert" in str(p)]
     (part,) = [p for p in parts if set(pl.read_parquet(p)["model"]) == {second}]
     part.write_bytes(part.read_bytes()[:100])
-    notes = []
-    done = audit([first], **options, listener=Listener(note=notes.append))
+    done, notes = ask(first, tmp_path)
     assert [asked.asked_now for asked in done.asked] == [0]
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     assert scores.equals(whole.filter(pl.col("model") == first))
@@ -361,13 +352,13 @@ def test_a_model_whose_answers_are_damaged_is_left_out_of_the_scores_and_named(t
         f"missing. Run the goffman audit command with {second} again: it asks only what is "
         "missing."
     ]
-    audit([second], **options)
+    ask(second, tmp_path)
     assert pl.read_parquet(tmp_path / "scores.parquet").equals(whole)
 
 
 def test_a_lower_precision_says_how_far_it_is_from_float32(masked, tmp_path):
     low = LoadOptions(precision="bf16")
-    audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW, loading=low)
+    ask(masked, tmp_path, loading=low)
     entry = json.loads((tmp_path / "manifest.json").read_text())["models"][masked]
     assert entry["precision"] == "bf16"
     deviation = entry["deviation"]
@@ -391,13 +382,13 @@ def test_a_lower_precision_says_how_far_it_is_from_float32(masked, tmp_path):
     assert 0 < deviation["largest_difference"] == pytest.approx(largest, rel=1e-6)
     assert deviation["overlap"] == pytest.approx(np.mean(shares))
     assert deviation["overlap_lowest"] == min(shares)
-    again = audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW, loading=low)
+    again, _ = ask(masked, tmp_path, loading=low)
     assert again.asked[0].asked_now == 0
 
 
 def test_a_classifier_in_a_lower_precision_says_so_too(classifier, tmp_path):
     low = LoadOptions(precision="bf16")
-    audit([classifier], output=tmp_path, options=FEW, loading=low)
+    ask(classifier, tmp_path, (), loading=low)
     entry = json.loads((tmp_path / "manifest.json").read_text())["models"][classifier]
     assert entry["deviation"]["sentences"] == 12
     assert 0 < entry["deviation"]["largest_difference"] < 0.2
@@ -415,26 +406,20 @@ def test_the_default_folder_is_named_after_the_models(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            AskOptions(controls=False, limit=0),
-            "--limit is 0. Allowed: a whole number from 1 to 1,000,000,000.",
-        ),
-        (
-            AskOptions(controls=False, batch_size=0),
-            "--batch-size is 0. Allowed: a whole number from 1 to 1,000,000.",
-        ),
+        (few(limit=0), "--limit is 0. Allowed: a whole number from 1 to 1,000,000,000."),
+        (few(batch_size=0), "--batch-size is 0. Allowed: a whole number from 1 to 1,000,000."),
     ],
 )
 def test_options_that_mean_nothing_are_refused(masked, tmp_path, options, message):
     with pytest.raises(InputError) as refusal:
-        audit([masked], output=tmp_path, options=options)
+        ask(masked, tmp_path, (), **options)
     assert str(refusal.value) == message
 
 
 def test_two_instruments_of_one_id_are_refused(masked, tmp_path):
     other = changed(tmp_path, "care-seeking")
     with pytest.raises(InputError) as refusal:
-        audit([masked], instruments=["care-seeking", other], output=tmp_path / "run")
+        ask(masked, tmp_path / "run", ["care-seeking", other])
     assert str(refusal.value) == (
         "Two instruments have the id 'care-seeking'. Give only one of them."
     )
@@ -562,8 +547,7 @@ def test_tables_that_are_gone_come_back_the_same_without_asking(measured, masked
 
 def test_ones_own_ratings_count_and_stand_in_the_manifest(masked, tmp_path):
     ratings = tmp_path / "mine.csv"
-    instrument = {"instruments": ["social-distance"], "output": tmp_path / "run"}
-    audit([masked], **instrument, options=FEW)
+    ask(masked, tmp_path / "run", ["social-distance"])
 
     def shares():
         scores = pl.read_parquet(tmp_path / "run" / "scores.parquet")
@@ -574,7 +558,7 @@ def test_ones_own_ratings_count_and_stand_in_the_manifest(masked, tmp_path):
     rows = [f"{word},negative" for word in sorted(words) if word.isalnum()]
     ratings.write_text("\n".join(["word,label", *rows]))
     mine = MeasureOptions(ratings=(ratings,))
-    again = audit([masked], **instrument, options=FEW, measuring=mine)
+    again, _ = ask(masked, tmp_path / "run", ["social-distance"], measuring=mine)
     assert again.asked[0].asked_now == 0
     assert shares()["value"].min() > 0.99
     lexicons = json.loads((tmp_path / "run" / "manifest.json").read_text())["lexicons"]
@@ -594,9 +578,7 @@ def test_a_run_with_answers_that_were_never_finished_is_measured_without_them(
     manifest["models"]["other"] = manifest["models"][masked]
     manifest["answers"]["other"] = {"care-seeking": other}
     (run / "manifest.json").write_text(json.dumps(manifest))
-    notes = []
-    listener = Listener(note=notes.append)
-    audit([masked], instruments=["care-seeking"], output=run, options=FEW, listener=listener)
+    _, notes = ask(masked, run)
     assert "care-seeking, other: not all prompts are answered yet, so there are no scores." in notes
     assert pl.read_parquet(run / "scores.parquet")["model"].drop_nulls().unique().to_list() == [
         masked
@@ -605,11 +587,7 @@ def test_a_run_with_answers_that_were_never_finished_is_measured_without_them(
 
 def test_an_instrument_without_a_measure_is_asked_and_not_scored(masked, tmp_path):
     own = changed(tmp_path, "care-seeking", ('measure = "gender-of-subject"\n', ""))
-    notes = []
-    listener = Listener(note=notes.append)
-    done = audit(
-        [masked], instruments=[own], output=tmp_path / "run", options=FEW, listener=listener
-    )
+    done, notes = ask(masked, tmp_path / "run", [own])
     assert "care-seeking names no measure in [settings], so it has no scores." in notes
     assert done.summary == ()
     assert pl.read_parquet(tmp_path / "run" / "scores.parquet").height == 0
@@ -631,7 +609,7 @@ def test_wordings_that_are_off_by_default_are_asked_and_compared_on_request(mask
     folder = changed(tmp_path, "attribution", ("depth = 3", "depth = 1"))
     with_few_conditions("care-seeking", Path(folder).parent / "care-seeking", each=2)
     options = AskOptions(controls=False, paraphrases=True)
-    audit([masked], instruments=[folder], output=tmp_path / "run", options=options)
+    ask(masked, tmp_path / "run", [folder], options=options)
     assert read_prompts(tmp_path / "run")["wording"].unique().to_list() == ["first"]
     further = read_prompts(tmp_path / "run" / "paraphrases")
     # 27 statements about four diagnoses, and each without one.
@@ -649,7 +627,7 @@ def test_wordings_that_are_off_by_default_are_asked_and_compared_on_request(mask
 def test_ones_own_gender_words_change_the_scores_and_stand_in_the_manifest(masked, tmp_path):
     """With a lexicon in which the model's commonest word is female, P(female) is larger."""
     run = tmp_path / "run"
-    audit([masked], instruments=["care-seeking"], output=run, options=FEW)
+    ask(masked, run)
     fills = read_answers(run, "fills").filter(pl.col("probability") >= 0.01)
     word = fills.group_by("word").agg(pl.col("probability").sum()).sort("probability")["word"][-1]
 
@@ -661,38 +639,29 @@ def test_ones_own_gender_words_change_the_scores_and_stand_in_the_manifest(maske
     before = female()
     mine = tmp_path / "mine.csv"
     mine.write_text(f"word,group,kind\n{word},female,noun\nhim,male,pronoun\n")
-    again = MeasureOptions(gender_words=mine)
-    audit([masked], instruments=["care-seeking"], output=run, options=FEW, measuring=again)
+    ask(masked, run, measuring=MeasureOptions(gender_words=mine))
     assert female() > before
     manifest = json.loads((run / "manifest.json").read_text())
     assert '"mine.csv"' in json.dumps(manifest)
 
 
 def test_a_top_k_beyond_the_vocabulary_does_not_bind_the_folder(masked, tmp_path):
-    run = tmp_path / "run"
-    asked = {"instruments": ["care-seeking"], "output": run}
-    with pytest.raises(
-        InputError, match=r"--top-k is 100000 for care-seeking, but '.*' knows only"
-    ):
-        audit([masked], options=AskOptions(controls=False, limit=2, top_k=100_000), **asked)
-    audit([masked], options=AskOptions(controls=False, limit=2), **asked)
+    message = r"--top-k is 100000 for care-seeking, but '.*' knows only"
+    with pytest.raises(InputError, match=message):
+        ask(masked, tmp_path / "run", **few(top_k=100_000))
+    ask(masked, tmp_path / "run")
 
 
 def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_the_same(
     masked, tmp_path
 ):
     """Step 2 hangs on the words of step 1: a part answers its sentences, whoever led to them."""
-    run = tmp_path / "run"
-    asked = {
-        "instruments": ["attribution"],
-        "output": run,
-        "options": AskOptions(controls=False, limit=3),
-    }
-    audit([masked], **asked)
+    run, three = tmp_path / "run", few(limit=3)
+    ask(masked, run, ["attribution"], **three)
     before = read_answers(run, "fills")
     first = next((run / "answers").rglob("1-00000-*.parquet"))
     first.write_bytes(first.read_bytes() + b"x")
-    done = audit([masked], **asked)
+    done, _ = ask(masked, run, ["attribution"], **three)
     assert done.asked[0].asked_now == 3
     assert read_answers(run, "fills").equals(before)
 
@@ -714,7 +683,7 @@ def test_what_the_second_model_cannot_bear_is_said_before_the_first_is_asked(
 ):
     run = tmp_path / "run"
     with pytest.raises(ModelError) as refusal:
-        audit([masked, classifier], output=run, options=FEW, loading=loading)
+        ask([masked, classifier], run, (), loading=loading)
     assert str(refusal.value).startswith(message)
     assert not run.exists()
 
@@ -724,24 +693,23 @@ def test_a_second_model_without_weights_or_of_its_own_code_is_refused_first(mask
     empty = shutil.copytree(tiny("bert"), tmp_path / "empty")
     (empty / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="has no weights that goffman can read"):
-        audit([masked, str(empty)], output=run, options=FEW)
+        ask([masked, str(empty)], run, ())
     own = shutil.copytree(tiny("bert"), tmp_path / "own")
     config = json.loads((own / "config.json").read_text())
     config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}
     (own / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelError, match="comes with Python code of its own"):
-        audit([masked, str(own)], output=run, options=FEW)
+        ask([masked, str(own)], run, ())
     assert not run.exists()
 
 
 def test_the_manifest_says_what_a_finished_run_was_measured_with_last(masked, classifier, tmp_path):
     run = tmp_path / "run"
-    models = [masked, classifier]
-    asked = {"instruments": ["social-distance", "people-sentiment"], "output": run}
+    instruments = ["social-distance", "people-sentiment"]
 
     def measured(seed, pairs=()):
-        options = AskOptions(controls=False, limit=12, seed=seed)
-        done = audit(models, options=options, measuring=MeasureOptions(pairs=pairs), **asked)
+        options = few(seed=seed) | {"measuring": MeasureOptions(pairs=pairs)}
+        done, _ = ask([masked, classifier], run, instruments, **options)
         manifest = json.loads((run / "manifest.json").read_text())
         made_from = manifest["measuring"].pop("made_from")
         assert len(made_from) == 64
