@@ -9,25 +9,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from goffman.comparison.runs import Comparison
 from goffman.comparison.sentences import change_results, top_of
 from goffman.console import ProgressLines, printable
 from goffman.formatting import confidence, describe_corrected, ends, number, verdict_shown
+from goffman.gate.names import NamedEstimate
 from goffman.options import Listener
-from goffman.presentation.forest import forest
-from goffman.progress import AuditProgress
+from goffman.presentation.forest import Forest, Mark, forest
+from goffman.progress import AuditProgress, Expected, Progress
+from goffman.report.load import MeasuredRun
 from goffman.report.overview import first_screen
-from goffman.report.summary import describe_counts, main_results
-
-if TYPE_CHECKING:
-    from goffman.comparison.runs import Comparison
-    from goffman.gate.names import NamedEstimate
-    from goffman.presentation.forest import Forest, Mark
-    from goffman.progress import Expected, Progress
-    from goffman.report.load import MeasuredRun
-    from goffman.report.summary import MainResult
-
+from goffman.report.summary import MainResult, describe_counts, main_results
 
 EVERY = 0.25
 """Seconds between two updates of a bar in a notebook."""

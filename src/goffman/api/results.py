@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import polars as pl
 
 from goffman.api import notebook
 from goffman.api.arguments import paths
+from goffman.comparison.runs import Comparison as Compared
 from goffman.comparison.runs import the_model_called
 from goffman.config import Text
 from goffman.errors import InputError, did_you_mean
@@ -22,6 +23,7 @@ from goffman.gate.check import gate_input, meant_by
 from goffman.gate.names import NamedEstimate, named_estimates, with_doubts
 from goffman.instruments.types import AnswerTable, base_of, slug_of
 from goffman.modes import asked_ids
+from goffman.pipeline import Audit
 from goffman.presentation import vega as presented
 from goffman.presentation.vega import config
 from goffman.report.figures import figures_of, pdf_of, svg_of
@@ -29,11 +31,6 @@ from goffman.report.load import MeasuredRun, read_run
 from goffman.report.summary import Summary
 from goffman.runs.files import write_output
 from goffman.runs.run import read_answers
-
-if TYPE_CHECKING:
-    from goffman.comparison.runs import Comparison as Compared
-    from goffman.pipeline import Audit
-
 
 ENDINGS = (".svg", ".png", ".pdf", ".json")
 

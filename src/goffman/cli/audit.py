@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import inspect
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from goffman.cli.params import option, settings_given, show_all
 from goffman.cli.screen import print_screen
-from goffman.config import OUTPUT, audit_options
+from goffman.config import OUTPUT, AuditOptions, audit_options
 from goffman.console import json_text, say
 from goffman.errors import InputError
 from goffman.instruments.types import base_of
 from goffman.progress import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from goffman.config import AuditOptions
     from goffman.pipeline import Audit
 
 _MODELS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,8 +26,6 @@ from goffman.errors import InputError
 from goffman.replicate.rows import Study, published_run, replicate_study
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from goffman.anchors.loader import Anchor
     from goffman.replicate.rows import Number, Replication, Row
 

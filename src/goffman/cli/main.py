@@ -9,10 +9,10 @@ import io
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -46,6 +46,8 @@ from goffman.console import (
 )
 from goffman.errors import (
     AnchorError,
+    Fault,
+    FaultsError,
     GoffmanError,
     InputError,
     InstrumentError,
@@ -54,11 +56,6 @@ from goffman.errors import (
 )
 from goffman.os_support import check_system
 from goffman.runs.files import write_output
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from goffman.errors import Fault
 
 
 def validate(
@@ -73,7 +70,6 @@ def validate(
 ) -> None:
     """Check the files of an instrument or anchor for faults."""
     from goffman.anchors.loader import is_anchor
-    from goffman.errors import Fault, FaultsError
 
     what, counts = ("anchor", anchor_counts) if is_anchor(path) else ("instrument", _prompt_counts)
     numbers = {"values": 0} if what == "anchor" else {"prompts": 0, "controls": 0, "modes": {}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,6 @@ from goffman.console import count_of, json_text, say
 from goffman.runs.files import write_output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goffman.rating.server import Desk
 
 Port = Annotated[int, typer.Option(min=0, max=65535), "Port of the page. 0: any free port."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +17,6 @@ from goffman.errors import InputError
 from goffman.os_support import cores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goffman.comparison.runs import Comparison
     from goffman.report.load import MeasuredRun
 

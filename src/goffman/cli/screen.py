@@ -7,6 +7,7 @@ import pydoc
 import shutil
 import sys
 import textwrap
+from collections.abc import Collection, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,8 +20,6 @@ from goffman.errors import InputError, did_you_mean
 from goffman.instruments.types import base_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from goffman.report.summary import MainResult
 
 COLORS = {"●": "magenta", "◐": "blue", "=": "green", "✕": "red"}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -19,8 +19,10 @@ from goffman.errors import PublishedError, RunError
 from goffman.instruments.loader import load_instrument
 from goffman.instruments.types import AnswerTable, Instrument, Prompt, Questionnaire
 from goffman.lexicons.attitude import PEOPLE
+from goffman.lexicons.gender import GenderLexicon
 from goffman.measures.registry import measure_of
 from goffman.models.base import Identity
+from goffman.options import Listener
 from goffman.parsers.registry import AS_PUBLISHED
 from goffman.pipeline import Audit, enter_instrument
 from goffman.planning import Question
@@ -34,10 +36,6 @@ from goffman.runs.manifest import asker_of, checksum, model_entry, with_model
 from goffman.runs.run import Run, check_place, keep_prompts, open_run
 from goffman.schemas import prompt_table
 from goffman.scoring import load_words
-
-if TYPE_CHECKING:
-    from goffman.lexicons.gender import GenderLexicon
-    from goffman.options import Listener
 
 VERSION = "as published"
 
