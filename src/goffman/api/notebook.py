@@ -181,13 +181,12 @@ def results_html(results: Sequence[MainResult]) -> str:
             strip(plot, mark) if mark else "",
             f"<b>{text(finding.value)}</b><br>{text(finding.interval)}",
         )
-        rows.append("".join(f'<td style="text-align: left">{cell}</td>' for cell in cells))
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
+        rows.append(row_html(cells))
     footnotes = "".join(f"<li>{text(note)}</li>" for note in notes)
     return (
         f"<p>{text(describe_counts(results))}. Shaded: too small to matter. Line: 95% "
         "interval. Associations in text, not proof of harm.</p>"
-        f"<table><tbody>{body}</tbody></table>{f'<ol>{footnotes}</ol>' if notes else ''}"
+        f"<table><tbody>{''.join(rows)}</tbody></table>{f'<ol>{footnotes}</ol>' if notes else ''}"
     )
 
 
@@ -206,9 +205,9 @@ def strip(drawn: Forest, mark: Mark) -> str:
     )
 
 
-def estimate_html(one: NamedEstimate) -> str:
+def estimate_html(estimate: NamedEstimate) -> str:
     """Return an estimate with everything that is needed to doubt it."""
-    row = one.row
+    row = estimate.row
     level = confidence(row["level"]) if row["level"] is not None else "95%"
     tested = row["test"] or f"not tested: {row['reason'] or 'the method has no test'}"
     if row["statistic"] is not None and row["test"]:
@@ -216,8 +215,8 @@ def estimate_html(one: NamedEstimate) -> str:
         tested += f": {number(row['statistic'])}{df}"
     cells = {
         "contrast": f"{row['first']} − {row['second']}",
-        "value": number(one.value("value")),
-        f"{level} interval": ends(one.value("low"), one.value("high")),
+        "value": number(estimate.value("value")),
+        f"{level} interval": ends(estimate.value("low"), estimate.value("high")),
         "test": tested,
         "p": describe_corrected(row),
         "n": f"{row['n']:,} {row['unit'] or ''}".strip(),
@@ -225,14 +224,13 @@ def estimate_html(one: NamedEstimate) -> str:
     }
     if row["margin"] is not None:
         cells["smallest relevant"] = number(row["margin"])
-    if one.not_measurable:
-        cells["not measurable"] = one.not_measurable
+    if estimate.not_measurable:
+        cells["not measurable"] = estimate.not_measurable
     body = "".join(
-        f'<tr><th style="text-align: left">{text(name)}</th>'
-        f'<td style="text-align: left">{text(value)}</td></tr>'
+        f"<tr>{cell_html(text(name), 'th')}{cell_html(text(value))}</tr>"
         for name, value in cells.items()
     )
-    return f"<div><p><b>{text(one.name)}</b></p><table>{body}</table></div>"
+    return f"<div><p><b>{text(estimate.name)}</b></p><table>{body}</table></div>"
 
 
 def comparison_html(parts: Sequence[Comparison], notes: Sequence[str]) -> str:
@@ -249,14 +247,19 @@ def table(rows: Iterable[Mapping[str, object]]) -> str:
     rows = list(rows)
     if not rows:
         return ""
-    head = "".join(f'<th style="text-align: left">{text(name)}</th>' for name in rows[0])
-    body = "".join(
-        "<tr>"
-        + "".join(f'<td style="text-align: left">{text(str(cell))}</td>' for cell in row.values())
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    head = row_html(map(text, rows[0]), "th")
+    body = "".join(row_html(text(str(cell)) for cell in row.values()) for row in rows)
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def row_html(cells: Iterable[str], tag: str = "td") -> str:
+    """Return a row of a table, of texts in HTML."""
+    return f"<tr>{''.join(cell_html(cell, tag) for cell in cells)}</tr>"
+
+
+def cell_html(cell: str, tag: str = "td") -> str:
+    """Return a cell of a table, of a text in HTML."""
+    return f'<{tag} style="text-align: left">{cell}</{tag}>'
 
 
 def text(given: str) -> str:
