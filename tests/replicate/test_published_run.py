@@ -86,6 +86,7 @@ def test_a_run_of_made_files_has_the_numbers_of_replicate(
         if (row["model"], row["group"]) == ("all models", "stigmatized")
     ]
     assert above == found["stigmatized conditions above .5"]
+    check_r(mei)
 
 
 def test_conditions_have_the_names_and_categories_of_audits(mei: MeasuredRun) -> None:
@@ -220,19 +221,25 @@ def test_sums_are_no_answers(small: Path, tmp_path: Path) -> None:
     )
 
 
-def test_r_as_in_the_study_is_scipy_s_over_shares(mei: MeasuredRun) -> None:
-    words, labels = (
-        scores_of(mei, "condition", "negative").filter(
-            pl.col("model").is_null(), pl.col("measure") == measure
-        )
-        for measure in ("negative-attitude", "negative-sentiment")
+def of_conditions(run: MeasuredRun, measure: str) -> pl.DataFrame:
+    return scores_of(run, "condition", "negative").filter(
+        pl.col("model").is_null(), pl.col("measure") == measure
     )
+
+
+def check_r(run: MeasuredRun) -> None:
+    """As in the study, by scipy: of shares of conditions."""
+    words, labels = (of_conditions(run, f"negative-{what}") for what in ("attitude", "sentiment"))
     both = words.join(labels, on="condition")
-    row = mei.estimates.filter(pl.col("kind") == "measures-as-in-study").row(0, named=True)
+    row = run.estimates.filter(pl.col("kind") == "measures-as-in-study").row(0, named=True)
     expected = pearsonr(both["value"], both["value_right"])
     assert (row["n"], row["df"]) == (both.height, both.height - 2)
     assert row["effect"] == pytest.approx(expected.statistic)
     assert row["p"] == pytest.approx(expected.pvalue)
+    ends = expected.confidence_interval()
+    assert (row["effect_low"], row["effect_high"]) == pytest.approx((ends.low, ends.high))
+    t = row["effect"] * (row["df"] / (1 - row["effect"] ** 2)) ** 0.5
+    assert row["statistic"] == pytest.approx(t)
 
 
 def test_published_files_become_runs_with_the_numbers_of_replicate(
@@ -244,22 +251,9 @@ def test_published_files_become_runs_with_the_numbers_of_replicate(
     named = run.prompts.filter(pl.col("instrument") == "people-sentiment")
     assert named["condition"].n_unique() == 122
     assert named["category"].null_count() == 0
-    values = scores_of(run, "condition", "negative").filter(
-        pl.col("model").is_null(), pl.col("measure") == "negative-attitude"
-    )
-    highest = values.sort("value", descending=True).row(0, named=True)
-    assert highest["condition"] == "skinny"
-    label_shares = scores_of(run, "condition", "negative").filter(
-        pl.col("model").is_null(), pl.col("measure") == "negative-sentiment"
-    )
-    both = values.join(label_shares, on="condition")
-    row = run.estimates.filter(pl.col("kind") == "measures-as-in-study").row(0, named=True)
-    expected = pearsonr(both["value"], both["value_right"])
-    assert row["effect"] == pytest.approx(expected.statistic)
-    assert row["p"] == pytest.approx(expected.pvalue)
-    ends = expected.confidence_interval()
-    assert (row["effect_low"], row["effect_high"]) == pytest.approx((ends.low, ends.high))
-    assert row["statistic"] == pytest.approx(row["effect"] * (27 / (1 - row["effect"] ** 2)) ** 0.5)
+    values = of_conditions(run, "negative-attitude")
+    assert values.sort("value", descending=True)["condition"][0] == "skinny"
+    check_r(run)
 
 
 @pytest.mark.slow
