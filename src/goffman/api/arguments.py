@@ -29,13 +29,13 @@ MODELS_ALLOWED = (
 )
 
 
-def texts(option: str, given: Several | None) -> tuple[str, ...]:
+def texts(option: str, value: Several | None) -> tuple[str, ...]:
     """Return one value, or several, as a tuple; raise InputError if one cannot be a value."""
-    if given is None:
+    if value is None:
         return ()
-    values: Any = given
-    if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable):
-        values = (given,)
+    values: Any = value
+    if isinstance(value, str | os.PathLike) or not isinstance(value, Iterable):
+        values = (value,)
     items = tuple(values)
     for item in items:
         if not isinstance(item, str | os.PathLike):
@@ -50,30 +50,30 @@ def texts(option: str, given: Several | None) -> tuple[str, ...]:
     return tuple(os.fspath(item) for item in items)
 
 
-def paths(option: str, given: Several | None) -> tuple[Path, ...]:
+def paths(option: str, value: Several | None) -> tuple[Path, ...]:
     """Return the values of an option as paths."""
-    return tuple(map(Path, texts(option, given)))
+    return tuple(map(Path, texts(option, value)))
 
 
-def path(option: str, given: Text | None) -> Path | None:
+def path(option: str, value: Text | None) -> Path | None:
     """Return one path; None if none is given."""
-    return next(iter(paths(option, given)), None)
+    return next(iter(paths(option, value)), None)
 
 
-def models_asked(given: Several, instruments: Sequence[str]) -> tuple[str, ...]:
+def models_asked(value: Several, instruments: Sequence[str]) -> tuple[str, ...]:
     """Return the models; if none is given, those bundled models that can answer."""
-    if asked := texts("MODEL", given):
+    if asked := texts("MODEL", value):
         return asked
     bundled = [f"bundled:{name}" for name in BUNDLED]
     return tuple(who_can_answer(bundled, instruments) or bundled)
 
 
 def correlated(
-    given: Sequence[str | tuple[str, str]], models: Sequence[str]
+    value: Sequence[str | tuple[str, str]], models: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
     """Return base models with classifiers: those given, or the bundled two if both are asked."""
-    pairs = [pair.partition("=")[::2] if isinstance(pair, str) else tuple(pair) for pair in given]
-    for shown, pair in zip(given, pairs, strict=True):
+    pairs = [pair.partition("=")[::2] if isinstance(pair, str) else tuple(pair) for pair in value]
+    for shown, pair in zip(value, pairs, strict=True):
         if len(pair) != 2 or not all(pair):
             text = shown if isinstance(shown, str) else "=".join(map(str, shown))
             raise InputError(
@@ -98,29 +98,29 @@ def loading(
     )
 
 
-def batch_size(given: int | str) -> int | None:
+def batch_size(value: int | str) -> int | None:
     """Return the number of sentences in a batch; None for the number that suits the device."""
-    if given == "auto":
+    if value == "auto":
         return None
-    if isinstance(given, int) and not isinstance(given, bool):
-        return given
-    raise InputError(f"--batch-size is '{given}'. Allowed: auto, or a whole number, 1 or more.")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise InputError(f"--batch-size is '{value}'. Allowed: auto, or a whole number, 1 or more.")
 
 
-def target_words(given: Sequence[str]) -> tuple[str, ...]:
+def target_words(value: Sequence[str]) -> tuple[str, ...]:
     """Return words whose probability is kept; each text may hold several, as in likely,unlikely."""
-    words = [word.strip() for text in given for word in text.split(",")]
+    words = [word.strip() for text in value for word in text.split(",")]
     if not all(words):
         raise InputError(
-            f"--targets is '{','.join(given)}', with an empty word in it. Put one comma between "
+            f"--targets is '{','.join(value)}', with an empty word in it. Put one comma between "
             "words: --targets likely,unlikely"
         )
     return tuple(words)
 
 
-def system_prompt(given: Text | None, persona_name: Text | None) -> str | None:
+def system_prompt(value: Text | None, persona_name: Text | None) -> str | None:
     """Return the system prompt: a persona's, the text of a file if it is one, or as given."""
-    text = None if given is None else os.fspath(given)
+    text = None if value is None else os.fspath(value)
     if persona_name is not None:
         if text is not None:
             raise InputError(

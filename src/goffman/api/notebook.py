@@ -262,6 +262,6 @@ def cell_html(cell: str, tag: str = "td") -> str:
     return f'<{tag} style="text-align: left">{cell}</{tag}>'
 
 
-def text(given: str) -> str:
+def text(value: str) -> str:
     """Return a user's or model's text, printable and escaped, so that it can be no markup."""
-    return escape(printable(given))
+    return escape(printable(value))

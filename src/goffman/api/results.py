@@ -78,15 +78,15 @@ class Figure:
 
 
 def figure_named(
-    name: str, known: Mapping[str, presented.Figure], chosen: Mapping[str, str]
+    name: str, figures: Mapping[str, presented.Figure], chosen: Mapping[str, str]
 ) -> Figure:
     """Return the figure of that name; ``chosen``: the options chosen in its menus on the page."""
-    if name not in known:
+    if name not in figures:
         raise InputError(
-            f"This run has no figure '{name}'.{did_you_mean(name, known)} Figures: "
-            f"{', '.join(known)}."
+            f"This run has no figure '{name}'.{did_you_mean(name, figures)} Figures: "
+            f"{', '.join(figures)}."
         )
-    figure = known[name]
+    figure = figures[name]
     menus = {menu.field: menu for menu in figure.choices}
     for field, option in chosen.items():
         if field not in menus:

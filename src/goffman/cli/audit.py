@@ -31,7 +31,7 @@ def audit(
     *,
     as_json: bool = False,
     help_all: bool = False,  # noqa: ARG001 - ends before this
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Ask models, measure their answers and write a report.
 
@@ -41,13 +41,13 @@ def audit(
 
     start = time.monotonic()
     try:
-        config = {name: _in_python(name, value) for name, value in given.items()}
+        config = {name: _in_python(name, value) for name, value in values.items()}
         run = run_audit(models or (), config=cast("AuditOptions", config))
     except KeyboardInterrupt:
         say("Stopped. All answers so far are kept. To resume, run the same command again.")
         raise typer.Exit(130) from None
     if run.audited:
-        if given["dry_run"] and not as_json:
+        if values["dry_run"] and not as_json:
             print("Nothing was asked or written (--dry-run).")
             return
         rows = [vars(asked) for asked in run.audited.asked]
@@ -138,12 +138,12 @@ def print_done(
     print_screen(done.folder, done.results, report=done.report, about=facts)
 
 
-def _labels(given: str | None) -> dict[str, str] | None:
+def _labels(text: str | None) -> dict[str, str] | None:
     """Return LABEL_0=negative,LABEL_1=positive as a mapping."""
-    if given is None:
+    if text is None:
         return None
     meanings: dict[str, str] = {}
-    for pair in given.split(","):
+    for pair in text.split(","):
         own, _, meaning = (part.strip() for part in pair.partition("="))
         if not (own and meaning):
             raise InputError(

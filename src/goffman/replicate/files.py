@@ -80,9 +80,9 @@ def read_lines(path: Path) -> list[str]:
     return _read_text(path).splitlines()
 
 
-def quoted(given: object) -> str:
+def quoted(value: object) -> str:
     """Return a value of a file for a message: in quotes, and no longer than fits on a screen."""
-    return _cut(repr(given), LONGEST)
+    return _cut(repr(value), LONGEST)
 
 
 def _cut(text: str, most: int) -> str:

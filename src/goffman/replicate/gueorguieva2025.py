@@ -140,11 +140,11 @@ def _by_model(folder: Path, pattern: str, named: re.Pattern[str]) -> dict[str, P
     return dict(sorted(paths.items(), key=lambda item: item[0] != "llama"))
 
 
-def _cluster(given: str, where: str) -> str:
+def _cluster(name: str, where: str) -> str:
     """Return the name of a cluster that is given by its name or its number."""
-    if given.isdecimal() and 1 <= int(given) <= len(CLUSTERS):
-        return CLUSTERS[int(given) - 1]
-    return _one_of({"clusters": given}, "clusters", (*CLUSTERS, NO_STIGMA), where)
+    if name.isdecimal() and 1 <= int(name) <= len(CLUSTERS):
+        return CLUSTERS[int(name) - 1]
+    return _one_of({"clusters": name}, "clusters", (*CLUSTERS, NO_STIGMA), where)
 
 
 def _unsafe(label: str | None, where: str) -> str | None:
