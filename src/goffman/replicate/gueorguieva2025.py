@@ -18,15 +18,23 @@ from goffman.replicate.files import number_in, quoted, read_records
 from goffman.replicate.rows import Result, is_printed, lacking
 
 DIMENSIONS = {
-    "visibility": ("Concealability", "Visibility"),
-    "course": ("Persistent Course", "Persistent Course"),
-    "disrupt": ("Disruptiveness", "Disrupt"),
-    "aesthetics": ("Unappealing Aesthetics", "Unappealing Aesthetics"),
-    "origin": ("Controllable Origin", "Controllable Origin"),
-    "peril": ("Peril", "Peril"),
+    "visibility": "Concealability",
+    "course": "Persistent Course",
+    "disrupt": "Disruptiveness",
+    "aesthetics": "Unappealing Aesthetics",
+    "origin": "Controllable Origin",
+    "peril": "Peril",
 }
-"""How columns spell a dimension → how the study names it, and the column of a model's own ratings
-in its file of shares."""
+"""How columns spell a dimension → how the study names it."""
+
+OWN = DIMENSIONS | {"visibility": "Visibility", "disrupt": "Disrupt"}
+"""Dimension → the column of a model's own ratings in its file of shares."""
+
+PEOPLES = {dimension: f"{dimension} human" for dimension in DIMENSIONS}
+"""Dimension → the column of people's ratings in the same file."""
+
+BIASED = {"": "percent biased", " after the guardrail": "percent biased post guardian"}
+"""How a result names a share biased → its column in the same file."""
 
 PEOPLE = "participants"
 
@@ -81,18 +89,8 @@ class Answer:
     """The same in the authors' own column."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stigma:
-    """A stigma with a model's share biased, and its ratings."""
-
-    name: str
-    before: float
-    after: float
-    """With the guardrail."""
-    own: Mapping[str, float]
-    """Dimension → the model's rating."""
-    people: Mapping[str, float]
-
+Stigmas = Mapping[str, Mapping[str, float]]
+"""Stigma → column → a model's share biased, or a rating of a dimension by the model or people."""
 
 Ratings = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Rater → dimension → stigma → rating."""
@@ -175,29 +173,18 @@ def _flag(row: Mapping[str, str], column: str, where: str) -> bool:
     return _one_of(row, column, ("0", "1"), where) == "1"
 
 
-def read_shares(folder: Path) -> dict[str, list[Stigma]]:
+def read_shares(folder: Path) -> dict[str, Stigmas]:
     """Return model → the stigmas with its share biased."""
-    before, after = "percent biased", "percent biased post guardian"
-    own_columns = {key: own for key, (_, own) in DIMENSIONS.items()}
-    people_columns = {key: f"{key} human" for key in DIMENSIONS}
-    columns = ("Stigma", *own_columns.values(), *people_columns.values(), before, after)
-    shares: dict[str, list[Stigma]] = {}
+    ratings = [*OWN.values(), *PEOPLES.values()]
+    most = {**dict.fromkeys(BIASED.values(), 1), **dict.fromkeys(ratings, 6)}
+    shares: dict[str, Stigmas] = {}
     for model, path in _by_model(folder / "data", "*_bias_percentages.csv", _SHARES_FILE).items():
-        stigmas: dict[str, Stigma] = {}
-        for where, row in read_records(path, columns):
-            name = _new_name(row, stigmas, where)
-            own, rated_by_people = (
-                {key: number_in(row, column, where, most=6) for key, column in columns.items()}
-                for columns in (own_columns, people_columns)
-            )
-            stigmas[name] = Stigma(
-                name=name,
-                before=number_in(row, before, where, most=1),
-                after=number_in(row, after, where, most=1),
-                own=own,
-                people=rated_by_people,
-            )
-        shares[model] = list(stigmas.values())
+        stigmas: dict[str, Mapping[str, float]] = {}
+        for where, row in read_records(path, ("Stigma", *ratings, *BIASED.values())):
+            stigmas[_new_name(row, stigmas, where)] = {
+                column: number_in(row, column, where, most=most[column]) for column in most
+            }
+        shares[model] = stigmas
     return shares
 
 
@@ -236,7 +223,7 @@ def read_table(folder: Path) -> dict[tuple[str, str], str] | None:
         return None
     table: dict[tuple[str, str], str] = {}
     for where, row in read_records(path, ("Model", "Dimensions", "Correlation to Humans")):
-        dimension = _one_of(row, "Dimensions", [label for label, _ in DIMENSIONS.values()], where)
+        dimension = _one_of(row, "Dimensions", list(DIMENSIONS.values()), where)
         text = row["Correlation to Humans"].strip()
         if not re.fullmatch(r"-?[01](\.\d+)?", text):
             raise PublishedError(
@@ -403,7 +390,7 @@ def _incomplete(name: str, models: Collection[str], what: str) -> Result:
 
 def _of_shares(
     model: str,
-    stigmas: Sequence[Stigma],
+    stigmas: Stigmas,
     answers: Sequence[Answer] | None,
     ratings: Ratings | None,
 ) -> Iterator[Result]:
@@ -417,53 +404,45 @@ def _of_shares(
     if ratings and {model, PEOPLE} <= set(ratings):
         matches = sum(
             all(
-                values[dimension] == ratings[rater][dimension].get(stigma.name)
-                for rater, values in ((model, stigma.own), (PEOPLE, stigma.people))
-                for dimension in DIMENSIONS
+                rated[column] == ratings[rater][dimension].get(stigma)
+                for rater, columns in ((model, OWN), (PEOPLE, PEOPLES))
+                for dimension, column in columns.items()
             )
-            for stigma in stigmas
+            for stigma, rated in stigmas.items()
         )
         name = f"{model}: stigmas with the ratings of results-from-pachankis-all.csv"
         yield Result(name, matches, note=number)
-    for suffix, shares in _shares_of(stigmas).items():
-        for whose, ratings_of in (
-            ("people's", [stigma.people for stigma in stigmas]),
-            ("its own", [stigma.own for stigma in stigmas]),
-        ):
-            for dimension, (label, _) in DIMENSIONS.items():
-                rated = [rating[dimension] for rating in ratings_of]
+    for suffix, biased in BIASED.items():
+        for whose, columns in (("people's", PEOPLES), ("its own", OWN)):
+            for dimension, label in DIMENSIONS.items():
                 name = f"{model}: {whose} {label} × share biased{suffix}, r"
-                yield _correlation(name, rated, shares)
+                yield _correlation(name, stigmas.values(), columns[dimension], biased)
 
 
-def _shares_of(stigmas: Sequence[Stigma]) -> dict[str, list[float]]:
-    return {
-        "": [stigma.before for stigma in stigmas],
-        " after the guardrail": [stigma.after for stigma in stigmas],
-    }
-
-
-def _same_shares(stigmas: Sequence[Stigma], answers: Sequence[Answer]) -> int:
+def _same_shares(stigmas: Stigmas, answers: Sequence[Answer]) -> int:
     """Return how many stigmas have the shares that the answers give."""
     by_stigma: dict[str, list[Answer]] = {}
     for answer in answers:
         by_stigma.setdefault(answer.stigma, []).append(answer)
     guardrail = next(iter(answers[0].after), None)
     matches = 0
-    for stigma in stigmas:
-        if about := by_stigma.get(stigma.name):
-            pairs = [(_share(about), stigma.before)]
+    before, after = BIASED.values()
+    for stigma, shares in stigmas.items():
+        if about := by_stigma.get(stigma):
+            pairs = [(_share(about), shares[before])]
             if guardrail:
-                pairs.append((_share(about, lambda answer: answer.after[guardrail]), stigma.after))
+                pairs.append((_share(about, lambda answer: answer.after[guardrail]), shares[after]))
             matches += all(abs(computed - published) <= ROUNDING for computed, published in pairs)
     return matches
 
 
-def _correlation(name: str, first: Sequence[float], second: Sequence[float]) -> Result:
-    """Return Pearson's r, with its p, interval and n."""
+def _correlation(
+    name: str, rows: Collection[Mapping[str, float]], first: str, second: str
+) -> Result:
+    """Return Pearson's r of two columns, with its p, interval and n."""
     from goffman.stats.profile import pearson
 
-    estimate = pearson(first, second)
+    estimate = pearson([row[first] for row in rows], [row[second] for row in rows])
     if estimate.p is None:
         return Result(name, None, note=estimate.reason or "")
     p_text = "p < .001" if estimate.p < 0.001 else f"p = {estimate.p:.3f}"
@@ -471,19 +450,18 @@ def _correlation(name: str, first: Sequence[float], second: Sequence[float]) -> 
     return Result(name, estimate.effect, note=f"{p_text}, {interval}, n = {estimate.n}")
 
 
-def _pooled(shares: Mapping[str, Sequence[Stigma]]) -> Iterator[Result]:
+def _pooled(shares: Mapping[str, Stigmas]) -> Iterator[Result]:
     """Yield the correlations that the authors print: over the stigmas of all models together."""
-    stigmas = [stigma for model in MODELS for stigma in shares.get(model, ())]
-    ratings = {
-        "the models' own Concealability": [stigma.own["visibility"] for stigma in stigmas],
-        "people's Peril": [stigma.people["peril"] for stigma in stigmas],
-        "people's Persistent Course": [stigma.people["course"] for stigma in stigmas],
-    }
-    for suffix, values in _shares_of(stigmas).items():
-        for dimension, rated in ratings.items():
-            name = f"all models: {dimension} × share biased{suffix}, r"
+    rows = [row for model in MODELS for row in shares.get(model, {}).values()]
+    for suffix, biased in BIASED.items():
+        for rating, column in (
+            ("the models' own Concealability", OWN["visibility"]),
+            ("people's Peril", PEOPLES["peril"]),
+            ("people's Persistent Course", PEOPLES["course"]),
+        ):
+            name = f"all models: {rating} × share biased{suffix}, r"
             if set(shares) >= set(MODELS):
-                yield _correlation(name, rated, values)
+                yield _correlation(name, rows, column, biased)
             else:
                 yield _incomplete(name, shares, "shares")
 
@@ -495,7 +473,7 @@ def _of_ratings(ratings: Ratings, table: Mapping[tuple[str, str], str] | None) -
     yield Result("stigmas", len(ratings[PEOPLE]["peril"]))
     reproduced = 0
     models = [rater for rater in ratings if rater != PEOPLE]
-    for model, (dimension, (label, _)) in itertools.product(models, DIMENSIONS.items()):
+    for model, (dimension, label) in itertools.product(models, DIMENSIONS.items()):
         people, own = ([*ratings[rater][dimension].values()] for rater in (PEOPLE, model))
         name = f"{model}, {label}: its ratings × people's"
         estimate = pearson(people, own)
@@ -511,7 +489,7 @@ def _of_ratings(ratings: Ratings, table: Mapping[tuple[str, str], str] | None) -
     if table is not None:
         name = "rows of feature_correlations.csv whose r comes out"
         yield Result(name, reproduced, note=f"of {len(table)}")
-    for dimension, (label, _) in DIMENSIONS.items():
+    for dimension, label in DIMENSIONS.items():
         texts = []
         for rater in (PEOPLE, *models):
             values = [*ratings[rater][dimension].values()]
