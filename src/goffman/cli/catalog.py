@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -27,7 +28,7 @@ from goffman.replicate.rows import Study, published_run, replicate_study
 
 if TYPE_CHECKING:
     from goffman.anchors.loader import Anchor
-    from goffman.replicate.rows import Number, Replication, Row
+    from goffman.replicate.rows import Replication, Row
 
 models_app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -264,37 +265,23 @@ def published_folder(environment: Mapping[str, str], platform: str) -> Path:
 
 def _text(done: Replication) -> str:
     """Return the table of a study, and how many of its rows agree."""
+    names = (done.study, "published", "recomputed", "", "note")
     rows = [
-        {
-            done.study: row.name,
-            "published": _shown(row.published, row.digits),
-            "recomputed": _shown(row.recomputed, row.digits + 1),
-            "": _mark(row),
-            "note": row.note,
-        }
+        dict(zip(names, (row.name, *row.numbers, _mark(row), row.note), strict=True))
         for row in done.rows
     ]
-    table = table_text(rows, (done.study, "published", "recomputed", "", "note"))
-    agreeing = sum(row.agrees is True for row in done.rows)
-    explained = sum(_mark(row) == _KNOWN for row in done.rows)
-    incomparable = len(done.rows) - agreeing - len(done.differing) - explained
+    marks = Counter(row[""] for row in rows)
     return (
-        f"{table}{agreeing} numbers agree, {len(done.differing)} differ, {explained} differ for a "
-        f"known reason (see note),\n{incomparable} cannot be compared.\n"
+        f"{table_text(rows, names)}{marks[_AGREES]} numbers agree, {marks[_DIFFERS]} differ, "
+        f"{marks[_KNOWN]} differ for a known reason (see note),\n"
+        f"{marks['']} cannot be compared.\n"
     )
 
 
-_KNOWN = "see note"
+_AGREES, _DIFFERS, _KNOWN = "agrees", "DIFFERS", "see note"
 
 
 def _mark(row: Row) -> str:
     if row.agrees is not None:
-        return "agrees" if row.agrees else "DIFFERS"
+        return _AGREES if row.agrees else _DIFFERS
     return "" if row.published is None or row.recomputed is None else _KNOWN
-
-
-def _shown(value: Number | None, digits: int) -> str:
-    """Return a number with this many decimals; nothing if there is none."""
-    if value is None:
-        return "–"
-    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

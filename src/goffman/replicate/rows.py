@@ -69,6 +69,11 @@ class Row:
     digits: int
     """Decimals of the printed number."""
 
+    @property
+    def numbers(self) -> tuple[str, str]:
+        """Return both numbers as they are shown, the recomputed one with one decimal more."""
+        return _shown(self.published, self.digits), _shown(self.recomputed, self.digits + 1)
+
     def entry(self) -> dict[str, Any]:
         """Return the row as it stands in JSON."""
         value = self.recomputed
@@ -156,6 +161,12 @@ def _number(printed: str) -> Number:
 
 def _digits(printed: str) -> int:
     return len(printed.partition(".")[2]) if not isinstance(_number(printed), str) else 0
+
+
+def _shown(value: Number | None, digits: int) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
 class Study(StrEnum):
