@@ -7,7 +7,7 @@ from statistics import correlation, fmean
 import pytest
 from scipy import stats
 
-from few_conditions import read_rows, write_rows
+from few_conditions import change_rows, read_rows
 from goffman.errors import PublishedError
 from goffman.replicate.gueorguieva2025 import results
 from goffman.replicate.rows import Result
@@ -220,9 +220,7 @@ def test_ratings_that_are_not_those_of_the_table_are_counted(
     column: str, rating: str, copy, by_name
 ) -> None:
     folder = copy("gueorguieva2025")
-    rows = read_rows(folder / SHARES)
-    rows[1][column] = rating
-    write_rows(folder / SHARES, rows)
+    change_rows(folder / SHARES, lambda rows: [rows[0], rows[1] | {column: rating}, *rows[2:]])
     found = by_name(results(folder))
     assert found["llama: stigmas with the ratings of results-from-pachankis-all.csv"] == 4
 
