@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from goffman.config import Precision, Several, Text
+from goffman.config import Several, Text
 from goffman.console import models_folder
 from goffman.errors import InputError
 from goffman.instruments.files import read_plain
 from goffman.instruments.identities import persona
-from goffman.models.base import Calling, LoadOptions
+from goffman.models.base import Calling, LoadOptions, Sampling
 from goffman.models.files import BUNDLED, BUNDLED_PAIR
 from goffman.models.pypi_download import fetched
 from goffman.models.server_address import behind_server, parse_address
-from goffman.options import Prices
+from goffman.options import ChatOptions, Prices
 from goffman.planning import who_can_answer
 from goffman.validation import check_text
 
@@ -85,16 +87,37 @@ def correlated(
     return correlated_pairs or ((BUNDLED_PAIR,) if {*BUNDLED_PAIR} <= {*models} else ())
 
 
-def loading(
-    *, device: str, precision: Precision, trust_remote_code: bool, labels: Mapping[str, str] | None
-) -> LoadOptions:
+def load_options(settings: SimpleNamespace) -> LoadOptions:
     """Return the options for loading models."""
     return LoadOptions(
-        device=device,
-        precision=precision,
-        trust_remote_code=trust_remote_code,
-        labels=None if labels is None else dict(labels),
+        device=settings.device,
+        precision=settings.precision,
+        trust_remote_code=settings.trust_remote_code,
+        labels=None if settings.labels is None else dict(settings.labels),
         fetched=fetched(models_folder(os.environ, sys.platform)),
+        workers=settings.workers,
+        mixed_hardware=settings.allow_mixed_hardware,
+    )
+
+
+def chat_options(settings: SimpleNamespace, models: Sequence[str]) -> ChatOptions:
+    """Return how chat models are asked."""
+    calling = replace(
+        _keys(models, settings.key_env),
+        concurrency=settings.concurrency,
+        per_minute=settings.max_requests_per_minute,
+        timeout=settings.timeout,
+    )
+    price_in, price_out = settings.price_in, settings.price_out
+    if (price_in is None) is not (price_out is None):
+        raise InputError("Give both --price-in and --price-out, or neither.")
+    return ChatOptions(
+        trials=settings.trials,
+        sampling=Sampling(
+            temperature=settings.temperature, max_tokens=settings.max_tokens, top_p=settings.top_p
+        ),
+        calling=calling,
+        prices=None if price_in is None else Prices(question=price_in, reply=price_out),
     )
 
 
@@ -145,7 +168,7 @@ def system_prompt(value: Text | None, persona_name: Text | None) -> str | None:
         raise InputError(f"--system: {text} is not a UTF-8 text file.") from error
 
 
-def keys(models: Sequence[str], key_env: str | None) -> Calling:
+def _keys(models: Sequence[str], key_env: str | None) -> Calling:
     """Return the keys that the models' servers need: each key goes to one host alone."""
     addresses = [parse_address(model) for model in models if behind_server(model)]
     openai = any(address.openai for address in addresses)
@@ -171,12 +194,3 @@ def keys(models: Sequence[str], key_env: str | None) -> Calling:
             "there."
         )
     return Calling(openai_key=openai_key, key=os.environ[key_env], key_name=key_env)
-
-
-def prices(question: float | None, reply: float | None) -> Prices | None:
-    """Return a server's prices; None if they are not known."""
-    if question is None and reply is None:
-        return None
-    if question is None or reply is None:
-        raise InputError("Give both --price-in and --price-out, or neither.")
-    return Prices(question=question, reply=reply)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Unpack, get_type_hints
 
 from goffman.api import arguments
@@ -15,8 +14,7 @@ from goffman.comparison.runs import describe_verdicts
 from goffman.config import AuditOptions, Several, Text, audit_options, changed, with_defaults
 from goffman.errors import InputError
 from goffman.instruments.identities import identities
-from goffman.models.base import Sampling
-from goffman.options import AskOptions, ChatOptions, MeasureOptions
+from goffman.options import AskOptions, MeasureOptions
 from goffman.pipeline import audit as ask_and_measure
 
 
@@ -41,28 +39,8 @@ def audit(
     settings = with_defaults({**(config or {}), **options})
     instruments = arguments.texts("--instrument", settings.instruments)
     asked = arguments.models_asked(models, instruments)
-    chats = ChatOptions(
-        trials=settings.trials,
-        sampling=Sampling(
-            temperature=settings.temperature, max_tokens=settings.max_tokens, top_p=settings.top_p
-        ),
-        calling=replace(
-            arguments.keys(asked, settings.key_env),
-            concurrency=settings.concurrency,
-            per_minute=settings.max_requests_per_minute,
-            timeout=settings.timeout,
-        ),
-        prices=arguments.prices(settings.price_in, settings.price_out),
-    )
-    loading = arguments.loading(
-        device=settings.device,
-        precision=settings.precision,
-        trust_remote_code=settings.trust_remote_code,
-        labels=settings.labels,
-    )
-    loading = replace(
-        loading, workers=settings.workers, mixed_hardware=settings.allow_mixed_hardware
-    )
+    chats = arguments.chat_options(settings, asked)
+    loading = arguments.load_options(settings)
     asking = AskOptions(
         top_k=settings.top_k,
         limit=settings.limit,
