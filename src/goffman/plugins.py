@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -43,7 +43,8 @@ class PluginWarning(UserWarning):
 
 
 @cache
-def _loaded(door: Door) -> tuple[tuple[str, object], ...]:
+def plugged(door: Door) -> tuple[tuple[str, object], ...]:
+    """Return name and object of everything that other packages put into a door, sorted by name."""
     plugins = []
     for entry in sorted(entry_points(group=door), key=lambda point: point.name):
         try:
@@ -53,11 +54,6 @@ def _loaded(door: Door) -> tuple[tuple[str, object], ...]:
         except BaseException as error:  # noqa: BLE001 - whatever a stranger's code raises
             refuse(door, entry.name, *raised(error))
     return tuple(plugins)
-
-
-def plugged(door: Door) -> Iterator[tuple[str, object]]:
-    """Yield name and object of everything that other packages put into a door, sorted by name."""
-    yield from _loaded(door)
 
 
 def plugged_folders(
