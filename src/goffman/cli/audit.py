@@ -115,11 +115,10 @@ def print_done(
     ``seconds``: how long it took; 0 if no model was asked.
     """
     if as_json:
-        fields = ("model", "instrument", "sentences", "rows")
-        counted = [[getattr(asked, name) for name in fields] for asked in done.asked]
-        names = ("model", "instrument", "prompts", "answers")
         rows = rows or [
-            dict(zip(names, counts_of_model, strict=True)) for counts_of_model in counted
+            {"model": asked.model, "instrument": asked.instrument}
+            | {"prompts": asked.sentences, "answers": asked.rows}
+            for asked in done.asked
         ]
         entry: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
         entry |= {"results": [result.entry() for result in done.results], "summary": done.summary}
