@@ -367,7 +367,7 @@ def test_the_page_and_its_figure_show_the_numbers_and_the_first_screen_does_not(
         one for one in identified["second"].summary if "for 75-year-old and 25-year-old" in one
     ]
     assert "interval" in said
-    first, second = (asked[name].results for name in ("first", "second"))
+    first, second = (identified[name].results for name in ("first", "second"))
     assert [one.entry() for one in first] == [one.entry() for one in second]
 
 
