@@ -96,15 +96,19 @@ class ModeAdapter(ABC):
         """Return the arrays of an answer, none of whose numbers may be missing."""
         return [answer]
 
-    @abstractmethod
     def rows(self, answers: Sequence[Any], askers: PromptRefs, *, step: int) -> pl.DataFrame:
         """Return the table's rows for the answers to several batches."""
+        columns = {"model": self.name, "step": step, **self.columns(answers, askers)}
+        count, types = len(columns["prompt_id"]), schema(columns_of(self.table))
+        for name, dtype in types.items():
+            if isinstance(columns[name], str | int | None):
+                # Made without polars' queries, which would take longer.
+                columns[name] = pl.Series([columns[name]], dtype=dtype).new_from_index(0, count)
+        return pl.DataFrame({name: columns[name] for name in types})
 
-    def _frame(self, columns: Mapping[str, Any]) -> pl.DataFrame:
-        """Return the table with these columns; one that is a single value has it in each row."""
-        types = schema(columns_of(self.table))
-        rows = pl.DataFrame({**columns, "model": self.name}, schema_overrides=types)
-        return rows.select(types.names())
+    @abstractmethod
+    def columns(self, answers: Sequence[Any], askers: PromptRefs) -> dict[str, Any]:
+        """Return the table's columns but model and step; a single value is that of all rows."""
 
 
 @lru_cache(maxsize=1)
@@ -168,7 +172,7 @@ class FillMask(ModeAdapter):
         """Return the probabilities of ranks and of targets."""
         return answer.probabilities, answer.targets
 
-    def rows(self, answers: Sequence[Filled], askers: PromptRefs, *, step: int) -> pl.DataFrame:
+    def columns(self, answers: Sequence[Filled], askers: PromptRefs) -> dict[str, Any]:
         """Return FILLS: for each asker the top k by rank, then all other target words."""
         token_ids = np.concatenate([batch.token_ids for batch in answers])
         probabilities = np.concatenate([batch.probabilities for batch in answers])
@@ -183,19 +187,14 @@ class FillMask(ModeAdapter):
         target_values = of_targets[askers.sentences[unranked], target]
         ranks = pl.Series(np.tile(np.arange(1, top_k + 1), count), dtype=pl.Int64)
         texts, words = self._vocabulary
-        # The columns as they stand in FILLS, made without polars' queries, which would take longer.
-        return pl.DataFrame(
-            {
-                "prompt_id": askers.prompt_ids.gather(asker),
-                "model": pl.Series([self.name]).new_from_index(0, len(asker)),
-                "step": np.full(len(asker), step, dtype=np.int64),
-                "parent": askers.parents.gather(asker),
-                "rank": ranks.extend_constant(None, len(unranked)),
-                "token": texts.gather(tokens),
-                "word": words.gather(tokens),
-                "probability": np.concatenate([ranked_values, target_values]),
-            }
-        )
+        return {
+            "prompt_id": askers.prompt_ids.gather(asker),
+            "parent": askers.parents.gather(asker),
+            "rank": ranks.extend_constant(None, len(unranked)),
+            "token": texts.gather(tokens),
+            "word": words.gather(tokens),
+            "probability": np.concatenate([ranked_values, target_values]),
+        }
 
 
 class PhraseTokens(ModeAdapter):
@@ -224,25 +223,20 @@ class PhraseTokens(ModeAdapter):
         """Return the token ids of each text, as the model found them."""
         return [self._encoded[text] for text in texts]
 
-    def rows(
-        self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
-    ) -> pl.DataFrame:
+    def columns(self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs) -> dict[str, Any]:
         """Return FILLS: one row for each token of each phrase, without a rank."""
         tokens = getattr(self.model, "tokens", None) or self.model.next_word.tokens
         ids = askers.parents.str.split("/").list.last().cast(pl.Int64).to_numpy()
         texts = pl.Series([tokens[token] for token in ids], dtype=pl.String)
         target = np.searchsorted(self._targets, ids)
-        return self._frame(
-            {
-                "prompt_id": askers.prompt_ids,
-                "step": step,
-                "parent": askers.parents,
-                "rank": None,
-                "token": texts,
-                "word": texts.str.strip_chars(),
-                "probability": np.concatenate(answers)[askers.sentences, target],
-            }
-        )
+        return {
+            "prompt_id": askers.prompt_ids,
+            "parent": askers.parents,
+            "rank": None,
+            "token": texts,
+            "word": texts.str.strip_chars(),
+            "probability": np.concatenate(answers)[askers.sentences, target],
+        }
 
 
 class Classify(ModeAdapter):
@@ -251,11 +245,8 @@ class Classify(ModeAdapter):
     table: AnswerTable = "labels"
     call = Call(method="classify_batch")
 
-    def rows(
-        self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
-    ) -> pl.DataFrame:
+    def columns(self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs) -> dict[str, Any]:
         """Return LABELS: for each asker the most probable class and every class's probability."""
-        del step  # a label has no mask to go on from
         classes, sums = by_meaning(np.concatenate(answers), self.model.labels)
         asker_sums = sums[askers.sentences]
         by_class = {
@@ -263,7 +254,7 @@ class Classify(ModeAdapter):
             for name in CLASSES
         }
         labels = pl.Series(classes, dtype=pl.String).gather(asker_sums.argmax(axis=1))
-        return self._frame({"prompt_id": askers.prompt_ids, "label": labels, **by_class})
+        return {"prompt_id": askers.prompt_ids, "label": labels, **by_class}
 
 
 class Likelihood(ModeAdapter):
@@ -289,20 +280,15 @@ class Likelihood(ModeAdapter):
         scored: NDArray[np.float64] = super().checked(np.stack([answer, lengths]), batch)
         return scored
 
-    def rows(
-        self, answers: Sequence[NDArray[np.float64]], askers: PromptRefs, *, step: int
-    ) -> pl.DataFrame:
+    def columns(self, answers: Sequence[NDArray[np.float64]], askers: PromptRefs) -> dict[str, Any]:
         """Return LIKELIHOODS: for each asker its word, and the sentence's probability."""
-        del step  # a whole sentence has no mask to go on from
         scores, tokens = np.concatenate(answers, axis=1)[:, askers.sentences]
-        return self._frame(
-            {
-                "prompt_id": askers.prompt_ids,
-                "word": askers.parents,
-                "log_probability": scores,
-                "tokens": tokens.astype(np.int64),
-            }
-        )
+        return {
+            "prompt_id": askers.prompt_ids,
+            "word": askers.parents,
+            "log_probability": scores,
+            "tokens": tokens.astype(np.int64),
+        }
 
 
 class _BegunReply(ModeAdapter):
@@ -330,9 +316,7 @@ class NextWord(_BegunReply):
         """Return the probabilities of each text's words."""
         return [words.probabilities for words in answer]
 
-    def rows(
-        self, answers: Sequence[Sequence[NextWords]], askers: PromptRefs, *, step: int
-    ) -> pl.DataFrame:
+    def columns(self, answers: Sequence[Sequence[NextWords]], askers: PromptRefs) -> dict[str, Any]:
         """Return FILLS: for each asker the most probable next words, by rank."""
         by_sentence = list(chain.from_iterable(answers))
         said = [by_sentence[sentence] for sentence in askers.sentences]
@@ -340,17 +324,14 @@ class NextWord(_BegunReply):
         asker = np.repeat(np.arange(len(said)), counts)
         tokens = pl.Series([token for words in said for token in words.tokens], dtype=pl.String)
         ranks = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts) + 1
-        return self._frame(
-            {
-                "prompt_id": askers.prompt_ids.gather(asker),
-                "step": step,
-                "parent": askers.parents.gather(asker),
-                "rank": pl.Series(ranks, dtype=pl.Int64),
-                "token": tokens,
-                "word": tokens.str.strip_chars(),
-                "probability": np.concatenate([words.probabilities for words in said]),
-            }
-        )
+        return {
+            "prompt_id": askers.prompt_ids.gather(asker),
+            "parent": askers.parents.gather(asker),
+            "rank": pl.Series(ranks, dtype=pl.Int64),
+            "token": tokens,
+            "word": tokens.str.strip_chars(),
+            "probability": np.concatenate([words.probabilities for words in said]),
+        }
 
 
 class OptionProbability(_BegunReply):
@@ -365,29 +346,24 @@ class OptionProbability(_BegunReply):
         self._labels = sorted({option.label for choices in options.values() for option in choices})
         self.call = Call(method="next_word.options", arguments={"labels": self._labels})
 
-    def rows(
-        self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs, *, step: int
-    ) -> pl.DataFrame:
+    def columns(self, answers: Sequence[NDArray[np.float32]], askers: PromptRefs) -> dict[str, Any]:
         """Return CHOICES: for each asker its options in their order."""
-        del step  # an option is chosen once
         offered = [self._options[prompt_id] for prompt_id in askers.prompt_ids.to_list()]
         options = list(chain.from_iterable(offered))
         asker = np.repeat(np.arange(len(offered)), [len(choices) for choices in offered])
         columns = np.searchsorted(self._labels, [option.label for option in options])
         values = np.concatenate(answers)[askers.sentences[asker], columns]
         totals = np.bincount(asker, weights=values, minlength=len(offered))
-        return self._frame(
-            {
-                "prompt_id": askers.prompt_ids.gather(asker),
-                "option": pl.Series([option.label for option in options]),
-                "code": pl.Series([option.code for option in options], dtype=pl.Float64),
-                "probability": values,
-                # Sums of float32 probabilities may be a hair above 1.
-                "elsewhere": np.clip(1 - totals, 0, 1)[asker].astype(np.float32),
-                # Every token of a model on this machine is seen.
-                "unseen": None,
-            }
-        )
+        return {
+            "prompt_id": askers.prompt_ids.gather(asker),
+            "option": pl.Series([option.label for option in options]),
+            "code": pl.Series([option.code for option in options], dtype=pl.Float64),
+            "probability": values,
+            # Sums of float32 probabilities may be a hair above 1.
+            "elsewhere": np.clip(1 - totals, 0, 1)[asker].astype(np.float32),
+            # Every token of a model on this machine is seen.
+            "unseen": None,
+        }
 
 
 class PersonPicked(OptionProbability):
