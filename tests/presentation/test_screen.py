@@ -24,7 +24,7 @@ def result(instrument, model, at, half, *, margin=0.05, verdict="relevant", **mo
         difference=at, low=at - half, high=at + half, margin=margin, verdict=verdict,
         shown=verdict, **more,
     )  # fmt: skip
-    return MainResult(instrument=instrument, model=model, finding=finding)
+    return MainResult(instrument=instrument, finding=finding)
 
 
 DEMO = [
@@ -96,9 +96,7 @@ def test_what_was_not_tested_or_not_measurable_has_no_number():
         Finding(model="m", head="Not measurable", text=""),
         Finding(model="m", head="There is no other group to compare with", text=""),
     ]
-    lines = screen(
-        [MainResult(instrument=f"i{n}", model="m", finding=f) for n, f in enumerate(odd)]
-    )
+    lines = screen([MainResult(instrument=f"i{n}", finding=f) for n, f in enumerate(odd)])
     assert any(line.startswith("  ✕ i0") and line.endswith("not measurable") for line in lines)
     assert any(line.startswith("  – i1") and line.endswith("not tested") for line in lines)
 

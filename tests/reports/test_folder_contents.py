@@ -116,7 +116,7 @@ def result(model="m", instrument="social-distance", verdict="relevant", differen
         shown=verdict,
         caveats=(Caveat(id="one-wording", short="one wording only", text=""),),
     )
-    return MainResult(instrument=instrument, model=model, finding=finding)
+    return MainResult(instrument=instrument, finding=finding)
 
 
 def card(*of, **more):

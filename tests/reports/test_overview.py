@@ -124,7 +124,7 @@ def test_the_page_leads_with_a_row_for_each_instrument_the_strongest_first(audit
 def test_the_headline_is_the_sentence_of_the_strongest_result_or_that_there_is_none():
     def result(verdict, at):
         finding = replace(found(at, 0.01, verdict=verdict), short=f"It is {verdict}", shown=verdict)
-        return MainResult(instrument="x", model="m", finding=finding)
+        return MainResult(instrument="x", finding=finding)
 
     weak, strong = result("present, size uncertain", 0.05), result("relevant", 0.2)
     in_order = sorted([weak, result("negligible", 0.01), strong], key=strength)

@@ -25,7 +25,7 @@ from goffman.formatting import (
 from goffman.presentation.findings import describe_verdict, findings_of, heading, with_verdict
 from goffman.presentation.section import Caveat, Finding
 from goffman.presentation.table_formats import ColumnSpec, Table, as_table, grid, markdown
-from goffman.report.summary import MainResult, describe_counts, screen, strength
+from goffman.report.summary import MainResult, by_model, describe_counts, screen, strength
 from goffman.schemas import CONTRASTS, ESTIMATES, VERDICTS
 from goffman.stats.multiple_testing import FALSE
 
@@ -320,7 +320,6 @@ def change_result(comparison: Comparison, model: str = "") -> MainResult:
         head = f"{what[:1].upper()}{what[1:]}: {' → '.join(sides)}"
     return MainResult(
         instrument=comparison.instrument,
-        model=model,
         finding=Finding(
             model=model,
             head=head,
@@ -342,8 +341,7 @@ def change_results(comparisons: Sequence[Comparison]) -> list[MainResult]:
         for comparison in comparisons
         if not comparison.verdict.refusals
     ]
-    order = list(dict.fromkeys(result.model for result in results))
-    return sorted(results, key=lambda result: order.index(result.model))
+    return by_model(results)
 
 
 def model_of(comparison: Comparison, labels: Mapping[str, str]) -> str:

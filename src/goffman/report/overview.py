@@ -82,7 +82,7 @@ def first_screen(sections: Mapping[str, Section]) -> dict[str, Any]:
 def results_of(section: Section, sections: Mapping[str, Section]) -> list[dict[str, Any]]:
     """Return the results of one section, the strongest first; ``main``: whether it is main."""
     results = [
-        MainResult(instrument=section.instrument, model=finding.model, finding=finding)
+        MainResult(instrument=section.instrument, finding=finding)
         for finding in findings_of(section)
     ]
     return [

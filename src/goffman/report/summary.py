@@ -70,9 +70,12 @@ class MainResult:
 
     instrument: str
     """The instrument, with the mode of the result."""
-    model: str
-    """The model's name as it is shown."""
     finding: Finding
+
+    @property
+    def model(self) -> str:
+        """Return the model's name as it is shown."""
+        return self.finding.model
 
     @property
     def verdict(self) -> str:
@@ -140,15 +143,17 @@ def strength(result: MainResult) -> tuple[int, float]:
 def main_results(sections: Mapping[str, Section]) -> list[MainResult]:
     """Return the main result of each instrument and model, model by model."""
     results = [
-        MainResult(instrument=instrument, model=finding.model, finding=finding)
+        MainResult(instrument=instrument, finding=finding)
         for instrument, section in sections.items()
         for finding in findings_of(section)
         if section.is_main(finding.model)
     ]
-    order = {
-        model: position
-        for position, model in enumerate(dict.fromkeys(result.model for result in results))
-    }
+    return by_model(results)
+
+
+def by_model(results: Sequence[MainResult]) -> list[MainResult]:
+    """Return the results model by model, in the order in which the models come."""
+    order = {name: place for place, name in enumerate(dict.fromkeys(r.model for r in results))}
     return sorted(results, key=lambda result: order[result.model])
 
 
