@@ -1,12 +1,12 @@
 """How far raters agree: κ and α from their ratings, and the page for settling disagreements.
 
-κ = (p_o − p_e) / (1 − p_e), with p_o = Σ w_ij p_ij and p_e = Σ w_ij p_i. p_.j, where p_ij is the
-share of units that the first rater puts in category i and the second in j (Cohen 1960), and w_ij is
-1 on the diagonal and 0 elsewhere. Its large-sample variance, for a κ that is not 0, is
+κ = (p_o − p_e) / (1 − p_e), with p_o = Σ p_ii and p_e = Σ p_i. p_.i, where p_ij is the share of
+units that the first rater puts in category i and the second in j (Cohen 1960). Its large-sample
+variance, for a κ that is not 0, is
 
-    Σ p_ij (w_ij − (w̄_i. + w̄_.j)(1 − κ))² − (κ − p_e (1 − κ))²
-    ───────────────────────────────────────────────────────────     w̄_i. = Σ_j p_.j w_ij
-                        n (1 − p_e)²                                w̄_.j = Σ_i p_i. w_ij
+    Σ p_ij (δ_ij − (p_.i + p_j.)(1 − κ))² − (κ − p_e (1 − κ))²
+    ──────────────────────────────────────────────────────────     δ_ij: 1 if i = j, else 0
+                        n (1 − p_e)²
 
 (Fleiss, Cohen & Everitt 1969). The interval is κ ± z·SE, cut at −1 and 1.
 
@@ -114,12 +114,12 @@ def cohen_kappa(table: NDArray[np.int64]) -> Agreement:
         return Agreement(value=value, n=n, method=method, reason=reason)
     if min(used) == 1:
         return Agreement(value=0.0, n=n, method=method, reason=ONE_SIDED)
-    shares, weight = table / n, np.eye(len(table))
+    shares = table / n
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    expected = float((weight * np.outer(rows, columns)).sum())
-    kappa = (float((weight * shares).sum()) - expected) / (1 - expected)
-    means = (weight @ columns)[:, None] + (rows @ weight)[None, :]
-    spread = float((shares * (weight - means * (1 - kappa)) ** 2).sum())
+    expected = float(rows @ columns)
+    kappa = (float(np.trace(shares)) - expected) / (1 - expected)
+    means = columns[:, None] + rows[None, :]
+    spread = float((shares * (np.eye(len(table)) - means * (1 - kappa)) ** 2).sum())
     variance = (spread - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
     # A variance of 0 may be computed as slightly below 0.
     error = float(np.sqrt(max(variance, 0.0)))
@@ -149,9 +149,8 @@ def krippendorff_alpha(ratings: NDArray[np.int64], *, categories: int) -> Agreem
     weighted = pairable / (pairable.sum(axis=1) - 1)[:, None]
     coincidences = weighted.T @ pairable - np.diag(weighted.sum(axis=0))
     chance = np.outer(values, values) - np.diag(values)
-    difference = 1 - np.eye(categories)
-    observed = float((coincidences * difference).sum())
-    expected = float((chance * difference).sum()) / (values.sum() - 1)
+    observed = float(coincidences.sum() - np.trace(coincidences))
+    expected = float(chance.sum() - np.trace(chance)) / (values.sum() - 1)
     return Agreement(value=float(1 - observed / expected), n=n, method=method)
 
 
