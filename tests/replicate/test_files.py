@@ -1,11 +1,12 @@
 """The folder of a study: below the one that is given, or that one itself."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from goffman.errors import PublishedError
-from goffman.replicate.files import MARKS, folder_above, study_folder
+from goffman.errors import InputError, PublishedError
+from goffman.replicate.files import LARGEST, MARKS, folder_above, read_csv, read_lines, study_folder
 from goffman.replicate.lin2022 import results
 from goffman.replicate.rows import Study
 
@@ -61,3 +62,15 @@ def test_a_download_goes_where_the_folders_of_studies_lie(tmp_path: Path) -> Non
     assert folder_above(own, list(Study)) == own
     (own / "lin2022").mkdir(parents=True)
     assert folder_above(own, ["lin2022"]) == own
+
+
+def test_what_is_no_plain_file_of_a_bounded_size_is_refused(tmp_path: Path) -> None:
+    pipe, large = tmp_path / "pipe.csv", tmp_path / "large.csv"
+    os.mkfifo(pipe)
+    large.touch()
+    os.truncate(large, LARGEST + 1)
+    for path, reason in ((pipe, "is a named pipe"), (large, "Allowed: up to 268,435,456")):
+        with pytest.raises(InputError, match=reason):
+            read_lines(path)
+        with pytest.raises(InputError, match=reason):
+            read_csv(path, ["word"])
