@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 from goffman import __version__
+from goffman.config import Sample
 from goffman.errors import InputError
 from goffman.instruments.types import (
     MODES,
@@ -25,14 +26,10 @@ from goffman.instruments.types import (
 )
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, Listener
-from goffman.planning import Question, every_way, interleaved, questions_of
+from goffman.planning import PromptSet, Question, every_way, interleaved, questions_of
 from goffman.runs.files import README, write_folder
 from goffman.runs.manifest import ids_sha256
 from goffman.validation import check_types
-
-if TYPE_CHECKING:
-    from goffman.config import Sample
-    from goffman.planning import PromptSet
 
 TABLES: Mapping[InstrumentKind, AnswerTable] = {
     "choose": "choices",

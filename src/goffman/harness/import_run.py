@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from goffman.anchors.loader import anchors_with
 from goffman.errors import InputError
@@ -27,8 +28,8 @@ from goffman.harness.logs import (
     reading,
     unpacked,
 )
-from goffman.instruments.types import is_control
-from goffman.models.base import Identity, NextWords, PromptParts
+from goffman.instruments.types import Prompt, is_control
+from goffman.models.base import ChatRequest, Identity, NextWords, PromptParts, Reply
 from goffman.options import Listener, MeasureOptions
 from goffman.pipeline import Audit, enter_instrument, words_for
 from goffman.planning import Assignment, Question
@@ -40,13 +41,6 @@ from goffman.runs.manifest import model_entry, with_model
 from goffman.runs.mode_adapters import mode_adapter
 from goffman.runs.run import Run, check_place, default_folder, keep_prompts, open_run
 from goffman.validation import LONGEST, fits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from goffman.instruments.types import Prompt
-    from goffman.models.base import ChatRequest, Reply
-
 
 ELSEWHERE = "unknown"
 """The device of a model whose harness does not name it."""

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from goffman.errors import did_you_mean
+from goffman.models.base import ChatRequest, Sampling
 from goffman.models.rate_limit import server_wait
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from goffman.models.base import ChatRequest, Sampling
-    from goffman.models.server_address import Address
+from goffman.models.server_address import Address
 
 LIMITS = ("max_tokens", "max_completion_tokens")
 """The two names of the token limit: many servers know the first, OpenAI's newer models the

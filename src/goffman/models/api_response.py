@@ -8,7 +8,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from goffman.models.api_errors import (
     LONGEST_ANSWER,
@@ -18,9 +18,7 @@ from goffman.models.api_errors import (
     words_of,
 )
 from goffman.models.base import Reply
-
-if TYPE_CHECKING:
-    from goffman.models.server_address import Address
+from goffman.models.server_address import Address
 
 _NAMES = r"(?:think|thinking|thought|thoughts|reasoning)"
 _OPEN = re.compile(rf"\s*(?:<{_NAMES}>|\[THINK\])", re.IGNORECASE)

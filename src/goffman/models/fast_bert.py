@@ -6,14 +6,11 @@ Nothing is padded, and the last layer is computed at the mask alone.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch.nn import functional as F  # noqa: N812
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 BERT_NAMES = (
     "attention.self.query",

@@ -10,16 +10,14 @@ import json
 import math
 import re
 import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from goffman.errors import ModelError, did_you_mean
 from goffman.models.base import Identity, LoadOptions, check_precision
 from goffman.models.pypi_download import FETCHABLE, remarks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 VOCABULARY_BYTES = 1 << 29
 SETTINGS_BYTES = 1 << 25

@@ -6,22 +6,16 @@ What all texts begin with, such as the chat template's head, is read once for al
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from goffman.models.base import not_a_number
+from goffman.models.base import Precision, not_a_number
 from goffman.models.torch_common import accepted, is_out_of_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from goffman.models.base import Precision
-
 
 SAVED = {"cpu": 256, "cuda": 16_384}
 """A shared beginning is read once if that saves so many tokens: fewer cost less than a call, which

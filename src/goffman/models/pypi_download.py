@@ -17,18 +17,15 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from goffman.errors import DownloadError, InputError, did_you_mean
 from goffman.instruments.files import read_plain
 from goffman.validation import fits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 CARD = "goffman.json"
 """The file in a fetched model's folder that says where it comes from; written last."""

@@ -5,20 +5,14 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from goffman.errors import ModelError
 from goffman.instruments.types import MASK
-from goffman.models.files import VOCABULARY_FILES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from goffman.models.base import LoadOptions
-    from goffman.models.files import Files
-
+from goffman.models.base import LoadOptions
+from goffman.models.files import VOCABULARY_FILES, Files
 
 T = TypeVar("T", bound=Hashable)
 Made = TypeVar("Made")

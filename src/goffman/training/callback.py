@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import transformers
 
+from goffman.config import Several
 from goffman.errors import InputError
+from goffman.training.history import History
 from goffman.training.monitor import Monitor
-
-if TYPE_CHECKING:
-    from goffman.config import Several
-    from goffman.training.history import History
 
 if find_spec("accelerate") is None:
     # Raised before anyone makes a trainer, which needs it.

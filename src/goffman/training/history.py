@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from goffman.api.results import Figure, Frame
+from goffman.api.results import Estimate, Figure, Frame
 from goffman.comparison.page import slopes
 from goffman.contrasts.verdict import direction
 from goffman.errors import InputError, did_you_mean
 from goffman.formatting import confidence, ends, humanize, number, verdict_shown
 from goffman.modes import asked_id
-from goffman.presentation.vega import SCHEMA
-
-if TYPE_CHECKING:
-    from goffman.api.results import Estimate
-    from goffman.presentation.vega import Spec
+from goffman.presentation.vega import SCHEMA, Spec
 
 Row = Mapping[str, Any]
 

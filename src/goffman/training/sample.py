@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -17,28 +17,34 @@ from goffman.contrasts.engine import MeasuredInstrument, judged
 from goffman.errors import InputError, ModelError
 from goffman.formatting import number
 from goffman.gate.names import named_by
-from goffman.instruments.types import CONTROL, is_control, passes
+from goffman.instruments.types import (
+    CONTROL,
+    AnswerTable,
+    InstrumentKind,
+    Prompt,
+    is_control,
+    passes,
+)
+from goffman.measures.base import Measure
 from goffman.measures.controls import HIGH, control_score
 from goffman.models.registry import ModelKind, model_kinds
-from goffman.models.resolve import describe_in_memory, in_memory, set_aside, unwrapped
+from goffman.models.resolve import Description, describe_in_memory, in_memory, set_aside, unwrapped
 from goffman.models.tokenizer import has_case
-from goffman.options import Listener
-from goffman.planning import Question, check_languages, every_way, lexicon_uses, questions_of
-from goffman.runs.batch_plan import limits_for, prefetched, with_one_mask
-from goffman.runs.mode_adapters import mode_adapter
+from goffman.options import AskOptions, Listener, MeasureOptions
+from goffman.planning import (
+    PromptSet,
+    Question,
+    check_languages,
+    every_way,
+    lexicon_uses,
+    questions_of,
+)
+from goffman.runs.batch_plan import BatchLimits, limits_for, prefetched, with_one_mask
+from goffman.runs.mode_adapters import ModeAdapter, mode_adapter
+from goffman.runs.recursive_masking import Node
 from goffman.schemas import prompt_table
 from goffman.scoring import load_words
 from goffman.sensitivity.variations import Headline
-
-if TYPE_CHECKING:
-    from goffman.instruments.types import AnswerTable, InstrumentKind, Prompt
-    from goffman.measures.base import Measure
-    from goffman.models.resolve import Description
-    from goffman.options import AskOptions, MeasureOptions
-    from goffman.planning import PromptSet
-    from goffman.runs.batch_plan import BatchLimits
-    from goffman.runs.mode_adapters import ModeAdapter
-    from goffman.runs.recursive_masking import Node
 
 
 def questions_in_training(
