@@ -6,7 +6,7 @@ Each task finds its questions in a file beside its own, wherever the folder is.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
 from itertools import zip_longest
@@ -249,8 +249,7 @@ def _about(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def template(name: str) -> str:
-    """Return the text of a file that is written unchanged."""
+def _template(name: str) -> str:
     return files("goffman.harness").joinpath("templates", name).read_text(encoding="utf-8")
 
 
@@ -265,43 +264,25 @@ CHOICE, REPLY = "goffman-choice", "goffman-reply"
 
 LM_EVAL_HEADING = "# Questions of goffman for lm-evaluation-harness"
 
-_LM_EVAL_ABOUT = f"""\
-{LM_EVAL_HEADING}
-
-Written for lm-eval {LM_EVAL_VERSION}. Tasks for causal models have the tag `{CHOICE}`: they compare
-the probabilities of the answer options, in every order of the options. Tasks for chat models have
-the tag `{REPLY}`: they read the text of the reply.
-
-```
-lm-eval run --model hf --model_args pretrained=gpt2,add_bos_token=True \\
-  --include_path . --tasks {CHOICE} --log_samples --output_path logs
-lm-eval run --model hf --model_args pretrained=HuggingFaceTB/SmolLM2-135M-Instruct \\
-  --include_path . --tasks {REPLY} --apply_chat_template --log_samples --output_path logs
-goffman read logs/MODEL --output runs/MODEL
-```
-
-`--limit N` asks prompts and control items in turn. The scores that lm-eval prints are a first look.
-`goffman read` makes a run of the log, with intervals, tests and a report. It needs `--log_samples`.
-
-| task | prompts | instrument |
-|---|---|---|
-"""
-
 
 def write_lm_eval_tasks(several: Sequence[ExportedTask], folder: Path) -> list[Path]:
     """Write the files to the folder; raise InputError if it holds others. Return their paths."""
-    texts = {"utils.py": template("lm_eval_utils.py.txt")}
+    texts = {"utils.py": _template("lm_eval_utils.py.txt")}
     rows = []
     for task in several:
-        name = task.file_name
+        name, title = task.file_name, task.question.instrument.title
         texts[f"{name}.jsonl"] = task.rows
         texts[f"{name}.yaml"] = _yaml(task)
-        title = task.question.instrument.title
         rows.append(f"| {task_name(name)} | {task.note.prompts:,} | {title} |\n")
-    texts[README] = _LM_EVAL_ABOUT + "".join(rows)
-    return write_folder(
-        folder, ((path, text.encode()) for path, text in texts.items()), heading=LM_EVAL_HEADING
+    about = _template("lm_eval_readme.md.txt").format(
+        heading=LM_EVAL_HEADING, version=LM_EVAL_VERSION, choice=CHOICE, reply=REPLY
     )
+    texts[README] = about + "".join(rows)
+    return write_folder(folder, _encoded(texts), heading=LM_EVAL_HEADING)
+
+
+def _encoded(texts: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    return ((path, text.encode()) for path, text in texts.items())
 
 
 def task_name(instrument: str) -> str:
@@ -309,12 +290,12 @@ def task_name(instrument: str) -> str:
     return f"goffman-{instrument}"
 
 
-def _yaml(one: ExportedTask) -> str:
+def _yaml(task: ExportedTask) -> str:
     """Return the task's file: JSON, which is also YAML, except for the functions."""
-    name, sampling = one.file_name, Sampling()
+    name, sampling = task.file_name, Sampling()
     request: dict[str, Any] = {
         "output_type": "generate_until",
-        "repeats": one.question.trials,
+        "repeats": task.question.trials,
         "generation_kwargs": {
             "until": [],
             "do_sample": True,
@@ -324,7 +305,7 @@ def _yaml(one: ExportedTask) -> str:
         "process_results": "!function utils.scored_reply",
         "metric_list": [_mean("code"), _mean("answered")],
     }
-    if one.table == "choices":
+    if task.table == "choices":
         request = {
             "output_type": "multiple_choice",
             "doc_to_choice": "spellings",
@@ -335,7 +316,7 @@ def _yaml(one: ExportedTask) -> str:
         }
     settings: dict[str, Any] = {
         "task": task_name(name),
-        "tag": CHOICE if one.table == "choices" else REPLY,
+        "tag": CHOICE if task.table == "choices" else REPLY,
         "custom_dataset": "!function utils.dataset",
         "dataset_kwargs": {"file": f"{name}.jsonl"},
         "test_split": "test",
@@ -343,7 +324,7 @@ def _yaml(one: ExportedTask) -> str:
         "doc_to_text": "text",
         "doc_to_target": "target",
         **request,
-        "metadata": one.note.entry(),
+        "metadata": task.note.entry(),
     }
     lines = [
         f"{key}: {value if str(value).startswith('!') else json.dumps(value, ensure_ascii=False)}\n"
@@ -367,48 +348,14 @@ PACKAGE = "goffman_tasks"
 
 INSPECT_HEADING = "# Questions of goffman for inspect_ai"
 
-_INSPECT_ABOUT = f"""\
-{INSPECT_HEADING}
-
-Written for inspect_ai {INSPECT_VERSION}.
-
-```
-inspect eval {PACKAGE}/tasks.py@TASK --model openai/gpt-4o-mini
-goffman read logs/FILE.eval --output runs/MODEL
-```
-
-Or install the package (`pip install .`) and run `inspect eval {PACKAGE}/TASK`. `--limit N` asks
-prompts and control items in turn. The scores that inspect prints are a first look. `goffman read`
-makes a run of the log, with intervals, tests and a report.
-
-| TASK | prompts | instrument |
-|---|---|---|
-"""
-
-_PROJECT = f"""\
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-
-[project]
-name = "goffman-tasks"
-version = "{__version__}"
-description = "Questions of goffman as tasks for inspect_ai"
-dependencies = ["inspect-ai>=0.3"]
-
-[project.entry-points.inspect_ai]
-{PACKAGE} = "{PACKAGE}.tasks"
-
-[tool.hatch.build.targets.wheel]
-packages = ["{PACKAGE}"]
-"""
-
 
 def write_inspect_tasks(several: Sequence[ExportedTask], folder: Path) -> list[Path]:
     """Write the files to the folder; raise InputError if it holds others. Return their paths."""
-    tasks, rows = [template("inspect_tasks.py.txt")], []
+    tasks, rows = [_template("inspect_tasks.py.txt")], []
     texts = {
-        "pyproject.toml": _PROJECT,
+        "pyproject.toml": _template("inspect_pyproject.toml.txt").format(
+            version=__version__, package=PACKAGE
+        ),
         f"{PACKAGE}/__init__.py": '"""Questions of goffman as tasks for inspect_ai."""\n',
     }
     sampling = {name: value for name, value in asdict(Sampling()).items() if value is not None}
@@ -425,7 +372,8 @@ def write_inspect_tasks(several: Sequence[ExportedTask], folder: Path) -> list[P
         )
         rows.append(f"| {function} | {task.note.prompts:,} | {title} |\n")
     texts[f"{PACKAGE}/tasks.py"] = "\n\n".join(tasks)
-    texts[README] = _INSPECT_ABOUT + "".join(rows)
-    return write_folder(
-        folder, ((path, text.encode()) for path, text in texts.items()), heading=INSPECT_HEADING
+    about = _template("inspect_readme.md.txt").format(
+        heading=INSPECT_HEADING, version=INSPECT_VERSION, package=PACKAGE
     )
+    texts[README] = about + "".join(rows)
+    return write_folder(folder, _encoded(texts), heading=INSPECT_HEADING)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from goffman.harness.logs import (
     unpacked,
 )
 from goffman.instruments.types import Prompt, is_control
-from goffman.models.base import ChatRequest, Identity, NextWords, PromptParts, Reply
+from goffman.models.base import ChatRequest, Identity, PromptParts, Reply
 from goffman.options import Listener, MeasureOptions
 from goffman.pipeline import Audit, enter_instrument, words_for
 from goffman.planning import Assignment, Question
@@ -243,9 +243,6 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
         kind=_kind(parts),
         family="",
         revision=log.revision,
-        weights=None,
-        weights_sha256=None,
-        tokenizer_sha256=None,
         precision=log.precision,
         device=log.device or ELSEWHERE,
     )
@@ -261,38 +258,25 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
     for part in parts:
         name, prompts = part.answers.note.instrument, part.question.prompts
         keep_prompts(run, name, prompts)
-        watch = listener.progress
+        job: dict[str, Any] = {"run": run, "instrument": name, "prompts": prompts}
+        job["watch"] = listener.progress
         if part.handed.table == "choices":
-            job = Job(run=run, instrument=name, prompts=prompts, limits=limits, watch=watch)
-            model = RecordedOptions(identity, prompts, part.answers.options)
-            collected.append(ask_batches(job, mode_adapter(model, "choose", prompts, None)))
+            choice_job = Job(**job, limits=limits)
+            adapter = mode_adapter(RecordedOptions(identity, part), "choose", prompts, None)
+            collected.append(ask_batches(choice_job, adapter))
         else:
-            chat = ChatJob(
-                run=run,
-                instrument=name,
-                prompts=prompts,
-                trials=part.question.trials,
-                seed=0,
-                watch=watch,
-            )
-            collected.append(
-                ask_replies(chat, RecordedReplies(identity, prompts, part.answers.replies))
-            )
+            chat_job = ChatJob(**job, trials=part.question.trials, seed=0)
+            collected.append(ask_replies(chat_job, RecordedReplies(identity, part)))
     return collected
 
 
 class RecordedReplies:
     """A chat model whose replies are known from a log."""
 
-    def __init__(
-        self,
-        identity: Identity,
-        prompts: Sequence[Prompt],
-        replies: Mapping[str, Sequence[Reply]],
-    ) -> None:
-        """Take the replies, by prompt id, one for each trial."""
+    def __init__(self, identity: Identity, part: ImportedPart) -> None:
+        replies = part.answers.replies
         self.identity = identity
-        self._replies = {prompt.asked: replies[prompt.id] for prompt in prompts}
+        self._replies = {prompt.asked: replies[prompt.id] for prompt in part.question.prompts}
 
     def chat(self, turns: Sequence[ChatRequest], heard: Callable[[int, Reply], None]) -> None:
         """Give each turn its reply at once."""
@@ -303,21 +287,16 @@ class RecordedReplies:
 class RecordedOptions:
     """A causal model whose options' probabilities are known from a log."""
 
-    def __init__(
-        self,
-        identity: Identity,
-        prompts: Sequence[Prompt],
-        logarithms: Mapping[str, Sequence[float]],
-    ) -> None:
-        """Take the logarithms, by prompt id, of each spelling of the options: see choice_row."""
+    def __init__(self, identity: Identity, part: ImportedPart) -> None:
         self.identity = identity
+        self.next_word = self
         self.tokens: tuple[str, ...] = ()
         self._places: dict[PromptParts, int] = {}
         self._options: list[dict[str, float]] = []
-        for prompt in prompts:
+        for prompt in part.question.prompts:
             self._places[PromptParts.read(prompt.asked)] = len(self._options)
             # An option's probability is the sum over its spellings.
-            probabilities = iter(np.exp(np.array(logarithms[prompt.id], dtype=np.float64)))
+            probabilities = iter(np.exp(np.array(part.answers.options[prompt.id])))
             self._options.append(
                 {
                     option.label: float(sum(next(probabilities) for _ in spellings(option.label)))
@@ -325,18 +304,9 @@ class RecordedOptions:
                 }
             )
 
-    @property
-    def next_word(self) -> RecordedOptions:
-        """Return the reader of the options, which is the model itself."""
-        return self
-
     def encode(self, openings: Sequence[PromptParts]) -> list[list[int]]:
         """Return one number for each question: its position."""
         return [[self._places[opening]] for opening in openings]
-
-    def words(self, encoded: Sequence[Sequence[int]], *, top_k: int) -> list[NextWords]:
-        """Raise NotImplementedError: no harness logs words that were not offered."""
-        raise NotImplementedError
 
     def options(
         self, encoded: Sequence[Sequence[int]], labels: Sequence[str]

@@ -237,15 +237,6 @@ def unconnected(address: Address, cause: BaseException | None) -> RequestError:
     )
 
 
-def badly_packed(address: Address, packing: str) -> RequestError:
-    """Return the error that an answer cannot be decompressed."""
-    message = (
-        f"the server at {address.url} compresses its answers in a way that goffman cannot read "
-        f"(Content-Encoding: {packing[:LONGEST_WORDS]}). Turn compression off."
-    )
-    return RequestError(message, tries=QUICK_TRIES)
-
-
 def words_of(told: Mapping[str, Any], text: str, hidden: Callable[[str], str]) -> str:
     """Return the server's own words, short and on one line, after a colon; empty if it has none."""
     message = told.get("message")

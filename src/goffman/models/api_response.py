@@ -12,9 +12,9 @@ from typing import Any
 
 from goffman.models.api_errors import (
     LONGEST_ANSWER,
+    LONGEST_WORDS,
     QUICK_TRIES,
     RequestError,
-    badly_packed,
     words_of,
 )
 from goffman.models.base import Reply
@@ -58,8 +58,13 @@ async def unpacked(
     """Yield an answer's bytes, decompressed as its encoding says; raise RequestError on failure."""
     packing = packing.strip().lower()
     plain = packing in {"", "identity"}
+    unreadable = RequestError(
+        f"the server at {address.url} compresses its answers in a way that goffman cannot read "
+        f"(Content-Encoding: {packing[:LONGEST_WORDS]}). Turn compression off.",
+        tries=QUICK_TRIES,
+    )
     if not plain and packing not in PACKINGS:
-        raise badly_packed(address, packing)
+        raise unreadable
     # It tells gzip from deflate by the first bytes.
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
     remaining = LONGEST_ANSWER
@@ -67,7 +72,7 @@ async def unpacked(
         try:
             part = chunk if plain else unpack.decompress(chunk, remaining + 1)
         except zlib.error:
-            raise badly_packed(address, packing) from None
+            raise unreadable from None
         # The longer one counts: endless compressed bytes may contain nothing.
         remaining -= max(len(chunk), len(part))
         if remaining < 0:

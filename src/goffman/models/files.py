@@ -11,7 +11,7 @@ import math
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -453,21 +453,11 @@ def prepared(spec: str, options: LoadOptions, *, kind: str) -> tuple[Files, Iden
         name=files.name,
         kind=kind,
         family=config.get("model_type") or "",
-        revision=files.revision,
-        tokenizer_sha256=digest(tokenizer_files(files)),
         precision=options.precision,
-        device="",
+        device=device_name(choose_device(options.device)) if options.weights else "",
         notes=(*notes, TERMS) if spec.startswith("bundled:") else notes,
-    )
-    if not options.weights:
-        return files, identity
-    weights, weights_sha256 = _weights_of(files)
-    identity = replace(
-        identity,
-        weights=weights,
-        weights_sha256=weights_sha256,
-        parameters=parameters_in(weight_files(files)[1]),
-        device=device_name(choose_device(options.device)),
+        parameters=parameters_in(weight_files(files)[1]) if options.weights else None,
+        **_checksums(files, weights=options.weights),
     )
     return files, identity
 
@@ -515,13 +505,6 @@ def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tupl
     )
 
 
-def _weights_of(files: Files) -> tuple[Literal["safetensors", "bin"], str]:
-    """Return the kind of file that the weights are in, and their checksum."""
-    kind, weights = weight_files(files)
-    # The configuration counts, too: with another one, the same numbers give other answers.
-    return kind, digest([files.folder / "config.json", *weights])
-
-
 def parameters_in(weights: Iterable[Path]) -> int | None:
     """Return how many numbers the tensors of safetensors files hold; None: files do not say it.
 
@@ -540,13 +523,16 @@ def parameters_in(weights: Iterable[Path]) -> int | None:
     return sum(sizes.values()) or None
 
 
-def checksums(spec: str, options: LoadOptions) -> dict[str, str | None]:
+def checksums(spec: str, options: LoadOptions) -> dict[str, Any]:
     """Return what an Identity says of a model's files, without loading the model."""
-    files = files_of(spec, weights=True, fetched=options.fetched)
-    weights, weights_sha256 = _weights_of(files)
-    return {
-        "revision": files.revision,
-        "weights": weights,
-        "weights_sha256": weights_sha256,
-        "tokenizer_sha256": digest(tokenizer_files(files)),
-    }
+    return _checksums(files_of(spec, weights=True, fetched=options.fetched), weights=True)
+
+
+def _checksums(files: Files, *, weights: bool) -> dict[str, Any]:
+    known = {"revision": files.revision, "tokenizer_sha256": digest(tokenizer_files(files))}
+    if not weights:
+        return known
+    kind, paths = weight_files(files)
+    # The configuration counts, too: with another one, the same numbers give other answers.
+    sha256 = digest([files.folder / "config.json", *paths])
+    return {**known, "weights": kind, "weights_sha256": sha256}

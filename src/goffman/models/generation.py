@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from goffman.models.base import Precision, not_a_number
+from goffman.models.tokenizer import alike
 from goffman.models.torch_common import accepted, is_out_of_memory
 
 SAVED = {"cpu": 256, "cuda": 16_384}
@@ -122,11 +123,9 @@ class Generation:
 def shared_tokens(model: Any, texts: Sequence[Sequence[int]]) -> int:
     """Return how many tokens that all texts begin with are worth reading once for all; 0: none."""
     # What the first and the last text in order share, all between them share, too.
-    first, last = min(map(tuple, texts)), max(map(tuple, texts))
-    pairs = enumerate(zip(first, last, strict=False))
-    alike = next((position for position, (left, right) in pairs if left != right), len(first))
+    beginning = alike(min(map(tuple, texts)), max(map(tuple, texts)))
     # Every text keeps a last token of its own, for its logits.
-    shared = min(alike, min(map(len, texts)) - 1)
+    shared = min(beginning, min(map(len, texts)) - 1)
     worth = shared * (len(texts) - 1) >= SAVED.get(model.device.type, SAVED["cuda"])
     same_length = len(set(map(len, texts))) == 1
     # A layer that sees the last tokens only would count padding after the shared beginning.

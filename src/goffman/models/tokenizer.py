@@ -6,7 +6,6 @@ import unicodedata
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from itertools import takewhile
 from typing import Any, TypeVar
 
 from goffman.errors import ModelError
@@ -229,8 +228,8 @@ class Tokens:
         """Return for each token of the phrase the sentence with it masked, and the token."""
         texts = [f"{before}{phrase}{after}", f"{before.rstrip()}{after}"]
         whole, without = token_ids(self._tokenizer, texts, specials=self.specials)
-        begin = _alike(whole, without)
-        end = len(whole) - _alike(whole[begin:][::-1], without[begin:][::-1])
+        begin = alike(whole, without)
+        end = len(whole) - alike(whole[begin:][::-1], without[begin:][::-1])
         check_length(self.name, texts[0], length=len(whole), limit=self.limit)
         return [
             ([*whole[:position], self.mask_id, *whole[position + 1 :]], whole[position])
@@ -303,9 +302,11 @@ def token_reader(tokenizer: Any) -> Callable[[int], str]:
     return text
 
 
-def _alike(first: Sequence[int], second: Sequence[int]) -> int:
+def alike(first: Sequence[int], second: Sequence[int]) -> int:
     """Return how many tokens two texts have in common at their beginning."""
-    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))])
+    pairs = enumerate(zip(first, second, strict=False))
+    unlike = (position for position, (left, right) in pairs if left != right)
+    return next(unlike, min(len(first), len(second)))
 
 
 def _letters(text: str) -> str:
