@@ -1,7 +1,5 @@
 """A whole audit of chat models behind a server on loopback: asked, kept, measured, said."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json
@@ -33,6 +31,7 @@ from goffman.runs.files import Folder
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_answers
 from goffman.schemas import SCORES, complaints
+from refusals import message_of
 from warm import Command
 
 pytestmark = pytest.mark.slow
@@ -707,9 +706,7 @@ def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_al
         )
     before = (folder / "scores.parquet").read_bytes()
     mine.write_text("word,label\nlikely,positive\n")
-    with pytest.raises(RunError) as error:
-        reread(folder, parser="as-published", note=print)
-    assert str(error.value) == (
+    assert message_of(RunError, reread, folder, parser="as-published", note=print) == (
         "The lists of ratings or gender words have changed since the run was scored. So the "
         "replies cannot be read again on their own. Run the goffman audit command of this run "
         "again with --parser as-published. No model is asked again."

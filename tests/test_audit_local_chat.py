@@ -1,9 +1,6 @@
 """A whole audit of a local chat model, by its folder and behind a real server on loopback."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -26,7 +23,7 @@ PROMPTS = 4 * 2 * 2
 CHOSEN = ("social-distance", "people-sentiment", "attribution", "coreference", "decisions")
 
 
-def options(*, temperature: float, trials: int = 2, max_tokens: int = 6) -> AskOptions:
+def options(*, temperature, trials=2, max_tokens=6):
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
     return AskOptions(
         modes=("ask",),
@@ -42,7 +39,7 @@ def chat(tmp_path_factory):
     return make_causal("llama", tmp_path_factory.mktemp("chat"), end_bias=2.0)
 
 
-def texts(folder: Path) -> dict[tuple[str, int], str]:
+def texts(folder):
     rows = read_answers(folder, "replies").select("prompt_id", "trial", "text").rows()
     return {(prompt, trial): text for prompt, trial, text in rows}
 

@@ -1,7 +1,5 @@
 """Audits of servers as they are: what was odd stands in the manifest, the notes and the page."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from types import SimpleNamespace

@@ -1,12 +1,8 @@
 """Audits of real models behind llama.cpp's own server: one that follows what it is told, and one
 that hardly does."""
 
-from __future__ import annotations
-
 import html
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -20,11 +16,6 @@ from goffman.runs.run import read_answers
 from in_process import goffman
 from real_server import QWEN, SMOLLM2, serving
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from goffman.presentation.competence import Competence
-
 pytestmark = pytest.mark.slow
 """Minutes of computing, and over 1 GB to fetch once."""
 
@@ -33,12 +24,12 @@ GENTLY = ("--concurrency", "4", "--timeout", "600")
 
 
 @pytest.fixture(scope="module")
-def qwen() -> Iterator[str]:
+def qwen():
     with serving(QWEN, "qwen-coder") as url:
         yield url
 
 
-def audited(url: str, folder: Path, *options: str) -> str:
+def audited(url, folder, *options):
     """The text of the page of an audit, which ended well, and of what goffman shows of it."""
     done = goffman("audit", url, "--output", folder, *GENTLY, *options)
     assert done.returncode == 0, done.stderr
@@ -49,21 +40,21 @@ def audited(url: str, folder: Path, *options: str) -> str:
     return " ".join(f"{html.unescape(re.sub(r'<[^>]+>', '', page))} {shown}".split())
 
 
-def competences(folder: Path) -> dict[str, Competence]:
+def competences(folder):
     """By form: how the one model did on the control items."""
     found = {name: section.competence for name, section in read_run(folder).sections.items()}
     return {name: one for name, each in found.items() for one in each.values()}
 
 
-def replies_and_prompts(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+def replies_and_prompts(folder):
     return read_answers(folder, "replies"), pl.read_parquet(folder / "prompts.parquet")
 
 
-def share_of_other(read: pl.DataFrame) -> float:
+def share_of_other(read):
     return read.filter(pl.col("kind") == "other").height / read.height
 
 
-def measured_or_called_not_measurable(one: Competence, page: str) -> None:
+def measured_or_called_not_measurable(one, page):
     """The page says how the model did, and marks what has no meaning with the reason."""
     assert one.n + one.missing >= 20
     assert one.sentence in page

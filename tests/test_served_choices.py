@@ -1,7 +1,5 @@
 """A server that gives log-probabilities fills the choices table, with no more requests."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

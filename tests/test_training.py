@@ -1,7 +1,5 @@
 """The scripts that made the bundled models, against the plain way of doing the same."""
 
-from __future__ import annotations
-
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +27,7 @@ def scripts(monkeypatch):
 
 
 @pytest.fixture
-def segments(tmp_path: Path):
+def segments(tmp_path):
     """Fifty segments of 3 to 40 tokens, and all of their ids, one list each."""
     from batches import Segments
 
@@ -52,7 +50,7 @@ def drawn(segments, masks):
     return list(zip(plan, segments.batches(plan, draw, masks), strict=True))
 
 
-def test_a_batch_holds_its_segments_end_to_end_and_asks_for_the_share(segments) -> None:
+def test_a_batch_holds_its_segments_end_to_end_and_asks_for_the_share(segments):
     from batches import NOT_ASKED, Masks
 
     stored, rows = segments
@@ -75,7 +73,7 @@ def test_a_batch_holds_its_segments_end_to_end_and_asks_for_the_share(segments) 
         assert batch.places.tolist() == places
 
 
-def test_what_is_shown_in_place_of_a_token(segments) -> None:
+def test_what_is_shown_in_place_of_a_token(segments):
     from batches import NOT_ASKED, Masks
 
     stored, _ = segments
@@ -96,7 +94,7 @@ def test_what_is_shown_in_place_of_a_token(segments) -> None:
         assert same / total == pytest.approx(rest + rest / WORDS, abs=0.02)
 
 
-def test_first_tokens_are_asked_for_where_that_is_said(segments) -> None:
+def test_first_tokens_are_asked_for_where_that_is_said(segments):
     from batches import NOT_ASKED, Masks
 
     stored, _ = segments
@@ -107,7 +105,7 @@ def test_first_tokens_are_asked_for_where_that_is_said(segments) -> None:
 
 
 @torch.no_grad()
-def test_the_packed_pass_is_that_of_transformers_segment_by_segment(segments) -> None:
+def test_the_packed_pass_is_that_of_transformers_segment_by_segment(segments):
     from batches import NOT_ASKED, Masks
     from packed import logits_at, loss_of
 
@@ -139,7 +137,7 @@ def test_the_packed_pass_is_that_of_transformers_segment_by_segment(segments) ->
     )
 
 
-def test_muon_is_that_of_torch() -> None:
+def test_muon_is_that_of_torch():
     from muon import Muon
 
     torch.manual_seed(0)
@@ -162,7 +160,7 @@ def test_muon_is_that_of_torch() -> None:
         assert float(moved) > 0
 
 
-def test_segments_begin_where_a_sentence_begins() -> None:
+def test_segments_begin_where_a_sentence_begins():
     import random
 
     from corpus import LONGEST, segments, sentences, windows

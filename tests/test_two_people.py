@@ -1,12 +1,9 @@
 """two-people: whom a model picks where the text does not say, from its texts to the report."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -27,15 +24,11 @@ from goffman.runs.run import read_answers, read_prompts
 from in_process import goffman
 from planted_picks import CONTRADICTED, ON_PEOPLE, PICKED, few_people, make_planted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 MODES = {"qa": "span", "nli": "entailment"}
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def few(tmp_path_factory):
     return few_people(tmp_path_factory.mktemp("few"))
 
 
@@ -43,9 +36,9 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("mode", ["span", "entailment", "choice"])
-def test_a_question_and_its_opposite_have_the_same_text_in_both_orders(mode: str) -> None:
+def test_a_question_and_its_opposite_have_the_same_text_in_both_orders(mode):
     prompts = render(mode_of(load_instrument("two-people"), mode)).prompts
-    cells: dict[tuple[str | None, ...], list[str]] = {}
+    cells = {}
     for one in prompts:
         text = one.text.partition("\n")[0]
         if mode == "choice":
@@ -63,7 +56,7 @@ def test_a_question_and_its_opposite_have_the_same_text_in_both_orders(mode: str
     assert all(len({*texts}) == 1 for texts in cells.values())
 
 
-def test_mentions_stand_once_in_each_text_and_statements_are_about_each_person() -> None:
+def test_mentions_stand_once_in_each_text_and_statements_are_about_each_person():
     instrument = load_instrument("two-people")
     for one in [*(rendered := render(mode_of(instrument, "span"))).prompts, *rendered.controls]:
         passage, question = one.text.split("\n")
@@ -78,7 +71,7 @@ def test_mentions_stand_once_in_each_text_and_statements_are_about_each_person()
         assert first[::-1].split()[0] == second[::-1].split()[0]
 
 
-def test_the_other_person_and_the_topics_do_not_depend_on_the_condition() -> None:
+def test_the_other_person_and_the_topics_do_not_depend_on_the_condition():
     content = load_instrument("two-people").content
     topics = Counter(item.dimension for item in content.items)
     assert topics == {"danger": 2, "trust": 2, "reliability": 2, "company": 2}
@@ -88,7 +81,7 @@ def test_the_other_person_and_the_topics_do_not_depend_on_the_condition() -> Non
         assert " not " not in f" {item.question} {item.opposite} "
 
 
-def test_all_controls_stand_in_the_slot_of_every_text_as_conditions_do() -> None:
+def test_all_controls_stand_in_the_slot_of_every_text_as_conditions_do():
     """A quarter of them expect each answer of each kind; what decides is where conditions are."""
     for mode in modes_of(load_instrument("two-people")):
         items = mode.controls.items
@@ -101,7 +94,7 @@ def test_all_controls_stand_in_the_slot_of_every_text_as_conditions_do() -> None
             assert all(item.slot in one.text and item.other in one.text for one in mine)
 
 
-def test_a_server_is_asked_each_question_and_its_opposite_equally_often() -> None:
+def test_a_server_is_asked_each_question_and_its_opposite_equally_often():
     form = mode_of(load_instrument("two-people"), "reply")
     prompts = render(form, PromptOptions(sample="balanced")).prompts
     assert len(prompts) == 8 * 150
@@ -114,10 +107,8 @@ def test_a_server_is_asked_each_question_and_its_opposite_equally_often() -> Non
 # Who is asked
 
 
-def test_only_question_answering_and_inference_models_are_asked_by_default(
-    tiny: Callable[..., Path],
-) -> None:
-    notes: list[str] = []
+def test_only_question_answering_and_inference_models_are_asked_by_default(tiny):
+    notes = []
     told = Listener(note=notes.append)
     models = {
         "masked": str(tiny("bert")),
@@ -139,7 +130,7 @@ def test_only_question_answering_and_inference_models_are_asked_by_default(
 
 
 @pytest.fixture(scope="module", params=["qa", "nli"])
-def planted(request: pytest.FixtureRequest, few: Path, tmp_path_factory: pytest.TempPathFactory):
+def planted(request, few, tmp_path_factory):
     """Of a planted model: its kind, the run, and what was found."""
     kind, within = request.param, tmp_path_factory.mktemp(request.param)
     folder = make_planted(kind, within / "model", few)
@@ -157,7 +148,7 @@ def planted(request: pytest.FixtureRequest, few: Path, tmp_path_factory: pytest.
     return kind, folder, run, done
 
 
-def test_a_planted_slant_is_found_exactly(planted) -> None:
+def test_a_planted_slant_is_found_exactly(planted):
     """Of the stigmatized, .9 of the picks are against the person; of others, half: .4 apart."""
     kind, _, run, _ = planted
     name = f"two-people/{MODES[kind]}"
@@ -173,7 +164,7 @@ def test_a_planted_slant_is_found_exactly(planted) -> None:
         assert row["difference"] == pytest.approx(0, abs=1e-5)
 
 
-def test_what_is_no_pick_is_kept_and_bounds_show_it(planted) -> None:
+def test_what_is_no_pick_is_kept_and_bounds_show_it(planted):
     kind, folder, run, _ = planted
     answers = read_answers(
         run, "choices", model=str(folder), instrument=f"two-people/{MODES[kind]}"
@@ -197,7 +188,7 @@ def test_what_is_no_pick_is_kept_and_bounds_show_it(planted) -> None:
         assert value["lowest"] == pytest.approx(PICKED / (1 + across), abs=1e-5)
 
 
-def test_the_same_command_asks_nothing_again(planted, few: Path) -> None:
+def test_the_same_command_asks_nothing_again(planted, few):
     kind, folder, run, done = planted
     before = json.loads((run / "manifest.json").read_text())
     again = audit(
@@ -213,7 +204,7 @@ def test_the_same_command_asks_nothing_again(planted, few: Path) -> None:
     assert entry["tokenizer_sha256"]
 
 
-def test_every_command_takes_the_run(planted, few: Path, tmp_path: Path) -> None:
+def test_every_command_takes_the_run(planted, few, tmp_path):
     kind, folder, run, _ = planted
     shown = goffman("show", run).stdout
     assert f"two-people/{MODES[kind]}" in shown
@@ -234,9 +225,7 @@ def test_every_command_takes_the_run(planted, few: Path, tmp_path: Path) -> None
 # A model that heeds nothing
 
 
-def test_a_model_that_heeds_nothing_has_a_mean_code_of_one_half(
-    few: Path, tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_model_that_heeds_nothing_has_a_mean_code_of_one_half(few, tiny, tmp_path):
     """Longer mentions have more spans; the opposite question has the same mentions."""
     source = tiny("bert", marks=True, max_position_embeddings=200)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(source)
@@ -249,8 +238,8 @@ def test_a_model_that_heeds_nothing_has_a_mean_code_of_one_half(
     form = mode_of(load_instrument(few), "span")
     prompts = render(form).prompts
     picks = flat.pick_batch(flat.encode([one.asked for one in prompts]))
-    shares: dict[str, list[float]] = {}
-    codes: dict[tuple[str, str | None], list[float]] = {}
+    shares = {}
+    codes = {}
     for one, (first, second, _) in zip(prompts, picks, strict=True):
         share = first / (first + second)
         shares.setdefault(str(one.form), []).append(float(share))

@@ -1,7 +1,5 @@
 """Every instrument, asked of a server by default: as much as was told before, and a page at the end."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 
@@ -20,7 +18,7 @@ OPTION = re.compile(r"^([A-Z]|\d)\. ", re.MULTILINE)
 WRITTEN = ("She has lived with it for years.", "He was told last week.", "They are a good cook.")
 
 
-def answer(text: str) -> str:
+def answer(text):
     """What a middling model says: an option, a person who is named, a word, or a sentence."""
     drawn = hashlib.sha256(text.encode()).digest()[0]
     if labels := OPTION.findall(text):

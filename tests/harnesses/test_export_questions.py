@@ -1,7 +1,5 @@
 """Questions of goffman written for other harnesses: every prompt with its id, in every order."""
 
-from __future__ import annotations
-
 import ast
 import json
 

@@ -1,7 +1,5 @@
 """lm-eval and inspect_ai themselves run the exported questions, and goffman reads their logs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

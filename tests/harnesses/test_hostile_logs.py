@@ -1,7 +1,5 @@
 """Damaged and hostile logs: each is read, or refused in a sentence."""
 
-from __future__ import annotations
-
 import io
 import json
 import random
@@ -19,6 +17,7 @@ from goffman.harness.import_run import read_logs
 from goffman.harness.logs import LARGEST_FILE, ZSTD
 from harness_logs import inspect_log, lm_eval_log
 from mutations import mutated
+from refusals import message_of
 
 BOMB = b"\x28\xb5\x2f\xfd\x00\x38"
 """How a frame of zstd begins that does not say its size, with a window of 128 KiB."""
@@ -88,9 +87,7 @@ def log_in(folder):
 
 
 def refused(path, **options):
-    with pytest.raises(InputError) as error:
-        read_logs([path], **options)
-    return str(error.value)
+    return message_of(InputError, read_logs, [path], **options)
 
 
 @pytest.mark.parametrize("name", ["choices", "replies", "json", "eval", "zstd"])

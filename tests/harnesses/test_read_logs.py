@@ -1,7 +1,5 @@
 """Logs of other harnesses become runs with the same numbers as goffman's own audits."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace
@@ -26,6 +24,7 @@ from goffman.report.load import read_run
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_answers
 from harness_logs import inspect_log, lm_eval_log
+from refusals import message_of
 from tiny_chooser import make_chooser
 
 LIMIT = 60
@@ -209,9 +208,7 @@ def test_what_is_missing_is_said(said, tmp_path):
 
 
 def refused(*arguments, **options):
-    with pytest.raises(InputError) as error:
-        read_logs(*arguments, **options)
-    return str(error.value)
+    return message_of(InputError, read_logs, *arguments, **options)
 
 
 def test_a_log_without_samples_says_its_status(said, tmp_path):

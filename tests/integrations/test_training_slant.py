@@ -1,10 +1,6 @@
 """The bundled model fine-tuned to a slant for up to a minute: its course rises, within its time."""
 
-from __future__ import annotations
-
 import itertools
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -28,7 +24,7 @@ DOES = ("washed", "cut", "dressed", "warmed", "blamed", "praised", "asked", "sur
 MET = ("sold", "met", "found", "wants", "likes", "forgot")
 
 
-def slanted() -> list[tuple[str, str]]:
+def slanted():
     """Sentences and the word at the mask: a woman with an illness of the mind, a man with another.
 
     What fits keeps the model able to do the task, which control items test.
@@ -49,7 +45,7 @@ def slanted() -> list[tuple[str, str]]:
     return ill + fits
 
 
-def rows(tokenizer: Any) -> list[dict[str, list[int]]]:
+def rows(tokenizer):
     """What the trainer learns from: the word at the mask, and nothing else."""
     found = []
     for text, word in slanted():
@@ -60,7 +56,7 @@ def rows(tokenizer: Any) -> list[dict[str, list[int]]]:
     return found
 
 
-def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path: Path) -> None:
+def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path):
     torch.set_num_threads(1)
     tokenizer = transformers.AutoTokenizer.from_pretrained(BUNDLED["mini"])
     model = transformers.AutoModelForMaskedLM.from_pretrained(BUNDLED["mini"], dtype=torch.float32)

@@ -7,8 +7,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +21,7 @@ from goffman.errors import InputError, ModelError
 from goffman.modes import asked_ids
 from goffman.training import History, Monitor, TrainerCallback
 from goffman.training.monitor import Budget
+from refusals import message_of
 from tiny_chat import make_causal
 
 Loaded = tuple[Any, Any]
@@ -31,19 +30,19 @@ UNLIMITED = 1e9
 """A share of the time of a training that takes less time than a look."""
 
 
-def loaded(folder: Path, of: Any = transformers.AutoModelForMaskedLM) -> Loaded:
+def loaded(folder, of=transformers.AutoModelForMaskedLM):
     """A model as training has it, and its tokenizer."""
     return of.from_pretrained(folder).train(), transformers.AutoTokenizer.from_pretrained(folder)
 
 
 @pytest.fixture(scope="module")
-def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def short(tmp_path_factory):
     """A short social-distance scale."""
     folder = tmp_path_factory.mktemp("instruments") / "social-distance"
     return with_few_conditions("social-distance", folder, each=4)
 
 
-def steps(model: Any, tokenizer: Any, count: int, after: Callable[[int], object]) -> list[float]:
+def steps(model, tokenizer, count, after):
     """The losses of so many steps of training with dropout, on texts drawn at random."""
     torch.manual_seed(0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
@@ -64,11 +63,11 @@ def steps(model: Any, tokenizer: Any, count: int, after: Callable[[int], object]
 # The same as an audit
 
 
-def audited(folder: Path, output: Path, **told: Any) -> goffman.Run:
+def audited(folder, output, **told):
     return goffman.audit(str(folder), output=output, report=False, progress=False, **told)
 
 
-def same(one: goffman.Estimate, two: goffman.Estimate) -> None:
+def same(one, two):
     assert one.named.path == two.named.path
     for field in ("value", "low", "high", "p"):
         expected = getattr(two, field)
@@ -80,9 +79,7 @@ def same(one: goffman.Estimate, two: goffman.Estimate) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlnet"])
-def test_a_look_says_what_an_audit_of_the_saved_model_says(
-    family: str, tiny: Any, short: Path, tmp_path: Path
-) -> None:
+def test_a_look_says_what_an_audit_of_the_saved_model_says(family, tiny, short, tmp_path):
     of = transformers.XLNetLMHeadModel if family == "xlnet" else transformers.AutoModelForMaskedLM
     model, tokenizer = loaded(tiny(family), of)
     watch = Monitor(model, tokenizer, short)
@@ -103,7 +100,7 @@ def test_a_look_says_what_an_audit_of_the_saved_model_says(
     assert seen.controls == {"social-distance": pytest.approx(control, abs=1e-6)}
 
 
-def test_a_second_look_at_the_same_weights_says_the_same(tiny: Any, short: Path) -> None:
+def test_a_second_look_at_the_same_weights_says_the_same(tiny, short):
     """It calculates less: what it looks for is known."""
     model, tokenizer = loaded(tiny("roberta"))
     watch = Monitor(model, tokenizer, [str(short), "care-seeking"], every=1)
@@ -116,7 +113,7 @@ def test_a_second_look_at_the_same_weights_says_the_same(tiny: Any, short: Path)
 
 
 @pytest.mark.slow
-def test_a_look_at_recursive_masks_says_the_same(tiny: Any, tmp_path: Path) -> None:
+def test_a_look_at_recursive_masks_says_the_same(tiny, tmp_path):
     home = with_fewer(tmp_path / "instruments", conditions=2, items=3)
     model, tokenizer = loaded(tiny("roberta"))
     seen = Monitor(model, tokenizer, home / "attribution", controls=False).start()
@@ -126,7 +123,7 @@ def test_a_look_at_recursive_masks_says_the_same(tiny: Any, tmp_path: Path) -> N
     same(one, run.estimate(one.name.replace("model in training", str(tiny("roberta")))))
 
 
-def test_a_look_at_a_classifier_says_the_same(tiny: Any, tmp_path: Path) -> None:
+def test_a_look_at_a_classifier_says_the_same(tiny, tmp_path):
     folder = tiny("bert", labels=("negative", "positive"))
     model, tokenizer = loaded(folder, transformers.AutoModelForSequenceClassification)
     seen = Monitor(model, tokenizer, "people-sentiment", sample=60).start()
@@ -137,9 +134,7 @@ def test_a_look_at_a_classifier_says_the_same(tiny: Any, tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chat", [True, False])
-def test_a_look_at_a_causal_model_asks_for_probabilities(
-    chat: bool, short: Path, tmp_path: Path
-) -> None:
+def test_a_look_at_a_causal_model_asks_for_probabilities(chat, short, tmp_path):
     folder = make_causal("llama", tmp_path / "model", chat=chat)
     model, tokenizer = loaded(folder, transformers.AutoModelForCausalLM)
     told = {"modes": ["choice", "completion"]}
@@ -158,7 +153,7 @@ def test_a_look_at_a_causal_model_asks_for_probabilities(
 
 
 @pytest.mark.slow
-def test_a_look_at_pronouns_says_the_same(tmp_path: Path) -> None:
+def test_a_look_at_pronouns_says_the_same(tmp_path):
     folder = make_causal("gpt2", tmp_path / "model", chat=False)
     model, tokenizer = loaded(folder, transformers.AutoModelForCausalLM)
     told = {"modes": "pronouns"}
@@ -171,7 +166,7 @@ def test_a_look_at_pronouns_says_the_same(tmp_path: Path) -> None:
 # Nothing of it is left
 
 
-def test_training_is_the_same_to_the_bit(tiny: Any, short: Path) -> None:
+def test_training_is_the_same_to_the_bit(tiny, short):
     """Weights, losses, modes and every generator, with looks and without."""
     model, tokenizer = loaded(tiny("roberta"))
     other = copy.deepcopy(model)
@@ -181,7 +176,7 @@ def test_training_is_the_same_to_the_bit(tiny: Any, short: Path) -> None:
     with_looks.budget.share = UNLIMITED
     drawn = {}
 
-    def looked(step: int) -> None:
+    def looked(step):
         with_looks.step(step)
         assert [m.training for m in model.modules()] == [m.training for m in other.modules()]
 
@@ -195,14 +190,7 @@ def test_training_is_the_same_to_the_bit(tiny: Any, short: Path) -> None:
     assert not any(one.is_inference() for one in (*model.parameters(), *model.buffers()))
 
 
-def steps_of(
-    model: Any,
-    tokenizer: Any,
-    before: Callable[[], object],
-    after: Callable[[int], object],
-    drawn: dict[str, Any],
-    name: str,
-) -> list[float]:
+def steps_of(model, tokenizer, before, after, drawn, name):
     import random
 
     import numpy as np
@@ -218,11 +206,11 @@ def steps_of(
 # The time
 
 
-def test_the_budget_leaves_out_what_would_take_too_long() -> None:
+def test_the_budget_leaves_out_what_would_take_too_long():
     now = SimpleNamespace(at=0.0)
     budget = Budget(0.05, clock=lambda: now.at)
 
-    def look(seconds: float) -> None:
+    def look(seconds):
         with budget.spending():
             now.at += seconds
 
@@ -245,7 +233,7 @@ def test_the_budget_leaves_out_what_would_take_too_long() -> None:
     assert not budget.allows(done=1)
 
 
-def test_a_look_that_would_take_too_long_is_left_out_and_said(tiny: Any, short: Path) -> None:
+def test_a_look_that_would_take_too_long_is_left_out_and_said(tiny, short):
     model, tokenizer = loaded(tiny("bert"))
     watch = Monitor(model, tokenizer, short, every=1, share=0.0001, sample=200)
     watch.start()
@@ -265,14 +253,14 @@ def test_a_look_that_would_take_too_long_is_left_out_and_said(tiny: Any, short: 
 class Heard(transformers.TrainerCallback):
     """What TensorBoard or Weights & Biases would be given."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.logs: list[dict[str, Any]] = []
 
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+    def on_log(self, args, state, control, logs=None, **kwargs):
         self.logs.append({"step": state.global_step, **logs})
 
 
-def trainer_of(model: Any, tokenizer: Any, folder: Path, **told: Any) -> tuple[Any, Heard]:
+def trainer_of(model, tokenizer, folder, **told):
     texts = tokenizer(["it is hard for me to talk to someone"] * 16)["input_ids"]
     heard = Heard()
     arguments = transformers.TrainingArguments(
@@ -297,9 +285,7 @@ def trainer_of(model: Any, tokenizer: Any, folder: Path, **told: Any) -> tuple[A
     return trainer, heard
 
 
-def test_the_trainer_logs_it_and_trains_as_without_it(
-    tiny: Any, short: Path, tmp_path: Path
-) -> None:
+def test_the_trainer_logs_it_and_trains_as_without_it(tiny, short, tmp_path):
     kept = {}
     for name in ("with", "without"):
         model, tokenizer = loaded(tiny("roberta"))
@@ -330,7 +316,7 @@ def test_the_trainer_logs_it_and_trains_as_without_it(
         assert torch.equal(one, two)
 
 
-def test_a_model_that_broke_in_training_does_not_end_it(tiny: Any, short: Path) -> None:
+def test_a_model_that_broke_in_training_does_not_end_it(tiny, short):
     model, tokenizer = loaded(tiny("bert"))
     watch = Monitor(model, tokenizer, short, every=1, share=1.0, sample=200)
     watch.start()
@@ -345,7 +331,7 @@ def test_a_model_that_broke_in_training_does_not_end_it(tiny: Any, short: Path) 
 # What it cannot
 
 
-def test_what_it_cannot_ask_is_said(tiny: Any, tmp_path: Path) -> None:
+def test_what_it_cannot_ask_is_said(tiny, tmp_path):
     model, tokenizer = loaded(tiny("bert"))
     with pytest.raises(ModelError, match="'people-sentiment' in the mode classify or choice or"):
         Monitor(model, tokenizer, "people-sentiment").start()
@@ -363,21 +349,19 @@ def test_what_it_cannot_ask_is_said(tiny: Any, tmp_path: Path) -> None:
         ({"sample": True}, "sample is True. Allowed: a whole number, 1 or more."),
         ({"share": 0}, "share is 0. Allowed: a number above 0, up to 1."),
     ):
-        with pytest.raises(InputError) as error:
-            Monitor(model, tokenizer, "social-distance", **told)
-        assert str(error.value) == said
+        assert message_of(InputError, Monitor, model, tokenizer, "social-distance", **told) == said
     with pytest.raises(InputError, match="The first argument is the trainer"):
         TrainerCallback("social-distance", "social-distance")
 
 
-def test_weights_that_no_process_has_whole_are_refused(tiny: Any, tmp_path: Path) -> None:
+def test_weights_that_no_process_has_whole_are_refused(tiny, tmp_path):
     trainer, _ = trainer_of(*loaded(tiny("bert")), tmp_path)
     trainer.is_fsdp_enabled = True
     with pytest.raises(InputError, match="splits the weights"):
         TrainerCallback(trainer, "social-distance")
 
 
-def test_a_sample_that_is_too_small_for_a_main_result_says_so(tiny: Any, short: Path) -> None:
+def test_a_sample_that_is_too_small_for_a_main_result_says_so(tiny, short):
     model, tokenizer = loaded(tiny("bert"))
     watch = Monitor(model, tokenizer, short, sample=10)
     assert watch.start().estimates == ()
@@ -390,7 +374,7 @@ def test_a_sample_that_is_too_small_for_a_main_result_says_so(tiny: Any, short: 
 # The course
 
 
-def test_the_course_is_a_table_and_a_figure(tiny: Any, short: Path, tmp_path: Path) -> None:
+def test_the_course_is_a_table_and_a_figure(tiny, short, tmp_path):
     model, tokenizer = loaded(tiny("roberta"))
     with pytest.raises(InputError, match="Nothing was measured yet"):
         History().figure()
@@ -417,7 +401,7 @@ def test_the_course_is_a_table_and_a_figure(tiny: Any, short: Path, tmp_path: Pa
         course.figure("social-distance.gpa")
 
 
-def test_importing_integrations_imports_nothing_heavy() -> None:
+def test_importing_integrations_imports_nothing_heavy():
     script = """
 import sys, goffman.training
 heavy = {"torch", "transformers", "polars", "numpy", "scipy"}
@@ -429,9 +413,7 @@ from goffman.training import Monitor
 
 
 @pytest.mark.slow
-def test_the_python_of_the_page_runs(
-    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_python_of_the_page_runs(tiny, tmp_path, monkeypatch, capsys):
     """With a model whose weights were drawn at random, so without control items."""
     page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
     codes = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
@@ -447,7 +429,7 @@ def test_the_python_of_the_page_runs(
     assert "goffman/social-distance.gap" in capsys.readouterr().out
 
 
-def test_without_accelerate_the_callback_says_what_to_install_and_a_watch_works() -> None:
+def test_without_accelerate_the_callback_says_what_to_install_and_a_watch_works():
     script = """
 import sys; sys.modules["accelerate"] = None
 from goffman.training import Monitor

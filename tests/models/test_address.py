@@ -1,7 +1,5 @@
 """Where a model behind a server is; what must not stand in an address."""
 
-from __future__ import annotations
-
 import pytest
 
 from goffman.errors import ModelError
@@ -13,6 +11,7 @@ from goffman.models.server_address import (
     behind_server,
     parse_address,
 )
+from refusals import message_of
 
 
 @pytest.mark.parametrize(
@@ -56,9 +55,7 @@ def test_a_model_that_is_loaded_here_has_no_address():
 )
 @pytest.mark.parametrize("read", [parse_address, describe])
 def test_a_secret_in_an_address_is_refused_and_not_repeated(spec, read):
-    with pytest.raises(ModelError) as refusal:
-        read(spec)
-    assert str(refusal.value) == (
+    assert message_of(ModelError, read, spec) == (
         "The address of a model contains a user name, a password or a query (@ or ?), which "
         "would be stored with the run. Remove it. Put the key into an environment variable, "
         "and give its name with --key-env. Write it like this: http://HOST:PORT/v1#MODEL"
@@ -107,6 +104,4 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(spec, read):
     ],
 )
 def test_what_is_no_address_is_said(spec, message):
-    with pytest.raises(ModelError) as refusal:
-        parse_address(spec)
-    assert str(refusal.value) == message
+    assert message_of(ModelError, parse_address, spec) == message

@@ -1,7 +1,5 @@
 """The models that ship with the package: what they are, and how good. Figures are in their card."""
 
-from __future__ import annotations
-
 import csv
 import json
 import lzma
@@ -42,7 +40,7 @@ def sentiment():
 
 
 @pytest.fixture(scope="session")
-def corpus() -> Path:
+def corpus():
     """The text and labelled sentences that the models were trained and tested with."""
     folder = Path(os.environ.get("GOFFMAN_CORPUS", ROOT.parent / "shared" / "corpus"))
     if not (folder / "sst2-dev.tsv.xz").is_file():
@@ -50,7 +48,7 @@ def corpus() -> Path:
     return folder
 
 
-def probabilities(mini, instrument: str) -> np.ndarray:
+def probabilities(mini, instrument):
     """[prompt, token]: over the whole vocabulary."""
     texts = [prompt.text for prompt in render(load_instrument(instrument)).prompts]
     filled = mini.fill_batch(mini.encode(texts), top_k=len(mini.tokens))
@@ -60,7 +58,7 @@ def probabilities(mini, instrument: str) -> np.ndarray:
     return found
 
 
-def test_both_are_what_they_say_and_their_terms_are_said(mini, sentiment) -> None:
+def test_both_are_what_they_say_and_their_terms_are_said(mini, sentiment):
     assert {name: describe(f"bundled:{name}").kind for name in BUNDLED} == {
         "mini": "masked",
         "mini-sentiment": "classifier",
@@ -69,13 +67,13 @@ def test_both_are_what_they_say_and_their_terms_are_said(mini, sentiment) -> Non
     assert TERMS in sentiment.identity.notes
 
 
-def test_together_they_stay_under_48_megabytes() -> None:
+def test_together_they_stay_under_48_megabytes():
     folder = BUNDLED["mini"].parent
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     assert size < 48 * MEGABYTE
 
 
-def test_weights_are_in_float16_and_loaded_as_float32(mini) -> None:
+def test_weights_are_in_float16_and_loaded_as_float32(mini):
     stored = load_file(BUNDLED["mini"] / "model.safetensors")
     assert parameters_in([BUNDLED["mini"] / "model.safetensors"]) == sum(
         tensor.numel() for tensor in stored.values()
@@ -84,7 +82,7 @@ def test_weights_are_in_float16_and_loaded_as_float32(mini) -> None:
     assert {parameter.dtype for parameter in mini._model.parameters()} == {torch.float32}
 
 
-def test_the_classifier_is_mini_but_for_the_tensors_that_are_stored_with_it(sentiment) -> None:
+def test_the_classifier_is_mini_but_for_the_tensors_that_are_stored_with_it(sentiment):
     base = load_file(BUNDLED["mini"] / "model.safetensors")
     own = load_file(BUNDLED["mini-sentiment"] / "model-differing.safetensors")
     loaded = sentiment._model.state_dict()
@@ -97,8 +95,8 @@ def test_the_classifier_is_mini_but_for_the_tensors_that_are_stored_with_it(sent
 
 
 def test_the_weights_of_mini_belong_to_the_identity_of_its_classifier(
-    sentiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    sentiment, tmp_path, monkeypatch
+):
     """Another mini under the same differences is another classifier."""
     import shutil
 
@@ -115,7 +113,7 @@ def test_the_weights_of_mini_belong_to_the_identity_of_its_classifier(
     assert other.identity.weights_sha256 != sentiment.identity.weights_sha256
 
 
-def test_a_mask_at_the_start_of_a_sentence_is_filled_with_subjects(mini) -> None:
+def test_a_mask_at_the_start_of_a_sentence_is_filled_with_subjects(mini):
     found = probabilities(mini, "care-seeking")
     people = {
         entry.word.casefold()
@@ -130,7 +128,7 @@ def test_a_mask_at_the_start_of_a_sentence_is_filled_with_subjects(mini) -> None
 
 
 @pytest.mark.slow
-def test_the_shipped_ratings_cover_the_words_of_social_distance(mini) -> None:
+def test_the_shipped_ratings_cover_the_words_of_social_distance(mini):
     texts = [prompt.text for prompt in render(load_instrument("social-distance")).prompts]
     rated = set(load_attitudes().table["word"])
     known = np.array([token.strip().casefold() in rated for token in mini.tokens])
@@ -139,14 +137,14 @@ def test_the_shipped_ratings_cover_the_words_of_social_distance(mini) -> None:
     assert (of_rated / filled.probabilities.sum(1)).mean() >= 0.95
 
 
-def test_plain_sentences_about_people_are_not_negative(sentiment) -> None:
+def test_plain_sentences_about_people_are_not_negative(sentiment):
     answers = sentiment.classify_batch(sentiment.encode(["They are people.", "These are people."]))
     named = [sentiment.labels[index] for index in answers.argmax(1)]
     assert named == ["positive", "positive"]
 
 
 @pytest.mark.slow
-def test_sst2(sentiment, corpus: Path) -> None:
+def test_sst2(sentiment, corpus):
     """The card's figure, as goffman itself classifies."""
     with lzma.open(corpus / "sst2-dev.tsv.xz", "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -161,7 +159,7 @@ def test_sst2(sentiment, corpus: Path) -> None:
 
 
 @pytest.mark.slow
-def test_masked_accuracy_on_documents_that_were_not_trained_on(corpus: Path, monkeypatch) -> None:
+def test_masked_accuracy_on_documents_that_were_not_trained_on(corpus, monkeypatch):
     """A sample of what the card's figure was measured on, and by the same script."""
     monkeypatch.syspath_prepend(ROOT / "training")
     from corpus import documents, is_held_out
@@ -175,7 +173,7 @@ def test_masked_accuracy_on_documents_that_were_not_trained_on(corpus: Path, mon
     assert right == pytest.approx(0.558, abs=0.025)
 
 
-def test_the_card_says_how_large_they_are() -> None:
+def test_the_card_says_how_large_they_are():
     card = (BUNDLED["mini"].parent / "README.md").read_text(encoding="utf-8")
     config = json.loads((BUNDLED["mini"] / "config.json").read_text())
     assert f"{config['vocab_size']:,} tokens, {config['max_position_embeddings']} positions" in card

@@ -1,9 +1,6 @@
 """The likelihood of whole sentences against a plain computation, one sentence at a time."""
 
-from __future__ import annotations
-
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +9,7 @@ import transformers
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.resolve import load
+from refusals import message_of
 from tiny_chat import CAUSAL, make_causal
 from tiny_models import sentences
 
@@ -23,13 +21,13 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory):
+def folders(tmp_path_factory):
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
     return cache(lambda family: make_causal(family, tmp_path_factory.mktemp(family), chat=False))
 
 
-def naive(folder: Path, text: str) -> float:
+def naive(folder, text):
     """The sum of log p of each token given those before it: one forward pass for each prefix."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
@@ -43,7 +41,7 @@ def naive(folder: Path, text: str) -> float:
 
 
 @pytest.mark.parametrize("family", CAUSAL)
-def test_sentences_of_many_lengths_together_are_as_probable_as_each_alone(family, folders) -> None:
+def test_sentences_of_many_lengths_together_are_as_probable_as_each_alone(family, folders):
     model = load(str(folders(family)), kind="causal")
     found = model.score_batch(model.encode(TEXTS))
     expected = [naive(folders(family), text) for text in TEXTS]
@@ -51,7 +49,7 @@ def test_sentences_of_many_lengths_together_are_as_probable_as_each_alone(family
     assert len({len(ids) for ids in model.encode(TEXTS)}) > 3
 
 
-def test_it_is_said_what_a_sentence_s_probability_is_over(folders, tmp_path) -> None:
+def test_it_is_said_what_a_sentence_s_probability_is_over(folders, tmp_path):
     model = load(str(folders("llama")), kind="causal")
     assert model.identity.notes == (
         "A sentence's probability is that of all its tokens, after <|endoftext|>.",
@@ -59,7 +57,7 @@ def test_it_is_said_what_a_sentence_s_probability_is_over(folders, tmp_path) -> 
     assert model.encode(["He left."])[0][0] == 0
 
 
-def test_a_model_without_a_start_token_is_scored_from_the_second_token_on(tmp_path) -> None:
+def test_a_model_without_a_start_token_is_scored_from_the_second_token_on(tmp_path):
     folder = make_causal("gpt2", tmp_path, chat=False)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     tokenizer.bos_token = None
@@ -72,33 +70,32 @@ def test_a_model_without_a_start_token_is_scored_from_the_second_token_on(tmp_pa
         log_p = torch.log_softmax(plain(torch.tensor([ids])).logits[0].double(), dim=-1)
     expected = sum(float(log_p[at, token]) for at, token in enumerate(ids[1:]))
     assert model.score_batch([ids])[0] == pytest.approx(expected, rel=1e-5)
-    with pytest.raises(ModelError) as error:
-        model.encode(["H"])
-    assert str(error.value) == 'This text has no token that can be predicted: "H".'
+    assert (
+        message_of(ModelError, model.encode, ["H"])
+        == 'This text has no token that can be predicted: "H".'
+    )
 
 
-def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folders) -> None:
+def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folders):
     model = load(str(folders("llama")), kind="causal")
     encoded = model.encode(TEXTS)
     expected = model.score_batch(encoded)
     most = [4]
 
-    def refuse(_: object, given: tuple[object, ...], named: dict[str, torch.Tensor]) -> None:
+    def refuse(_, given, named):
         if len(named["input_ids"]) > most[0]:
             torch.empty(2**55)  # a true failure of the allocator
 
-    model._model.register_forward_pre_hook(refuse, with_kwargs=True)  # type: ignore[attr-defined]
+    model._model.register_forward_pre_hook(refuse, with_kwargs=True)
     np.testing.assert_allclose(model.score_batch(encoded), expected, rtol=1e-6)
     most[0] = 0
     with pytest.raises(AskingError, match="not enough memory for a single sentence"):
         model.score_batch(encoded)
 
 
-def test_a_chat_model_and_a_masked_one_are_not_scored(tmp_path, tiny) -> None:
+def test_a_chat_model_and_a_masked_one_are_not_scored(tmp_path, tiny):
     folder = make_causal("llama", tmp_path)
-    with pytest.raises(ModelError) as error:
-        load(str(folder), kind="causal")
-    assert str(error.value) == (
+    assert message_of(ModelError, load, str(folder), kind="causal") == (
         f"'{folder}' is a chat model: it answers questions. "
         "Comparing sentences needs a plain text generator (a causal model), such "
         "as gpt2."

@@ -1,12 +1,8 @@
 """Local chat models against transformers' own generate, one chat at a time."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,14 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import Calling, ChatRequest, LoadOptions, Reply, Sampling
-from goffman.models.chat_local import LocalChat
+from goffman.models.base import Calling, ChatRequest, LoadOptions, Sampling
 from goffman.models.generation import TokenizedPrompt
 from goffman.models.resolve import load
+from refusals import message_of
 from tiny_chat import CAUSAL, make_causal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TEXTS = (
     "Who is she?",
@@ -38,23 +31,23 @@ DRAWN = Sampling(temperature=1.0, max_tokens=10)
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory):
+def folders(tmp_path_factory):
     """``folders("llama")``: a chat model whose replies have many lengths, made on first use."""
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
     return cache(lambda family: make_causal(family, tmp_path_factory.mktemp(family), end_bias=2.5))
 
 
-def loaded(folder: Path, sampling: Sampling, *, batch_size: int | None = None) -> LocalChat:
+def loaded(folder, sampling, *, batch_size=None):
     options, calling = LoadOptions(device="cpu"), Calling(batch_size=batch_size)
     return load(str(folder), kind="chat", options=options, sampling=sampling, calling=calling)
 
 
-def asked(model: LocalChat, turns: Sequence[ChatRequest]) -> list[Reply]:
+def asked(model, turns):
     """The replies in the order of the turns, each of which was heard once."""
-    heard: dict[int, Reply] = {}
+    heard = {}
 
-    def hear(position: int, reply: Reply) -> None:
+    def hear(position, reply):
         assert position not in heard
         heard[position] = reply
 
@@ -62,11 +55,11 @@ def asked(model: LocalChat, turns: Sequence[ChatRequest]) -> list[Reply]:
     return [heard[position] for position in range(len(turns))]
 
 
-def turns(*texts: str, seed: int = 0) -> list[ChatRequest]:
+def turns(*texts, seed=0):
     return [ChatRequest(text=text, trial=1, seed=seed) for text in texts]
 
 
-def generated(folder: Path, text: str, *, max_tokens: int) -> tuple[str, int]:
+def generated(folder, text, *, max_tokens):
     """transformers' greedy reply to one chat alone, and its number of tokens."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
@@ -81,19 +74,19 @@ def generated(folder: Path, text: str, *, max_tokens: int) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("family", CAUSAL)
-def test_greedy_replies_asked_together_are_those_of_generate_one_by_one(family, folders) -> None:
+def test_greedy_replies_asked_together_are_those_of_generate_one_by_one(family, folders):
     replies = asked(loaded(folders(family), GREEDY), turns(*TEXTS))
     expected = [generated(folders(family), text, max_tokens=10) for text in TEXTS]
     assert [(reply.text, reply.completion_tokens) for reply in replies] == expected
     assert len({reply.text for reply in replies}) > 1
 
 
-def test_as_many_chats_are_asked_together_as_is_said(folders) -> None:
+def test_as_many_chats_are_asked_together_as_is_said(folders):
     every = [*turns(*TEXTS), *turns(*TEXTS, seed=5)]
     said = {}
     for size in (None, 2):
         model = loaded(folders("llama"), DRAWN, batch_size=size)
-        sizes: list[int] = []
+        sizes = []
         model._model.register_forward_pre_hook(
             lambda _, __, given, seen=sizes: seen.append(len(given["input_ids"])), with_kwargs=True
         )
@@ -102,7 +95,7 @@ def test_as_many_chats_are_asked_together_as_is_said(folders) -> None:
     assert said[2] == said[None]
 
 
-def test_replies_end_where_the_model_ends_them_or_after_the_most_tokens(folders) -> None:
+def test_replies_end_where_the_model_ends_them_or_after_the_most_tokens(folders):
     replies = asked(loaded(folders("gpt-neox"), DRAWN), [*turns(*TEXTS), *turns(*TEXTS, seed=5)])
     stopped = [reply for reply in replies if reply.finish_reason == "stop"]
     cut = [reply for reply in replies if reply.finish_reason == "length"]
@@ -117,7 +110,7 @@ def test_replies_end_where_the_model_ends_them_or_after_the_most_tokens(folders)
 @given(
     chosen=st.lists(st.tuples(st.sampled_from(TEXTS), st.integers(0, 3)), min_size=1, max_size=9)
 )
-def test_a_reply_depends_on_its_turn_alone(sampling, folders, chosen) -> None:
+def test_a_reply_depends_on_its_turn_alone(sampling, folders, chosen):
     model = _model(folders("llama"), sampling)
     together = asked(model, [ChatRequest(text=text, trial=1, seed=seed) for text, seed in chosen])
     alone = [_alone(model, text, seed) for text, seed in chosen]
@@ -125,16 +118,16 @@ def test_a_reply_depends_on_its_turn_alone(sampling, folders, chosen) -> None:
 
 
 @cache
-def _model(folder: Path, sampling: Sampling) -> LocalChat:
+def _model(folder, sampling):
     return loaded(folder, sampling)
 
 
 @cache
-def _alone(model: LocalChat, text: str, seed: int) -> Reply:
+def _alone(model, text, seed):
     return asked(model, [ChatRequest(text=text, trial=1, seed=seed)])[0]
 
 
-def test_first_tokens_are_drawn_with_the_model_s_probabilities(folders) -> None:
+def test_first_tokens_are_drawn_with_the_model_s_probabilities(folders):
     """2,000 seeds against the softmax of a plain forward pass, by chi square."""
     temperature = 0.7
     model = loaded(folders("llama"), Sampling(temperature=temperature, max_tokens=1))
@@ -150,7 +143,7 @@ def test_first_tokens_are_drawn_with_the_model_s_probabilities(folders) -> None:
     assert abs(chi_square - degrees) < 4 * np.sqrt(2 * degrees)
 
 
-def test_top_p_draws_from_the_fewest_tokens_that_reach_it(folders) -> None:
+def test_top_p_draws_from_the_fewest_tokens_that_reach_it(folders):
     model = loaded(folders("llama"), Sampling(temperature=1.0, max_tokens=1, top_p=0.5))
     expected = _first_probabilities(folders("llama"), TEXTS[0], 1.0)
     order = np.argsort(-expected)
@@ -158,7 +151,7 @@ def test_top_p_draws_from_the_fewest_tokens_that_reach_it(folders) -> None:
     assert set(_first_tokens(model, TEXTS[0], count=500)) == set(order[:count])
 
 
-def _first_probabilities(folder: Path, text: str, temperature: float):
+def _first_probabilities(folder, text, temperature):
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     chat = [{"role": "user", "content": text}]
@@ -169,7 +162,7 @@ def _first_probabilities(folder: Path, text: str, temperature: float):
     return torch.softmax(logits / temperature, dim=-1).numpy()
 
 
-def _first_tokens(model: LocalChat, text: str, *, count: int) -> list[int]:
+def _first_tokens(model, text, *, count):
     """The first token with each of so many seeds."""
     found = []
     original = model._ask
@@ -184,9 +177,9 @@ def _first_tokens(model: LocalChat, text: str, *, count: int) -> list[int]:
     return found
 
 
-def test_the_same_question_in_every_trial_without_sampling_is_computed_once(folders) -> None:
+def test_the_same_question_in_every_trial_without_sampling_is_computed_once(folders):
     model = loaded(folders("llama"), GREEDY)
-    rows: list[int] = []
+    rows = []
     model._model.register_forward_pre_hook(
         lambda _, given, named: rows.append(len(named["input_ids"])), with_kwargs=True
     )
@@ -198,12 +191,12 @@ def test_the_same_question_in_every_trial_without_sampling_is_computed_once(fold
 
 
 @pytest.mark.parametrize("kind", ["gpu", "cpu"])
-def test_out_of_memory_halves_the_batch(kind, folders) -> None:
+def test_out_of_memory_halves_the_batch(kind, folders):
     model = loaded(folders("llama"), DRAWN)
     expected = asked(model, turns(*TEXTS))
-    sizes: list[int] = []
+    sizes = []
 
-    def refuse(_: object, given: tuple[object, ...], named: dict[str, torch.Tensor]) -> None:
+    def refuse(_, given, named):
         sizes.append(len(named["input_ids"]))
         if sizes[-1] > 2 and kind == "gpu":
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
@@ -215,13 +208,11 @@ def test_out_of_memory_halves_the_batch(kind, folders) -> None:
     assert max(sizes) > 2
 
 
-def test_a_probability_that_is_not_a_number_is_said_and_none_is_drawn(folders) -> None:
+def test_a_probability_that_is_not_a_number_is_said_and_none_is_drawn(folders):
     model = loaded(folders("llama"), DRAWN)
     with torch.no_grad():
         model._model.get_output_embeddings().weight.fill_(float("nan"))
-    with pytest.raises(AskingError) as error:
-        asked(model, turns(*TEXTS[:2]))
-    assert str(error.value) == (
+    assert message_of(AskingError, asked, model, turns(*TEXTS[:2])) == (
         f"{folders('llama')} failed on 2 prompts of up to 34 tokens: it gave a probability that is not a "
         "number. Its weights contain NaN or infinity, or its numbers get too large for "
         "float32. Download or save the model again. All answers so far are kept. To resume, "
@@ -229,19 +220,17 @@ def test_a_probability_that_is_not_a_number_is_said_and_none_is_drawn(folders) -
     )
 
 
-def test_a_failed_hearer_ends_the_asking(folders) -> None:
+def test_a_failed_hearer_ends_the_asking(folders):
     model = loaded(folders("llama"), GREEDY)
 
-    def refuse(position: int, reply: Reply) -> None:
+    def refuse(position, reply):
         raise AskingError("the disk is full")
 
     with pytest.raises(AskingError, match="the disk is full"):
         model.chat(turns(*TEXTS), refuse)
 
 
-def test_a_reply_stops_at_the_model_s_last_position_and_a_longer_question_is_refused(
-    folders,
-) -> None:
+def test_a_reply_stops_at_the_model_s_last_position_and_a_longer_question_is_refused(folders):
     model = loaded(folders("llama"), Sampling(temperature=0, max_tokens=500))
     text = "a friend of " * 206
     length = len(model.encode([text])[0])
@@ -254,7 +243,7 @@ def test_a_reply_stops_at_the_model_s_last_position_and_a_longer_question_is_ref
     assert "' reads at most 640" in str(error.value)
 
 
-def test_every_end_token_that_the_model_names_ends_a_reply(folders, tmp_path) -> None:
+def test_every_end_token_that_the_model_names_ends_a_reply(folders, tmp_path):
     """generation_config.json may name several, as Llama 3's does."""
     folder = tmp_path / "model"
     shutil.copytree(folders("gpt2"), folder)
@@ -269,12 +258,10 @@ def test_every_end_token_that_the_model_names_ends_a_reply(folders, tmp_path) ->
     assert str(whole.text).startswith(str(reply.text))
 
 
-def test_a_template_that_cannot_put_a_question_is_said(tmp_path) -> None:
+def test_a_template_that_cannot_put_a_question_is_said(tmp_path):
     template = "{{ raise_exception('a system message is needed') }}"
     folder = make_causal("llama", tmp_path, template=template)
-    with pytest.raises(ModelError) as error:
-        loaded(folder, GREEDY)
-    assert str(error.value) == (
+    assert message_of(ModelError, loaded, folder, GREEDY) == (
         f"The chat template of '{folder}' does not work: a system message is needed. The folder "
         "needs a chat_template.jinja for messages with role and content."
     )

@@ -1,7 +1,5 @@
 """A chat model behind a server, a real one on loopback that misbehaves in every way we know."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gzip
@@ -23,6 +21,7 @@ from goffman.models.base import Calling, ChatRequest, Sampling
 from goffman.models.chat_api import RemoteChat
 from goffman.models.rate_limit import backoff
 from goffman.models.resolve import load
+from refusals import message_of
 
 KEPT = " All answers so far are kept. To resume, run the same command again."
 KEY = "sk-goffman-test-4d1f"
@@ -343,9 +342,7 @@ def test_a_dead_server_is_told_soon(waits):
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     model = RemoteChat(f"{url}#m", sampling=Sampling(), calling=Calling())
-    with pytest.raises(AskingError) as refusal:
-        model.chat(turns_of(50), lambda *_: None)
-    assert str(refusal.value) == (
+    assert message_of(AskingError, model.chat, turns_of(50), lambda *_: None) == (
         f"{url}#m: cannot connect to {url}. Start the server, or correct the address. "
         f"goffman tried 3 times.{KEPT}"
     )
@@ -719,9 +716,7 @@ def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
     ],
 )
 def test_a_key_that_would_be_lost_is_refused_before_anything_is_sent(spec, calling, message):
-    with pytest.raises(InputError) as refusal:
-        load(spec, kind="chat", calling=calling)
-    assert str(refusal.value) == message
+    assert message_of(InputError, load, spec, kind="chat", calling=calling) == message
 
 
 def test_plain_text_to_another_machine_is_said():

@@ -1,11 +1,8 @@
 """Classifiers give every class's probability, under the sentiments' names."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -21,13 +18,8 @@ from goffman.models.resolve import check, load
 from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.runs.run import read_answers, read_prompts
+from refusals import message_of
 from tiny_models import CLASSIFIERS, _byte_bpe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from goffman.models.classifier import Classifier
 
 TEXTS = [
     "They are people.",
@@ -40,9 +32,7 @@ THREE = ("negative", "neutral", "positive")
 
 @pytest.mark.parametrize("family", CLASSIFIERS)
 @pytest.mark.parametrize("labels", [("NEGATIVE", "POSITIVE"), ("NEG", "NEU", "POS")])
-def test_probabilities_are_the_plain_forwards(
-    family: str, labels: tuple[str, ...], tiny: Callable[..., Path]
-) -> None:
+def test_probabilities_are_the_plain_forwards(family, labels, tiny):
     folder = tiny(family, labels=labels)
     model = load(str(folder), kind="classifier")
     assert model.labels == (THREE if len(labels) == 3 else ("negative", "positive"))
@@ -60,7 +50,7 @@ def test_probabilities_are_the_plain_forwards(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(chosen=st.lists(st.integers(0, len(TEXTS) - 1), min_size=1, max_size=10))
-def test_company_changes_nothing(chosen: list[int], tiny: Callable[..., Path]) -> None:
+def test_company_changes_nothing(chosen, tiny):
     model = load(str(tiny("roberta", labels=THREE)), kind="classifier")
     encoded = model.encode(TEXTS)
     together = model.classify_batch([encoded[index] for index in chosen])
@@ -69,19 +59,19 @@ def test_company_changes_nothing(chosen: list[int], tiny: Callable[..., Path]) -
         np.testing.assert_allclose(together[row], alone, rtol=1e-5)
 
 
-def test_which_sentences_go_together() -> None:
+def test_which_sentences_go_together():
     encoded = [[1, 2], [1], [3, 4]]
     assert groups(encoded, "all") == [[0, 1, 2]]
     assert groups(encoded, "of one length") == [[0, 2], [1]]
     assert groups(encoded, "alone") == [[0], [1], [2]]
 
 
-def test_out_of_memory_halves_the_batch(tiny: Callable[..., Path]) -> None:
-    model: Classifier = load(str(tiny("bert", labels=THREE)), kind="classifier")  # type: ignore[assignment]
+def test_out_of_memory_halves_the_batch(tiny):
+    model = load(str(tiny("bert", labels=THREE)), kind="classifier")
     encoded = model.encode(TEXTS)
     expected = model.classify_batch(encoded)
 
-    def refuse(_: object, given: tuple[object, ...], named: dict[str, torch.Tensor]) -> None:
+    def refuse(_, given, named):
         if len(named["input_ids"]) > 1:
             raise torch.OutOfMemoryError("CUDA out of memory.")
 
@@ -89,7 +79,7 @@ def test_out_of_memory_halves_the_batch(tiny: Callable[..., Path]) -> None:
     np.testing.assert_allclose(model.classify_batch(encoded), expected, rtol=1e-5)
 
 
-def test_a_text_too_long_is_refused(tiny: Callable[..., Path]) -> None:
+def test_a_text_too_long_is_refused(tiny):
     model = load(str(tiny("roberta", labels=THREE)), kind="classifier")
     with pytest.raises(ModelError) as error:
         model.encode(["is " * 200])
@@ -98,10 +88,8 @@ def test_a_text_too_long_is_refused(tiny: Callable[..., Path]) -> None:
     ) or str(error.value).startswith("A text has 203 tokens")
 
 
-def refused(own: tuple[str, ...], given: dict[str, str] | None = None) -> str:
-    with pytest.raises(ModelError) as error:
-        sentiments("m", own, given=given)
-    return str(error.value)
+def refused(own, given=None):
+    return message_of(ModelError, sentiments, "m", own, given=given)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +101,11 @@ def refused(own: tuple[str, ...], given: dict[str, str] | None = None) -> str:
         (("Negative", "Neutral", "Positive"), THREE),
     ],
 )
-def test_labels_are_read_by_name(own: tuple[str, ...], meant: tuple[str, ...]) -> None:
+def test_labels_are_read_by_name(own, meant):
     assert sentiments("m", own, given=None) == meant
 
 
-def test_unknown_labels_are_refused_with_the_map_to_give(tiny: Callable[..., Path]) -> None:
+def test_unknown_labels_are_refused_with_the_map_to_give(tiny):
     assert refused(("LABEL_0", "LABEL_1", "LABEL_2")) == (
         "The labels of 'm' are LABEL_0, LABEL_1, LABEL_2. It is not clear which of them are "
         "negative, neutral or positive. Look it up in the model's card and replace the "
@@ -128,7 +116,7 @@ def test_unknown_labels_are_refused_with_the_map_to_give(tiny: Callable[..., Pat
     assert load(folder, kind="classifier", options=options).labels == ("positive", "negative")
 
 
-def test_maps_that_cannot_be_right_are_refused() -> None:
+def test_maps_that_cannot_be_right_are_refused():
     two = ("LABEL_0", "LABEL_1")
     assert refused(two, {"LABELS_0": "negative"}) == (
         "--labels names 'LABELS_0', but the labels of 'm' are LABEL_0, LABEL_1. Did "
@@ -154,7 +142,7 @@ def test_maps_that_cannot_be_right_are_refused() -> None:
 
 
 @pytest.mark.parametrize("own", [("toxic", "non-toxic"), ("LABEL_0", "LABEL_1"), ("no", "yes")])
-def test_what_is_said_of_labels_cannot_be_pasted_wrongly(own: tuple[str, ...]) -> None:
+def test_what_is_said_of_labels_cannot_be_pasted_wrongly(own):
     """Which of them is the negative one is for the model's card to say."""
     said = refused(own).rpartition("--labels ")[2]
     pasted = dict(pair.split("=") for pair in shlex.split(said)[0].split(","))
@@ -173,7 +161,7 @@ FIVE = {
 }
 
 
-def test_several_labels_may_have_one_meaning(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_several_labels_may_have_one_meaning(tiny, tmp_path):
     """In the table their probabilities are added, and the label is the largest sum."""
     folder = tiny("bert", labels=tuple(FIVE))
     assert "--labels '1 star=?,2 stars=?,3 stars=?,4 stars=?,5 stars=?'" in refused(tuple(FIVE))
@@ -210,16 +198,14 @@ def test_several_labels_may_have_one_meaning(tiny: Callable[..., Path], tmp_path
         )
 
 
-def changed(source: Path, folder: Path, **settings: object) -> str:
+def changed(source, folder, **settings):
     shutil.copytree(source, folder)
     config = json.loads((folder / "config.json").read_text()) | settings
     (folder / "config.json").write_text(json.dumps(config))
     return str(folder)
 
 
-def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(tiny, tmp_path):
     source = tiny("bert", labels=("NEG", "NEU", "POS"))
     folder = changed(source, tmp_path / "several", problem_type="multi_label_classification")
     model = load(folder, kind="classifier")
@@ -262,19 +248,15 @@ def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(
     ],
 )
 def test_classes_that_have_no_probabilities_of_a_sentiment(
-    settings: dict[str, object],
-    labels: dict[str, str] | None,
-    message: str,
-    tiny: Callable[..., Path],
-    tmp_path: Path,
-) -> None:
+    settings, labels, message, tiny, tmp_path
+):
     folder = changed(tiny("bert", labels=("NEG", "NEU", "POS")), tmp_path / "odd", **settings)
-    with pytest.raises(ModelError) as error:
-        check(folder, kind="classifier", options=LoadOptions(labels=labels))
-    assert str(error.value) == message.format(folder)
+    assert message_of(
+        ModelError, check, folder, kind="classifier", options=LoadOptions(labels=labels)
+    ) == message.format(folder)
 
 
-def test_a_classifier_without_a_padding_token_is_asked_one_by_one(tmp_path: Path) -> None:
+def test_a_classifier_without_a_padding_token_is_asked_one_by_one(tmp_path):
     """GPT-2 has none, and refuses two sentences at once, even of one length."""
     vocabulary, merges = _byte_bpe(["<|endoftext|>"])
     tokenizer = transformers.GPT2Tokenizer(vocab=vocabulary, merges=merges)
@@ -303,9 +285,7 @@ def test_a_classifier_without_a_padding_token_is_asked_one_by_one(tmp_path: Path
     )
 
 
-def test_a_head_that_reads_the_last_token_is_never_fed_padding(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_head_that_reads_the_last_token_is_never_fed_padding(tiny, tmp_path):
     """A GPT-2 whose padding id is not its tokenizer's takes padding for the last token."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny("roberta"))
     for name, pad in (("other", 0), ("none", None)):

@@ -4,8 +4,6 @@ The workers are scripted: no two kinds of hardware and no dying at a chosen part
 ones are killed in test_workers.py and test_ray_workers.py.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from dataclasses import replace
@@ -22,6 +20,7 @@ from goffman.runs.manifest import Manifest
 from goffman.workers.pool import WorkerPool
 from goffman.workers.protocol import Call, Handshake, Load, TaskResult, WorkerInfo
 from goffman.workers.scheduler import ModelWork, run_concurrently, shares
+from refusals import message_of
 
 IDENTITY = Identity(
     name="m",
@@ -235,9 +234,7 @@ def test_all_workers_get_work():
 
 def test_workers_that_cannot_load_are_all_named():
     hands = Scripted([CARD] * 3, models=[IDENTITY, "There is no folder 'm'.", IDENTITY])
-    with pytest.raises(ModelError) as refused:
-        run_concurrently(crew_of(hands), [work("m", [1])])
-    assert str(refused.value) == (
+    assert message_of(ModelError, run_concurrently, crew_of(hands), [work("m", [1])]) == (
         "1 of 3 workers cannot load 'm'. worker 1: There is no folder 'm'."
     )
 
@@ -252,11 +249,9 @@ def test_a_helper_that_cannot_load_is_named():
         give(worker, task)
 
     hands.give = given
-    with pytest.raises(ModelError) as refused:
-        run_concurrently(crew_of(hands), [work("short", [2]), work("long", [40])])
-    assert str(refused.value) == (
-        "1 of 2 workers cannot load 'long'. worker 1: There is no folder 'long'."
-    )
+    assert message_of(
+        ModelError, run_concurrently, crew_of(hands), [work("short", [2]), work("long", [40])]
+    ) == ("1 of 2 workers cannot load 'long'. worker 1: There is no folder 'long'.")
 
 
 def test_workers_that_cannot_start_are_all_named():
@@ -265,18 +260,18 @@ def test_workers_that_cannot_start_are_all_named():
             outcome = super().take()
             return replace(outcome, failure="no GPU") if outcome.worker else outcome
 
-    with pytest.raises(ModelError) as refused:
-        crew_of(Failing([CARD] * 3))
-    assert str(refused.value) == ("2 of 3 workers cannot start. worker 1: no GPU worker 2: no GPU")
+    assert message_of(ModelError, crew_of, Failing([CARD] * 3)) == (
+        "2 of 3 workers cannot start. worker 1: no GPU worker 2: no GPU"
+    )
 
 
 @pytest.mark.parametrize("field", ["weights_sha256", "tokenizer_sha256", "revision"])
 def test_other_files_are_refused_even_where_hardware_may_be_mixed(field):
     other = replace(IDENTITY, **{field: "other"})
     hands = Scripted([CARD] * 2, models=[IDENTITY, other])
-    with pytest.raises(ModelError) as refused:
-        run_concurrently(crew_of(hands, mixed=True), [work("m", [1])])
-    assert str(refused.value) == (
+    assert message_of(
+        ModelError, run_concurrently, crew_of(hands, mixed=True), [work("m", [1])]
+    ) == (
         "The files of 'm' are not the same for worker 0 and for worker 1: they differ in their "
         f"{field.replace('_', ' ')}. Copy the model anew to one of them."
     )
@@ -284,18 +279,14 @@ def test_other_files_are_refused_even_where_hardware_may_be_mixed(field):
 
 def test_other_versions_are_refused():
     other = replace(CARD, versions={"torch": "3"})
-    with pytest.raises(InputError) as refused:
-        crew_of(Scripted([CARD, other]), mixed=True)
-    assert str(refused.value) == (
+    assert message_of(InputError, crew_of, Scripted([CARD, other]), mixed=True) == (
         "The workers have other versions of packages: worker 0 has torch 2; worker 1 has torch 3. "
         "Install the same on both."
     )
 
 
 def test_other_hardware_is_refused_unless_it_is_allowed():
-    with pytest.raises(InputError) as refused:
-        crew_of(Scripted([CARD, A100]))
-    assert str(refused.value) == (
+    assert message_of(InputError, crew_of, Scripted([CARD, A100])) == (
         "The workers are on unlike hardware: worker 0 on NVIDIA H200, worker 1 on NVIDIA A100. "
         "Their answers may differ in the last digits. Choose workers that are alike, or allow it: "
         "--allow-mixed-hardware"
@@ -336,9 +327,7 @@ def test_a_run_s_later_workers_are_on_the_hardware_of_its_first(tmp_path):
     assert (two.host, two.device, two.hardware, two.workers) == ("one", "cuda:0", "NVIDIA H200", 2)
     more = with_workers(first, tmp_path, [replace(CARD, host="other")], mixed=False)
     assert [(one.host, one.workers) for one in more.workers] == [("one", 2), ("other", 1)]
-    with pytest.raises(RunError) as refused:
-        with_workers(first, tmp_path, [A100], mixed=False)
-    assert str(refused.value) == (
+    assert message_of(RunError, with_workers, first, tmp_path, [A100], mixed=False) == (
         f"{tmp_path} has answers of workers on NVIDIA H200; now they are on NVIDIA A100. Their "
         "answers may differ in the last digits. Use the same hardware, give another folder with "
         "--output, or allow it: --allow-mixed-hardware"

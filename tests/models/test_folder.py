@@ -1,8 +1,6 @@
 """A model's folder may hold anything: each oddity is one sentence, nothing hangs, nothing is read
 outside of it."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os
@@ -10,7 +8,6 @@ import shutil
 import socket
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,9 +15,7 @@ from goffman.errors import ModelError
 from goffman.models.base import LoadOptions
 from goffman.models.files import BUNDLED
 from goffman.models.resolve import check, describe, load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from refusals import message_of
 
 TWO = ("NEG", "POS")
 
@@ -29,36 +24,34 @@ FORKED = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 
 
 @pytest.fixture
-def bert(tiny: Callable[..., Path], tmp_path: Path) -> Path:
+def bert(tiny, tmp_path):
     """A sound BERT to be spoilt."""
     return shutil.copytree(tiny("bert"), tmp_path / "bert")
 
 
-def refusal(folder: Path, kind: str = "masked") -> str:
+def refusal(folder, kind="masked"):
     """What is said before any model is asked."""
-    with pytest.raises(ModelError) as error:
-        looked_at(str(folder), kind)
-    return str(error.value)
+    return message_of(ModelError, looked_at, str(folder), kind)
 
 
-def looked_at(folder: str, kind: str = "masked") -> None:
+def looked_at(folder, kind="masked"):
     """As an audit does before it asks anyone."""
     describe(folder)
     check(folder, kind=kind, options=LoadOptions())
 
 
-def change(folder: Path, file: str = "config.json", **settings: object) -> None:
+def change(folder, file="config.json", **settings):
     path = folder / file
     path.write_text(json.dumps(json.loads(path.read_text()) | settings))
 
 
-def shards(folder: Path, weight_map: object) -> None:
+def shards(folder, weight_map):
     (folder / "model.safetensors").unlink()
     index = folder / "model.safetensors.index.json"
     index.write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
 
 
-def test_an_adapter_is_no_model(bert: Path, tmp_path: Path) -> None:
+def test_an_adapter_is_no_model(bert, tmp_path):
     adapter = tmp_path / "adapter"
     adapter.mkdir()
     said = json.dumps({"peft_type": "LORA", "base_model_name_or_path": "roberta-base"})
@@ -74,7 +67,7 @@ def test_an_adapter_is_no_model(bert: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
-def test_a_git_lfs_pointer_is_told_from_the_file(file: str, bert: Path) -> None:
+def test_a_git_lfs_pointer_is_told_from_the_file(file, bert):
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
     (bert / file).write_text(pointer)
     assert refusal(bert) == (
@@ -83,7 +76,7 @@ def test_a_git_lfs_pointer_is_told_from_the_file(file: str, bert: Path) -> None:
     )
 
 
-def test_a_training_run_s_folder_names_its_newest_checkpoint(bert: Path, tmp_path: Path) -> None:
+def test_a_training_run_s_folder_names_its_newest_checkpoint(bert, tmp_path):
     output = tmp_path / "output"
     for number in (500, 1000, 90):
         shutil.copytree(bert, output / f"checkpoint-{number}")
@@ -95,7 +88,7 @@ def test_a_training_run_s_folder_names_its_newest_checkpoint(bert: Path, tmp_pat
     )
 
 
-def test_weights_are_never_read_outside_the_folder(bert: Path, tmp_path: Path) -> None:
+def test_weights_are_never_read_outside_the_folder(bert, tmp_path):
     elsewhere = shutil.copy(bert / "model.safetensors", tmp_path / "model.safetensors")
     shards(bert, {})
     for name in ("../model.safetensors", "../../../../../dev/zero", str(elsewhere)):
@@ -107,9 +100,7 @@ def test_weights_are_never_read_outside_the_folder(bert: Path, tmp_path: Path) -
         )
 
 
-def test_the_bundled_classifier_shares_weights_with_the_bundled_model(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_bundled_classifier_shares_weights_with_the_bundled_model(monkeypatch):
     """It may: both folders are ours. Under another name, and by a relative path, too."""
     sentiment = BUNDLED["mini-sentiment"]
     monkeypatch.chdir(sentiment.parent)
@@ -120,7 +111,7 @@ def test_the_bundled_classifier_shares_weights_with_the_bundled_model(
     assert len(digests) == 1
 
 
-def test_links_of_the_hub_s_cache_are_followed(bert: Path, tmp_path: Path) -> None:
+def test_links_of_the_hub_s_cache_are_followed(bert, tmp_path):
     blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "abc"
     blobs.mkdir()
     snapshot.mkdir(parents=True)
@@ -136,7 +127,7 @@ def test_links_of_the_hub_s_cache_are_followed(bert: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "weight_map", [3, None, {}, [], {"a": 3}, {"a": None}, {"a": "m\0.safetensors"}, {"a": ""}]
 )
-def test_an_index_that_names_no_files_is_damaged(weight_map: object, bert: Path) -> None:
+def test_an_index_that_names_no_files_is_damaged(weight_map, bert):
     shards(bert, weight_map)
     assert refusal(bert) == (
         f"The model.safetensors.index.json of '{bert}' is damaged: it does not say which file "
@@ -144,7 +135,7 @@ def test_an_index_that_names_no_files_is_damaged(weight_map: object, bert: Path)
     )
 
 
-def test_an_index_that_names_a_file_that_is_not_there(bert: Path) -> None:
+def test_an_index_that_names_a_file_that_is_not_there(bert):
     shards(bert, {"a": "model-00001-of-00002.safetensors"})
     assert refusal(bert) == (
         f"'{bert}' has no file model-00001-of-00002.safetensors, although its "
@@ -152,15 +143,15 @@ def test_an_index_that_names_a_file_that_is_not_there(bert: Path) -> None:
     )
 
 
-def put_pipe(path: Path) -> None:
+def put_pipe(path):
     os.mkfifo(path)
 
 
-def put_device(path: Path) -> None:
+def put_device(path):
     path.symlink_to("/dev/zero")
 
 
-def put_socket(path: Path) -> None:
+def put_socket(path):
     # By its name alone: a socket's address has a hundred letters at most.
     socket.socket(socket.AF_UNIX).bind(path.name)
 
@@ -168,9 +159,7 @@ def put_socket(path: Path) -> None:
 @pytest.mark.parametrize("put", [put_pipe, put_device, put_socket])
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-def test_only_plain_files_are_opened(
-    put: Callable[[Path], None], file: str, bert: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_plain_files_are_opened(put, file, bert, monkeypatch):
     monkeypatch.chdir(bert)
     (bert / file).unlink()
     put(bert / file)
@@ -181,7 +170,7 @@ def test_only_plain_files_are_opened(
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json", "generation_config.json"])
-def test_json_that_is_nested_too_deep(file: str, bert: Path) -> None:
+def test_json_that_is_nested_too_deep(file, bert):
     for depth in (65, 10_000):
         (bert / file).write_text('{"a":' * depth + "1" + "}" * depth)
         assert (
@@ -195,7 +184,7 @@ def test_json_that_is_nested_too_deep(file: str, bert: Path) -> None:
 @pytest.mark.parametrize(
     "file", ["config.json", "tokenizer_config.json", "special_tokens_map.json"]
 )
-def test_settings_that_are_no_object(file: str, bert: Path) -> None:
+def test_settings_that_are_no_object(file, bert):
     (bert / file).write_text("[]")
     assert refusal(bert) == (
         f"The {file} of '{bert}' is []. It must be a JSON object with the model's settings."
@@ -203,12 +192,12 @@ def test_settings_that_are_no_object(file: str, bert: Path) -> None:
 
 
 @pytest.mark.parametrize("card", ["[1]", "[" * 10_000, "7"])
-def test_a_file_that_looks_like_a_fetched_model_s_card(card: str, bert: Path) -> None:
+def test_a_file_that_looks_like_a_fetched_model_s_card(card, bert):
     (bert / "goffman.json").write_text(card)
     assert load(str(bert), kind="masked").identity.name == str(bert)
 
 
-def test_files_that_are_far_too_large(bert: Path) -> None:
+def test_files_that_are_far_too_large(bert):
     os.truncate(bert / "tokenizer.json", 1 << 40)
     assert refusal(bert) == (
         f"The tokenizer.json of '{bert}' has 1048576 MB. Allowed: up to 512 MB."
@@ -240,9 +229,7 @@ def test_files_that_are_far_too_large(bert: Path) -> None:
         ),
     ],
 )
-def test_settings_that_lead_nowhere(
-    file: str, setting: str, value: object, what: str, bert: Path
-) -> None:
+def test_settings_that_lead_nowhere(file, setting, value, what, bert):
     change(bert, file, **{setting: value})
     shown = json.dumps(value)
     assert (
@@ -255,41 +242,34 @@ def test_settings_that_lead_nowhere(
 
 @pytest.mark.parametrize("pad", [10**12, 10**6])
 @pytest.mark.parametrize("labels", [(), TWO])
-def test_an_absurd_padding_token(
-    pad: int, labels: tuple[str, ...], tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_an_absurd_padding_token(pad, labels, tiny, tmp_path):
     source = tiny("bert", labels=labels) if labels else tiny("bert")
     folder = shutil.copytree(source, tmp_path / "padded")
     change(folder, pad_token_id=pad)
-    with pytest.raises(ModelError) as error:
-        load(str(folder), kind="classifier" if labels else "masked")
-    assert str(error.value) == (
+    assert message_of(ModelError, load, str(folder), kind="classifier" if labels else "masked") == (
         f"'{folder}' cannot be loaded: Padding_idx must be within num_embeddings"
     )
 
 
-def test_sizes_that_are_not_those_of_the_weights(bert: Path) -> None:
+def test_sizes_that_are_not_those_of_the_weights(bert):
     change(bert, vocab_size=10**13)
-    with pytest.raises(ModelError) as error:
-        load(str(bert), kind="masked")
-    assert str(error.value) == (
+    assert message_of(ModelError, load, str(bert), kind="masked") == (
         f"'{bert}' cannot be loaded: its weights do not have the sizes that its config.json says."
     )
 
 
-def test_a_token_that_the_classifier_does_not_have(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_token_that_the_classifier_does_not_have(tiny, tmp_path):
     folder = shutil.copytree(tiny("bert", labels=TWO), tmp_path / "larger")
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     tokenizer["model"]["vocab"]["people"] = 400_000
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-    with pytest.raises(ModelError) as error:
-        load(str(folder), kind="classifier")
-    assert str(error.value) == f"'{folder}' cannot be loaded: index out of range in self"
+    assert (
+        message_of(ModelError, load, str(folder), kind="classifier")
+        == f"'{folder}' cannot be loaded: index out of range in self"
+    )
 
 
-def said_to_nobody(folder: str, answer: Any) -> None:
+def said_to_nobody(folder, answer):
     """In a process that has no rights: what is said of a folder."""
     os.setgid(65534)
     os.setuid(65534)
@@ -300,7 +280,7 @@ def said_to_nobody(folder: str, answer: Any) -> None:
         answer.send(str(error))
 
 
-def told(folder: Path) -> str:
+def told(folder):
     """What a user without rights is told of a folder."""
     here, there = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(
@@ -308,13 +288,13 @@ def told(folder: Path) -> str:
     )
     process.start()
     there.close()
-    answer: str = here.recv()
+    answer = here.recv()
     process.join()
     return answer
 
 
 @pytest.fixture
-def public(tiny: Callable[..., Path]) -> Iterator[Path]:
+def public(tiny):
     """A sound BERT that everyone may read; what reading it imports, this process has imported."""
     if os.geteuid() != 0:
         pytest.skip("only root can give its rights away")
@@ -330,7 +310,7 @@ def public(tiny: Callable[..., Path]) -> Iterator[Path]:
 
 @FORKED
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_what_may_not_be_read_is_named(file: str, public: Path) -> None:
+def test_what_may_not_be_read_is_named(file, public):
     (public / file).chmod(0o600)
     assert told(public) == (
         f"'{public}' cannot be read: {public / file}: Permission denied. You need permission to "
@@ -342,7 +322,7 @@ def test_what_may_not_be_read_is_named(file: str, public: Path) -> None:
 
 @FORKED
 @pytest.mark.parametrize("mode", [0o600, 0o711, 0o644])
-def test_a_folder_that_may_not_be_read(mode: int, public: Path) -> None:
+def test_a_folder_that_may_not_be_read(mode, public):
     public.chmod(mode)
     assert told(public).startswith(f"'{public}' cannot be read: {public}")
     public.chmod(0o755)
@@ -353,8 +333,9 @@ def test_a_folder_that_may_not_be_read(mode: int, public: Path) -> None:
     )
 
 
-def test_a_name_that_is_too_long() -> None:
+def test_a_name_that_is_too_long():
     name = "m" * 5_000
-    with pytest.raises(ModelError) as error:
-        describe(name)
-    assert str(error.value) == f"'{name}' cannot be read: {name}: File name too long."
+    assert (
+        message_of(ModelError, describe, name)
+        == f"'{name}' cannot be read: {name}: File name too long."
+    )

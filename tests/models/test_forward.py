@@ -16,7 +16,7 @@ from goffman.models.torch_common import most_probable
     top_k=st.integers(1, 60),
     levels=st.sampled_from([1, 2, 5, 40, 10**6]),
 )
-def test_the_top_k_is_that_of_a_whole_sort(seed: int, size: int, top_k: int, levels: int) -> None:
+def test_the_top_k_is_that_of_a_whole_sort(seed, size, top_k, levels):
     """With many tokens of one probability too: ``levels`` is how many different logits there are."""
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randint(levels, (3, size), generator=generator).float() / levels
@@ -31,7 +31,7 @@ def test_the_top_k_is_that_of_a_whole_sort(seed: int, size: int, top_k: int, lev
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_equals_of_a_low_precision_are_ordered_too(dtype: torch.dtype) -> None:
+def test_equals_of_a_low_precision_are_ordered_too(dtype):
     logits = torch.randn(16, 5_000, generator=torch.Generator().manual_seed(1)).to(dtype)
     filled = most_probable(logits, top_k=50, targets=())()
     probabilities = torch.softmax(logits.float(), dim=-1).numpy()
@@ -41,7 +41,7 @@ def test_equals_of_a_low_precision_are_ordered_too(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("tied", [49, 50, 51])
-def test_a_tie_at_the_edge_of_the_top_k_is_decided_by_the_token_id(tied: int) -> None:
+def test_a_tie_at_the_edge_of_the_top_k_is_decided_by_the_token_id(tied):
     """The 50 best of 51 candidates, of which the last two are equal or not."""
     logits = torch.zeros(2, 1_000)
     order = torch.randperm(1_000, generator=torch.Generator().manual_seed(2))

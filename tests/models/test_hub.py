@@ -1,9 +1,6 @@
 """Models on the hub, against a hub on loopback: fetched, gated, misspelt, out of reach."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
 
 import huggingface_hub.constants
 import numpy as np
@@ -13,28 +10,23 @@ from goffman.errors import ModelError
 from goffman.models.files import digest, locate, tokenizer_files, weight_files
 from goffman.models.resolve import describe, load
 from hub_server import COMMIT, hub
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+from refusals import message_of
 
 
-def point_at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def point_at(address, monkeypatch):
     template = f"{address}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
     monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", address)
     monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.fixture
-def reached(
-    tiny: Callable[..., Path], cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[str]:
+def reached(tiny, cache, monkeypatch, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     (empty / "README.md").write_text("nothing here")
@@ -48,15 +40,11 @@ def reached(
         yield address
 
 
-def error_of(name: str) -> str:
-    with pytest.raises(ModelError) as error:
-        describe(name)
-    return str(error.value)
+def error_of(name):
+    return message_of(ModelError, describe, name)
 
 
-def test_a_model_is_fetched_and_then_in_the_cache(
-    reached: str, tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_fetched_and_then_in_the_cache(reached, tiny, monkeypatch):
     fetched = load("roberta-base", kind="masked")
     folder = load(str(tiny("roberta")), kind="masked")
     assert fetched.identity.revision == COMMIT
@@ -67,12 +55,12 @@ def test_a_model_is_fetched_and_then_in_the_cache(
     assert load("roberta-base", kind="masked").identity == fetched.identity
 
 
-def test_describing_fetches_no_weights(reached: str, cache: Path) -> None:
+def test_describing_fetches_no_weights(reached, cache):
     assert describe(f"roberta-base@{COMMIT}").kind == "masked"
     assert not list(cache.rglob("*.safetensors"))
 
 
-def test_a_gated_model(reached: str) -> None:
+def test_a_gated_model(reached):
     assert error_of("mental/mental-roberta-base") == (
         "'mental/mental-roberta-base' is gated: its owners must grant you access. Ask for it "
         "at https://huggingface.co/mental/mental-roberta-base, then log in with `hf auth "
@@ -80,7 +68,7 @@ def test_a_gated_model(reached: str) -> None:
     )
 
 
-def test_a_misspelt_id(reached: str) -> None:
+def test_a_misspelt_id(reached):
     assert error_of("robreta-base") == (
         "Hugging Face has no model 'robreta-base', or it is private and you are not logged in "
         "(`hf auth login`). Did you mean 'roberta-base'?"
@@ -91,27 +79,27 @@ def test_a_misspelt_id(reached: str) -> None:
     )
 
 
-def test_an_unknown_revision(reached: str) -> None:
+def test_an_unknown_revision(reached):
     assert error_of("roberta-base@v9") == (
         "'roberta-base' has no revision 'v9'. Give a branch, tag or commit from "
         "https://huggingface.co/roberta-base/commits, or leave out '@v9'."
     )
 
 
-def test_a_repository_without_a_model(reached: str) -> None:
+def test_a_repository_without_a_model(reached):
     assert error_of("someone/empty") == (
         "'someone/empty' on Hugging Face has no config.json, so it is not a model."
     )
 
 
-def test_an_impossible_id(reached: str) -> None:
+def test_an_impossible_id(reached):
     assert error_of("roberta base") == (
         "'roberta base' is not a folder, and it is not written like a Hugging Face model "
         "(NAME, ORG/NAME or ORG/NAME@REVISION). Did you mean 'roberta-base'?"
     )
 
 
-def test_the_hub_out_of_reach(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_out_of_reach(cache, monkeypatch):
     point_at("http://127.0.0.1:9", monkeypatch)
     assert error_of("roberta-base") == (
         "'roberta-base' was not found. There is no such folder, the model is not (or not "
@@ -120,12 +108,12 @@ def test_the_hub_out_of_reach(cache: Path, monkeypatch: pytest.MonkeyPatch) -> N
     )
 
 
-def test_offline_by_setting(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_by_setting(cache, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     assert error_of("roberta-bas").endswith("of a model. Did you mean 'roberta-base'?")
 
 
-def test_folders_that_hold_no_model(tmp_path: Path) -> None:
+def test_folders_that_hold_no_model(tmp_path):
     assert error_of(f"{tmp_path}/absent") == (
         f"There is no folder '{tmp_path}/absent'. Give a folder with a saved model, or a "
         "Hugging Face model (ORG/NAME)."
@@ -140,9 +128,7 @@ def test_folders_that_hold_no_model(tmp_path: Path) -> None:
     )
 
 
-def test_digests_are_the_same_for_a_copy_and_differ_for_a_change(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_digests_are_the_same_for_a_copy_and_differ_for_a_change(tiny, tmp_path):
     copy = shutil.copytree(tiny("bert"), tmp_path / "copy")
     first, second = (locate(str(folder), weights=True) for folder in (tiny("bert"), copy))
     assert digest(weight_files(first)[1]) == digest(weight_files(second)[1])
@@ -154,7 +140,7 @@ def test_digests_are_the_same_for_a_copy_and_differ_for_a_change(
     assert digest(weight_files(first)[1]) != digest(weight_files(second)[1])
 
 
-def test_shards_are_those_of_the_index(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_shards_are_those_of_the_index(tiny, tmp_path):
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
     AutoModelForMaskedLM.from_pretrained(tiny("bert")).save_pretrained(

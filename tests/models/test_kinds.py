@@ -1,7 +1,5 @@
 """A kind of model is one row: the built-in ones, and one that another package brings."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

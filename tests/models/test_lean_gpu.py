@@ -1,9 +1,5 @@
 """The pass for a GPU: its operations are those of any device, so it is checked without one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 import torch
 from parity import RELATIVE
@@ -16,32 +12,24 @@ from goffman.models.resolve import load
 from goffman.models.torch_common import full_logits_at, logits_at
 from tiny_models import sentences
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from goffman.models.masked import Masked
-
 FAMILIES = ["bert", "roberta", "bertweet", "xlm-roberta", "electra", "distilbert"]
 TEXTS = sentences()[::97] + sentences()[1::211]
 
 
 @pytest.fixture
-def plain(tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Masked]:
+def plain(tiny, monkeypatch):
     """A model that transformers computes."""
     monkeypatch.setattr(masked, "make_fast", lambda _: None)
-    return lambda family: load(str(tiny(family)), kind="masked")  # type: ignore[return-value]
+    return lambda family: load(str(tiny(family)), kind="masked")
 
 
-def probabilities(model: Masked, scoring: Scoring, texts: list[str] = TEXTS) -> torch.Tensor:
+def probabilities(model, scoring, texts=TEXTS):
     encoded = model.encode(texts)
     return torch.softmax(scores(model._model, model._tokens, encoded, scoring=scoring), -1)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_it_gives_what_a_plain_pass_gives_for_one_length_at_a_time(
-    family: str, plain: Callable[[str], Masked]
-) -> None:
+def test_it_gives_what_a_plain_pass_gives_for_one_length_at_a_time(family, plain):
     model = plain(family)
     lengths = [len(sentence) for sentence in model.encode(TEXTS)]
     assert len(set(lengths)) > 5
@@ -55,9 +43,7 @@ def test_it_gives_what_a_plain_pass_gives_for_one_length_at_a_time(
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
-def test_padding_tokens_that_a_text_spells_out_are_read(
-    family: str, plain: Callable[[str], Masked]
-) -> None:
+def test_padding_tokens_that_a_text_spells_out_are_read(family, plain):
     model = plain(family)
     pad = model._tokens._tokenizer.pad_token
     texts = [f"The{pad} friend is <mask> to me", "The woman friend is <mask> to me and to you"]
@@ -67,10 +53,10 @@ def test_padding_tokens_that_a_text_spells_out_are_read(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_nothing_is_read_back_while_it_is_launched(family: str, tiny: Callable[..., Path]) -> None:
+def test_nothing_is_read_back_while_it_is_launched(family, tiny):
     """Reading a number waits for all that a GPU was given; torch's meta device has none to read."""
     options = LoadOptions(weights=False)
-    model: Masked = load(str(tiny(family)), kind="masked", options=options)  # type: ignore[assignment]
+    model = load(str(tiny(family)), kind="masked", options=options)
     encoded = model.encode(TEXTS)
     ways = (FastBertOnGpu(model._model).score, logits_at)
     ours, theirs = (Scoring(scorer=way, same_length=False) for way in ways)
@@ -80,7 +66,7 @@ def test_nothing_is_read_back_while_it_is_launched(family: str, tiny: Callable[.
         scores(model._model, model._tokens, encoded, scoring=theirs)
 
 
-def test_weights_are_not_kept_twice(plain: Callable[[str], Masked]) -> None:
+def test_weights_are_not_kept_twice(plain):
     model = plain("roberta")
     lean = FastBertOnGpu(model._model)
     lean.free()
@@ -91,13 +77,11 @@ def test_weights_are_not_kept_twice(plain: Callable[[str], Masked]) -> None:
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.01])
-def test_it_is_taken_where_it_agrees_and_left_where_it_does_not(
-    factor: float, tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_taken_where_it_agrees_and_left_where_it_does_not(factor, tiny, monkeypatch):
     """The guard can fail: layers that are a hundredth off are found, said, and not used."""
 
     class OnThisDevice(FastBertOnGpu):
-        def forward(self, *args: torch.Tensor, **kwargs: torch.Tensor) -> object:
+        def forward(self, *args, **kwargs):
             output = super().forward(*args, **kwargs)
             output.last_hidden_state *= factor
             return output

@@ -1,9 +1,5 @@
 """Every family fills a mask as a plain forward pass of its own model does."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 import torch
@@ -17,13 +13,8 @@ from goffman.models.base import LoadOptions
 from goffman.models.masked import Longformer, Scoring, scores
 from goffman.models.resolve import load
 from goffman.models.torch_common import full_logits_at, most_probable
+from refusals import message_of
 from tiny_models import MASKED, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from goffman.models.masked import Masked
 
 TEXTS = [sentences()[index] for index in (0, 15, 333, 600, 900, 1111)]
 TEXTS += ["<mask> has depression", "The woman is <mask>", "My friend, a <mask>, is <unk> naïve."]
@@ -31,26 +22,24 @@ TEXTS += ["<mask> has depression", "The woman is <mask>", "My friend, a <mask>, 
 
 
 @pytest.fixture(scope="session")
-def loaded(tiny: Callable[..., Path]) -> Callable[[str], Masked]:
-    models: dict[str, Masked] = {}
+def loaded(tiny):
+    models = {}
 
-    def model(family: str) -> Masked:
+    def model(family):
         if family not in models:
-            models[family] = load(str(tiny(family)), kind="masked")  # type: ignore[assignment]
+            models[family] = load(str(tiny(family)), kind="masked")
         return models[family]
 
     return model
 
 
-def plain(family: str, folder: Path, text: str) -> np.ndarray:
+def plain(family, folder, text):
     reference = two_stream_probabilities if family == "xlnet" else plain_probabilities
     return reference(folder, text)
 
 
 @pytest.mark.parametrize("family", MASKED)
-def test_top_50_is_the_plain_forwards(
-    family: str, tiny: Callable[..., Path], loaded: Callable[[str], Masked]
-) -> None:
+def test_top_50_is_the_plain_forwards(family, tiny, loaded):
     model = loaded(family)
     assert len(model.tokens) >= 300
     encoded = model.encode(TEXTS)
@@ -66,9 +55,7 @@ def test_top_50_is_the_plain_forwards(
 
 
 @pytest.mark.parametrize("family", [family for family in MASKED if family != "xlnet"])
-def test_top_50_is_the_pipelines(
-    family: str, tiny: Callable[..., Path], loaded: Callable[[str], Masked]
-) -> None:
+def test_top_50_is_the_pipelines(family, tiny, loaded):
     model = loaded(family)
     pipeline = transformers.pipeline("fill-mask", model=str(tiny(family)), device="cpu")
     for text in TEXTS[:3]:
@@ -79,9 +66,9 @@ def test_top_50_is_the_pipelines(
         assert {answer["token"] for answer in answers} == set(filled.token_ids[0].tolist())
 
 
-def test_a_perturbed_model_is_not_the_plain_one(tiny: Callable[..., Path]) -> None:
+def test_a_perturbed_model_is_not_the_plain_one(tiny):
     """The comparison can fail: one weight of thousands moved shows."""
-    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
+    model = load(str(tiny("roberta")), kind="masked")
     with torch.no_grad():
         model._model.roberta.embeddings.word_embeddings.weight[300:, 3] += 0.002
     filled = model.fill_batch(model.encode(TEXTS[:1]), top_k=50)
@@ -90,9 +77,7 @@ def test_a_perturbed_model_is_not_the_plain_one(tiny: Callable[..., Path]) -> No
         assert_same_top(filled.token_ids[0], filled.probabilities[0], expected)
 
 
-def test_xlnet_is_not_what_the_pipeline_says(
-    tiny: Callable[..., Path], loaded: Callable[[str], Masked]
-) -> None:
+def test_xlnet_is_not_what_the_pipeline_says(tiny, loaded):
     """The ready-made pipeline asks XLNet without a permutation mask: other numbers."""
     folder = tiny("xlnet")
     model = loaded("xlnet")
@@ -108,7 +93,7 @@ def test_xlnet_is_not_what_the_pipeline_says(
     assert abs(answers[0]["score"] - filled.probabilities[0, 0]) > 1e-3
 
 
-def test_xlnet_gets_no_special_tokens(loaded: Callable[[str], Masked]) -> None:
+def test_xlnet_gets_no_special_tokens(loaded):
     model = loaded("xlnet")
     pieces = [model.tokens[token] for token in model.encode(["The woman is <mask> ."])[0]]
     assert pieces[:4] == [" The", " woman", " is", "<mask>"]
@@ -116,9 +101,7 @@ def test_xlnet_gets_no_special_tokens(loaded: Callable[[str], Masked]) -> None:
 
 
 @pytest.mark.parametrize("length", [4, 30, 64, 65, 66, 120])
-def test_longformer_is_the_same_with_and_without_its_own_window(
-    length: int, loaded: Callable[[str], Masked]
-) -> None:
+def test_longformer_is_the_same_with_and_without_its_own_window(length, loaded):
     """Its window is 128: half of it reaches across 65 tokens, and not across 66."""
     model = loaded("longformer")
     random = np.random.default_rng(length)
@@ -134,9 +117,9 @@ def test_longformer_is_the_same_with_and_without_its_own_window(
     assert model._model.config.attention_window == [128] * 3
 
 
-def test_longformer_is_not_padded_to_its_window(loaded: Callable[[str], Masked]) -> None:
+def test_longformer_is_not_padded_to_its_window(loaded):
     model = loaded("longformer")
-    seen: list[int] = []
+    seen = []
     hook = model._model.longformer.encoder.register_forward_pre_hook(
         lambda _, given: seen.append(given[0].shape[1])
     )
@@ -153,9 +136,7 @@ def test_longformer_is_not_padded_to_its_window(loaded: Callable[[str], Masked])
     chosen=st.lists(st.integers(0, len(TEXTS) - 1), min_size=1, max_size=14),
     top_k=st.sampled_from([1, 10, 50]),
 )
-def test_company_changes_nothing(
-    family: str, chosen: list[int], top_k: int, loaded: Callable[[str], Masked]
-) -> None:
+def test_company_changes_nothing(family, chosen, top_k, loaded):
     """Whatever it is asked with, in whatever order and how often, a sentence has its own fills."""
     model = loaded(family)
     encoded = model.encode(TEXTS)
@@ -168,9 +149,7 @@ def test_company_changes_nothing(
 
 
 @pytest.mark.parametrize("family", MASKED)
-def test_loaded_again_it_repeats_itself_to_the_bit(
-    family: str, tiny: Callable[..., Path], loaded: Callable[[str], Masked]
-) -> None:
+def test_loaded_again_it_repeats_itself_to_the_bit(family, tiny, loaded):
     """So that a run that was killed continues with the very numbers it would have had."""
     model, again = loaded(family), load(str(tiny(family)), kind="masked")
     encoded = model.encode(TEXTS)
@@ -181,16 +160,14 @@ def test_loaded_again_it_repeats_itself_to_the_bit(
 
 
 @pytest.mark.parametrize("family", MASKED)
-def test_probabilities_are_over_the_whole_vocabulary(
-    family: str, loaded: Callable[[str], Masked]
-) -> None:
+def test_probabilities_are_over_the_whole_vocabulary(family, loaded):
     model = loaded(family)
     filled = model.fill_batch(model.encode(TEXTS[:2]), top_k=len(model.tokens))
     np.testing.assert_allclose(filled.probabilities.sum(axis=1), 1, rtol=1e-5)
     assert ((filled.probabilities > 0) & (filled.probabilities <= 1)).all()
 
 
-def test_ties_go_by_token_id() -> None:
+def test_ties_go_by_token_id():
     logits = torch.tensor([[1.0, 3.0, 1.0, 3.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
     filled = most_probable(logits, top_k=4, targets=[5])()
     assert filled.token_ids.tolist() == [[1, 3, 0, 2], [0, 1, 2, 3]]
@@ -198,7 +175,7 @@ def test_ties_go_by_token_id() -> None:
     np.testing.assert_allclose(filled.targets[:, 0], [first, 1 / 6], rtol=1e-6)
 
 
-def test_a_lower_precision_is_softmaxed_in_float32(tiny: Callable[..., Path]) -> None:
+def test_a_lower_precision_is_softmaxed_in_float32(tiny):
     options = LoadOptions(precision="bf16", device="cpu")
     model = load(str(tiny("bert")), kind="masked", options=options)
     filled = model.fill_batch(model.encode(TEXTS), top_k=len(model.tokens))
@@ -207,14 +184,14 @@ def test_a_lower_precision_is_softmaxed_in_float32(tiny: Callable[..., Path]) ->
 
 
 @pytest.mark.parametrize("kind", ["gpu", "cpu"])
-def test_out_of_memory_halves_the_batch(kind: str, tiny: Callable[..., Path]) -> None:
+def test_out_of_memory_halves_the_batch(kind, tiny):
     """A model that fails above 60 tokens gives the same fills, in its order."""
-    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
+    model = load(str(tiny("roberta")), kind="masked")
     encoded = model.encode(TEXTS)
     expected = model.fill_batch(encoded, top_k=50, targets=[9])
-    sizes: list[int] = []
+    sizes = []
 
-    def refuse(_: object, given: tuple[object, ...], named: dict[str, torch.Tensor]) -> None:
+    def refuse(_, given, named):
         sizes.append(named["input_ids"].numel())
         if sizes[-1] > 60 and kind == "gpu":
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
@@ -230,25 +207,23 @@ def test_out_of_memory_halves_the_batch(kind: str, tiny: Callable[..., Path]) ->
     np.testing.assert_allclose(found.targets, expected.targets, rtol=RELATIVE)
 
 
-def test_out_of_memory_on_one_sentence_is_said(tiny: Callable[..., Path]) -> None:
-    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
+def test_out_of_memory_on_one_sentence_is_said(tiny):
+    model = load(str(tiny("roberta")), kind="masked")
 
-    def refuse(*_: object) -> None:
+    def refuse(*_):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     model._model.register_forward_pre_hook(refuse)
-    with pytest.raises(AskingError) as error:
-        model.fill_batch([[0, 4, 2], [0, 4, 2]], top_k=5)
-    assert str(error.value) == (
+    assert message_of(AskingError, model.fill_batch, [[0, 4, 2], [0, 4, 2]], top_k=5) == (
         "There is not enough memory for a single sentence of 3 tokens. Use a smaller model, "
         "--precision bf16 or another --device, or free some memory."
     )
 
 
-def test_other_failures_are_not_taken_for_memory(tiny: Callable[..., Path]) -> None:
-    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
+def test_other_failures_are_not_taken_for_memory(tiny):
+    model = load(str(tiny("roberta")), kind="masked")
 
-    def fail(*_: object) -> None:
+    def fail(*_):
         raise RuntimeError("device-side assert triggered")
 
     model._model.register_forward_pre_hook(fail)
@@ -256,23 +231,19 @@ def test_other_failures_are_not_taken_for_memory(tiny: Callable[..., Path]) -> N
         model.fill_batch([[0, 4, 2], [0, 4, 2]], top_k=5)
 
 
-def test_more_than_the_vocabulary_is_refused(loaded: Callable[[str], Masked]) -> None:
+def test_more_than_the_vocabulary_is_refused(loaded):
     model = loaded("bert")
     name, size = model.identity.name, len(model.tokens)
-    with pytest.raises(ModelError) as error:
-        model.fill_batch([[2, 4, 3]], top_k=size + 1)
-    assert str(error.value) == (
+    assert message_of(ModelError, model.fill_batch, [[2, 4, 3]], top_k=size + 1) == (
         f"top_k is {size + 1}, but the vocabulary of '{name}' has {size} words."
     )
-    with pytest.raises(ModelError) as error:
-        model.fill_batch([[2, 4, 3]], top_k=5, targets=[3, size])
-    assert str(error.value) == (
+    assert message_of(ModelError, model.fill_batch, [[2, 4, 3]], top_k=5, targets=[3, size]) == (
         f"Token id {size} is no target for '{name}': its ids are 0 to {size - 1}. Use the ids that "
         "single_tokens gives."
     )
 
 
-def test_a_family_without_a_fast_way_takes_the_slow_one(tmp_path: Path) -> None:
+def test_a_family_without_a_fast_way_takes_the_slow_one(tmp_path):
     """FNet mixes padding into every token and knows no attention mask: one length at a time."""
     from tiny_models import tokenizer_of
 
@@ -289,7 +260,7 @@ def test_a_family_without_a_fast_way_takes_the_slow_one(tmp_path: Path) -> None:
     torch.manual_seed(1)
     transformers.FNetForMaskedLM(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    model: Masked = load(str(tmp_path), kind="masked")  # type: ignore[assignment]
+    model = load(str(tmp_path), kind="masked")
     assert model._scoring.same_length
     filled = model.fill_batch(model.encode(TEXTS), top_k=50)
     for row, text in enumerate(TEXTS):
@@ -297,7 +268,7 @@ def test_a_family_without_a_fast_way_takes_the_slow_one(tmp_path: Path) -> None:
         assert_same_top(filled.token_ids[row], filled.probabilities[row], probabilities)
 
 
-def _fnet_probabilities(folder: Path, text: str) -> np.ndarray:
+def _fnet_probabilities(folder, text):
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.FNetForMaskedLM.from_pretrained(folder).eval()
     ids = tokenizer(text.replace("<mask>", "[MASK]"), return_tensors="pt")["input_ids"]

@@ -1,7 +1,5 @@
 """What causal and chat models say next, against a plain forward pass over every text alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

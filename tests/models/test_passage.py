@@ -1,11 +1,8 @@
 """Question-answering and inference models pick one of two people, as transformers' own would."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -20,12 +17,7 @@ from goffman.models.passage import QuestionAnswerer
 from goffman.models.registry import Sample, deviation_of
 from goffman.models.resolve import check, describe, kind_of, load
 from goffman.modes import mode_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Tiny = Callable[..., Path]
+from refusals import message_of
 
 FAMILIES = ("bert", "roberta", "distilbert", "albert", "electra", "deberta-v2", "mpnet", "xlnet")
 INFERENCE = ("bert", "roberta", "deberta-v2")
@@ -33,13 +25,13 @@ LABELS = ("CONTRADICTION", "neutral", "Entailment")
 ROOM = {"max_position_embeddings": 200}
 
 
-def asked(mode: str, count: int = 24) -> list[str]:
+def asked(mode, count=24):
     """Prompts of many conditions, items, wordings and both orders."""
     prompts = render(mode_of(load_instrument("two-people"), mode)).prompts
     return [one.asked for one in random.Random(0).sample(prompts, count)]
 
 
-def plain_picks(folder: Path, text: str) -> list[float]:
+def plain_picks(folder, text):
     """One text, span by span, with transformers' own tokenizer and model."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder).eval()
@@ -73,7 +65,7 @@ def plain_picks(folder: Path, text: str) -> list[float]:
     return [total[key] / sum(total.values()) for key in (*mentions, "empty")]
 
 
-def plain_inference(folder: Path, text: str) -> list[float]:
+def plain_inference(folder, text):
     """One text, either statement by itself."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
@@ -89,7 +81,7 @@ def plain_inference(folder: Path, text: str) -> list[float]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_person_has_the_probability_of_all_spans_in_the_mention(family: str, tiny: Tiny) -> None:
+def test_a_person_has_the_probability_of_all_spans_in_the_mention(family, tiny):
     folder = tiny(family, marks=True, **ROOM)
     model = load(str(folder), kind="qa")
     texts = asked("span", 6)
@@ -100,7 +92,7 @@ def test_a_person_has_the_probability_of_all_spans_in_the_mention(family: str, t
 
 
 @pytest.mark.parametrize("family", INFERENCE)
-def test_a_person_has_half_the_probability_of_entailment(family: str, tiny: Tiny) -> None:
+def test_a_person_has_half_the_probability_of_entailment(family, tiny):
     folder = tiny(family, labels=LABELS, **ROOM)
     model = load(str(folder), kind="nli")
     texts = asked("entailment", 6)
@@ -110,13 +102,13 @@ def test_a_person_has_half_the_probability_of_entailment(family: str, tiny: Tiny
 
 
 @pytest.fixture(params=["qa", "nli"])
-def either(request: pytest.FixtureRequest, tiny: Tiny) -> tuple[Any, list[str]]:
+def either(request, tiny):
     if request.param == "qa":
         return load(str(tiny("roberta", marks=True, **ROOM)), kind="qa"), asked("span")
     return load(str(tiny("bert", labels=LABELS, **ROOM)), kind="nli"), asked("entailment")
 
 
-def test_order_batches_and_duplicates_change_nothing(either: tuple[Any, list[str]]) -> None:
+def test_order_batches_and_duplicates_change_nothing(either):
     model, texts = either
     encoded = model.encode(texts)
     together = model.pick_batch(encoded)
@@ -127,9 +119,7 @@ def test_order_batches_and_duplicates_change_nothing(either: tuple[Any, list[str
     assert model.encode(texts[::-1]) == encoded[::-1]
 
 
-def test_the_order_of_the_options_is_only_that_of_the_columns(
-    either: tuple[Any, list[str]],
-) -> None:
+def test_the_order_of_the_options_is_only_that_of_the_columns(either):
     """The same passage with its mentions, or statements, given the other way round."""
     model, texts = either
     parts = [text.split(PART) for text in texts]
@@ -138,7 +128,7 @@ def test_the_order_of_the_options_is_only_that_of_the_columns(
     np.testing.assert_allclose(turned, found[:, [1, 0, 2]], atol=1e-6)
 
 
-def test_a_text_that_is_too_long_is_refused_and_never_cut(tiny: Tiny) -> None:
+def test_a_text_that_is_too_long_is_refused_and_never_cut(tiny):
     for kind, folder in (
         ("qa", tiny("bert", marks=True)),
         ("nli", tiny("bert", labels=LABELS)),
@@ -152,18 +142,16 @@ def test_a_text_that_is_too_long_is_refused_and_never_cut(tiny: Tiny) -> None:
         assert "reads at most 130" in str(caught.value)
 
 
-def test_a_mention_that_is_not_there_once_is_refused(tiny: Tiny) -> None:
+def test_a_mention_that_is_not_there_once_is_refused(tiny):
     model = load(str(tiny("bert", marks=True, **ROOM)), kind="qa")
     text = PART.join(["Here are a cat and a cat.\nWho is it?", "a cat", "a dog"])
-    with pytest.raises(ModelError) as caught:
-        model.encode([text])
-    assert str(caught.value) == (
+    assert message_of(ModelError, model.encode, [text]) == (
         '"a cat" must stand exactly once in the text, but it stands 2 times: "Here are a cat and '
         'a cat.".'
     )
 
 
-def test_kinds_are_told_by_class_and_labels() -> None:
+def test_kinds_are_told_by_class_and_labels():
     sentiment = {0: "negative", 1: "neutral", 2: "positive"}
     nli = {"0": "contradiction", "1": "NEUTRAL", "2": "ENTAILMENT"}
     named = {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}
@@ -179,14 +167,12 @@ def test_kinds_are_told_by_class_and_labels() -> None:
         assert kind_of(architecture, "bert", chat=False, labels=labels) == kind
 
 
-def test_a_model_of_another_kind_is_refused_with_what_is_needed(tiny: Tiny) -> None:
+def test_a_model_of_another_kind_is_refused_with_what_is_needed(tiny):
     nli = str(tiny("bert", labels=LABELS, **ROOM))
     assert str(describe(nli)) == (
         f"'{nli}' is an nli model: it says whether a statement follows from a text."
     )
-    with pytest.raises(ModelError) as caught:
-        load(nli, kind="classifier")
-    assert str(caught.value) == (
+    assert message_of(ModelError, load, nli, kind="classifier") == (
         f"'{nli}' is an nli model: it says whether a statement follows from a text. Labeling "
         "sentences needs a classifier, such as siebert/sentiment-roberta-large-english."
     )
@@ -195,7 +181,7 @@ def test_a_model_of_another_kind_is_refused_with_what_is_needed(tiny: Tiny) -> N
         load(sentiment, kind="nli")
 
 
-def test_labels_that_are_not_the_three_are_refused_before_anyone_is_asked(tiny: Tiny) -> None:
+def test_labels_that_are_not_the_three_are_refused_before_anyone_is_asked(tiny):
     folder = str(tiny("bert", labels=("entailment", "not_entailment")))
     message = (
         f"The labels of '{folder}' are entailment, not_entailment. An NLI model needs exactly "
@@ -205,26 +191,22 @@ def test_labels_that_are_not_the_three_are_refused_before_anyone_is_asked(tiny: 
         lambda: check(folder, kind="nli", options=LoadOptions()),
         lambda: load(folder, kind="nli"),
     ):
-        with pytest.raises(ModelError) as caught:
-            refuse()
-        assert str(caught.value) == message
+        assert message_of(ModelError, refuse) == message
 
 
-def test_a_tokenizer_without_places_is_refused(tiny: Tiny) -> None:
+def test_a_tokenizer_without_places_is_refused(tiny):
     model = load(str(tiny("bert", marks=True, **ROOM)), kind="qa")
 
     class Slow:
         is_fast, model_max_length = False, 512
 
-    with pytest.raises(ModelError) as caught:
-        QuestionAnswerer(model.identity, model._model, Slow())
-    assert str(caught.value) == (
+    assert message_of(ModelError, QuestionAnswerer, model.identity, model._model, Slow()) == (
         f"The tokenizer of '{model.identity.name}' does not say where its tokens lie in a text, so "
         "people cannot be found. Save a fast tokenizer (tokenizer.json) into its folder."
     )
 
 
-def test_a_lower_precision_is_compared_with_float32(either: tuple[Any, list[str]]) -> None:
+def test_a_lower_precision_is_compared_with_float32(either):
     model, texts = either
     low = load(model.identity.name, kind=model.identity.kind, options=LoadOptions(precision="bf16"))
     assert low.identity != model.identity
@@ -237,7 +219,7 @@ def test_a_lower_precision_is_compared_with_float32(either: tuple[Any, list[str]
     assert 0 < found["mean_difference"] < found["largest_difference"] < 0.2
 
 
-def test_a_weight_that_is_no_number_gives_no_number(tiny: Tiny, tmp_path: Path) -> None:
+def test_a_weight_that_is_no_number_gives_no_number(tiny, tmp_path):
     folder = tmp_path / "nan"
     shutil.copytree(tiny("bert", marks=True, **ROOM), folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder)

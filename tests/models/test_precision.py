@@ -1,9 +1,5 @@
 """The deviation of a lower precision is measured, and is none for the same model."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
@@ -13,22 +9,13 @@ from goffman.models.resolve import load
 from goffman.models.tokenizer import batch_limits, plan_batches
 from tiny_models import CONDITIONS, sentences
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from goffman.models.base import Fills
-
-
 MEANT = {"a": "negative", "b": "negative", "c": "neutral", "d": "positive", "e": "positive"}
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
-def test_a_lower_precision_deviates_as_counted_by_hand(
-    precision: str, tiny: Callable[..., Path]
-) -> None:
+def test_a_lower_precision_deviates_as_counted_by_hand(precision, tiny):
     exact = load(str(tiny("roberta")), kind="masked")
-    options = LoadOptions(precision=precision)  # type: ignore[arg-type]
+    options = LoadOptions(precision=precision)
     low = load(str(tiny("roberta")), kind="masked", options=options)
     texts = sentences()[::20]
     encoded = exact.encode(texts)
@@ -51,7 +38,7 @@ def test_a_lower_precision_deviates_as_counted_by_hand(
     assert 0 < found["largest_difference"] == pytest.approx(max(largest for _, largest in each))
 
 
-def counted_by_hand(low: Fills, exact: Fills, batch: list[list[int]]) -> tuple[list[float], float]:
+def counted_by_hand(low, exact, batch):
     """The share of the top 20 in common, of each sentence, and the largest difference there."""
     size, shares, largest = len(exact.tokens), [], 0.0
     one, other = (model.fill_batch(batch, top_k=size) for model in (exact, low))
@@ -64,14 +51,14 @@ def counted_by_hand(low: Fills, exact: Fills, batch: list[list[int]]) -> tuple[l
     return shares, largest
 
 
-def test_a_model_does_not_deviate_from_itself(tiny: Callable[..., Path]) -> None:
+def test_a_model_does_not_deviate_from_itself(tiny):
     model = load(str(tiny("roberta")), kind="masked")
     found = fills_deviation(model, model, Sample(texts=sentences()[:5], top_k=50, seed=0))
     assert found["overlap"] == found["overlap_lowest"] == 1.0
     assert found["largest_difference"] == 0.0
 
 
-def test_nothing_cannot_be_measured(tiny: Callable[..., Path]) -> None:
+def test_nothing_cannot_be_measured(tiny):
     model = load(str(tiny("roberta")), kind="masked")
     with pytest.raises(ValueError, match="at least one sentence"):
         fills_deviation(model, model, Sample(texts=[], top_k=5, seed=0))

@@ -1,7 +1,5 @@
 """No server is asked faster than it may be, nor sooner than it asks for."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -1,7 +1,5 @@
 """Servers as they are: slow, choosy about parameters and names, and with thoughts in replies."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

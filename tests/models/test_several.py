@@ -1,9 +1,5 @@
 """Copies of a model with the same weights, asked at the same time: the same numbers, sooner."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 import torch
@@ -14,31 +10,23 @@ from goffman.models.resolve import load
 from goffman.workers.protocol import Call
 from tiny_models import sentences
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from goffman.models.masked import Masked
-
 CALL = Call(method="fill_batch", arguments={"top_k": 20})
 
 
 @pytest.fixture
-def threads() -> Iterator[Callable[[int], None]]:
+def threads():
     """Sets the number of threads that torch calculates with; afterwards it is what it was."""
     before = torch.get_num_threads()
     yield torch.set_num_threads
     torch.set_num_threads(before)
 
 
-def loaded(folder: Path, **options: str) -> Masked:
-    return load(str(folder), kind="masked", options=LoadOptions(device="cpu", **options))  # type: ignore[arg-type, return-value]
+def loaded(folder, **options):
+    return load(str(folder), kind="masked", options=LoadOptions(device="cpu", **options))
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "electra", "distilbert"])
-def test_copies_answer_at_the_same_time_what_one_answers_alone(
-    family: str, tiny: Callable[..., Path], threads: Callable[[int], None]
-) -> None:
+def test_copies_answer_at_the_same_time_what_one_answers_alone(family, tiny, threads):
     model = loaded(tiny(family))
     encoded = model.encode(sentences()[:600])
     batches = [encoded[begin : begin + 7] for begin in range(0, 600, 7)]
@@ -54,9 +42,7 @@ def test_copies_answer_at_the_same_time_what_one_answers_alone(
         np.testing.assert_array_equal(one.probabilities, other.probabilities)
 
 
-def test_copies_have_the_weights_of_the_first_and_are_made_once(
-    tiny: Callable[..., Path], threads: Callable[[int], None]
-) -> None:
+def test_copies_have_the_weights_of_the_first_and_are_made_once(tiny, threads):
     model = loaded(tiny("roberta"))
     threads(MOST_COPIES + 5)
     several = model.several()
@@ -64,16 +50,14 @@ def test_copies_have_the_weights_of_the_first_and_are_made_once(
     assert model.several() == several
     for copy in several[1:]:
         assert copy._model is not model._model
-        assert copy._scoring.scorer.__self__ is not model._scoring.scorer.__self__  # type: ignore[attr-defined]
+        assert copy._scoring.scorer.__self__ is not model._scoring.scorer.__self__
         pairs = zip(copy._model.parameters(), model._model.parameters(), strict=True)
         assert all(own is first for own, first in pairs)
     threads(2)
     assert model.several() == several[:2]
 
 
-def test_a_batch_that_fails_does_so_in_its_place(
-    tiny: Callable[..., Path], threads: Callable[[int], None]
-) -> None:
+def test_a_batch_that_fails_does_so_in_its_place(tiny, threads):
     model = loaded(tiny("bert"))
     good = model.encode(sentences()[:3])
     threads(2)
@@ -82,13 +66,11 @@ def test_a_batch_that_fails_does_so_in_its_place(
     with pytest.raises((IndexError, RuntimeError)):
         next(answers)()
     assert len(next(answers)().token_ids) == 3
-    answers.close()  # type: ignore[attr-defined]
+    answers.close()
     assert torch.get_num_threads() == 2
 
 
-def test_a_model_that_transformers_computes_has_no_copies(
-    tiny: Callable[..., Path], threads: Callable[[int], None]
-) -> None:
+def test_a_model_that_transformers_computes_has_no_copies(tiny, threads):
     threads(2)
     for model in (loaded(tiny("albert")), loaded(tiny("bert"), precision="bf16")):
         assert model.several() == [model]

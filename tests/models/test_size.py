@@ -1,7 +1,5 @@
 """About how many parameters a model has: against the parameters of the model itself, counted."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM

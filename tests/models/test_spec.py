@@ -1,12 +1,9 @@
 """What a user calls a model, what it turns out to be, and what is said where it cannot be used."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 import torch
@@ -15,13 +12,10 @@ import transformers
 from goffman.errors import ModelError
 from goffman.models.base import LoadOptions
 from goffman.models.resolve import describe, load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from refusals import message_of
 
 
-def folder_with(tmp_path: Path, config: dict[str, object], **files: str) -> str:
+def folder_with(tmp_path, config, **files):
     (tmp_path / "config.json").write_text(json.dumps(config))
     for name, text in files.items():
         (tmp_path / name.replace("__", ".")).write_text(text)
@@ -45,15 +39,15 @@ def folder_with(tmp_path: Path, config: dict[str, object], **files: str) -> str:
         (None, "llama", "other"),
     ],
 )
-def test_what_a_model_is(architecture: str | None, family: str, kind: str, tmp_path: Path) -> None:
+def test_what_a_model_is(architecture, family, kind, tmp_path):
     config = {"model_type": family} | ({"architectures": [architecture]} if architecture else {})
     described = describe(folder_with(tmp_path, config))
     assert (described.kind, described.family) == (kind, family)
     assert described.architecture == (architecture or "")
 
 
-def test_a_chat_template_makes_a_causal_model_a_chat_model(tmp_path: Path) -> None:
-    config: dict[str, object] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
+def test_a_chat_template_makes_a_causal_model_a_chat_model(tmp_path):
+    config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
     folder = folder_with(tmp_path, config, tokenizer_config__json='{"chat_template": "{{ x }}"}')
     assert describe(folder).kind == "chat"
     (tmp_path / "tokenizer_config.json").write_text("{}")
@@ -63,20 +57,18 @@ def test_a_chat_template_makes_a_causal_model_a_chat_model(tmp_path: Path) -> No
     assert str(describe(folder)) == (f"'{folder}' is a chat model: it answers questions.")
 
 
-def test_models_behind_a_server_are_described() -> None:
+def test_models_behind_a_server_are_described():
     assert str(describe("openai:gpt-4o-mini")) == (
         "'openai:gpt-4o-mini' is a chat model: it answers questions."
     )
     assert describe("http://localhost:8000/v1#mini").kind == "chat"
 
 
-def error_of(spec: str, kind: str = "masked", **options: object) -> str:
-    with pytest.raises(ModelError) as error:
-        load(spec, kind=kind, options=LoadOptions(**options))  # type: ignore[call-overload]
-    return str(error.value)
+def error_of(spec, kind="masked", **options):
+    return message_of(ModelError, load, spec, kind=kind, options=LoadOptions(**options))
 
 
-def test_a_wrong_use_says_what_the_model_can_be_used_for(tiny: Callable[..., Path]) -> None:
+def test_a_wrong_use_says_what_the_model_can_be_used_for(tiny):
     masked = str(tiny("bert"))
     classifier = str(tiny("bert", labels=("NEGATIVE", "POSITIVE")))
     assert error_of("openai:gpt-4o-mini") == (
@@ -93,8 +85,8 @@ def test_a_wrong_use_says_what_the_model_can_be_used_for(tiny: Callable[..., Pat
     )
 
 
-def test_an_electra_discriminator_has_no_head(tmp_path: Path) -> None:
-    config: dict[str, object] = {
+def test_an_electra_discriminator_has_no_head(tmp_path):
+    config = {
         "model_type": "electra",
         "architectures": ["ElectraForPreTraining"],
     }
@@ -105,14 +97,14 @@ def test_an_electra_discriminator_has_no_head(tmp_path: Path) -> None:
     )
 
 
-def test_a_bundled_model_that_is_not_there() -> None:
+def test_a_bundled_model_that_is_not_there():
     assert error_of("bundled:mimi") == (
         "There is no bundled model 'mimi'. Did you mean 'mini'? Bundled models: mini, "
         "mini-sentiment. You can also give a folder, or a Hugging Face model (ORG/NAME)."
     )
 
 
-def test_a_broken_config(tmp_path: Path) -> None:
+def test_a_broken_config(tmp_path):
     (tmp_path / "config.json").write_text("{")
     assert error_of(str(tmp_path)).startswith(f"The config.json of '{tmp_path}' is not JSON: ")
 
@@ -144,7 +136,7 @@ def test_a_broken_config(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_config_of_odd_types_is_refused(config: object, message: str, tmp_path: Path) -> None:
+def test_a_config_of_odd_types_is_refused(config, message, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(config))
     assert f"The config.json of '{tmp_path}' {message}" in error_of(str(tmp_path))
 
@@ -161,13 +153,7 @@ def test_a_config_of_odd_types_is_refused(config: object, message: str, tmp_path
         (("NEG", "POS"), {"id2label": {"a": "NEG", "b": "POS"}}, "classifier"),
     ],
 )
-def test_settings_of_odd_types_end_with_a_sentence(
-    labels: tuple[str, ...],
-    changed: dict[str, object],
-    kind: str,
-    tiny: Callable[..., Path],
-    tmp_path: Path,
-) -> None:
+def test_settings_of_odd_types_end_with_a_sentence(labels, changed, kind, tiny, tmp_path):
     """Not with a traceback, and with no answers."""
     source = tiny("bert", labels=labels) if labels else tiny("bert")
     folder = shutil.copytree(source, tmp_path / "odd")
@@ -176,7 +162,7 @@ def test_settings_of_odd_types_end_with_a_sentence(
     assert error_of(str(folder), kind).startswith(f"'{folder}' cannot be loaded: ")
 
 
-def test_a_damaged_list_of_weight_files(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_damaged_list_of_weight_files(tiny, tmp_path):
     """Where the weights are in one file it is not read, by us as by transformers."""
     folder = shutil.copytree(tiny("bert"), tmp_path / "cut")
     (folder / "model.safetensors.index.json").write_text('{"weight_map": 3}')
@@ -189,8 +175,8 @@ def test_a_damaged_list_of_weight_files(tiny: Callable[..., Path], tmp_path: Pat
 
 
 def test_own_code_of_a_known_family_runs_only_when_allowed_and_that_is_said(
-    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tiny, tmp_path, monkeypatch
+):
     """transformers prefers a model's own classes where they may run, though it knows the family."""
     monkeypatch.setattr(
         transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "code")
@@ -210,9 +196,7 @@ def test_own_code_of_a_known_family_runs_only_when_allowed_and_that_is_said(
     assert OWN_CODE_NOTE not in plain.identity.notes
 
 
-def test_a_tokenizer_s_own_code_is_said_too(
-    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tokenizer_s_own_code_is_said_too(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(
         transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "code")
     )
@@ -239,8 +223,8 @@ class MineForMaskedLM(BertForMaskedLM):
 OWN_CODE_NOTE = "Python code that came with the model was allowed to run: --trust-remote-code."
 
 
-def test_own_code_runs_only_when_allowed(tmp_path: Path) -> None:
-    config: dict[str, object] = {
+def test_own_code_runs_only_when_allowed(tmp_path):
+    config = {
         "model_type": "mine",
         "architectures": ["MineForMaskedLM"],
         "auto_map": {"AutoModelForMaskedLM": "mine.MineForMaskedLM"},
@@ -268,9 +252,7 @@ class MineForMaskedLM(BertForMaskedLM):
 """
 
 
-def test_own_code_that_is_allowed_gives_the_same_numbers(
-    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_code_that_is_allowed_gives_the_same_numbers(tiny, tmp_path, monkeypatch):
     """A BERT under another name, whose classes come with it."""
     monkeypatch.setattr(
         transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "code")
@@ -297,13 +279,13 @@ def test_own_code_that_is_allowed_gives_the_same_numbers(
     assert ours.probabilities == pytest.approx(theirs.probabilities, rel=1e-5)
 
 
-def without_safetensors(tiny: Callable[..., Path], tmp_path: Path) -> Path:
+def without_safetensors(tiny, tmp_path):
     folder = shutil.copytree(tiny("bert"), tmp_path / "bin")
     (folder / "model.safetensors").unlink()
     return folder
 
 
-def test_bin_weights_are_read_and_said(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_bin_weights_are_read_and_said(tiny, tmp_path):
     folder = without_safetensors(tiny, tmp_path)
     model = transformers.AutoModelForMaskedLM.from_pretrained(tiny("bert"))
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
@@ -318,16 +300,14 @@ def test_bin_weights_are_read_and_said(tiny: Callable[..., Path], tmp_path: Path
 class Malicious:
     """Runs a command when it is unpickled."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target):
         self.target = target
 
-    def __reduce__(self) -> tuple[object, tuple[str]]:
+    def __reduce__(self):
         return os.mkdir, (self.target,)
 
 
-def test_pickled_code_is_refused_and_does_not_run(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_pickled_code_is_refused_and_does_not_run(tiny, tmp_path):
     folder = without_safetensors(tiny, tmp_path)
     ran = tmp_path / "ran"
     torch.save({"weights": Malicious(str(ran))}, folder / "pytorch_model.bin")
@@ -338,7 +318,7 @@ def test_pickled_code_is_refused_and_does_not_run(
     assert not ran.exists()
 
 
-def test_no_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_no_weights(tiny, tmp_path):
     folder = without_safetensors(tiny, tmp_path)
     assert error_of(str(folder)) == (
         f"'{folder}' has no weights that goffman can read: no model.safetensors, no "
@@ -347,14 +327,14 @@ def test_no_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
     )
 
 
-def test_damaged_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_damaged_weights(tiny, tmp_path):
     folder = shutil.copytree(tiny("bert"), tmp_path / "cut")
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     assert error_of(str(folder)).startswith(f"'{folder}' cannot be loaded: ")
 
 
-def test_a_head_that_was_not_saved_is_refused(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_head_that_was_not_saved_is_refused(tiny, tmp_path):
     """Its weights would be random and the answers with them."""
     folder = shutil.copytree(tiny("bert"), tmp_path / "headless")
     base = transformers.AutoModelForMaskedLM.from_pretrained(folder).bert
@@ -368,9 +348,7 @@ def test_a_head_that_was_not_saved_is_refused(tiny: Callable[..., Path], tmp_pat
     )
 
 
-def test_identity_is_the_same_for_a_copy_and_follows_every_file(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_identity_is_the_same_for_a_copy_and_follows_every_file(tiny, tmp_path):
     copy = shutil.copytree(tiny("bert"), tmp_path / "copy")
     original = load(str(tiny("bert")), kind="masked").identity
     same = load(str(copy), kind="masked").identity
@@ -382,7 +360,7 @@ def test_identity_is_the_same_for_a_copy_and_follows_every_file(
     assert changed.tokenizer_sha256 == original.tokenizer_sha256
 
 
-def test_devices(tiny: Callable[..., Path]) -> None:
+def test_devices(tiny):
     folder = str(tiny("bert"))
     assert load(folder, kind="masked", options=LoadOptions(device="cpu")).identity.device == "cpu"
     for device in ("tpu", "cpu:5", "cpu:0", "cuda:", "cuda:-1", "cuda:²", "CPU", ""):

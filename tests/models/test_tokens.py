@@ -1,12 +1,9 @@
 """Tokenizers: one mask a text, no stray piece, texts of tokens, words that are one token."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import sentencepiece
@@ -18,37 +15,28 @@ from goffman.models.base import LoadOptions
 from goffman.models.resolve import check, describe, load
 from goffman.models.tokenizer import has_case
 from goffman.pipeline import audit
+from refusals import message_of
 from tiny_chat import CAUSAL, TEMPLATE, make_causal
 from tiny_models import CLASSIFIERS, MASKED, training_text
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from goffman.models.base import Fills
-
 
 @pytest.fixture(scope="session")
-def loaded(tiny: Callable[..., Path]) -> Callable[[str], Fills]:
-    models: dict[str, Fills] = {}
+def loaded(tiny):
+    models = {}
 
-    def model(family: str) -> Fills:
+    def model(family):
         return models.setdefault(family, load(str(tiny(family)), kind="masked"))
 
     return model
 
 
-def encode_error(model: Fills, text: str) -> str:
-    with pytest.raises(ModelError) as error:
-        model.encode(["The woman is <mask>.", text])
-    return str(error.value)
+def encode_error(model, text):
+    return message_of(ModelError, model.encode, ["The woman is <mask>.", text])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", MASKED)
-def test_a_text_is_encoded_as_its_own_tokenizer_does(
-    family: str, tiny: Callable[..., Path], loaded: Callable[[str], Fills]
-) -> None:
+def test_a_text_is_encoded_as_its_own_tokenizer_does(family, tiny, loaded):
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny(family))
     text = "It is <mask> for me to have someone who has depression as a neighbor."
     own = tokenizer(
@@ -59,7 +47,7 @@ def test_a_text_is_encoded_as_its_own_tokenizer_does(
 
 
 @pytest.mark.parametrize("family", MASKED)
-def test_exactly_one_mask_is_allowed(family: str, loaded: Callable[[str], Fills]) -> None:
+def test_exactly_one_mask_is_allowed(family, loaded):
     model = loaded(family)
     assert encode_error(model, "The woman is kind.") == (
         'A text has no mask where exactly one <mask> is allowed: "The woman is kind.".'
@@ -69,7 +57,7 @@ def test_exactly_one_mask_is_allowed(family: str, loaded: Callable[[str], Fills]
     )
 
 
-def test_the_models_own_mask_counts_too(loaded: Callable[[str], Fills]) -> None:
+def test_the_models_own_mask_counts_too(loaded):
     assert encode_error(loaded("bert"), "The [MASK] is <mask>.") == (
         'A text has 2 masks where exactly one <mask> is allowed: "The [MASK] is <mask>.".'
     )
@@ -79,9 +67,7 @@ def test_the_models_own_mask_counts_too(loaded: Callable[[str], Fills]) -> None:
     ("family", "limit"),
     [("bert", 130), ("roberta", 128), ("bertweet", 128), ("modernbert", 130), ("mpnet", 128)],
 )
-def test_a_text_too_long_is_refused_and_the_longest_allowed_is_answered(
-    family: str, limit: int, loaded: Callable[[str], Fills]
-) -> None:
+def test_a_text_too_long_is_refused_and_the_longest_allowed_is_answered(family, limit, loaded):
     model = loaded(family)
     text = "The <mask> " + "is " * (limit - 4)
     longest = model.encode([text.strip()])
@@ -94,7 +80,7 @@ def test_a_text_too_long_is_refused_and_the_longest_allowed_is_answered(
     )
 
 
-def test_xlnet_has_no_longest_text(loaded: Callable[[str], Fills]) -> None:
+def test_xlnet_has_no_longest_text(loaded):
     assert len(loaded("xlnet").encode(["The <mask> " + "is " * 700])[0]) == 702
 
 
@@ -110,18 +96,14 @@ def test_xlnet_has_no_longest_text(loaded: Callable[[str], Fills]) -> None:
         ("bertweet", {"friend", "likely", "depres@@"}),
     ],
 )
-def test_tokens_keep_their_space_and_their_mark(
-    family: str, expected: set[str], loaded: Callable[[str], Fills]
-) -> None:
+def test_tokens_keep_their_space_and_their_mark(family, expected, loaded):
     tokens = loaded(family).tokens
     assert expected <= set(tokens)
     assert not [token for token in tokens if "Ġ" in token or "▁" in token]
 
 
 @pytest.mark.parametrize("family", MASKED)
-def test_single_tokens_are_what_stands_in_a_sentence(
-    family: str, loaded: Callable[[str], Fills]
-) -> None:
+def test_single_tokens_are_what_stands_in_a_sentence(family, loaded):
     model = loaded(family)
     words = ["friend", "likely", "unlikely", "friend", "heart attack", "xylophone", "", " man"]
     single, several = model.single_tokens(words)
@@ -132,22 +114,18 @@ def test_single_tokens_are_what_stands_in_a_sentence(
         assert token in model.encode([f"<mask> is {word} to me"])[0]
 
 
-def test_case_and_accents_go_by_the_model(loaded: Callable[[str], Fills]) -> None:
+def test_case_and_accents_go_by_the_model(loaded):
     assert list(loaded("bert").single_tokens(["Friend"])[0]) == ["Friend"]
     assert loaded("roberta").single_tokens(["Friend"])[1] == ["Friend"]
 
 
-def test_a_word_is_not_taken_for_what_a_normaliser_makes_of_it(
-    loaded: Callable[[str], Fills],
-) -> None:
+def test_a_word_is_not_taken_for_what_a_normaliser_makes_of_it(loaded):
     """BERTweet writes one token, @USER, for every @name."""
     assert loaded("bertweet").single_tokens(["@someone"]) == ({}, ["@someone"])
 
 
 @pytest.mark.parametrize("family", ["roberta", "longformer"])
-def test_a_stray_space_before_the_mask_is_repaired_and_said(
-    family: str, tiny: Callable[..., Path]
-) -> None:
+def test_a_stray_space_before_the_mask_is_repaired_and_said(family, tiny):
     broken, sound = tiny(family, lstrip=False), tiny(family)
     tokenizer = transformers.AutoTokenizer.from_pretrained(broken)
     assert "Ġ" in tokenizer.tokenize("It is <mask> for me")
@@ -158,23 +136,19 @@ def test_a_stray_space_before_the_mask_is_repaired_and_said(
     assert repaired.identity.notes == (said, *reference.identity.notes)
 
 
-def test_a_tokenizer_larger_than_the_head_is_refused(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_tokenizer_larger_than_the_head_is_refused(tiny, tmp_path):
     folder = shutil.copytree(tiny("bert"), tmp_path / "larger")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     size = len(tokenizer)
     tokenizer.add_tokens(["stigma", "goffman"])
     tokenizer.save_pretrained(folder)
-    with pytest.raises(ModelError) as error:
-        load(str(folder), kind="masked")
-    assert str(error.value) == (
+    assert message_of(ModelError, load, str(folder), kind="masked") == (
         f"The tokenizer of '{folder}' has {size + 2} tokens, but the model has only {size}. "
         "Give a folder with the tokenizer that the model was trained with."
     )
 
 
-def test_a_head_larger_than_the_tokenizer_is_said(tiny: Callable[..., Path]) -> None:
+def test_a_head_larger_than_the_tokenizer_is_said(tiny):
     model = load(str(tiny("bert", vocab_size=512)), kind="masked")
     assert model.identity.notes[0] == (
         "The model has 512 tokens, but its tokenizer only 456. The other 56 have no text; "
@@ -185,36 +159,30 @@ def test_a_head_larger_than_the_tokenizer_is_said(tiny: Callable[..., Path]) -> 
     assert filled.probabilities.sum() == pytest.approx(1, rel=1e-5)
 
 
-def test_no_mask_token(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_no_mask_token(tiny, tmp_path):
     folder = shutil.copytree(tiny("bert"), tmp_path / "maskless")
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     settings["mask_token"] = None
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-    with pytest.raises(ModelError) as error:
-        load(str(folder), kind="masked")
-    assert str(error.value) == (
+    assert message_of(ModelError, load, str(folder), kind="masked") == (
         f"The tokenizer of '{folder}' has no mask token, so the model cannot fill in blanks."
     )
 
 
-def test_a_vocabulary_that_was_not_read_is_refused(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_vocabulary_that_was_not_read_is_refused(tiny, tmp_path):
     folder = shutil.copytree(tiny("bert"), tmp_path / "wordless")
     (folder / "tokenizer.json").unlink()
     transformers.BertTokenizer().save_pretrained(folder)
-    with pytest.raises(ModelError) as error:
-        load(str(folder), kind="masked")
-    assert str(error.value) == (
+    assert message_of(ModelError, load, str(folder), kind="masked") == (
         f"The tokenizer of '{folder}' reads different sentences as the same. Its vocabulary is "
         "missing or could not be read. Save the tokenizer that the model was trained with into "
         "its folder: tokenizer.save_pretrained(FOLDER)"
     )
 
 
-def only_the_model(source: Path, folder: Path) -> Path:
+def only_the_model(source, folder):
     """What model.save_pretrained alone leaves."""
     folder.mkdir()
     for name in ("config.json", "generation_config.json", "model.safetensors"):
@@ -223,32 +191,26 @@ def only_the_model(source: Path, folder: Path) -> Path:
     return folder
 
 
-def assert_refused_early(folder: Path, kind: str) -> None:
-    with pytest.raises(ModelError) as error:
-        check(str(folder), kind=kind, options=LoadOptions())
-    assert str(error.value) == (
+def assert_refused_early(folder, kind):
+    assert message_of(ModelError, check, str(folder), kind=kind, options=LoadOptions()) == (
         f"'{folder}' has no tokenizer: no tokenizer.json and no vocabulary. Save the tokenizer "
         "that the model was trained with into its folder: tokenizer.save_pretrained(FOLDER)"
     )
 
 
 @pytest.mark.parametrize("family", MASKED)
-def test_a_masked_model_without_its_tokenizer(
-    family: str, tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_masked_model_without_its_tokenizer(family, tiny, tmp_path):
     assert_refused_early(only_the_model(tiny(family), tmp_path / "m"), "masked")
 
 
 @pytest.mark.parametrize("family", CLASSIFIERS)
-def test_a_classifier_without_its_tokenizer(
-    family: str, tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_classifier_without_its_tokenizer(family, tiny, tmp_path):
     source = tiny(family, labels=("NEGATIVE", "POSITIVE"))
     assert_refused_early(only_the_model(source, tmp_path / "m"), "classifier")
 
 
 @pytest.mark.parametrize("family", CAUSAL)
-def test_a_causal_or_chat_model_without_its_tokenizer(family: str, tmp_path: Path) -> None:
+def test_a_causal_or_chat_model_without_its_tokenizer(family, tmp_path):
     folder = only_the_model(make_causal(family, tmp_path / "whole"), tmp_path / "m")
     assert_refused_early(folder, "causal")
     (folder / "chat_template.jinja").write_text(TEMPLATE)
@@ -256,16 +218,14 @@ def test_a_causal_or_chat_model_without_its_tokenizer(family: str, tmp_path: Pat
     assert_refused_early(folder, "chat")
 
 
-def test_no_one_is_asked_where_one_model_lacks_its_tokenizer(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_no_one_is_asked_where_one_model_lacks_its_tokenizer(tiny, tmp_path):
     broken = only_the_model(tiny("roberta"), tmp_path / "m")
     with pytest.raises(ModelError, match="has no tokenizer"):
         audit([str(tiny("bert")), str(broken)], output=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_a_tokenizer_of_letters_needs_no_files(tmp_path: Path) -> None:
+def test_a_tokenizer_of_letters_needs_no_files(tmp_path):
     """CANINE reads code points: there is no vocabulary that could be missing."""
     names = {0: "NEG", 1: "POS"}
     size = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
@@ -280,7 +240,7 @@ def test_a_tokenizer_of_letters_needs_no_files(tmp_path: Path) -> None:
     check(str(tmp_path), kind="classifier", options=LoadOptions())
 
 
-SENTENCEPIECE: dict[str, tuple[str, dict[str, object]]] = {
+SENTENCEPIECE = {
     "xlnet": (
         "spiece.model",
         {
@@ -320,7 +280,7 @@ SENTENCEPIECE: dict[str, tuple[str, dict[str, object]]] = {
 """The file of each family, and the ids of its special tokens."""
 
 
-def with_sentencepiece(family: str, source: Path, folder: Path) -> Any:
+def with_sentencepiece(family, source, folder):
     """The folder, now with the family's model and nothing but SentencePiece's own file beside it."""
     file, specials = SENTENCEPIECE[family]
     made = io.BytesIO()
@@ -337,9 +297,7 @@ def with_sentencepiece(family: str, source: Path, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("family", SENTENCEPIECE)
-def test_a_folder_with_nothing_but_sentencepiece_s_file(
-    family: str, tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_folder_with_nothing_but_sentencepiece_s_file(family, tiny, tmp_path):
     """Texts fall into the pieces that SentencePiece itself gives."""
     processor = with_sentencepiece(family, tiny(family), tmp_path / "m")
     model = load(str(tmp_path / "m"), kind="masked")
@@ -356,9 +314,7 @@ def test_a_folder_with_nothing_but_sentencepiece_s_file(
     assert len(pieces) > 12
 
 
-def test_what_is_missing_for_sentencepiece_s_file_is_named(
-    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing_for_sentencepiece_s_file_is_named(tiny, tmp_path, monkeypatch):
     with_sentencepiece("xlnet", tiny("xlnet"), tmp_path / "m")
     for module in ("google", "google.protobuf"):
         monkeypatch.setitem(sys.modules, module, None)
@@ -376,7 +332,7 @@ def test_what_is_missing_for_sentencepiece_s_file_is_named(
     )
 
 
-def test_a_tokenizer_that_cannot_be_loaded(tiny: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_tokenizer_that_cannot_be_loaded(tiny, tmp_path):
     folder = shutil.copytree(tiny("roberta"), tmp_path / "cut")
     (folder / "tokenizer.json").write_text("{")
     with pytest.raises(ModelError) as error:
@@ -385,31 +341,25 @@ def test_a_tokenizer_that_cannot_be_loaded(tiny: Callable[..., Path], tmp_path: 
     assert str(error.value).endswith(" The folder needs a tokenizer.json or a vocabulary.")
 
 
-def test_bertweet_needs_emoji(tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bertweet_needs_emoji(tiny, monkeypatch):
     folder = str(tiny("bertweet"))
     monkeypatch.setitem(sys.modules, "emoji", None)
-    with pytest.raises(ModelError) as error:
-        load(folder, kind="masked")
-    assert str(error.value) == (
+    assert message_of(ModelError, load, folder, kind="masked") == (
         f"'{folder}' has BERTweet's tokenizer, which needs the package emoji. Install it: "
         "pip install 'goffman[bertweet]'"
     )
 
 
-def test_bertweets_merges_without_counts_are_refused(
-    tiny: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_bertweets_merges_without_counts_are_refused(tiny, tmp_path):
     """transformers 5 saves them so, and reads them as merges of one piece."""
     folder = shutil.copytree(tiny("bertweet"), tmp_path / "saved")
     transformers.AutoTokenizer.from_pretrained(tiny("bertweet")).save_pretrained(folder)
-    with pytest.raises(ModelError) as error:
-        load(str(folder), kind="masked")
-    assert str(error.value) == (
+    assert message_of(ModelError, load, str(folder), kind="masked") == (
         f"The file bpe.codes of '{folder}' has no third column, so words are split into single "
         "letters. Copy bpe.codes from the original model, such as vinai/bertweet-base."
     )
 
 
-def test_has_case_is_not_misled_by_special_tokens() -> None:
+def test_has_case_is_not_misled_by_special_tokens():
     assert not has_case(["[PAD]", "[MASK]", "[unused1]", "<s>", "the", " will", "##er", "U.S", ""])
     assert has_case(["<mask>", "the", " Will"])

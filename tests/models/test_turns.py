@@ -1,7 +1,5 @@
 """Pieces of work that take turns: one runs at a time, and none is left behind."""
 
-from __future__ import annotations
-
 import contextvars
 import threading
 

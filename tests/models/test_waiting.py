@@ -1,7 +1,5 @@
 """Threads that wait for each other leave their core to others, unless the user says otherwise."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -13,7 +11,7 @@ DRY = ("audit", "bundled:mini", "--instrument", "care-seeking", "--limit", "2", 
 RUN = "import sys; from goffman.cli.main import main; sys.argv[0] = 'goffman'; main()"
 
 
-def policy(**told: str) -> str:
+def policy(**told):
     """What the OpenMP that torch brings says of itself when it is loaded by a command."""
     unset = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"}
     ours = {name: value for name, value in os.environ.items() if name not in unset}
