@@ -114,7 +114,10 @@ async def at_once(request):
 
 
 class ChatServer:
-    """``behave``: request → Answer, CUT or HALF, as a coroutine; ``models``: whom it lists."""
+    """``behave``: request → Answer, CUT or HALF, at once or as a coroutine, or always the same one.
+
+    ``models``: whom it lists.
+    """
 
     def __init__(self, behave=at_once, *, models=None):
         self.behave = behave
@@ -180,7 +183,9 @@ class ChatServer:
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
             lists = request.path.endswith("/models")
-            answer = self._list() if lists else await self.behave(request)
+            answer = self._list() if lists else self.behave
+            answer = answer(request) if callable(answer) else answer
+            answer = await answer if asyncio.iscoroutine(answer) else answer
         finally:
             self.at_once -= 1
         if answer == CUT:

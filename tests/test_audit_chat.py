@@ -159,10 +159,7 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
 def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
     """A model that no one understands has no bias; nor has one setting been tested."""
 
-    async def babbles(request):
-        return Answer(200, completion("Bananas."))
-
-    with ChatServer(babbles) as server:
+    with ChatServer(Answer(200, completion("Bananas."))) as server:
         done = run(server, tmp_path)
     said = "\n".join(done.summary)
     assert (

@@ -89,10 +89,9 @@ def test_timeouts_of_an_asking_that_ended_are_known_too(tmp_path):
 
 
 def test_another_name_is_said_in_the_manifest_the_notes_and_the_page(tmp_path):
-    async def another(request):
-        return Answer(200, completion(ANSWERS[request.text], model="mini-2026-01-01"))
-
-    with ChatServer(another) as server:
+    with ChatServer(
+        lambda request: Answer(200, completion(ANSWERS[request.text], model="mini-2026-01-01"))
+    ) as server:
         done, notes, _ = run(server, tmp_path, report=True, trials=1)
     said = "You asked for 'mini', but the server answered as 'mini-2026-01-01'."
     assert notes[-1].endswith(said)

@@ -232,9 +232,8 @@ def test_tokens_of_reasoning_alone_say_nothing_of_the_answer():
 
 
 def test_a_server_that_names_the_said_token_alone_gives_no_probabilities(few, tmp_path):
-    async def behave(request):
-        return Answer(body=with_probabilities(completion("A"), [("A", {"A": 0.9})], top=0))
-
-    with ChatServer(behave) as one:
+    with ChatServer(
+        Answer(body=with_probabilities(completion("A"), [("A", {"A": 0.9})], top=0))
+    ) as one:
         done, _ = asked(one, few, tmp_path, limit=10, controls=False)
     assert [asked.instrument for asked in done.asked] == [f"{DISTANCE}/reply"]

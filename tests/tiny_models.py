@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import re
+import shutil
 import string
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -313,6 +314,14 @@ def _masked(family: str, config: Any) -> Any:
         "modernbert": "ModernBertForMaskedLM",
     }.get(family, f"{family.capitalize()}ForMaskedLM")
     return getattr(transformers, kind)(config)
+
+
+def altered(source: Path, folder: Path, *, file: str = "config.json", **settings: object) -> Path:
+    """The folder, now a copy of the model with other settings in one of its files."""
+    shutil.copytree(source, folder)
+    path = folder / file
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+    return folder
 
 
 def _loosened(model: Any) -> Any:

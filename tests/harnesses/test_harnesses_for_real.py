@@ -47,12 +47,11 @@ def own_audit_of(replies, output):
         for prompt, trial, text in replies.select("prompt_id", "trial", "text").rows()
     }
 
-    async def behave(request):
-        return Answer(body=completion(texts[request.text, request.times]))
-
     # One at a time, trial by trial: the n-th time that a question comes is its n-th trial.
     chats = ChatOptions(trials=replies["trial"].max(), calling=Calling(concurrency=1))
-    with ChatServer(behave) as server:
+    with ChatServer(
+        lambda request: Answer(body=completion(texts[request.text, request.times]))
+    ) as server:
         model = f"{server.url}#same"
         asking = AskOptions(limit=LIMIT, modes=("write",), chats=chats)
         audit([model], instruments=["care-seeking"], output=output, options=asking)

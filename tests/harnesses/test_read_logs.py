@@ -82,12 +82,9 @@ def reply_to(text):
 def own_said(tmp_path_factory):
     """goffman's own audit of a chat model behind a server."""
 
-    async def behave(request):
-        return Answer(body=completion(reply_to(request.text)))
-
     run = tmp_path_factory.mktemp("own-reply")
     asking = AskOptions(limit=LIMIT, modes=("reply",))
-    with ChatServer(behave) as server:
+    with ChatServer(lambda request: Answer(body=completion(reply_to(request.text)))) as server:
         audit(
             [f"{server.url}#made-up"],
             instruments=["social-distance"],

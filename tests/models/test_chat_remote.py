@@ -15,11 +15,11 @@ from collections import Counter
 import pytest
 
 from chat_server import CUT, HALF, Answer, ChatServer, at_once, bomb, completion, most_in_any, said
-from goffman.errors import AskingError, InputError
+from goffman.errors import AskingError, InputError, ModelError
 from goffman.models import api_errors, chat_api
 from goffman.models.base import Calling, ChatRequest, Sampling
 from goffman.models.chat_api import RemoteChat
-from goffman.models.rate_limit import backoff
+from goffman.models.rate_limit import AdaptiveConcurrency, backoff
 from goffman.models.resolve import load
 from refusals import message_of
 
@@ -33,14 +33,30 @@ def turns_of(count, *, trial=1):
     ]
 
 
-def ask(server, turns, *, sampling=None, name="mini", **calling):
-    """Every reply that was heard, in the order in which they came."""
-    heard = []
-    calling.setdefault("concurrency", 64)
+def model_at(server, *, name="mini", sampling=None, **calling):
     spec = f"{server.url}#{name}"
-    model = load(spec, kind="chat", sampling=sampling or Sampling(), calling=Calling(**calling))
+    return load(spec, kind="chat", sampling=sampling or Sampling(), calling=Calling(**calling))
+
+
+def heard_by(model, turns):
+    """Every reply with the position of its turn, in the order in which they came."""
+    heard = []
     model.chat(turns, lambda position, reply: heard.append((position, reply)))
     return heard
+
+
+def replies_of(model, turns):
+    """The replies in the order of the turns."""
+    return [reply for _, reply in sorted(heard_by(model, turns), key=lambda pair: pair[0])]
+
+
+def ask(server, turns, **options):
+    return heard_by(model_at(server, **{"concurrency": 64, **options}), turns)
+
+
+@pytest.fixture(autouse=True)
+def _no_long_waits(monkeypatch):
+    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
 
 def failure(server, turns, **calling):
@@ -192,9 +208,8 @@ def test_while_the_server_asks_to_wait_nobody_asks():
     assert sum(after < 2.0 for after in late) <= 4
 
 
-def test_a_busy_server_is_waited_for_as_long_as_it_answers_someone(monkeypatch):
+def test_a_busy_server_is_waited_for_as_long_as_it_answers_someone():
     """It takes every fourth request: most questions are sent away more than once."""
-    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
 
     async def few(request):
         if len(server.asked) % 4:
@@ -291,10 +306,7 @@ MESSAGES = {
 def test_what_does_not_pass_by_itself_ends_at_once_with_one_message(case):
     answer, message = MESSAGES[case]
 
-    async def refuse(request):
-        return answer
-
-    with ChatServer(refuse) as server:
+    with ChatServer(answer) as server:
         said = failure(server, turns_of(5), concurrency=1, key=KEY, key_name="MY_KEY")
     assert said == f"{server.url}#mini: {message.format(url=server.url)}{KEPT}"
     assert len(server.asked) == 1
@@ -302,10 +314,7 @@ def test_what_does_not_pass_by_itself_ends_at_once_with_one_message(case):
 
 
 def test_a_server_that_wants_a_key_says_so():
-    async def refuse(request):
-        return Answer(401, {"error": {"message": "no key"}})
-
-    with ChatServer(refuse) as server:
+    with ChatServer(Answer(401, {"error": {"message": "no key"}})) as server:
         assert failure(server, turns_of(1)) == (
             f"{server.url}#mini: the server needs a key (HTTP 401). Put it into an environment "
             f"variable, and give its name with --key-env.{KEPT}"
@@ -313,10 +322,10 @@ def test_a_server_that_wants_a_key_says_so():
 
 
 def test_an_unknown_model_is_told_with_those_that_the_server_has():
-    async def has_no_mimi(request):
-        return Answer(404, {"error": {"message": "The model 'mimi' does not exist"}})
-
-    with ChatServer(has_no_mimi, models=["mini", "maxi"]) as server:
+    with ChatServer(
+        Answer(404, {"error": {"message": "The model 'mimi' does not exist"}}),
+        models=["mini", "maxi"],
+    ) as server:
         assert failure(server, turns_of(3), name="mimi") == (
             f"{server.url}#mimi: the server at {server.url} has no model 'mimi', or no chat at "
             "this address (HTTP 404: The model 'mimi' does not exist). It has: mini, maxi. Did you "
@@ -396,13 +405,8 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
         ),
     ],
 )
-def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answer, message):
-    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
-
-    async def always(request):
-        return answer
-
-    with ChatServer(always) as server:
+def test_what_may_pass_by_itself_is_tried_again_and_then_told(answer, message):
+    with ChatServer(answer) as server:
         told = failure(server, turns_of(1), key=KEY, key_name="MY_KEY")
     assert told == (
         f"{server.url}#mini: {message.format(url=server.url)} goffman tried 8 times.{KEPT}"
@@ -426,13 +430,8 @@ def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answe
     ],
     ids=["a reply", "an error", "packed", "packed error", "packed nothing"],
 )
-def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
-    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
-
-    async def endless(request):
-        return answer
-
-    with ChatServer(endless) as server:
+def test_an_answer_without_an_end_is_not_read_to_its_end(answer):
+    with ChatServer(answer) as server:
         told = failure(server, turns_of(1))
     assert told == (
         f"{server.url}#mini: the server at {server.url} sent more than 4 MB, which cannot be a "
@@ -508,13 +507,8 @@ def test_a_packed_answer_is_read_though_none_is_asked_for(pack):
 
 
 @pytest.mark.parametrize("content", [b"plain", gzip.compress(b"{}")[5:]])
-def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
-    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
-
-    async def packed(request):
-        return Answer(200, content, {"content-encoding": "gzip"})
-
-    with ChatServer(packed) as server:
+def test_an_answer_that_is_not_packed_as_it_says_is_told(content):
+    with ChatServer(Answer(200, content, {"content-encoding": "gzip"})) as server:
         assert failure(server, turns_of(1)) == (
             f"{server.url}#mini: the server at {server.url} compresses its answers in a way "
             "that goffman cannot read (Content-Encoding: gzip). Turn compression off. "
@@ -522,21 +516,15 @@ def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
         )
 
 
-def test_a_key_in_the_name_of_a_packing_is_hidden(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
-
-    async def packed(request):
-        return Answer(200, b"", {"content-encoding": "x" * 190 + KEY})
-
-    with ChatServer(packed) as server:
+def test_a_key_in_the_name_of_a_packing_is_hidden():
+    with ChatServer(Answer(200, b"", {"content-encoding": "x" * 190 + KEY})) as server:
         told = failure(server, turns_of(1), key=KEY, key_name="MY_KEY")
     assert f"({'Content-Encoding: ' + 'x' * 190}[key])" in told
 
 
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("charset", ["zlib", "idna", "rot13", "undefined", "utf-16", "no-such"])
-def test_an_answer_is_utf_8_whatever_charset_it_names(monkeypatch, charset, status):
-    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
+def test_an_answer_is_utf_8_whatever_charset_it_names(charset, status):
     headers = {"content-type": f"application/json; charset={charset}"}
 
     async def says(request):
@@ -551,8 +539,7 @@ def test_an_answer_is_utf_8_whatever_charset_it_names(monkeypatch, charset, stat
             assert "HTTP 500: Grüße." in failure(server, turns_of(1))
 
 
-def test_a_wait_that_no_server_means_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
+def test_a_wait_that_no_server_means_is_not_waited_for():
     waits = ["inf", "nan", "1e400", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"]
 
     async def busy(request):
@@ -566,7 +553,7 @@ def test_a_wait_that_no_server_means_is_not_waited_for(monkeypatch):
     assert len(server.asked) == len(waits) + 1
 
 
-def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monkeypatch):
+def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told():
     async def never(request):
         await asyncio.sleep(60)
 
@@ -577,9 +564,7 @@ def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monk
         )
 
 
-def test_a_server_that_answers_as_another_model_for_good_is_refused(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_api.backoff", lambda *_: 0.01)
-
+def test_a_server_that_answers_as_another_model_for_good_is_refused():
     async def two_models(request):
         number = int(request.text.split()[1].rstrip("?"))
         return Answer(200, completion("x", model="maxi" if number == 3 else "mini"))
@@ -609,10 +594,7 @@ def test_what_was_sent_before_a_failure_is_heard_and_nothing_is_sent_after_it():
 
 @pytest.mark.parametrize("code", ["content_filter", "content_policy_violation"])
 def test_a_question_that_the_server_s_filter_stops_has_no_text_and_says_why(code):
-    async def filtered(request):
-        return Answer(400, {"error": {"message": "filtered", "code": code}})
-
-    with ChatServer(filtered) as server:
+    with ChatServer(Answer(400, {"error": {"message": "filtered", "code": code}})) as server:
         ((_, reply),) = ask(server, turns_of(1))
     assert (reply.text, reply.finish_reason) == (None, "content_filter")
 
@@ -629,10 +611,9 @@ def test_a_question_that_the_server_s_filter_stops_has_no_text_and_says_why(code
     ],
 )
 def test_a_reply_is_raw_text_that_a_file_can_hold_without_the_key(message, text):
-    async def says(request):
-        return Answer(200, {"choices": [{"message": message, "finish_reason": "length"}]})
-
-    with ChatServer(says) as server:
+    with ChatServer(
+        Answer(200, {"choices": [{"message": message, "finish_reason": "length"}]})
+    ) as server:
         ((_, reply),) = ask(server, turns_of(1), key=KEY, key_name="MY_KEY")
     assert reply.text == text
     assert reply.finish_reason == "length"
@@ -642,10 +623,7 @@ def test_a_reply_is_raw_text_that_a_file_can_hold_without_the_key(message, text)
 
 
 def test_a_key_that_is_a_word_is_left_in_replies():
-    async def says(request):
-        return Answer(200, completion("I am ollama."))
-
-    with ChatServer(says) as server:
+    with ChatServer(Answer(200, completion("I am ollama."))) as server:
         ((_, reply),) = ask(server, turns_of(1), key="ollama", key_name="MY_KEY")
     assert reply.text == "I am ollama."
 
@@ -761,3 +739,264 @@ def test_nobody_is_called_where_nothing_is_to_be_asked():
 
 class _Nowhere(ChatServer):
     url = "http://127.0.0.1:9/v1"
+
+
+# Servers as they are: slow, choosy about parameters and names, with thoughts in replies
+
+
+def one_at_a_time(seconds):
+    """A server that works on one request at a time, as llama.cpp with one slot does."""
+    slot = asyncio.Lock()
+
+    async def behave(request):
+        async with slot:
+            await asyncio.sleep(seconds)
+        return await at_once(request)
+
+    return behave
+
+
+def test_after_timeouts_fewer_go_out_at_once_until_all_are_answered():
+    """Sixteen at once would each have to wait for the fifteen others: longer than the limit."""
+    with ChatServer(one_at_a_time(0.1)) as server:
+        model = model_at(server, concurrency=16, timeout=0.65)
+        noted = []
+        model.troubled = lambda: noted.append(model.service)
+        replies = replies_of(model, turns_of(40))
+    assert len(replies) == 40
+    service = model.service
+    assert service.timeouts == len(noted) == len(server.asked) - 40 > 0
+    assert service.at_once < 16 == service.most_at_once
+    assert server.most_at_once >= 16, "it began with all; the server does not see them cancelled"
+    assert noted[-1].at_once <= 8
+
+
+def test_a_server_that_never_answers_is_given_up_with_the_number_of_timeouts():
+    async def never(request):
+        await asyncio.sleep(60)
+
+    with ChatServer(never) as server:
+        model = model_at(server, concurrency=8, timeout=0.2)
+        with pytest.raises(AskingError) as told:
+            replies_of(model, turns_of(8))
+    assert "did not answer within 0.2 seconds (--timeout). goffman tried" in str(told.value)
+    count = model.service.timeouts
+    assert count > 3
+    assert "requests timed out. Raise --timeout, or lower --concurrency." in str(told.value)
+    assert model.service.at_once == 1
+
+
+def test_a_crowd_shrinks_once_for_those_sent_together_and_recovers_slowly():
+    crowd = AdaptiveConcurrency(16)
+    crowd.answered()
+    sent = 1e12
+    crowd.timed_out(sent)
+    assert crowd.now == 8
+    for _ in range(5):
+        crowd.timed_out(0.0)
+    assert (crowd.now, crowd.timeouts) == (8, 6), "these were sent before there were fewer"
+    crowd.timed_out(sent)
+    assert crowd.now == 2, "nothing was answered since: much too many"
+    crowd.timed_out(sent)
+    assert crowd.now == 1
+    for answers, now in ((3, 1), (1, 2), (7, 2), (1, 3)):
+        for _ in range(answers):
+            crowd.answered()
+        assert crowd.now == now
+    for _ in range(10_000):
+        crowd.answered()
+    assert crowd.now == 16, "never more than allowed"
+
+
+def refusing(
+    *names, message="Unsupported parameter: '{}' is not supported with this model.", **more
+):
+    """A server that refuses requests which name one of these."""
+
+    async def behave(request):
+        for name in names:
+            if name in request.body:
+                error = {"message": message.format(name), **more}
+                return Answer(400, {"error": error})
+        return await at_once(request)
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Unsupported parameter: '{}' is not supported with this model.",
+        "Unrecognized request argument supplied: {}",
+        "body.{}: Extra inputs are not permitted",
+        "property '{}' is unsupported",
+    ],
+)
+def test_a_refused_seed_is_left_out_and_said(message):
+    with ChatServer(refusing("seed", message=message)) as server:
+        model = model_at(server, concurrency=4)
+        assert len(replies_of(model, turns_of(12))) == 12
+        assert len(replies_of(model, turns_of(3))) == 3
+    assert model.service.changed == (
+        "The server does not take a seed, so the replies cannot be reproduced exactly.",
+    )
+    refused = [request for request in server.asked if "seed" in request.body]
+    assert 1 <= len(refused) <= 4, "only those that were under way already"
+    assert {request.body["max_tokens"] for request in server.asked} == {64}
+
+
+def test_an_answer_of_fastapi_s_kind_is_understood():
+    async def strict(request):
+        if "seed" in request.body:
+            fault = {"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}
+            return Answer(422, {"detail": [fault]})
+        return await at_once(request)
+
+    with ChatServer(strict) as server:
+        assert len(replies_of(model_at(server), turns_of(2))) == 2
+
+
+def test_the_token_limit_goes_by_its_other_name():
+    wants = "Unsupported parameter: '{}' is not supported. Use 'max_completion_tokens' instead."
+    with ChatServer(refusing("max_tokens", message=wants, param="max_tokens")) as server:
+        model = model_at(server, sampling=Sampling(max_tokens=9))
+        replies_of(model, turns_of(2))
+    assert model.service.changed == (
+        "The server takes the token limit as max_completion_tokens, not max_tokens.",
+    )
+    assert server.asked[-1].body["max_completion_tokens"] == 9
+    assert "max_tokens" not in server.asked[-1].body
+
+
+def test_a_server_without_any_token_limit_is_not_asked():
+    refuses = refusing("max_tokens", "max_completion_tokens")
+    with ChatServer(refuses) as server, pytest.raises(AskingError) as told:
+        replies_of(model_at(server, concurrency=1), turns_of(3))
+    assert (
+        "the server accepts no token limit (--max-tokens 64), neither as max_tokens nor as "
+        "max_completion_tokens (HTTP 400: Unsupported parameter: 'max_completion_tokens' is "
+        "not supported with this model)."
+    ) in str(told.value)
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("name", ["temperature", "top_p"])
+def test_what_equals_the_default_is_left_out_and_said(name):
+    with ChatServer(refusing(name)) as server:
+        model = model_at(server, sampling=Sampling(top_p=1.0))
+        assert len(replies_of(model, turns_of(2))) == 2
+    assert model.service.changed == (
+        f"The server does not accept {name}, so it was left out. Its value was 1, which is the "
+        "default.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "sampling", "told"),
+    [
+        (
+            "temperature",
+            Sampling(temperature=0.5),
+            (
+                "the server does not accept --temperature 0.5, and without it the replies "
+                "would be different. Ask with --temperature 1, or use another model"
+            ),
+        ),
+        (
+            "top_p",
+            Sampling(top_p=0.9),
+            (
+                "the server does not accept --top-p 0.9, and without it the replies would be "
+                "different. Omit --top-p, or use another model"
+            ),
+        ),
+    ],
+)
+def test_what_was_asked_for_is_never_left_out_in_silence(name, sampling, told):
+    with ChatServer(refusing(name)) as server, pytest.raises(AskingError) as refusal:
+        replies_of(model_at(server, sampling=sampling, concurrency=1), turns_of(3))
+    words = f"HTTP 400: Unsupported parameter: '{name}' is not supported with this model"
+    assert f"{told} ({words})." in str(refusal.value)
+    assert len(server.asked) == 1
+
+
+def test_a_limit_that_is_too_large_is_no_refused_parameter():
+    refuses = refusing("max_tokens", message="{} is too large")
+    with ChatServer(refuses) as server, pytest.raises(AskingError, match="max_tokens is too large"):
+        replies_of(model_at(server, concurrency=1), turns_of(1))
+    assert len(server.asked) == 1
+
+
+def test_a_name_that_the_server_does_not_list_is_refused_before_anything_is_asked():
+    with ChatServer(models=["gpt-4o", "gpt-4o-mini"]) as server:
+        model_at(server, name="gpt-4o").meet()
+        with pytest.raises(ModelError) as refusal:
+            model_at(server, name="gtp-4o").meet()
+    assert str(refusal.value) == (
+        f"{server.url}#gtp-4o: the server at {server.url} does not list a model 'gtp-4o'. It "
+        "has: gpt-4o, gpt-4o-mini. Did you mean 'gpt-4o'?"
+    )
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("name", ["llama3", "llama3:latest", "qwen", "qwen:free"])
+def test_names_may_be_written_as_users_of_such_servers_write_them(name):
+    listed = {"data": [{"id": "llama3:latest"}, {"id": "/models/q.gguf", "aliases": ["qwen"]}]}
+    with ChatServer(models=Answer(200, listed)) as server:
+        model_at(server, name=name).meet()
+
+
+@pytest.mark.parametrize(
+    "models",
+    [None, [], Answer(200, b"<html>"), Answer(401, b""), Answer(200, {"data": None})],
+)
+def test_a_server_that_lists_nothing_is_asked_and_nothing_is_said(models):
+    with ChatServer(models=models) as server:
+        model = model_at(server, name="anybody")
+        model.meet()
+        assert len(replies_of(model, turns_of(2))) == 2
+
+
+SPLIT = [
+    ({"content": "<think>Is it he?</think>\n\nmechanic"}, "mechanic", "Is it he?"),
+    ({"content": "Is it he? </think> mechanic"}, "mechanic", "Is it he?"),
+    ({"content": "<think>Is it"}, "", "Is it"),
+    ({"content": "[THINK]Is it he?[/THINK]mechanic"}, "mechanic", "Is it he?"),
+    ({"content": "mechanic", "reasoning_content": "Is it he?"}, "mechanic", "Is it he?"),
+    ({"content": "mechanic", "reasoning": "Is it he?"}, "mechanic", "Is it he?"),
+    ({"content": None, "reasoning_content": "Is it"}, None, "Is it"),
+    ({"reasoning_content": "Is it"}, None, "Is it"),
+    ({"content": "<think>\n\n</think>\n\nmechanic"}, "mechanic", ""),
+    ({"content": [{"type": "text", "text": "mech"}, {"type": "text", "text": "anic"}]}, "mechanic", None),
+    (
+        {"content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "Is it he?"}]},
+            {"type": "text", "text": "mechanic"},
+        ]},
+        "mechanic",
+        "Is it he?",
+    ),
+    ({"content": "I think it is he < you"}, "I think it is he < you", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "text", "reasoning"), SPLIT)
+def test_thoughts_are_kept_apart_from_the_answer(message, text, reasoning):
+    with ChatServer(
+        Answer(200, {"choices": [{"message": message, "finish_reason": "stop"}]})
+    ) as server:
+        (reply,) = replies_of(model_at(server), turns_of(1))
+    assert (reply.text, reply.reasoning or None) == (text, reasoning or None)
+
+
+def test_a_key_in_thoughts_is_hidden():
+    key = "sk-goffman-test-9a2b"
+
+    async def thinks(request):
+        body = completion("ok")
+        body["choices"][0]["message"]["reasoning"] = f"The key is {key}."
+        return Answer(200, body)
+
+    with ChatServer(thinks) as server:
+        (reply,) = replies_of(model_at(server, key=key, key_name="MY_KEY"), turns_of(1))
+    assert reply.reasoning == "The key is [key]."

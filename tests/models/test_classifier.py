@@ -1,8 +1,6 @@
 """Classifiers give every class's probability, under the sentiments' names."""
 
-import json
 import shlex
-import shutil
 
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from goffman.options import AskOptions
 from goffman.pipeline import audit
 from goffman.runs.run import read_answers, read_prompts
 from refusals import message_of
-from tiny_models import CLASSIFIERS, _byte_bpe
+from tiny_models import CLASSIFIERS, _byte_bpe, altered
 
 TEXTS = [
     "They are people.",
@@ -198,19 +196,12 @@ def test_several_labels_may_have_one_meaning(tiny, tmp_path):
         )
 
 
-def changed(source, folder, **settings):
-    shutil.copytree(source, folder)
-    config = json.loads((folder / "config.json").read_text()) | settings
-    (folder / "config.json").write_text(json.dumps(config))
-    return str(folder)
-
-
 def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(tiny, tmp_path):
     source = tiny("bert", labels=("NEG", "NEU", "POS"))
-    folder = changed(source, tmp_path / "several", problem_type="multi_label_classification")
-    model = load(folder, kind="classifier")
+    folder = altered(source, tmp_path / "several", problem_type="multi_label_classification")
+    model = load(str(folder), kind="classifier")
     found = model.classify_batch(model.encode(TEXTS))
-    pipeline = transformers.pipeline("text-classification", model=folder, top_k=None)
+    pipeline = transformers.pipeline("text-classification", model=str(folder), top_k=None)
     for row, scored in zip(found, pipeline(TEXTS), strict=True):
         by_label = {one["label"]: one["score"] for one in scored}
         assert row.tolist() == pytest.approx([by_label[name] for name in ("NEG", "NEU", "POS")])
@@ -250,9 +241,9 @@ def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(tiny, 
 def test_classes_that_have_no_probabilities_of_a_sentiment(
     settings, labels, message, tiny, tmp_path
 ):
-    folder = changed(tiny("bert", labels=("NEG", "NEU", "POS")), tmp_path / "odd", **settings)
+    folder = altered(tiny("bert", labels=("NEG", "NEU", "POS")), tmp_path / "odd", **settings)
     assert message_of(
-        ModelError, check, folder, kind="classifier", options=LoadOptions(labels=labels)
+        ModelError, check, str(folder), kind="classifier", options=LoadOptions(labels=labels)
     ) == message.format(folder)
 
 

@@ -16,6 +16,7 @@ from goffman.models.base import LoadOptions
 from goffman.models.files import BUNDLED
 from goffman.models.resolve import check, describe, load
 from refusals import message_of
+from tiny_models import altered
 
 TWO = ("NEG", "POS")
 
@@ -143,26 +144,21 @@ def test_an_index_that_names_a_file_that_is_not_there(bert):
     )
 
 
-def put_pipe(path):
-    os.mkfifo(path)
-
-
-def put_device(path):
-    path.symlink_to("/dev/zero")
-
-
-def put_socket(path):
+PUT = {
+    "a pipe": os.mkfifo,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
     # By its name alone: a socket's address has a hundred letters at most.
-    socket.socket(socket.AF_UNIX).bind(path.name)
+    "a socket": lambda path: socket.socket(socket.AF_UNIX).bind(path.name),
+}
 
 
-@pytest.mark.parametrize("put", [put_pipe, put_device, put_socket])
+@pytest.mark.parametrize("what", PUT)
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-def test_only_plain_files_are_opened(put, file, bert, monkeypatch):
+def test_only_plain_files_are_opened(what, file, bert, monkeypatch):
     monkeypatch.chdir(bert)
     (bert / file).unlink()
-    put(bert / file)
+    PUT[what](bert / file)
     assert refusal(bert) == (
         f"'{bert}' contains {file}, which is a pipe, a device or a socket. Remove it: only "
         "regular files are read."
@@ -244,8 +240,7 @@ def test_settings_that_lead_nowhere(file, setting, value, what, bert):
 @pytest.mark.parametrize("labels", [(), TWO])
 def test_an_absurd_padding_token(pad, labels, tiny, tmp_path):
     source = tiny("bert", labels=labels) if labels else tiny("bert")
-    folder = shutil.copytree(source, tmp_path / "padded")
-    change(folder, pad_token_id=pad)
+    folder = altered(source, tmp_path / "padded", pad_token_id=pad)
     assert message_of(ModelError, load, str(folder), kind="classifier" if labels else "masked") == (
         f"'{folder}' cannot be loaded: Padding_idx must be within num_embeddings"
     )

@@ -1,7 +1,6 @@
 """Tokenizers: one mask a text, no stray piece, texts of tokens, words that are one token."""
 
 import io
-import json
 import shutil
 import sys
 
@@ -17,7 +16,7 @@ from goffman.models.tokenizer import has_case
 from goffman.pipeline import audit
 from refusals import message_of
 from tiny_chat import CAUSAL, TEMPLATE, make_causal
-from tiny_models import CLASSIFIERS, MASKED, training_text
+from tiny_models import CLASSIFIERS, MASKED, altered, training_text
 
 
 @pytest.fixture(scope="session")
@@ -160,12 +159,8 @@ def test_a_head_larger_than_the_tokenizer_is_said(tiny):
 
 
 def test_no_mask_token(tiny, tmp_path):
-    folder = shutil.copytree(tiny("bert"), tmp_path / "maskless")
-    settings = json.loads((folder / "tokenizer_config.json").read_text())
-    tokenizer = json.loads((folder / "tokenizer.json").read_text())
-    settings["mask_token"] = None
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    file = "tokenizer_config.json"
+    folder = altered(tiny("bert"), tmp_path / "maskless", file=file, mask_token=None)
     assert message_of(ModelError, load, str(folder), kind="masked") == (
         f"The tokenizer of '{folder}' has no mask token, so the model cannot fill in blanks."
     )
@@ -198,15 +193,16 @@ def assert_refused_early(folder, kind):
     )
 
 
-@pytest.mark.parametrize("family", MASKED)
-def test_a_masked_model_without_its_tokenizer(family, tiny, tmp_path):
-    assert_refused_early(only_the_model(tiny(family), tmp_path / "m"), "masked")
-
-
-@pytest.mark.parametrize("family", CLASSIFIERS)
-def test_a_classifier_without_its_tokenizer(family, tiny, tmp_path):
-    source = tiny(family, labels=("NEGATIVE", "POSITIVE"))
-    assert_refused_early(only_the_model(source, tmp_path / "m"), "classifier")
+@pytest.mark.parametrize(
+    ("kind", "family"),
+    [
+        *(("masked", family) for family in MASKED),
+        *(("classifier", family) for family in CLASSIFIERS),
+    ],
+)
+def test_a_masked_model_or_classifier_without_its_tokenizer(kind, family, tiny, tmp_path):
+    source = tiny(family) if kind == "masked" else tiny(family, labels=("NEGATIVE", "POSITIVE"))
+    assert_refused_early(only_the_model(source, tmp_path / "m"), kind)
 
 
 @pytest.mark.parametrize("family", CAUSAL)
@@ -243,52 +239,34 @@ def test_a_tokenizer_of_letters_needs_no_files(tmp_path):
 SENTENCEPIECE = {
     "xlnet": (
         "spiece.model",
-        {
-            "user_defined_symbols": ["<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"],
-            "unk_id": 0,
-            "bos_id": 1,
-            "eos_id": 2,
-            "pad_id": -1,
-        },
+        {"user_defined_symbols": "<cls>,<sep>,<pad>,<mask>,<eod>,<eop>", "pad_id": -1},
+        {"unk_id": 0, "bos_id": 1, "eos_id": 2},
     ),
     "albert": (
         "spiece.model",
-        {
-            "user_defined_symbols": ["[CLS]", "[SEP]", "[MASK]"],
-            "pad_id": 0,
-            "unk_id": 1,
-            "bos_id": -1,
-            "eos_id": -1,
-        },
+        {"user_defined_symbols": "[CLS],[SEP],[MASK]", "pad_id": 0},
+        {"unk_id": 1, "bos_id": -1, "eos_id": -1},
     ),
-    "xlm-roberta": ("sentencepiece.bpe.model", {"unk_id": 0, "bos_id": 1, "eos_id": 2}),
+    "xlm-roberta": ("sentencepiece.bpe.model", {}, {"unk_id": 0, "bos_id": 1, "eos_id": 2}),
     "deberta-v2": (
         "spm.model",
-        {
-            "user_defined_symbols": ["[MASK]"],
-            "pad_id": 0,
-            "bos_id": 1,
-            "eos_id": 2,
-            "unk_id": 3,
-            "bos_piece": "[CLS]",
-            "eos_piece": "[SEP]",
-            "pad_piece": "[PAD]",
-            "unk_piece": "[UNK]",
-        },
+        {"user_defined_symbols": "[MASK]", "pad_id": 0, "pad_piece": "[PAD]", "unk_piece": "[UNK]"},
+        {"unk_id": 3, "bos_id": 1, "eos_id": 2, "bos_piece": "[CLS]", "eos_piece": "[SEP]"},
     ),
 }
-"""The file of each family, and the ids of its special tokens."""
+"""The file of each family, its further tokens, and the ids of the others."""
 
 
 def with_sentencepiece(family, source, folder):
     """The folder, now with the family's model and nothing but SentencePiece's own file beside it."""
-    file, specials = SENTENCEPIECE[family]
+    file, further, specials = SENTENCEPIECE[family]
     made = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(training_text()),
         model_writer=made,
         vocab_size=240,
         minloglevel=2,
+        **further,
         **specials,
     )
     only_the_model(source, folder)
