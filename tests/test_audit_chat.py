@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -43,18 +44,9 @@ SENTENCES = {"coreference.pairs": 6, "coreference.adjectives": ["tough,understan
 PROMPTS = render(
     load_instrument("coreference"), PromptOptions(pairs=6, adjectives=["tough,understanding"])
 ).prompts
-SMALL = (
-    "--instrument",
-    "coreference",
-    "--mode",
-    "ask",
-    "--sample",
-    "all",
-    "--set",
-    "coreference.pairs=6",
-    "--set",
-    "coreference.adjectives=tough,understanding",
-    "--no-controls",
+SMALL = shlex.split(
+    "--instrument coreference --mode ask --sample all --set coreference.pairs=6 "
+    "--set coreference.adjectives=tough,understanding --no-controls"
 )
 
 
@@ -196,10 +188,7 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"seed": 1, "settings": SENTENCES},
-            None,
-        ),
+        ({"seed": 1, "settings": SENTENCES}, None),
         (
             {"chats": ChatOptions(trials=2)},
             "answers to coreference with different settings (trials: 3 then, 2 now)",
@@ -557,17 +546,11 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
     rendered = render(load_instrument("coreference"), options)
     prompts = (*rendered.prompts, *rendered.controls)
     with ChatServer(sooner_or_later) as server:
-        arguments = [f"{server.url}#mini", "--instrument", "coreference"]
-        arguments += ["--set", f"coreference.pairs={pairs}"]
-        arguments += [
-            "--set",
-            "coreference.adjectives=none",
-            "--output",
-            tmp_path,
-            "--concurrency",
-            16,
-        ]
-        arguments += ["--no-report", "--mode", "ask", "--sample", "all"]
+        asking = (
+            f"--instrument coreference --mode ask --sample all --set coreference.pairs={pairs} "
+            "--set coreference.adjectives=none --concurrency 16 --no-report"
+        )
+        arguments = [f"{server.url}#mini", *asking.split(), "--output", tmp_path]
         asked = {"model": f"{server.url}#mini", "instrument": "coreference"}
         kept, paid = 0, {}
         text_of_key = {key_of(prompt.text): prompt.text for prompt in prompts}

@@ -1,5 +1,6 @@
 """A whole audit of a local chat model, by its folder and behind a real server on loopback."""
 
+import shlex
 from dataclasses import replace
 
 import polars as pl
@@ -120,16 +121,13 @@ def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
 @pytest.mark.slow
 def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monkeypatch):
     monkeypatch.setattr("goffman.api.arguments.models_folder", lambda *_: smollm2.parent)
-    command = [
-        "audit",
-        "smollm2-135m",
-        "--instrument",
-        "coreference",
-        "--set",
-        "coreference.pairs=2",
-    ]
-    command += ["--set", "coreference.adjectives=none", "--trials", "1", "--max-tokens", "8"]
-    done = CliRunner().invoke(app, [*command, "--output", str(tmp_path)], catch_exceptions=False)
+    command = (
+        "audit smollm2-135m --instrument coreference --set coreference.pairs=2 "
+        "--set coreference.adjectives=none --trials 1 --max-tokens 8"
+    )
+    done = CliRunner().invoke(
+        app, [*shlex.split(command), "--output", str(tmp_path)], catch_exceptions=False
+    )
     assert done.exit_code == 0
     assert "  ✕ coreference " in done.stdout
     assert set(read_answers(tmp_path, "replies")["model"]) == {"smollm2-135m"}

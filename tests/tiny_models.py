@@ -263,10 +263,8 @@ def _config(family: str, tokenizer: Any, **extra: Any) -> Any:
         names |= {"num_attention_heads": "n_head", "intermediate_size": "d_inner"}
         del size["max_position_embeddings"]
         return transformers.XLNetConfig(**{names.get(k, k): v for k, v in size.items()})
-    special = {
-        "roberta": {"type_vocab_size": 1, "bos_token_id": 0, "eos_token_id": 2},
-        "bertweet": {"type_vocab_size": 1, "bos_token_id": 0, "eos_token_id": 2},
-        "xlm-roberta": {"type_vocab_size": 1, "bos_token_id": 0, "eos_token_id": 2},
+    like_roberta = {"type_vocab_size": 1, "bos_token_id": 0, "eos_token_id": 2}
+    special = dict.fromkeys(("roberta", "bertweet", "xlm-roberta"), like_roberta) | {
         "longformer": {"attention_window": 128, "max_position_embeddings": 514},
         "albert": {"embedding_size": 16, "num_hidden_groups": 1},
         "electra": {"embedding_size": 16},
@@ -293,27 +291,25 @@ def _config(family: str, tokenizer: Any, **extra: Any) -> Any:
             "sep_token_id": 2,
         },
     }
-    kind = {
-        "bertweet": "RobertaConfig",
-        "xlm-roberta": "XLMRobertaConfig",
-        "deberta-v2": "DebertaV2Config",
-        "mpnet": "MPNetConfig",
-        "modernbert": "ModernBertConfig",
-    }.get(family, f"{family.capitalize()}Config")
-    return getattr(transformers, kind)(**size | special.get(family, {}))
+    return getattr(transformers, f"{_class_of(family)}Config")(**size | special.get(family, {}))
+
+
+def _class_of(family: str) -> str:
+    """The name with which transformers' classes of the family begin."""
+    names = {
+        "bertweet": "Roberta",
+        "distilbert": "DistilBert",
+        "xlm-roberta": "XLMRoberta",
+        "deberta-v2": "DebertaV2",
+        "mpnet": "MPNet",
+        "modernbert": "ModernBert",
+    }
+    return names.get(family, family.capitalize())
 
 
 def _masked(family: str, config: Any) -> Any:
-    kind = {
-        "bertweet": "RobertaForMaskedLM",
-        "distilbert": "DistilBertForMaskedLM",
-        "xlnet": "XLNetLMHeadModel",
-        "xlm-roberta": "XLMRobertaForMaskedLM",
-        "deberta-v2": "DebertaV2ForMaskedLM",
-        "mpnet": "MPNetForMaskedLM",
-        "modernbert": "ModernBertForMaskedLM",
-    }.get(family, f"{family.capitalize()}ForMaskedLM")
-    return getattr(transformers, kind)(config)
+    name = "XLNetLMHeadModel" if family == "xlnet" else f"{_class_of(family)}ForMaskedLM"
+    return getattr(transformers, name)(config)
 
 
 def altered(source: Path, folder: Path, *, file: str = "config.json", **settings: object) -> Path:

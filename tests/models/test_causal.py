@@ -91,12 +91,3 @@ def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folder
     most[0] = 0
     with pytest.raises(AskingError, match="not enough memory for a single sentence"):
         model.score_batch(encoded)
-
-
-def test_a_chat_model_and_a_masked_one_are_not_scored(tmp_path, tiny):
-    folder = make_causal("llama", tmp_path)
-    assert message_of(ModelError, load, str(folder), kind="causal") == (
-        f"'{folder}' is a chat model: it answers questions. "
-        "Comparing sentences needs a plain text generator (a causal model), such "
-        "as gpt2."
-    )

@@ -60,43 +60,35 @@ def test_describing_fetches_no_weights(reached, cache):
     assert not list(cache.rglob("*.safetensors"))
 
 
-def test_a_gated_model(reached):
-    assert error_of("mental/mental-roberta-base") == (
+REFUSED = {
+    "mental/mental-roberta-base": (
         "'mental/mental-roberta-base' is gated: its owners must grant you access. Ask for it "
         "at https://huggingface.co/mental/mental-roberta-base, then log in with `hf auth "
         "login` and try again."
-    )
-
-
-def test_a_misspelt_id(reached):
-    assert error_of("robreta-base") == (
+    ),
+    "robreta-base": (
         "Hugging Face has no model 'robreta-base', or it is private and you are not logged in "
         "(`hf auth login`). Did you mean 'roberta-base'?"
-    )
-    assert error_of("nobody/nothing-like-it") == (
+    ),
+    "nobody/nothing-like-it": (
         "Hugging Face has no model 'nobody/nothing-like-it', or it is private and you are not "
         "logged in (`hf auth login`)."
-    )
-
-
-def test_an_unknown_revision(reached):
-    assert error_of("roberta-base@v9") == (
+    ),
+    "roberta-base@v9": (
         "'roberta-base' has no revision 'v9'. Give a branch, tag or commit from "
         "https://huggingface.co/roberta-base/commits, or leave out '@v9'."
-    )
-
-
-def test_a_repository_without_a_model(reached):
-    assert error_of("someone/empty") == (
-        "'someone/empty' on Hugging Face has no config.json, so it is not a model."
-    )
-
-
-def test_an_impossible_id(reached):
-    assert error_of("roberta base") == (
+    ),
+    "someone/empty": "'someone/empty' on Hugging Face has no config.json, so it is not a model.",
+    "roberta base": (
         "'roberta base' is not a folder, and it is not written like a Hugging Face model "
         "(NAME, ORG/NAME or ORG/NAME@REVISION). Did you mean 'roberta-base'?"
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_hub_does_not_give_is_said(name, reached):
+    assert error_of(name) == REFUSED[name]
 
 
 def test_the_hub_out_of_reach(cache, monkeypatch):

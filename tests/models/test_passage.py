@@ -15,7 +15,7 @@ from goffman.instruments.renderer import render
 from goffman.models.base import PART, LoadOptions, not_a_number
 from goffman.models.passage import QuestionAnswerer
 from goffman.models.registry import Sample, deviation_of
-from goffman.models.resolve import check, describe, kind_of, load
+from goffman.models.resolve import check, kind_of, load
 from goffman.modes import mode_of
 from refusals import message_of
 
@@ -165,20 +165,6 @@ def test_kinds_are_told_by_class_and_labels():
         ("BertForMaskedLM", nli, "masked"),
     ):
         assert kind_of(architecture, "bert", chat=False, labels=labels) == kind
-
-
-def test_a_model_of_another_kind_is_refused_with_what_is_needed(tiny):
-    nli = str(tiny("bert", labels=LABELS, **ROOM))
-    assert str(describe(nli)) == (
-        f"'{nli}' is an nli model: it says whether a statement follows from a text."
-    )
-    assert message_of(ModelError, load, nli, kind="classifier") == (
-        f"'{nli}' is an nli model: it says whether a statement follows from a text. Labeling "
-        "sentences needs a classifier, such as siebert/sentiment-roberta-large-english."
-    )
-    sentiment = str(tiny("bert", labels=("NEGATIVE", "POSITIVE")))
-    with pytest.raises(ModelError, match="is a classifier: it labels sentences"):
-        load(sentiment, kind="nli")
 
 
 def test_labels_that_are_not_the_three_are_refused_before_anyone_is_asked(tiny):

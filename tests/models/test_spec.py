@@ -13,6 +13,7 @@ from goffman.errors import ModelError
 from goffman.models.base import LoadOptions
 from goffman.models.resolve import describe, load
 from refusals import message_of
+from tiny_chat import make_causal
 from tiny_models import altered
 
 
@@ -69,21 +70,46 @@ def error_of(spec, kind="masked", **options):
     return message_of(ModelError, load, spec, kind=kind, options=LoadOptions(**options))
 
 
-def test_a_wrong_use_says_what_the_model_can_be_used_for(tiny):
-    masked = str(tiny("bert"))
-    classifier = str(tiny("bert", labels=("NEGATIVE", "POSITIVE")))
-    assert error_of("openai:gpt-4o-mini") == (
-        "'openai:gpt-4o-mini' is a chat model: it answers questions. Filling "
-        "in blanks needs a masked model, such as roberta-base."
-    )
-    assert error_of(classifier) == (
-        f"'{classifier}' is a classifier: it labels sentences. Filling in "
-        "blanks needs a masked model, such as roberta-base."
-    )
-    assert error_of(masked, "classifier") == (
-        f"'{masked}' is a masked model: it fills in blanks (masks). Labeling sentences "
-        "needs a classifier, such as siebert/sentiment-roberta-large-english."
-    )
+SAID = {
+    "chat": "is a chat model: it answers questions.",
+    "classifier": "is a classifier: it labels sentences.",
+    "masked": "is a masked model: it fills in blanks (masks).",
+    "nli": "is an nli model: it says whether a statement follows from a text.",
+}
+NEEDED = {
+    "masked": "Filling in blanks needs a masked model, such as roberta-base.",
+    "classifier": (
+        "Labeling sentences needs a classifier, such as siebert/sentiment-roberta-large-english."
+    ),
+    "causal": ("Comparing sentences needs a plain text generator (a causal model), such as gpt2."),
+    "nli": (
+        "Saying what follows from a text needs a model of natural language inference (nli), such "
+        "as FacebookAI/roberta-large-mnli."
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("chat", "masked"),
+        ("chat", "causal"),
+        ("classifier", "masked"),
+        ("classifier", "nli"),
+        ("masked", "classifier"),
+        ("nli", "classifier"),
+    ],
+)
+def test_a_wrong_use_says_what_the_model_can_be_used_for(kind, asked, tiny, tmp_path):
+    labels = {
+        "classifier": ("NEGATIVE", "POSITIVE"),
+        "nli": ("CONTRADICTION", "neutral", "Entailment"),
+    }
+    if kind == "chat":
+        name = "openai:gpt-4o-mini" if asked == "masked" else make_causal("llama", tmp_path)
+    else:
+        name = tiny("bert", labels=labels[kind]) if kind in labels else tiny("bert")
+    assert error_of(str(name), asked) == f"'{name}' {SAID[kind]} {NEEDED[asked]}"
 
 
 def test_an_electra_discriminator_has_no_head(tmp_path):
