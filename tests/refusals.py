@@ -3,8 +3,8 @@
 import pytest
 
 
-def message_of(kind, do, *arguments, **options):
-    """The message of the error of this kind that the call raises."""
-    with pytest.raises(kind) as error:
+def message_of(error, do, /, *arguments, **options):
+    """The message of the error of this class that the call raises."""
+    with pytest.raises(error) as raised:
         do(*arguments, **options)
-    return str(error.value)
+    return str(raised.value)

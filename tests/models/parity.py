@@ -97,3 +97,21 @@ def assert_same_top(
 def fills_alone(model: Fills, encoded: list[list[int]], top_k: int) -> list[Any]:
     """The fills of each sentence asked by itself."""
     return [model.fill_batch([sentence], top_k=top_k) for sentence in encoded]
+
+
+def out_of_memory_above(model: Any, most: int, *, kind: str = "gpu") -> list[int]:
+    """From now on memory runs out where the model is asked more sentences than this at once.
+
+    Returned is how many it is asked each time.
+    """
+    sizes: list[int] = []
+
+    def refuse(_: object, given: tuple[object, ...], named: dict[str, torch.Tensor]) -> None:
+        sizes.append(len(named["input_ids"]))
+        if sizes[-1] > most and kind == "gpu":
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        if sizes[-1] > most:
+            torch.empty(2**55)  # a true failure of the allocator
+
+    model._model.register_forward_pre_hook(refuse, with_kwargs=True)
+    return sizes

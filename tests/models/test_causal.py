@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from parity import out_of_memory_above
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.resolve import load
@@ -80,14 +81,8 @@ def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folder
     model = load(str(folders("llama")), kind="causal")
     encoded = model.encode(TEXTS)
     expected = model.score_batch(encoded)
-    most = [4]
-
-    def refuse(_, given, named):
-        if len(named["input_ids"]) > most[0]:
-            torch.empty(2**55)  # a true failure of the allocator
-
-    model._model.register_forward_pre_hook(refuse, with_kwargs=True)
+    out_of_memory_above(model, 4, kind="cpu")
     np.testing.assert_allclose(model.score_batch(encoded), expected, rtol=1e-6)
-    most[0] = 0
+    out_of_memory_above(model, 0, kind="cpu")
     with pytest.raises(AskingError, match="not enough memory for a single sentence"):
         model.score_batch(encoded)

@@ -10,6 +10,7 @@ import torch
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from parity import out_of_memory_above
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.base import Calling, ChatRequest, LoadOptions, Sampling
@@ -194,16 +195,7 @@ def test_the_same_question_in_every_trial_without_sampling_is_computed_once(fold
 def test_out_of_memory_halves_the_batch(kind, folders):
     model = loaded(folders("llama"), DRAWN)
     expected = asked(model, turns(*TEXTS))
-    sizes = []
-
-    def refuse(_, given, named):
-        sizes.append(len(named["input_ids"]))
-        if sizes[-1] > 2 and kind == "gpu":
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-        if sizes[-1] > 2:
-            torch.empty(2**55)  # a true failure of the allocator
-
-    model._model.register_forward_pre_hook(refuse, with_kwargs=True)
+    sizes = out_of_memory_above(model, 2, kind=kind)
     assert asked(model, turns(*TEXTS)) == expected
     assert max(sizes) > 2
 

@@ -8,6 +8,7 @@ import torch
 import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from parity import out_of_memory_above
 
 from goffman.errors import ModelError, RunError
 from goffman.models.base import LoadOptions
@@ -68,12 +69,7 @@ def test_out_of_memory_halves_the_batch(tiny):
     model = load(str(tiny("bert", labels=THREE)), kind="classifier")
     encoded = model.encode(TEXTS)
     expected = model.classify_batch(encoded)
-
-    def refuse(_, given, named):
-        if len(named["input_ids"]) > 1:
-            raise torch.OutOfMemoryError("CUDA out of memory.")
-
-    model._model.register_forward_pre_hook(refuse, with_kwargs=True)
+    out_of_memory_above(model, 1)
     np.testing.assert_allclose(model.classify_batch(encoded), expected, rtol=1e-5)
 
 

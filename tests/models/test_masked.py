@@ -6,13 +6,19 @@ import torch
 import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from parity import RELATIVE, assert_same_top, plain_probabilities, two_stream_probabilities
+from parity import (
+    RELATIVE,
+    assert_same_top,
+    out_of_memory_above,
+    plain_probabilities,
+    two_stream_probabilities,
+)
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.base import LoadOptions
 from goffman.models.masked import Longformer, Scoring, scores
 from goffman.models.resolve import load
-from goffman.models.torch_common import full_logits_at, most_probable
+from goffman.models.torch_common import full_logits_at
 from refusals import message_of
 from tiny_models import MASKED, sentences
 
@@ -167,14 +173,6 @@ def test_probabilities_are_over_the_whole_vocabulary(family, loaded):
     assert ((filled.probabilities > 0) & (filled.probabilities <= 1)).all()
 
 
-def test_ties_go_by_token_id():
-    logits = torch.tensor([[1.0, 3.0, 1.0, 3.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
-    filled = most_probable(logits, top_k=4, targets=[5])()
-    assert filled.token_ids.tolist() == [[1, 3, 0, 2], [0, 1, 2, 3]]
-    first = 1 / (2 * np.e**3 + 3 * np.e + 1)
-    np.testing.assert_allclose(filled.targets[:, 0], [first, 1 / 6], rtol=1e-6)
-
-
 def test_a_lower_precision_is_softmaxed_in_float32(tiny):
     options = LoadOptions(precision="bf16", device="cpu")
     model = load(str(tiny("bert")), kind="masked", options=options)
@@ -185,22 +183,13 @@ def test_a_lower_precision_is_softmaxed_in_float32(tiny):
 
 @pytest.mark.parametrize("kind", ["gpu", "cpu"])
 def test_out_of_memory_halves_the_batch(kind, tiny):
-    """A model that fails above 60 tokens gives the same fills, in its order."""
+    """A model that fails above two sentences gives the same fills, in its order."""
     model = load(str(tiny("roberta")), kind="masked")
     encoded = model.encode(TEXTS)
     expected = model.fill_batch(encoded, top_k=50, targets=[9])
-    sizes = []
-
-    def refuse(_, given, named):
-        sizes.append(named["input_ids"].numel())
-        if sizes[-1] > 60 and kind == "gpu":
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-        if sizes[-1] > 60:
-            torch.empty(2**55)  # a true failure of the allocator
-
-    model._model.register_forward_pre_hook(refuse, with_kwargs=True)
+    sizes = out_of_memory_above(model, 2, kind=kind)
     found = model.fill_batch(encoded, top_k=50, targets=[9])
-    assert max(sizes) > 60
+    assert max(sizes) > 2
     assert len(sizes) > 3
     np.testing.assert_array_equal(found.token_ids, expected.token_ids)
     np.testing.assert_allclose(found.probabilities, expected.probabilities, rtol=RELATIVE)
@@ -210,10 +199,7 @@ def test_out_of_memory_halves_the_batch(kind, tiny):
 def test_out_of_memory_on_one_sentence_is_said(tiny):
     model = load(str(tiny("roberta")), kind="masked")
 
-    def refuse(*_):
-        raise torch.OutOfMemoryError("CUDA out of memory.")
-
-    model._model.register_forward_pre_hook(refuse)
+    out_of_memory_above(model, 0)
     assert message_of(AskingError, model.fill_batch, [[0, 4, 2], [0, 4, 2]], top_k=5) == (
         "There is not enough memory for a single sentence of 3 tokens. Use a smaller model, "
         "--precision bf16 or another --device, or free some memory."
