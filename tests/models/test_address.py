@@ -62,46 +62,22 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(spec, read):
     )
 
 
+HOW = "Write it like this: http://HOST:PORT/v1#MODEL"
+
+
 @pytest.mark.parametrize(
-    ("spec", "message"),
+    ("spec", "what"),
     [
-        ("openai:", "'openai:' has no model name. Write openai:NAME"),
-        (
-            "http://localhost/v1",
-            (
-                "'http://localhost/v1' has no model name. Write it like this: "
-                "http://HOST:PORT/v1#MODEL"
-            ),
-        ),
-        (
-            "http:///v1#m",
-            (
-                "'http:///v1#m' is not an address: it has no valid host. Write it like this: "
-                "http://HOST:PORT/v1#MODEL"
-            ),
-        ),
-        (
-            "http://a b/v1#m",
-            (
-                "'http://a b/v1#m' is not an address: it has no valid host. Write it like "
-                "this: http://HOST:PORT/v1#MODEL"
-            ),
-        ),
+        ("openai:", "has no model name. Write openai:NAME"),
+        ("http://localhost/v1", f"has no model name. {HOW}"),
+        ("http:///v1#m", f"is not an address: it has no valid host. {HOW}"),
+        ("http://a b/v1#m", f"is not an address: it has no valid host. {HOW}"),
         (
             "http://localhost:80000/v1#m",
-            (
-                "'http://localhost:80000/v1#m' is not an address: Port out of range "
-                "0-65535. Write it like this: http://HOST:PORT/v1#MODEL"
-            ),
+            f"is not an address: Port out of range 0-65535. {HOW}",
         ),
-        (
-            "http://[::1/v1#m",
-            (
-                "'http://[::1/v1#m' is not an address: Invalid IPv6 URL. Write it like "
-                "this: http://HOST:PORT/v1#MODEL"
-            ),
-        ),
+        ("http://[::1/v1#m", f"is not an address: Invalid IPv6 URL. {HOW}"),
     ],
 )
-def test_what_is_no_address_is_said(spec, message):
-    assert message_of(ModelError, parse_address, spec) == message
+def test_what_is_no_address_is_said(spec, what):
+    assert message_of(ModelError, parse_address, spec) == f"'{spec}' {what}"
