@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,7 @@ from numpy.typing import NDArray
 from goffman.anchors.loader import anchors_with
 from goffman.errors import InputError
 from goffman.harness.export_tasks import ExportedTask, choice_row, exported_before, spellings
-from goffman.harness.logs import (
-    RESULTS,
-    Answers,
-    Log,
-    content_of,
-    is_inspect,
-    is_lm_eval,
-    no_log,
-    read_inspect,
-    read_lm_eval,
-    reading,
-    unpacked,
-)
+from goffman.harness.logs import RESULTS, Answers, Log, no_log, read_log, reading
 from goffman.instruments.types import Prompt, is_control
 from goffman.models.base import ChatRequest, Identity, PromptParts, Reply
 from goffman.options import Listener, MeasureOptions
@@ -126,7 +113,7 @@ def _logs_at(path: Path) -> list[Log]:
     logs = []
     for file in files:
         with reading(file):
-            log = _log_of(file)
+            log = read_log(file)
             for name in ("version", "model", "revision", "device"):
                 if not fits(text := getattr(log, name), str | None) or len(text or "") > LONGEST:
                     raise ValueError(f"{name} is {text!a}")
@@ -134,21 +121,6 @@ def _logs_at(path: Path) -> list[Log]:
                 raise ValueError("the model has no name")
             logs.append(log)
     return logs
-
-
-def _log_of(path: Path) -> Log:
-    raw = content_of(path)
-    if raw.startswith(b"PK"):
-        return read_inspect(path, unpacked(path, raw), raw)
-    try:
-        content = json.loads(raw)
-    except ValueError as error:
-        raise no_log(path, "it is not JSON") from error
-    if isinstance(content, dict) and is_lm_eval(content):
-        return read_lm_eval(path, content, raw)
-    if isinstance(content, dict) and is_inspect(content):
-        return read_inspect(path, content, raw)
-    raise no_log(path, "neither of them writes such a file")
 
 
 def _part(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -20,6 +19,7 @@ from goffman.errors import GoffmanError, InputError, system_error
 from goffman.harness.export_tasks import Note
 from goffman.instruments.files import read_plain
 from goffman.models.base import Precision, Reply, Sampling
+from goffman.runs.manifest import checksum
 from goffman.validation import check_types, fits
 
 LARGEST = 1024**3
@@ -61,6 +61,23 @@ class Log:
     answers: tuple[Answers, ...]
 
 
+def read_log(path: Path) -> Log:
+    """Return the log in a file; raise InputError if it is none."""
+    raw = content_of(path)
+    if raw.startswith(b"PK"):
+        return read_inspect(path, unpacked(path, raw), raw)
+    try:
+        content = json.loads(raw)
+    except ValueError as error:
+        raise no_log(path, "it is not JSON") from error
+    if isinstance(content, dict):
+        if "lm_eval_version" in content and isinstance(content.get("configs"), dict):
+            return read_lm_eval(path, content, raw)
+        if isinstance(content.get("eval"), dict) and "task" in content["eval"]:
+            return read_inspect(path, content, raw)
+    raise no_log(path, "neither of them writes such a file")
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Turn whatever a log makes Python raise into an error that says so.
@@ -94,11 +111,6 @@ def checked_sampling(temperature: Any, max_tokens: Any, top_p: Any) -> Sampling:
     return sampling
 
 
-def checksum(*contents: bytes) -> str:
-    """Return the sha256 of the files of a log together."""
-    return hashlib.sha256(b"".join(contents)).hexdigest()
-
-
 def no_log(path: Path, why: str) -> InputError:
     """Return the error that a file is no log that can be read."""
     return InputError(
@@ -122,11 +134,6 @@ RESULTS = "results_*.json"
 
 ROUNDING = 0.01
 """How far above 0 a log-probability may be, or above 1 a sum: bfloat16 has two to three digits."""
-
-
-def is_lm_eval(content: Mapping[str, Any]) -> bool:
-    """Return whether this is what lm-eval writes as its results."""
-    return "lm_eval_version" in content and isinstance(content.get("configs"), dict)
 
 
 def read_lm_eval(path: Path, content: Mapping[str, Any], raw: bytes) -> Log:
@@ -157,7 +164,7 @@ def read_lm_eval(path: Path, content: Mapping[str, Any], raw: bytes) -> Log:
         harness=LM_EVAL,
         version=str(content["lm_eval_version"]),
         path=path,
-        sha256=checksum(*files),
+        sha256=checksum(b"".join(files)),
         model=str(content["model_name"]),
         revision=run_config.get("model_sha") or None,
         precision=next((name for name in get_args(Precision) if name == precision), None),
@@ -246,11 +253,6 @@ LARGEST_FILE = 16 * 1024**2
 
 ENDED = {"stop": "stop", "max_tokens": "length", "content_filter": "content_filter"}
 """Why a reply ended, in the words of inspect_ai → of servers; any other word stays as it is."""
-
-
-def is_inspect(content: Mapping[str, Any]) -> bool:
-    """Return whether this is what inspect_ai writes as its log."""
-    return isinstance(content.get("eval"), dict) and "task" in content["eval"]
 
 
 def unpacked(path: Path, raw: bytes) -> dict[str, Any]:
