@@ -16,7 +16,7 @@ from goffman.options import AskOptions, ChatOptions
 from goffman.pipeline import audit
 from goffman.runs.run import read_answers
 from goffman.schemas import REPLY_KINDS, SCORES, complaints
-from model_server import serving
+from model_server import ModelServer
 from tiny_chat import make_causal
 
 SENTENCES = {"coreference.pairs": 4, "coreference.adjectives": ["tough,understanding"]}
@@ -86,8 +86,8 @@ def test_behind_a_server_the_same_model_says_the_same(chat, tmp_path, temperatur
     asking = options(temperature=temperature)
     audit([str(chat)], instruments=["coreference"], output=tmp_path / "local", options=asking)
     model = load(str(chat), kind="chat", options=LoadOptions(device="cpu"))
-    with serving(model, "tiny") as (url, server):
-        spec = f"{url}#tiny"
+    with ModelServer(model, "tiny") as server:
+        spec = f"{server.url}#tiny"
         audit([spec], instruments=["coreference"], output=tmp_path / "served", options=asking)
     assert texts(tmp_path / "served") == texts(tmp_path / "local")
     assert len(server.asked) == PROMPTS * 2
@@ -100,9 +100,9 @@ def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
     """SmolLM2 through HTTP: every reply is kept, read and measured; most are sentences in English."""
     model = load(str(smollm2), kind="chat", options=LoadOptions(device="cpu"))
     asking = options(temperature=1.0, trials=2, max_tokens=24)
-    with serving(model, "smollm2") as (url, server):
+    with ModelServer(model, "smollm2") as server:
         done = audit(
-            [f"{url}#smollm2"], instruments=["coreference"], output=tmp_path, options=asking
+            [f"{server.url}#smollm2"], instruments=["coreference"], output=tmp_path, options=asking
         )
     assert len(server.asked) == PROMPTS * 2
     assert done.asked[0].rows == PROMPTS * 2

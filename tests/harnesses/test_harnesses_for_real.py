@@ -18,7 +18,7 @@ from goffman.pipeline import audit
 from goffman.runs.manifest import read_manifest
 from goffman.runs.run import read_answers
 from harness_env import INSPECT, LM_EVAL, harness_python, run_harness
-from model_server import serving
+from model_server import ModelServer
 from tiny_chooser import make_chooser
 
 pytestmark = pytest.mark.slow
@@ -131,12 +131,16 @@ def test_inspect_asks_a_real_chat_model(inspect_ai, smollm2, tmp_path):
     model = load(str(smollm2), kind="chat", options=LoadOptions(device="cpu"))
     command = ["-m", "inspect_ai", "eval", f"{file}@care_seeking_write", "--display", "plain"]
     command += ["--model", "openai-api/local/smollm2", "--max-tokens", str(SHORT)]
-    with serving(model, "smollm2") as (url, server):
-        variables = {"LOCAL_BASE_URL": url, "LOCAL_API_KEY": "none", "INSPECT_LOG_DIR": "logs"}
+    with ModelServer(model, "smollm2") as server:
+        variables = {
+            "LOCAL_BASE_URL": server.url,
+            "LOCAL_API_KEY": "none",
+            "INSPECT_LOG_DIR": "logs",
+        }
         printed = run_harness(inspect_ai, *command, folder=tmp_path, **variables)
     assert "answered" in printed
     prompts = {prompt.text for prompt in several[0].prompts}
-    assert {body["messages"][-1]["content"] for body in server.asked} == prompts
+    assert {request.body["messages"][-1]["content"] for request in server.asked} == prompts
     (log,) = (tmp_path / "logs").glob("*.eval")
     done = read_logs([log], model="smollm2", output=tmp_path / "run")
     replies = read_answers(done.folder, "replies")
