@@ -39,7 +39,7 @@ class ImportedPart:
 
     log: Log
     answers: Answers
-    handed: ExportedTask
+    task: ExportedTask
     question: Question
     """Only the prompts that are answered."""
 
@@ -127,7 +127,7 @@ def _part(
     log: Log, answers: Answers, instruments: Sequence[str], note: Callable[[str], None]
 ) -> ImportedPart:
     name = answers.note.instrument
-    handed = exported_before(answers.note, instruments, where=str(log.path))
+    task = exported_before(answers.note, instruments, where=str(log.path))
     answered: dict[str, Sequence[Any]] = {**answers.options, **answers.replies}
     if not answered:
         reason = f": {log.harness} failed on {answers.failed:,} prompts" if answers.failed else ""
@@ -138,7 +138,7 @@ def _part(
     if extras := [
         prompt_id
         for prompt_id in answered
-        if prompt_id not in {prompt.id for prompt in handed.question.prompts}
+        if prompt_id not in {prompt.id for prompt in task.question.prompts}
     ]:
         raise InputError(
             f"{log.path} has answers to {len(extras):,} prompts that {name} does not have, such "
@@ -148,41 +148,41 @@ def _part(
     # Prompts with an answer for each spelling of an option, or a reply for each trial.
     prompts = [
         prompt
-        for prompt in handed.question.prompts
+        for prompt in task.question.prompts
         if prompt.id in answered
         and len(answered[prompt.id])
-        == (len(choice_row(prompt)["spellings"]) if handed.table == "choices" else trials)
+        == (len(choice_row(prompt)["spellings"]) if task.table == "choices" else trials)
     ]
     if not any(not is_control(prompt) for prompt in prompts):
         raise InputError(
             f"{log.path} answers only control items of {name}. Ask more prompts: raise --limit."
         )
-    for sentence in _missing(handed, prompts, answers, trials):
+    for sentence in _missing(task, prompts, answers, trials):
         note(f"{name}, {log.model}: {sentence}")
-    question = replace(handed.question, prompts=prompts, trials=trials)
-    return ImportedPart(log=log, answers=answers, handed=handed, question=question)
+    question = replace(task.question, prompts=prompts, trials=trials)
+    return ImportedPart(log=log, answers=answers, task=task, question=question)
 
 
 def _missing(
-    handed: ExportedTask, prompts: Sequence[Prompt], answers: Answers, trials: int
+    task: ExportedTask, prompts: Sequence[Prompt], answers: Answers, trials: int
 ) -> list[str]:
     """Return sentences that say which exported prompts are not answered."""
     sentences = []
-    if unanswered := len(handed.question.prompts) - len(prompts):
+    if unanswered := len(task.question.prompts) - len(prompts):
         sentences.append(
-            f"the log has answers to {len(prompts):,} of {len(handed.question.prompts):,} prompts. "
+            f"the log has answers to {len(prompts):,} of {len(task.question.prompts):,} prompts. "
             f"The other {unanswered:,} count as not asked."
         )
     if answers.failed:
         sentences.append(f"the harness failed on {answers.failed:,} prompts. They are left out.")
-    controls = any(map(is_control, handed.question.prompts))
+    controls = any(map(is_control, task.question.prompts))
     if controls and not any(map(is_control, prompts)):
         sentences.append(
             "no control item was asked, so goffman cannot say whether the model can do the task."
         )
-    if handed.table == "replies" and trials != handed.question.trials:
+    if task.table == "replies" and trials != task.question.trials:
         sentences.append(
-            f"each prompt was asked {trials} times, not {handed.question.trials} times as exported."
+            f"each prompt was asked {trials} times, not {task.question.trials} times as exported."
         )
     return sentences
 
@@ -204,7 +204,7 @@ def _by_model(parts: Sequence[ImportedPart]) -> dict[str, list[ImportedPart]]:
 
 
 def _kind(parts: Sequence[ImportedPart]) -> str:
-    return "chat" if any(part.handed.table == "replies" for part in parts) else "causal"
+    return "chat" if any(part.task.table == "replies" for part in parts) else "causal"
 
 
 def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> list[Collected]:
@@ -232,7 +232,7 @@ def _written(run: Run, parts: Sequence[ImportedPart], listener: Listener) -> lis
         keep_prompts(run, name, prompts)
         job: dict[str, Any] = {"run": run, "instrument": name, "prompts": prompts}
         job["watch"] = listener.progress
-        if part.handed.table == "choices":
+        if part.task.table == "choices":
             choice_job = Job(**job, limits=limits)
             adapter = mode_adapter(RecordedOptions(identity, part), "choose", prompts, None)
             collected.append(ask_batches(choice_job, adapter))

@@ -187,17 +187,17 @@ def failure_of(
     )
 
 
-def refused_in(told: Mapping[str, Any], text: str) -> list[str]:
+def refused_in(error: Mapping[str, Any], text: str) -> list[str]:
     """Return the parameters that an answer says are not supported, in the order it names them.
 
     Probabilities are wanted, not needed: whatever it says of them, it is asked for fewer or none.
     """
-    message = told.get("message")
+    message = error.get("message")
     message = message if isinstance(message, str) else text
     names = re.findall(rf"\b({'|'.join(PARAMETERS)})\b", message)
-    param = told.get("param")
+    param = error.get("param")
     names = list(dict.fromkeys([*([param] if param in PARAMETERS else []), *names]))
-    if UNSUPPORTED.search(message) or str(told.get("code")) in UNSUPPORTED_CODES:
+    if UNSUPPORTED.search(message) or str(error.get("code")) in UNSUPPORTED_CODES:
         return names
     return [name for name in names if name in PROBABILITIES]
 
@@ -237,9 +237,9 @@ def unconnected(address: Address, cause: BaseException | None) -> RequestError:
     )
 
 
-def words_of(told: Mapping[str, Any], text: str, hidden: Callable[[str], str]) -> str:
+def words_of(error: Mapping[str, Any], text: str, hidden: Callable[[str], str]) -> str:
     """Return the server's own words, short and on one line, after a colon; empty if it has none."""
-    message = told.get("message")
+    message = error.get("message")
     plain = message if isinstance(message, str) else "" if text.lstrip().startswith("<") else text
     # The key is removed before the words are cut: half of it would still be a secret.
     line = re.sub(r"\s+", " ", hidden(plain)).strip().rstrip(".")
@@ -260,13 +260,13 @@ class Parameters:
     """The parameters of each request, without those that were refused and can be left out."""
 
     def __init__(self, sampling: Sampling, *, openai: bool) -> None:
-        self._said: dict[str, Any] = {
+        self._sent: dict[str, Any] = {
             "temperature": sampling.temperature,
             LIMITS[openai]: sampling.max_tokens,
             "seed": None,
         }
         if sampling.top_p is not None:
-            self._said["top_p"] = sampling.top_p
+            self._sent["top_p"] = sampling.top_p
         self._tried = {LIMITS[openai]}
         self.top = TOP
         """For how many tokens the server is asked for probabilities; 0: for none."""
@@ -275,7 +275,7 @@ class Parameters:
 
     def body(self, turn: ChatRequest) -> dict[str, Any]:
         """Return the part of a request that says how its reply is drawn."""
-        parameters = dict(self._said)
+        parameters = dict(self._sent)
         if "seed" in parameters:
             parameters["seed"] = turn.seed
         if turn.words:
@@ -302,14 +302,14 @@ class Parameters:
                 if not self.top:
                     self.changed += (NO_PROBABILITIES,)
             return True
-        if name not in self._said:
+        if name not in self._sent:
             # Another request was refused for it at the same time.
             return True
         if name in LIMITS:
             return self._rename(name)
-        if name != "seed" and self._said[name] != DEFAULTS[name]:
+        if name != "seed" and self._sent[name] != DEFAULTS[name]:
             return False
-        value = self._said.pop(name)
+        value = self._sent.pop(name)
         change = "The server does not take a seed, so the replies cannot be reproduced exactly."
         if name != "seed":
             change = (
@@ -324,7 +324,7 @@ class Parameters:
         if new_name in self._tried:
             return False
         self._tried.add(new_name)
-        self._said[new_name] = self._said.pop(name)
+        self._sent[new_name] = self._sent.pop(name)
         self.changed += (f"The server takes the token limit as {new_name}, not {name}.",)
         return True
 

@@ -104,8 +104,8 @@ def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) 
         words = words_of(error if isinstance(error, dict) else {"message": error}, "", hidden)
         raise RequestError(f"the server's answer contains no reply{words}.")
 
-    def text_at(told: dict[str, Any], name: str) -> str | None:
-        value = told.get(name)
+    def text_at(fields: dict[str, Any], name: str) -> str | None:
+        value = fields.get(name)
         return hidden(value) if isinstance(value, str) else None
 
     counts = _object(body.get("usage"))

@@ -18,12 +18,12 @@ Precision = Literal["float32", "bf16", "fp16"]
 Answer = TypeVar("Answer")
 
 
-def check_precision(given: str) -> None:
+def check_precision(name: str) -> None:
     """Raise ModelError if there is no such precision."""
     allowed = get_args(Precision)
-    if given not in allowed:
+    if name not in allowed:
         raise ModelError(
-            f"There is no precision '{given}'.{did_you_mean(given, allowed)} Allowed: "
+            f"There is no precision '{name}'.{did_you_mean(name, allowed)} Allowed: "
             f"{', '.join(allowed)}."
         )
 

@@ -203,7 +203,7 @@ class NextWord:
             for next_words in part
         ]
 
-    def _talk(self, encoded: Sequence[Sequence[int]]) -> Generation:
+    def _generation(self, encoded: Sequence[Sequence[int]]) -> Generation:
         return Generation(
             self._model, [TokenizedPrompt(tuple(ids)) for ids in encoded], pad_id=self._pad
         )
@@ -211,7 +211,7 @@ class NextWord:
     def _after(self, encoded: Sequence[Sequence[int]]) -> torch.Tensor:
         """Return [text, token]: the logits after each text; keep nothing of it."""
         if shared_tokens(self._model, encoded):
-            return self._talk(encoded).logits
+            return self._generation(encoded).logits
         # Padded on the right: no token sees what comes after it.
         ids, attention = padded(encoded, pad_id=self._pad, device=self._model.device)
         inputs = {"input_ids": ids, "attention_mask": attention}
@@ -219,7 +219,7 @@ class NextWord:
 
     @without_gradients
     def _ask(self, encoded: Sequence[Sequence[int]], top_k: int) -> list[NextWords]:
-        generation = self._talk(encoded)
+        generation = self._generation(encoded)
         first = torch.softmax(generation.logits.float(), dim=-1)
         best = torch.topk(first, min(top_k, first.shape[1]), dim=1)
         probabilities: list[dict[tuple[int, ...], float]] = [{} for _ in encoded]
@@ -238,18 +238,21 @@ class NextWord:
         return [self._words_of(word_probabilities, top_k) for word_probabilities in probabilities]
 
     def _look(
-        self, talk: Generation, pieces: Sequence[_Piece], found: list[dict[tuple[int, ...], float]]
+        self,
+        generation: Generation,
+        pieces: Sequence[_Piece],
+        probabilities: list[dict[tuple[int, ...], float]],
     ) -> list[_Piece]:
-        """Return the pieces that go on; note in ``found`` how probably a word ends after each."""
+        """Return the pieces that go on; note how probably a word ends after each."""
         last, places = [piece.tokens[-1] for piece in pieces], [piece.place for piece in pieces]
-        after = torch.softmax(talk.go_on(last, places).float(), dim=-1)
+        after = torch.softmax(generation.go_on(last, places).float(), dim=-1)
         begins = self._begins.to(after.device)
         ends = after[:, begins].sum(dim=1).tolist()
         weights = torch.tensor([[piece.probability] for piece in pieces], device=after.device)
         further = (after * weights).masked_fill(begins, 0.0)
         longer: list[_Piece] = []
         for place, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
-            found[piece.row][piece.tokens] = piece.probability * end
+            probabilities[piece.row][piece.tokens] = piece.probability * end
             if len(piece.tokens) < PIECES:
                 next_tokens = (further[place] >= WORTH).nonzero()[:, 0].tolist()
                 longer += [
@@ -258,10 +261,10 @@ class NextWord:
                 ]
         return longer
 
-    def _words_of(self, found: dict[tuple[int, ...], float], top_k: int) -> NextWords:
+    def _words_of(self, probabilities: dict[tuple[int, ...], float], top_k: int) -> NextWords:
         """Return words by probability; one that several ways of splitting give stands once."""
         words: dict[str, float] = defaultdict(float)
-        for tokens, probability in found.items():
+        for tokens, probability in probabilities.items():
             words["".join(self.tokens[token] for token in tokens)] += probability
         ordered = sorted(words, key=lambda word: (-words[word], word))[:top_k]
         return NextWords(

@@ -176,12 +176,12 @@ class LocalChat:
         return [tokens[:limit] for tokens, limit in zip(sequences, limits, strict=True)]
 
     def _plainly(
-        self, talk: Generation, drawn: NDArray[np.float64], most: Sequence[int]
+        self, generation: Generation, drawn: NDArray[np.float64], most: Sequence[int]
     ) -> list[list[int]]:
         """Return the tokens of each reply; do not go on with chats that have ended."""
         sequences: list[list[int]] = [[] for _ in most]
         active = list(range(len(most)))
-        logits = talk.logits
+        logits = generation.logits
         while True:
             if not torch.isfinite(logits.amax(dim=1)).all():
                 raise ArithmeticError(not_a_number(self.identity.precision))
@@ -199,7 +199,7 @@ class LocalChat:
             if not kept:
                 return sequences
             active = [active[position] for position in kept]
-            logits = talk.go_on([chosen[position] for position in kept], kept)
+            logits = generation.go_on([chosen[position] for position in kept], kept)
 
     def _choose(self, logits: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
         """Return [chat, 1]: its next token, the most probable one or a drawn one.

@@ -174,9 +174,9 @@ class _Buffers:
                 buffer[:, :, : layer[index].shape[2]].copy_(layer[index])
 
 
-def _longer(given: torch.Tensor, length: int) -> torch.Tensor:
-    rows, heads, _, width = given.shape
-    return given.new_zeros((rows, heads, length, width))
+def _longer(tensor: torch.Tensor, length: int) -> torch.Tensor:
+    rows, heads, _, width = tensor.shape
+    return tensor.new_zeros((rows, heads, length, width))
 
 
 @contextlib.contextmanager
@@ -290,10 +290,10 @@ class Step:
         self.said.index_copy_(1, turn, chosen)
         self._ids.copy_(chosen)
 
-    def begin(self, talk: Generation, drawn: NDArray[np.float64]) -> None:
+    def begin(self, generation: Generation, drawn: NDArray[np.float64]) -> None:
         """Start with chats whose prompts were read, and choose the first token of each."""
-        attention, positions = talk.there, talk.positions
-        self._buffers.fill(talk.layers or [])
+        attention, positions = generation.there, generation.positions
+        self._buffers.fill(generation.layers or [])
         self._buffers.at.fill_(attention.shape[1])
         self._there.fill_(torch.finfo(self._there.dtype).min)
         self._there[:, 0, 0, : attention.shape[1]].masked_fill_(attention.bool(), 0.0)
@@ -301,7 +301,7 @@ class Step:
         self._drawn.copy_(torch.from_numpy(drawn))
         self._turn.zero_()
         self.sound.fill_(True)  # noqa: FBT003 - a value, not a flag
-        self._put(talk.logits)
+        self._put(generation.logits)
 
     def play(self, steps: int) -> None:
         """Add so many more tokens to every chat."""
@@ -325,19 +325,19 @@ class Graphs:
         self._step: Step | None = None
         self._works = model.device.type == "cuda"
 
-    def said(self, talk: Generation, drawn: NDArray[np.float64]) -> list[list[int]] | None:
+    def said(self, generation: Generation, drawn: NDArray[np.float64]) -> list[list[int]] | None:
         """Return the tokens of each reply up to its end, or as many as ``drawn`` has.
 
         None: the chats cannot be asked in this way. Raise ArithmeticError if a probability is not a
         number.
         """
-        if not self._works or talk.layers is None:
+        if not self._works or generation.layers is None:
             return None
-        step = self._step_for(talk, *drawn.shape)
+        step = self._step_for(generation, *drawn.shape)
         if step is None:
             return None
-        step.begin(talk, drawn)
-        talk.forget()
+        step.begin(generation, drawn)
+        generation.forget()
         limit = drawn.shape[1]
         ending = torch.tensor(list(self._ends), device=step.said.device)
         count = 1
@@ -360,16 +360,18 @@ class Graphs:
             for tokens in step.said[:, :count].tolist()
         ]
 
-    def _step_for(self, talk: Generation, rows: int, most: int) -> Step | None:
+    def _step_for(self, generation: Generation, rows: int, most: int) -> Step | None:
         """Return the step of so many chats; None if it cannot be captured."""
-        length = -(-(talk.there.shape[1] + most) // ROUNDED) * ROUNDED
+        length = -(-(generation.there.shape[1] + most) // ROUNDED) * ROUNDED
         if self._step is not None and self._step.shape == (rows, length, most):
             return self._step
         # The old buffers go first: the new ones may need their room.
         self._step = None
         shape = (rows, length, most)
         try:
-            self._step = Step(self._model, talk.layers or [], shape=shape, choose=self._choose)
+            self._step = Step(
+                self._model, generation.layers or [], shape=shape, choose=self._choose
+            )
         except Exception as error:
             if is_out_of_memory(error):
                 raise

@@ -54,9 +54,9 @@ class PassageReader:
         """Return [text, 3]: first person, second, no answer; out of memory, ask in halves."""
         return np.concatenate(in_halves(self._picks, encoded))
 
-    def _read(self, first: Sequence[str], second: Sequence[str], **told: Any) -> Any:
+    def _read(self, first: Sequence[str], second: Sequence[str], **options: Any) -> Any:
         """Return both texts as transformers' own tokenizer joins them, never cut short."""
-        encoding = self._tokenizer([*first], [*second], truncation=False, verbose=False, **told)
+        encoding = self._tokenizer([*first], [*second], truncation=False, verbose=False, **options)
         for text, ids in zip(second, encoding["input_ids"], strict=True):
             check_length(self.identity.name, text, length=len(ids), limit=self._limit)
         encoding.setdefault("token_type_ids", [[0] * len(ids) for ids in encoding["input_ids"]])

@@ -331,20 +331,22 @@ def model_kinds() -> Mapping[str, ModelKind]:
     return kinds
 
 
-def _fault(given: object, known: Mapping[str, ModelKind]) -> str | None:
+def _fault(candidate: object, kinds: Mapping[str, ModelKind]) -> str | None:
     """Return why an object from another package is no kind of model; None if it is one."""
-    if not isinstance(given, ModelKind):
+    if not isinstance(candidate, ModelKind):
         return "it is not a ModelKind; see goffman/models/registry.py."
-    if given.name in (*known, "other"):
-        return f"there is already a kind of model '{given.name}'."
-    if given.takes is None or not given.form:
+    if candidate.name in (*kinds, "other"):
+        return f"there is already a kind of model '{candidate.name}'."
+    if candidate.takes is None or not candidate.form:
         return "it must say which names it takes, and their form; see goffman/models/registry.py."
-    allowed = {kind for row in BUILT_IN if row.answers == given.answers for kind in row.instruments}
-    unfit = [kind for kind in given.instruments if kind not in allowed]
-    if unfit or not given.instruments:
+    allowed = {
+        kind for row in BUILT_IN if row.answers == candidate.answers for kind in row.instruments
+    }
+    unfit = [kind for kind in candidate.instruments if kind not in allowed]
+    if unfit or not candidate.instruments:
         return (
-            f"its answers go to '{given.answers}' and it can be asked "
-            f"'{', '.join(given.instruments)}'; see goffman/models/registry.py for what goes "
+            f"its answers go to '{candidate.answers}' and it can be asked "
+            f"'{', '.join(candidate.instruments)}'; see goffman/models/registry.py for what goes "
             f"together."
         )
     return None

@@ -39,18 +39,18 @@ MEMORY_COMPLAINTS = (
 """The words for a failed allocation in torch's plain RuntimeErrors and in errors of systems."""
 
 
-def choose_device(given: str) -> torch.device:
+def choose_device(name: str) -> torch.device:
     """Return the device for ``auto``, ``cpu``, ``cuda`` or ``cuda:N``."""
-    if given == "auto":
+    if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", given):
-        raise ModelError(f"There is no device '{given}'. Give auto, cpu, cuda, cuda:0, cuda:1 …")
-    if given != "cpu" and int(given.partition(":")[2] or 0) >= torch.cuda.device_count():
+    if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", name):
+        raise ModelError(f"There is no device '{name}'. Give auto, cpu, cuda, cuda:0, cuda:1 …")
+    if name != "cpu" and int(name.partition(":")[2] or 0) >= torch.cuda.device_count():
         raise ModelError(
-            f"Device '{given}' is not available: torch finds {torch.cuda.device_count()} CUDA "
+            f"Device '{name}' is not available: torch finds {torch.cuda.device_count()} CUDA "
             "GPUs on this machine. Give auto or cpu."
         )
-    return torch.device(given)
+    return torch.device(name)
 
 
 def device_name(device: torch.device) -> str:
@@ -257,12 +257,12 @@ def logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> to
     whole = inputs["input_ids"].shape
     fired = False
 
-    def narrow(_: Any, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def narrow(_: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
         nonlocal fired
-        if fired or not given or given[0].shape[:2] != whole:
+        if fired or not arguments or arguments[0].shape[:2] != whole:
             return None
         fired = True
-        return (given[0][rows, positions].unsqueeze(1), *given[1:])
+        return (arguments[0][rows, positions].unsqueeze(1), *arguments[1:])
 
     heads = [child for child in model.children() if child is not base]
     hooks = [head.register_forward_pre_hook(narrow) for head in heads]

@@ -186,7 +186,7 @@ class Monitor:
         if self._sample is None:
             model, tokenizer, name, options = self._first
             with self.budget.spending(look=False):
-                self._sample = Sample(model, tokenizer, name=name, told=options)
+                self._sample = Sample(model, tokenizer, name=name, options=options)
             for note in self._sample.notes:
                 self._note(note)
         with self.budget.spending():
@@ -231,6 +231,6 @@ class Monitor:
         logger.warning(text)
 
 
-def _whole(name: str, given: object) -> None:
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= LARGEST:
-        raise InputError(f"{name} is {given}. Allowed: a whole number, 1 or more.")
+def _whole(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
+        raise InputError(f"{name} is {value}. Allowed: a whole number, 1 or more.")

@@ -140,15 +140,15 @@ class SampleOptions:
 class Sample:
     """The prompts, the model that is asked them, and how its answers are measured."""
 
-    def __init__(self, model: Any, tokenizer: Any, *, name: str, told: SampleOptions) -> None:
+    def __init__(self, model: Any, tokenizer: Any, *, name: str, options: SampleOptions) -> None:
         self._model = unwrapped(model)
-        self._told = told
+        self._options = options
         description = describe_in_memory(self._model, tokenizer, name=name)
         self.notes: list[str] = []
         """What the user should know about the prompts."""
         listener = Listener(note=self.notes.append)
         questions = questions_in_training(
-            description, told.instruments, options=told.asking, listener=listener
+            description, options.instruments, options=options.asking, listener=listener
         )
         self._questions = [
             _Question(question, question.measure)
@@ -156,16 +156,16 @@ class Sample:
             if question.measure is not None
         ]
         if not self._questions:
-            names = ", ".join(told.instruments)
+            names = ", ".join(options.instruments)
             raise InputError(
                 f"{names} names no measure in [settings], so there is nothing to follow."
             )
         uses = lexicon_uses([entry.question for entry in self._questions], None)
-        shipped = check_languages(uses, told.measuring)
-        measuring = told.measuring
+        shipped = check_languages(uses, options.measuring)
+        measuring = options.measuring
         self._words = load_words(measuring.ratings, measuring.gender_words, shipped=shipped)
         with set_aside(self._model):
-            self._asked = in_memory(self._model, tokenizer, description, labels=told.labels)
+            self._asked = in_memory(self._model, tokenizer, description, labels=options.labels)
         self._cased = description.kind in {"causal", "chat"} or (
             description.kind == "masked" and has_case(self._asked.tokens)
         )
@@ -193,7 +193,7 @@ class Sample:
     def _answers(self, question: Question) -> pl.DataFrame:
         prompts, kind = question.prompts, question.instrument.kind
         adapter = mode_adapter(self._asked, kind, prompts, question.settings)
-        device, batch_size = self._asked.identity.device, self._told.asking.batch_size
+        device, batch_size = self._asked.identity.device, self._options.asking.batch_size
         limits = limits_for(device, batch_size=batch_size)
         asked = with_one_mask(prompts) if kind == "prefer" else prompts
         return answers_in_memory(adapter, asked, limits)
