@@ -86,7 +86,6 @@ def test_it_is_taken_where_it_agrees_and_left_where_it_does_not(factor, tiny, mo
             output.last_hidden_state *= factor
             return output
 
-    monkeypatch.setattr(masked, "make_fast", lambda _: None)
-    monkeypatch.setattr(masked, "make_fast_on_gpu", OnThisDevice)
+    monkeypatch.setattr(masked, "make_fast", OnThisDevice)
     model = load(str(tiny("roberta")), kind="masked")
     assert model.identity.notes == ((LEAN,) if factor == 1 else (NOT_LEAN,))

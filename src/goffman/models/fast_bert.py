@@ -174,16 +174,6 @@ class Rest:
         return output
 
 
-def make_fast(model: Any) -> FastBert | None:
-    """Return the lean pass of a float32 model on a CPU with oneDNN; None if there is none."""
-    if model.device.type != "cpu" or model.dtype != torch.float32:
-        return None
-    try:
-        return FastBert(model) if parts_of(model) else None
-    except (AttributeError, RuntimeError, TypeError):  # a torch without these oneDNN operators
-        return None
-
-
 class Body(torch.nn.Module):
     """A replacement for a model's body, between the model's own embeddings and its own head."""
 
@@ -361,6 +351,12 @@ class FastBertOnGpu(Body):
             layer.share()
 
 
-def make_fast_on_gpu(model: Any) -> FastBertOnGpu | None:
-    """Return the pass of a model on a GPU; None if there is none."""
-    return FastBertOnGpu(model) if model.device.type == "cuda" and parts_of(model) else None
+def make_fast(model: Any) -> FastBert | FastBertOnGpu | None:
+    """Return the pass of a model on a GPU, or in float32 on a CPU with oneDNN; None: none."""
+    on_gpu = model.device.type == "cuda"
+    if not on_gpu and (model.device.type != "cpu" or model.dtype != torch.float32):
+        return None
+    try:
+        return (FastBertOnGpu if on_gpu else FastBert)(model) if parts_of(model) else None
+    except (AttributeError, RuntimeError, TypeError):  # a torch without these oneDNN operators
+        return None

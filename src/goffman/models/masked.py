@@ -14,7 +14,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from goffman.errors import ModelError
 from goffman.models.base import Filled, Identity, Later
-from goffman.models.fast_bert import make_fast, make_fast_on_gpu
+from goffman.models.fast_bert import make_fast
 from goffman.models.tokenizer import Tokens
 from goffman.models.torch_common import (
     by_length,
@@ -215,7 +215,7 @@ def choose_scoring(model: Any, tokens: Tokens, *, tolerance: float, own_code: bo
             [scores(model, tokens, [sentence], scoring=plain) for sentence in encoded]
         )
     expected = torch.softmax(alone.float(), dim=-1)
-    lean = (make_fast(model) or make_fast_on_gpu(model)) if own_code else None
+    lean = make_fast(model) if own_code else None
     note = () if lean is None else (NOT_LEAN,)
     fast = Longformer(model) if model.config.model_type == "longformer" else logits_at
     ways = [
