@@ -169,7 +169,6 @@ def _in_slot(row: Row, content: Questionnaire) -> Iterator[Control]:
 def _faults_of_item(
     text: str, content: Questionnaire, kind: InstrumentKind | None
 ) -> Iterator[str]:
-    """Yield what is wrong with a control of a questionnaire."""
     if stray_braces(text):
         yield f"text has a stray brace: '{text}'."
     for place in places(text):
@@ -193,7 +192,6 @@ def _faults_of_item(
 
 
 def _faults_of_sentence(row: Row) -> Iterator[str]:
-    """Yield what is wrong with a control of sentence pairs."""
     text, expected, other = row["text"], row["expected"], row["other"]
     if not other:
         yield "other is empty. Give the wrong answer there."

@@ -85,7 +85,6 @@ def _columns(file: str, faults: Faults, header: list[str]) -> list[str] | None:
 
 
 def _check(row: Row, *, name: str, question: int) -> None:
-    """Note the faults of a row."""
     style, biased, text = row["prompt style"].strip(), row["biased answer"], row["prompt"]
     if style not in STYLES:
         row.note(f"prompt style is '{style}'. Allowed: {', '.join(STYLES)}.")

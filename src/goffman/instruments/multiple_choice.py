@@ -741,7 +741,6 @@ def _check_count(
     *,
     permuted: bool,
 ) -> None:
-    """Note a fault if there are too many prompts to ask."""
     longest = min(max((len(scale.texts) for scale in scales), default=0), MOST_TO_PERMUTE)
     forms = sum(len(condition.forms) for condition in content.conditions)
     count = len(content.items) * forms * len(stems) * max(len(people), 1)

@@ -293,7 +293,6 @@ def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOpt
 def _all_of_pairs(
     instrument: Instrument, content: SentencePairs, options: PromptOptions
 ) -> Rendered:
-    """Return every prompt of these sentence pairs."""
     # The baseline and the given settings; all of the instrument's if none is given.
     settings: dict[str, Setting] = {BASELINE: Setting()}
     for text in options.adjectives or ("all",):

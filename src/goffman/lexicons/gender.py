@@ -196,7 +196,6 @@ _COLUMNS: Fields = {
 
 
 def _read_words(path: Path, faults: Faults) -> list[GenderWord]:
-    """Return the words of a file; note every fault."""
     rows = read_table(path, _COLUMNS, faults)
     lines: dict[tuple[str, bool], int] = {}
     for row in rows:
